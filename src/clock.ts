@@ -1,0 +1,88 @@
+/**
+ * Time and chance, handed in so that every decision can be tested without waiting.
+ * Wall times are epoch milliseconds; durations come from the monotonic clock.
+ */
+
+/** Cancels what it was returned for; calling it again does nothing. */
+export type Cancel = () => void;
+
+/** The only source of time in the program. */
+export interface Clock {
+  /** Wall time in epoch milliseconds. */
+  now(): number;
+  /** Monotonic time in milliseconds with a fraction; only differences have a meaning. */
+  monotonic(): number;
+  /** Runs `task` once after `delayMs`. */
+  after(delayMs: number, task: () => void): Cancel;
+  /** Runs `task` every `periodMs`, the first time after one period. */
+  every(periodMs: number, task: () => void): Cancel;
+}
+
+/** The only source of chance in the program: a number in [0, 1). */
+export type Random = () => number;
+
+/** The clock of the machine. Timers do not keep the process alive. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(delayMs, task) {
+    const timer = setTimeout(task, delayMs);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+  every(periodMs, task) {
+    const timer = setInterval(task, periodMs);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+};
+
+/** A clock that stands still until it is told to move. */
+export interface FakeClock extends Clock {
+  /** Moves time forward by `ms`, running what falls due in order, and lets promises settle between. */
+  advance(ms: number): Promise<void>;
+}
+
+interface Entry {
+  at: number;
+  readonly order: number;
+  readonly periodMs: number | null;
+  readonly task: () => void;
+}
+
+/** Makes a clock for tests. `startAt` is epoch milliseconds. */
+export function createFakeClock(startAt = Date.UTC(2026, 0, 1)): FakeClock {
+  let elapsedMs = 0;
+  let order = 0;
+  const entries = new Set<Entry>();
+  const add = (delayMs: number, periodMs: number | null, task: () => void): Cancel => {
+    const entry: Entry = { at: elapsedMs + Math.max(0, delayMs), order: order++, periodMs, task };
+    entries.add(entry);
+    return () => void entries.delete(entry);
+  };
+  const settle = async () => {
+    for (let turn = 0; turn < 4; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+  };
+  return {
+    now: () => startAt + elapsedMs,
+    monotonic: () => elapsedMs,
+    after: (delayMs, task) => add(delayMs, null, task),
+    every: (periodMs, task) => add(periodMs, periodMs, task),
+    async advance(ms) {
+      const end = elapsedMs + ms;
+      for (;;) {
+        await settle();
+        const due = [...entries]
+          .filter((entry) => entry.at <= end)
+          .sort((a, b) => a.at - b.at || a.order - b.order)[0];
+        if (due === undefined) break;
+        elapsedMs = Math.max(elapsedMs, due.at);
+        if (due.periodMs === null) entries.delete(due);
+        else due.at += due.periodMs;
+        due.task();
+      }
+      elapsedMs = end;
+      await settle();
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** What the prober is told to check, and the shape of the function that makes one attempt. */
+import type { Attempt, ProbeMemory } from './result.ts';
+import type { CheckDefinition, ServiceOrigin } from './service.ts';
+
+/** A service as the engine and the prober see it: how to check it, not how it is. */
+export interface CheckTarget {
+  readonly serviceId: number;
+  readonly revision: number;
+  readonly domain: string;
+  readonly origin: ServiceOrigin;
+  readonly check: CheckDefinition;
+  readonly memory: ProbeMemory;
+  /** Start of its newest check, epoch milliseconds; null: never checked, it belongs to the first sweep. */
+  readonly lastCheckedAt: number | null;
+}
+
+/** How an attempt is to be made. */
+export interface AttemptOptions {
+  /** Budget for everything, redirects and a second request included, milliseconds. */
+  readonly timeoutMs: number;
+  /** 0 for the first attempt; re-checks after a failure (1, 2, ...) always use GET (decisions, Root check). */
+  readonly number: number;
+  /** Slot of the host that makes the attempt, from 0 to `checks.concurrency` - 1; one attempt at a time uses it. */
+  readonly slot: number;
+  /** Ends the attempt early (at stop); the promise then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+}
+
+/** Makes one attempt. Resolves for every outcome of the target; rejects only for a bug or an abort. */
+export type RunAttempt = (target: CheckTarget, options: AttemptOptions) => Promise<Attempt>;

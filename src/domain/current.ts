@@ -1,0 +1,56 @@
+/** The present state of a service as it is served, and the events that change it. */
+import type { Failure, Timing } from './result.ts';
+import type { ServiceStatus, Verdict } from './status.ts';
+
+/** The newest check or heartbeat of a service. */
+export interface LatestCheck {
+  readonly status: Verdict;
+  /** Whole milliseconds; null when no response arrived. */
+  readonly responseTimeMs: number | null;
+  /** 0 when no HTTP response arrived; 200 for a heartbeat (decisions). */
+  readonly statusCode: number;
+  /** Start of the last attempt, epoch milliseconds. */
+  readonly checkedAt: number;
+  readonly source: 'root' | 'health' | 'heartbeat' | 'silence';
+  readonly failure: Failure | null;
+  readonly blocked: boolean;
+  readonly timing: Timing;
+  readonly certificateExpiresAt: number | null;
+}
+
+/** The current record of one service. A record with a greater `(seq, observedAt)` replaces it. */
+export interface CurrentStatus {
+  readonly serviceId: number;
+  /** Number of the last transition, from 0. */
+  readonly seq: number;
+  /** When this record was observed, epoch milliseconds; orders records of one `seq`. */
+  readonly observedAt: number;
+  readonly status: ServiceStatus;
+  /** When the present status began, epoch milliseconds; null while unknown. */
+  readonly since: number | null;
+  /** Null before the first check. */
+  readonly latest: LatestCheck | null;
+}
+
+/** A change of a service's status, numbered without gaps over all services. */
+export interface Transition {
+  /** Position in the feed of all transitions, from 1. */
+  readonly position: number;
+  readonly serviceId: number;
+  readonly slug: string;
+  /** Number of the service's own transitions, from 1. */
+  readonly seq: number;
+  readonly from: ServiceStatus;
+  readonly to: Verdict;
+  /** When the new status began: for `down` the start of the first failed attempt. Epoch milliseconds. */
+  readonly at: number;
+  /** When it was recorded, epoch milliseconds. */
+  readonly recordedAt: number;
+  /** Why, in one line; null for a recovery. */
+  readonly reason: string | null;
+}
+
+/** A service that was never checked. */
+export function unknownStatus(serviceId: number): CurrentStatus {
+  return { serviceId, seq: 0, observedAt: 0, status: 'unknown', since: null, latest: null };
+}

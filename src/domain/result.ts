@@ -1,0 +1,112 @@
+/** What one check found. A target's failure is data, never an exception. */
+
+/** Why a check failed (architecture, "Target failure is data"). */
+export const FAILURE_CLASSES = [
+  'dns',
+  'refused',
+  'unreachable',
+  'tls',
+  'timeout',
+  'protocol',
+  'status',
+  'body',
+  'forbidden_address',
+] as const;
+
+/** Class of a failure. */
+export type FailureClass = (typeof FAILURE_CLASSES)[number];
+
+/** The phases of a request in their order. */
+export const PHASES = ['dns', 'connect', 'tls', 'first_byte', 'body'] as const;
+
+/** The part of a request in which something happened. */
+export type Phase = (typeof PHASES)[number];
+
+/** A failure of the target, with the phase it happened in. */
+export interface Failure {
+  readonly class: FailureClass;
+  readonly phase: Phase;
+  /** One line for people, at most 200 characters, without secrets. */
+  readonly detail: string;
+}
+
+/** Milliseconds with a fraction; null where the phase did not happen, never 0. */
+export interface Timing {
+  readonly dnsMs: number | null;
+  readonly connectMs: number | null;
+  readonly tlsMs: number | null;
+  /** From the request on the wire to the first byte of the answer's headers. */
+  readonly firstByteMs: number | null;
+  /** From the start of name resolution to the arrival of the deciding headers, redirects included. */
+  readonly totalMs: number | null;
+}
+
+/** A timing in which nothing happened. */
+export const NO_TIMING: Timing = {
+  dnsMs: null,
+  connectMs: null,
+  tlsMs: null,
+  firstByteMs: null,
+  totalMs: null,
+};
+
+/** Why a sample is not trusted: the fault is on our side. */
+export const SUSPECT_REASONS = ['offline', 'own_fault', 'loop_late'] as const;
+
+/** Kind of our own fault. */
+export type SuspectReason = (typeof SUSPECT_REASONS)[number];
+
+/** One request with its redirects, as the probe saw it: an attempt of a check. */
+export interface Attempt {
+  /** Start, epoch milliseconds. */
+  readonly startedAt: number;
+  /** Status code of the deciding answer; 0 when no HTTP response arrived. */
+  readonly statusCode: number;
+  /** Whole milliseconds (decisions, `response_time`); null when no response arrived. */
+  readonly responseTimeMs: number | null;
+  readonly timing: Timing;
+  /** Null: the attempt was good. */
+  readonly failure: Failure | null;
+  /** The body's own word where a health body said so; null: judge by latency alone. */
+  readonly reported: 'up' | 'slow' | 'down' | null;
+  /** A bot wall or 429 answered: reachable, never down. */
+  readonly blocked: boolean;
+  /** What was asked in the end: the health endpoint, or the root. */
+  readonly via: 'root' | 'health';
+  /** Not after of the server's certificate, epoch milliseconds; null without TLS. */
+  readonly certificateExpiresAt: number | null;
+  /** How long a 429 asks us to wait, milliseconds, at most an hour; null: it does not. */
+  readonly retryAfterMs: number | null;
+  /** Our own fault in this attempt; null: none. */
+  readonly suspect: SuspectReason | null;
+  /** What the probe learnt for next time. */
+  readonly memory: ProbeMemory;
+}
+
+/** What a service has taught the prober; kept by its actor and, across restarts, by the registry. */
+export interface ProbeMemory {
+  /** HEAD is refused there (decisions, Root check). */
+  readonly needsGet: boolean;
+  /** A valid health body was seen once; from then on its absence is a failure. */
+  readonly healthSeen: boolean;
+  /** When `/api/health` may be asked again after it was found missing, epoch milliseconds; null: now. */
+  readonly askHealthAt: number | null;
+}
+
+/** Nothing learnt yet. */
+export const NO_MEMORY: ProbeMemory = { needsGet: false, healthSeen: false, askHealthAt: null };
+
+/** The end of a check: its last attempt, and what happened on the way. */
+export interface CheckResult extends Attempt {
+  readonly serviceId: number;
+  /** Revision of the definition that was checked. */
+  readonly revision: number;
+  /** Attempts made: 1 to 1 + the number of `checks.confirmAfter`. */
+  readonly attempts: number;
+  /** Start of the first failed attempt of this check, epoch milliseconds; null: none failed. */
+  readonly firstFailedAt: number | null;
+  /** When the check ended, epoch milliseconds. */
+  readonly endedAt: number;
+  /** How late the thread's event loop was at worst during the check, milliseconds. */
+  readonly loopDelayMs: number;
+}

@@ -1,0 +1,35 @@
+/** Points of the time series, and what a query over them answers. */
+import type { Verdict } from './status.ts';
+
+/** One measured point of a service. Two with the same service and time: the last wins. */
+export interface Sample {
+  readonly serviceId: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly status: Verdict;
+  /** Whole milliseconds, at most 65,534; null: none, kept out of percentiles. */
+  readonly latencyMs: number | null;
+  /** 0 when no HTTP response arrived. */
+  readonly statusCode: number;
+  /** Taken while the fault may have been ours: kept out of uptime and percentiles. */
+  readonly suspect: boolean;
+}
+
+/** Summary of the samples in `[startAt, endAt)`. Suspect samples count in `suspectCount` alone. */
+export interface Bucket {
+  readonly startAt: number;
+  readonly endAt: number;
+  readonly count: number;
+  readonly upCount: number;
+  readonly slowCount: number;
+  readonly downCount: number;
+  readonly suspectCount: number;
+  /** (up + slow) / count; null without samples. */
+  readonly uptimeRatio: number | null;
+  /** Milliseconds over samples with a latency; null without any. */
+  readonly meanMs: number | null;
+  /** Percentiles by nearest rank, milliseconds; null without any latency. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly p99Ms: number | null;
+}

@@ -1,0 +1,154 @@
+/**
+ * Port of the registry: what must never be lost. Every promise resolves after the commit is on disk,
+ * and every commit is visible to the next read.
+ */
+import type { CurrentStatus, Transition } from '../../domain/current.ts';
+import type { Incident, IncidentStatus } from '../../domain/incident.ts';
+import type { ProbeMemory } from '../../domain/result.ts';
+import type { Service } from '../../domain/service.ts';
+
+/** A change of the list of services; `service` is null where it was removed. */
+export interface ServiceChange {
+  /** Position in the feed of changes, from 1, without gaps. */
+  readonly seq: number;
+  readonly serviceId: number;
+  readonly slug: string;
+  readonly service: Service | null;
+}
+
+/** A service as it is put in: the registry gives `id` and `revision`. */
+export type NewService = Omit<Service, 'id' | 'revision'>;
+
+/** What putting the public list in did, counted. */
+export interface CatalogueOutcome {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+}
+
+/** What a judged result changes, written in one transaction by {@link Registry.commitJudgement}. */
+export interface Judgement {
+  readonly serviceId: number;
+  /** The judgement holds only if the stored record still has this `seq`. */
+  readonly expectedSeq: number;
+  /** The record after it; its `seq` is `expectedSeq` or one more. */
+  readonly current: CurrentStatus;
+  /** Set where the status changed. */
+  readonly transition: Omit<Transition, 'position'> | null;
+  /** Own incident to write or replace, by its id. */
+  readonly incident: Incident | null;
+  /** What the prober has learnt; null: nothing new. */
+  readonly memory: ProbeMemory | null;
+}
+
+/** `stale`: another writer was first; read again and judge again. */
+export type CommitOutcome =
+  | { readonly kind: 'committed'; readonly transition: Transition | null }
+  | { readonly kind: 'stale'; readonly current: CurrentStatus };
+
+/** A service with all that the record and the engine must know of it at start. */
+export interface ServiceState {
+  readonly service: Service;
+  readonly current: CurrentStatus;
+  readonly memory: ProbeMemory;
+  /** Own incident that is not yet resolved; null: none. */
+  readonly openIncident: Incident | null;
+}
+
+/** An account that owns services and keys. */
+export interface Account {
+  readonly id: number;
+  readonly name: string;
+  readonly createdAt: number;
+}
+
+/** A key without its secret (decisions, Keys). */
+export interface ApiKey {
+  readonly id: number;
+  readonly accountId: number;
+  readonly accountName: string;
+  readonly name: string;
+  /** First characters of the key, for people to tell keys apart; never enough to guess it. */
+  readonly prefix: string;
+  readonly createdAt: number;
+  /** Null: never used. */
+  readonly lastUsedAt: number | null;
+  /** Null: does not expire. */
+  readonly expiresAt: number | null;
+  /** Null: valid. */
+  readonly revokedAt: number | null;
+}
+
+/** Which incidents to list; newest `startedAt` first, then `id`. */
+export interface IncidentQuery {
+  readonly serviceId?: number;
+  readonly status?: IncidentStatus;
+  /** Leave out services that are not verified (decisions, Ownership). */
+  readonly verifiedOnly?: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Errors that a caller can act on; `code` is stable. */
+export type RegistryErrorCode =
+  | 'domain_taken'
+  | 'slug_taken'
+  | 'not_found'
+  | 'account_limit'
+  | 'catalogue_domain';
+
+/** Durable memory of services, judgements, accounts and keys. */
+export interface Registry {
+  /** Every service with its state, for the start. */
+  loadServices(): Promise<ServiceState[]>;
+  /** Replaces the public list as one transaction. A service that left the list keeps its slug reserved. */
+  putCatalogue(services: readonly NewService[]): Promise<CatalogueOutcome>;
+  /** Adds an owner's service. Throws an error with a {@link RegistryErrorCode}. */
+  addService(service: NewService): Promise<Service>;
+  /** Removes an owner's service by slug. Throws `not_found`. */
+  removeService(slug: string): Promise<void>;
+  /** Changes after `seq`, in order, at most 1,000. */
+  changesAfter(seq: number): Promise<ServiceChange[]>;
+  /** Calls `listener` with each change after `seq`, in order, also those of other processes, within 500 ms. */
+  watchChanges(seq: number, listener: (change: ServiceChange) => void): () => void;
+  /** The newest position of the feed of changes; 0: none. */
+  lastChange(): Promise<number>;
+
+  /** Writes judgements, each compare-and-set on its own; the outcomes stand in the order of the input. */
+  commitJudgements(judgements: readonly Judgement[]): Promise<CommitOutcome[]>;
+  /** Transitions after `position`, in order. */
+  transitionsAfter(position: number, limit: number): Promise<Transition[]>;
+  /** Newest position of the feed of transitions; 0: none. */
+  lastTransition(): Promise<number>;
+  /** Transitions of one service in `[from, to)`, oldest first, at most 1,000. */
+  transitionsOf(serviceId: number, from: number, to: number): Promise<Transition[]>;
+
+  listIncidents(query: IncidentQuery): Promise<Incident[]>;
+
+  /** Finds or makes the account of that name. */
+  ensureAccount(name: string, now: number): Promise<Account>;
+  /** Stores a key by the SHA-256 of its value. */
+  createKey(key: {
+    accountId: number;
+    name: string;
+    prefix: string;
+    sha256: Uint8Array;
+    createdAt: number;
+    expiresAt: number | null;
+  }): Promise<ApiKey>;
+  /** The key with this SHA-256, revoked and expired ones included; null: none. Sees other processes' writes at once. */
+  findKey(sha256: Uint8Array): Promise<ApiKey | null>;
+  /** Oldest first. */
+  listKeys(): Promise<ApiKey[]>;
+  /** Revokes at `now`; false: there is no such key. Revoking twice keeps the first time. */
+  revokeKey(id: number, now: number): Promise<boolean>;
+  /** Notes uses of keys, as `[id, at]` pairs; the newest time wins. */
+  touchKeys(uses: readonly (readonly [number, number])[]): Promise<void>;
+
+  /** Small durable facts of the program, by name; null: unset. */
+  getFact(name: string): Promise<string | null>;
+  setFact(name: string, value: string): Promise<void>;
+
+  close(): Promise<void>;
+}

@@ -1,0 +1,102 @@
+/** Calls between the main thread and a worker thread that serves one object: plain data in, promises out. */
+import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
+
+/** The methods that a thread serves. */
+// biome-ignore lint/suspicious/noExplicitAny: parameters are contravariant; each call is typed by `ThreadClient.call`.
+export type Methods = { readonly [name: string]: (...args: any[]) => unknown };
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+interface Answer {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: {
+    readonly message: string;
+    readonly code: string | undefined;
+    readonly stack: string | undefined;
+  };
+}
+
+/** The caller's side of a thread. */
+export interface ThreadClient<M extends Methods> {
+  /** Calls a method; rejects with the thread's error (its `code` is kept) or when the thread has ended. */
+  call<K extends keyof M & string>(
+    method: K,
+    args: Parameters<M[K]>,
+    transfer?: readonly TransferListItem[],
+  ): Promise<Awaited<ReturnType<M[K]>>>;
+  /** Calls that wait for an answer. */
+  readonly open: number;
+  /** Ends the thread; calls still open are rejected. */
+  terminate(): Promise<void>;
+}
+
+/** Starts `entry` as a worker thread with `workerData`. `onEnd` is called if it ends unasked, with the reason. */
+export function startThread<M extends Methods>(
+  entry: URL,
+  workerData: unknown,
+  onEnd: (reason: Error) => void,
+): ThreadClient<M> {
+  const worker = new Worker(entry, { workerData });
+  const open = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  let nextId = 1;
+  let ended: Error | null = null;
+  let asked = false;
+  const end = (reason: Error) => {
+    if (ended !== null) return;
+    ended = reason;
+    for (const { reject } of open.values()) reject(reason);
+    open.clear();
+    if (!asked) onEnd(reason);
+  };
+  worker.on('message', ({ id, value, error }: Answer) => {
+    const waiting = open.get(id);
+    if (waiting === undefined) return;
+    open.delete(id);
+    if (open.size === 0) worker.unref();
+    if (error === undefined) waiting.resolve(value as never);
+    else
+      waiting.reject(Object.assign(new Error(error.message), { code: error.code, threadStack: error.stack }));
+  });
+  worker.on('error', end);
+  worker.on('exit', (code) => end(new Error(`thread ${entry.pathname} ended with code ${code}`)));
+  worker.unref();
+  return {
+    call(method, args, transfer = []) {
+      if (ended !== null) return Promise.reject(ended);
+      const id = nextId++;
+      return new Promise((resolve, reject) => {
+        // A thread at rest does not keep the process alive; one with an open call does.
+        if (open.size === 0) worker.ref();
+        open.set(id, { resolve, reject });
+        worker.postMessage({ id, method, args } satisfies Call, transfer);
+      });
+    },
+    get open() {
+      return open.size;
+    },
+    async terminate() {
+      asked = true;
+      await worker.terminate();
+    },
+  };
+}
+
+/** Serves `methods` on the thread's port (its `parentPort`). */
+export function serveThread(port: MessagePort, methods: Methods): void {
+  port.on('message', async ({ id, method, args }: Call) => {
+    try {
+      const handler = methods[method];
+      if (handler === undefined) throw new Error(`no method ${method}`);
+      port.postMessage({ id, value: await handler(...args) } satisfies Answer);
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const { code } = error as NodeJS.ErrnoException;
+      port.postMessage({ id, error: { message: error.message, code, stack: error.stack } } satisfies Answer);
+    }
+  });
+}
