@@ -2,8 +2,7 @@
 import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
 
 /** The methods that a thread serves. */
-// biome-ignore lint/suspicious/noExplicitAny: parameters are contravariant; each call is typed by `ThreadClient.call`.
-export type Methods = { readonly [name: string]: (...args: any[]) => unknown };
+export type Methods = { readonly [name: string]: (...args: never[]) => unknown };
 
 interface Call {
   readonly id: number;
@@ -92,7 +91,7 @@ export function serveThread(port: MessagePort, methods: Methods): void {
     try {
       const handler = methods[method];
       if (handler === undefined) throw new Error(`no method ${method}`);
-      port.postMessage({ id, value: await handler(...args) } satisfies Answer);
+      port.postMessage({ id, value: await handler(...(args as never[])) } satisfies Answer);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       const { code } = error as NodeJS.ErrnoException;

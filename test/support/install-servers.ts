@@ -1,0 +1,33 @@
+/**
+ * Finds the programs that the tests need and, as root on a Debian-like machine, installs what is missing from the
+ * distribution's packages. `UPBEAT_TEST_INSTALL=never` forbids it.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** A Debian package and the program that shows that it is there; both have the same name so far. */
+export type ServerPackage = 'chromium';
+
+/** Whether a program is on the path. */
+export function hasProgram(name: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
+}
+
+/** Installs what is missing where that is allowed and possible; returns what is missing still. */
+export async function installServers(packages: readonly ServerPackage[]): Promise<ServerPackage[]> {
+  const absent = packages.filter((name) => !hasProgram(name));
+  if (absent.length === 0) return [];
+  const allowed = process.env.UPBEAT_TEST_INSTALL !== 'never';
+  if (!allowed || process.getuid?.() !== 0 || !hasProgram('apt-get')) return absent;
+  console.log(
+    `installing from the distribution's packages: ${absent.join(' ')} (UPBEAT_TEST_INSTALL=never forbids it)`,
+  );
+  const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  spawnSync('apt-get', ['update', '-qq'], options);
+  spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...absent], {
+    ...options,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return absent.filter((name) => !hasProgram(name));
+}

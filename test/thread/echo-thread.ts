@@ -1,0 +1,14 @@
+/** A thread for the tests of calls between threads. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { serveThread } from '../../src/thread/rpc.ts';
+
+export const methods = {
+  greet: (name: string) => `${workerData.greeting} ${name}`,
+  fail: () => {
+    throw Object.assign(new Error('no luck'), { code: 'out_of_luck' });
+  },
+  sum: (bytes: Uint8Array) => bytes.reduce((total, byte) => total + byte, 0),
+  exit: (code: number) => process.exit(code),
+};
+
+if (parentPort !== null) serveThread(parentPort, methods);
