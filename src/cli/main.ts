@@ -1,0 +1,1 @@
+console.log('cli', process.version, process.argv.slice(2));

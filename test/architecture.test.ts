@@ -1,0 +1,92 @@
+/** Holds the one direction of flow: which folder of `src/` may import which. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import t from 'tap';
+
+const ROOT = join(import.meta.dirname, '..');
+const PORTS = 'store/ports';
+
+/** What a part may import beside itself; the table of docs/architecture.md. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  clock: [],
+  log: [],
+  thread: [],
+  config: ['domain'],
+  actor: ['clock'],
+  outbound: ['domain', 'clock'],
+  probe: ['domain', 'outbound', 'clock'],
+  engine: ['actor', 'domain', 'clock', 'log', 'thread'],
+  record: ['domain', PORTS, 'clock', 'log'],
+  [PORTS]: ['domain'],
+  'store/status': ['domain', PORTS, 'clock', 'log', 'thread'],
+  'store/samples': ['domain', PORTS, 'clock', 'log', 'thread'],
+  'store/registry': ['domain', PORTS, 'clock', 'log', 'thread'],
+  feeds: ['actor', 'domain', 'outbound', PORTS, 'clock', 'log', 'thread'],
+  catalogue: ['domain', PORTS, 'outbound', 'clock', 'log'],
+  auth: ['domain', PORTS, 'outbound', 'clock', 'log'],
+  notify: ['domain', PORTS, 'outbound', 'clock', 'log'],
+  metrics: ['domain', PORTS, 'clock', 'log'],
+  render: ['domain', 'log', 'thread'],
+  api: ['domain', PORTS, 'auth', 'record', 'notify', 'metrics', 'web', 'clock', 'log'],
+  web: ['domain', PORTS, 'api', 'auth', 'record', 'notify', 'clock', 'log'],
+};
+
+/** The only places that build things and join them. */
+const JOINERS = ['main', 'cli'];
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly file: string;
+}
+
+t.test('it lets each part import only what the table allows', async (t) => {
+  const wrong = imports(join(ROOT, 'src')).filter(
+    ({ from, to }) => from !== to && !JOINERS.includes(from) && !(MAY_IMPORT[from] ?? []).includes(to),
+  );
+  t.same(wrong, []);
+});
+
+t.test('it knows every part that there is', async (t) => {
+  const parts = new Set(sources(join(ROOT, 'src')).map(partOf));
+  t.same(
+    [...parts].filter((part) => !(part in MAY_IMPORT) && !JOINERS.includes(part)),
+    [],
+  );
+});
+
+t.test('it reads the environment and the clock in their own places only', async (t) => {
+  const offenders = sources(join(ROOT, 'src')).flatMap((file) => {
+    const text = readFileSync(file, 'utf8');
+    const found: string[] = [];
+    if (/process\.env/.test(text) && !['config', 'cli', 'main'].includes(partOf(file)))
+      found.push('process.env');
+    if (/\bDate\.now\(/.test(text) && partOf(file) !== 'clock') found.push('Date.now');
+    if (/\bMath\.random\(/.test(text) && partOf(file) !== 'clock') found.push('Math.random');
+    return found.map((what) => `${relative(ROOT, file)}: ${what}`);
+  });
+  t.same(offenders, []);
+});
+
+function imports(folder: string): Import[] {
+  return sources(folder).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)]
+      .map((match) => join(file, '..', match[1] ?? ''))
+      .filter((target) => target.startsWith(join(ROOT, 'src')))
+      .map((target) => ({ from: partOf(file), to: partOf(target), file: relative(ROOT, file) })),
+  );
+}
+
+/** The part that a source file belongs to: its folder, one deeper inside `store/`, or its own name at the top. */
+function partOf(file: string): string {
+  const [first = '', second = ''] = relative(join(ROOT, 'src'), file).split('/');
+  if (first === 'store') return `store/${second}`;
+  return first.replace(/\.ts$/, '');
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name));
+}

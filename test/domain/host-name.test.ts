@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { isWithinDomain, readHostName } from '../../src/domain/host-name.ts';
+
+t.test('it stores a host name as lower-case ASCII', async (t) => {
+  for (const [given, stored] of [
+    ['example.com', 'example.com'],
+    ['Shop.Example.COM', 'shop.example.com'],
+    ['example.com.', 'example.com'],
+    ['bücher.de', 'xn--bcher-kva.de'],
+    ['例え.jp', 'xn--r8jz45g.jp'],
+    ['a-b.example', 'a-b.example'],
+    ['xn--bcher-kva.de', 'xn--bcher-kva.de'],
+  ] as const) {
+    t.same(readHostName(given), { ok: true, domain: stored }, given);
+  }
+});
+
+t.test('it refuses what names no public host, and says why', async (t) => {
+  for (const [given, problem] of [
+    ['', /empty/],
+    ['https://example.com', /without scheme, port or path/],
+    ['example.com:443', /without scheme, port or path/],
+    ['example.com/', /without scheme, port or path/],
+    ['user@example.com', /without scheme, port or path/],
+    ['a b.com', /without scheme, port or path/],
+    ['localhost', /two labels/],
+    ['shop', /two labels/],
+    ['127.0.0.1', /IP address/],
+    ['0x7f.1', /IP address/],
+    ['[::1]', /without scheme/],
+    ['a..b', /label|not a host name/],
+    ['-a.com', /label/],
+    ['a-.com', /label/],
+    [`${'a'.repeat(64)}.com`, /label|not a host name/],
+    [`${'abcdefgh.'.repeat(30)}com`, /253|not a host name/],
+    ['db.local', /private suffix \.local/],
+    ['x.internal', /private suffix \.internal/],
+    ['a.localhost', /private suffix \.localhost/],
+    ['nas.home.arpa', /private suffix \.home\.arpa/],
+  ] as const) {
+    const reading = readHostName(given);
+    t.equal(reading.ok, false, given);
+    t.match(reading.ok ? '' : reading.problem, problem, given);
+  }
+});
+
+t.test('it never throws, and what it stores it stores unchanged when read again', async () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.domain(), fc.string({ unit: 'binary' })), (text) => {
+      const reading = readHostName(text);
+      if (!reading.ok) return;
+      const again = readHostName(reading.domain);
+      if (!again.ok || again.domain !== reading.domain) throw new Error(`${text} -> ${reading.domain}`);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+t.test('it knows a domain and its subdomains', async (t) => {
+  t.equal(isWithinDomain('github.com', 'github.com'), true);
+  t.equal(isWithinDomain('api.github.com', 'github.com'), true);
+  t.equal(isWithinDomain('evilgithub.com', 'github.com'), false);
+});
