@@ -92,7 +92,8 @@ function readOwnRow(row: Row): ListedService | string {
   const category = text(row.category) ?? 'developer';
   if (!isCategory(category)) return `unknown category "${category}"`;
   const method = text(row.method) ?? text(check.method);
-  const accept = Array.isArray(check.accept) ? (check.accept as AcceptRule[]) : null;
+  const accept = readAccept(row.accept ?? check.accept);
+  if (accept === 'bad') return 'accept must list status codes or classes such as 2xx';
   return listed(
     text(row.domain),
     text(row.name),
@@ -102,6 +103,14 @@ function readOwnRow(row: Row): ListedService | string {
     method,
     accept,
   );
+}
+
+/** `accept` as a list, or in CSV as words between spaces; null: not given. */
+function readAccept(value: unknown): readonly AcceptRule[] | null | 'bad' {
+  if (value === undefined || value === null || value === '') return null;
+  const words = Array.isArray(value) ? value.map(String) : String(value).split(/[\s,]+/);
+  if (!words.every((word) => /^(?:[1-5]xx|[1-5]\d\d)$/.test(word))) return 'bad';
+  return words.map((word) => (word.endsWith('xx') ? (word as AcceptRule) : Number(word)));
 }
 
 /** A monitor of an Uptime Kuma backup; `active: false` is taken too, as a person may start it again. */
