@@ -1,0 +1,46 @@
+/** Reading incidents: each list is one walk along an index. */
+import { type Selectable, sql } from 'kysely';
+import type { Incident } from '../../domain/incident.ts';
+import type { IncidentQuery } from '../ports/registry.ts';
+import type { RegistryStore } from './registry-store.ts';
+import type { IncidentsTable } from './schema.ts';
+
+/** Newest `startedAt` first, then `id` (decisions, Incidents). Those of removed services are left out. */
+export function listIncidents({ kysely, queries }: RegistryStore, query: IncidentQuery): Incident[] {
+  const { serviceId, status, verifiedOnly = false, limit, offset } = query;
+  // The flags are written as literals, not parameters: only so SQLite knows that the partial indexes serve.
+  let page = kysely.selectFrom('incidents').select('id').where('listed', '=', sql.lit(1));
+  if (serviceId !== undefined) page = page.where('service_id', '=', serviceId);
+  if (status !== undefined) page = page.where('status', '=', status);
+  if (verifiedOnly) page = page.where('verified', '=', sql.lit(1));
+  // The page is found by the index alone; only its own rows are then read.
+  const ids = page.orderBy('started_at', 'desc').orderBy('id').limit(limit).offset(offset);
+  return queries
+    .all(
+      kysely
+        .selectFrom('incidents')
+        .selectAll()
+        .where('id', 'in', ids)
+        .orderBy('started_at', 'desc')
+        .orderBy('id'),
+    )
+    .map(toIncident);
+}
+
+/** The incident that a row holds. */
+export function toIncident(row: Selectable<IncidentsTable>): Incident {
+  return {
+    id: row.id,
+    serviceId: row.service_id,
+    source: row.source,
+    title: row.title,
+    description: row.description,
+    severity: row.severity,
+    status: row.status,
+    startedAt: row.started_at,
+    resolvedAt: row.resolved_at,
+    sourceUrl: row.source_url,
+    goodChecks: row.good_checks,
+    updates: JSON.parse(row.updates),
+  };
+}

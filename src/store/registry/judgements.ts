@@ -1,0 +1,116 @@
+/** The hot path: judgements, each compare-and-set on its own, by prepared statements without a query builder. */
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { type CurrentStatus, type Transition, unknownStatus } from '../../domain/current.ts';
+import type { Incident } from '../../domain/incident.ts';
+import type { CommitOutcome, Judgement } from '../ports/registry.ts';
+
+/** Commits judgements inside the caller's transaction. */
+export interface Judgements {
+  /**
+   * Outcomes in the order of the input. `stale` where another writer was first; for a removed or unknown service
+   * too, and then `current.seq` is the expected one: there is nothing to judge again. Throws for a judgement that
+   * contradicts itself, which is a bug of the caller.
+   */
+  commit(judgements: readonly Judgement[]): CommitOutcome[];
+}
+
+type Row = Record<string, SQLOutputValue>;
+
+/** Prepares the statements over an open, migrated database. */
+export function createJudgements(database: DatabaseSync): Judgements {
+  const update = database.prepare(
+    `UPDATE current SET seq = ?, observed_at = ?, status = ?, since = ?, latest = ?, memory = coalesce(?, memory)
+     WHERE service_id = ? AND seq = ?
+       AND EXISTS (SELECT 1 FROM services WHERE services.id = service_id AND removed = 0)`,
+  );
+  const read = database.prepare('SELECT * FROM current WHERE service_id = ?');
+  const addTransition = database.prepare(
+    `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const putIncident = database.prepare(
+    `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
+       source_url, good_checks, updates, listed, verified)
+     SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, verified FROM services WHERE id = ?
+     ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description,
+       severity = excluded.severity, status = excluded.status, started_at = excluded.started_at,
+       resolved_at = excluded.resolved_at, source_url = excluded.source_url, good_checks = excluded.good_checks,
+       updates = excluded.updates`,
+  );
+
+  const commitOne = (judgement: Judgement): CommitOutcome => {
+    checkJudgement(judgement);
+    const { serviceId, expectedSeq, current, transition, incident, memory } = judgement;
+    const { changes } = update.run(
+      current.seq,
+      current.observedAt,
+      current.status,
+      current.since,
+      current.latest === null ? null : JSON.stringify(current.latest),
+      memory === null ? null : JSON.stringify(memory),
+      serviceId,
+      expectedSeq,
+    );
+    if (changes === 0) {
+      const row = read.get(serviceId);
+      return { kind: 'stale', current: row === undefined ? unknownStatus(serviceId) : toCurrent(row) };
+    }
+    if (incident !== null) writeIncident(incident);
+    if (transition === null) return { kind: 'committed', transition: null };
+    return { kind: 'committed', transition: writeTransition(transition) };
+  };
+
+  const writeTransition = (transition: Omit<Transition, 'position'>): Transition => {
+    const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
+    const { lastInsertRowid } = addTransition.run(serviceId, seq, from, to, at, recordedAt, reason);
+    return { ...transition, position: Number(lastInsertRowid) };
+  };
+
+  const writeIncident = (incident: Incident): void => {
+    putIncident.run(
+      incident.id,
+      incident.source,
+      incident.title,
+      incident.description,
+      incident.severity,
+      incident.status,
+      incident.startedAt,
+      incident.resolvedAt,
+      incident.sourceUrl,
+      incident.goodChecks,
+      JSON.stringify(incident.updates),
+      incident.serviceId,
+    );
+  };
+
+  return { commit: (judgements) => judgements.map(commitOne) };
+}
+
+/** The record that a row of the table `current` holds. */
+export function toCurrent(row: Readonly<Row>): CurrentStatus {
+  return {
+    serviceId: Number(row.service_id),
+    seq: Number(row.seq),
+    observedAt: Number(row.observed_at),
+    status: row.status as CurrentStatus['status'],
+    since: row.since === null ? null : Number(row.since),
+    latest: typeof row.latest === 'string' ? JSON.parse(row.latest) : null,
+  };
+}
+
+function checkJudgement({ serviceId, expectedSeq, current, transition, incident }: Judgement): void {
+  const steps = current.seq - expectedSeq;
+  const consistent =
+    current.serviceId === serviceId &&
+    (transition === null
+      ? steps === 0
+      : steps === 1 &&
+        transition.serviceId === serviceId &&
+        transition.seq === current.seq &&
+        transition.to === current.status) &&
+    (incident === null || incident.serviceId === serviceId);
+  if (!consistent)
+    throw new Error(
+      `judgement of service ${serviceId} contradicts itself: seq ${expectedSeq} to ${current.seq}, ${transition === null ? 'no transition' : `transition ${transition.seq} to ${transition.to}`}`,
+    );
+}

@@ -1,0 +1,111 @@
+/** Accounts and keys. */
+import { timingSafeEqual } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Account, ApiKey, Registry } from '../ports/registry.ts';
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore } from './registry-store.ts';
+
+/** A key as it is put in. */
+export type NewKey = Parameters<Registry['createKey']>[0];
+
+/** Finds or makes the account of that name. */
+export function ensureAccount({ kysely, queries }: RegistryStore, name: string, now: number): Account {
+  queries.run(
+    kysely
+      .insertInto('accounts')
+      .values({ name, created_at: now })
+      .onConflict((conflict) => conflict.column('name').doNothing()),
+  );
+  const row = queries.first(kysely.selectFrom('accounts').selectAll().where('name', '=', name));
+  if (row === undefined) throw new Error(`account ${name} was not written`);
+  return { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
+/** Stores a key. Throws `not_found` where there is no such account. */
+export function createKey(store: RegistryStore, key: NewKey): ApiKey {
+  const { kysely, queries } = store;
+  const account = kysely.selectFrom('accounts').select('id').where('id', '=', key.accountId);
+  if (queries.first(account) === undefined)
+    throw new RegistryError('not_found', `There is no account ${key.accountId}.`);
+  const written = queries.first(
+    kysely
+      .insertInto('api_keys')
+      .values({
+        account_id: key.accountId,
+        name: key.name,
+        prefix: key.prefix,
+        sha256: key.sha256,
+        created_at: key.createdAt,
+        expires_at: key.expiresAt,
+      })
+      .returning('id'),
+  );
+  const row = queries.first(selectKeys(store).where('api_keys.id', '=', written?.id ?? 0));
+  if (row === undefined) throw new Error(`key ${key.name} was not written`);
+  return toKey(row);
+}
+
+/**
+ * The key with this SHA-256; null: none. The index finds by the first 8 bytes; the whole is compared in constant
+ * time (decisions, Keys), so that the time of an answer says nothing about the other 24.
+ */
+export function findKey(store: RegistryStore, sha256: Uint8Array): ApiKey | null {
+  if (sha256.byteLength !== 32) return null;
+  const candidates = store.queries.all(
+    selectKeys(store).select('sha256').where(sql<Uint8Array>`substr(sha256, 1, 8)`, '=', sha256.slice(0, 8)),
+  );
+  const found = candidates.find((row) => timingSafeEqual(row.sha256, sha256));
+  return found === undefined ? null : toKey(found);
+}
+
+/** Every key, oldest first. */
+export function listKeys(store: RegistryStore): ApiKey[] {
+  return store.queries.all(selectKeys(store).orderBy('api_keys.id')).map(toKey);
+}
+
+/** Revokes at `now`; false: there is no such key. Revoking twice keeps the first time. */
+export function revokeKey({ kysely, queries }: RegistryStore, id: number, now: number): boolean {
+  const revoke = kysely
+    .updateTable('api_keys')
+    .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)) }))
+    .where('id', '=', id);
+  return queries.run(revoke) > 0;
+}
+
+/** Notes uses of keys; the newest time wins. */
+export function touchKeys(
+  { kysely, queries }: RegistryStore,
+  uses: readonly (readonly [number, number])[],
+): void {
+  for (const [id, at] of uses) {
+    queries.run(
+      kysely
+        .updateTable('api_keys')
+        .set({ last_used_at: at })
+        .where('id', '=', id)
+        .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)])),
+    );
+  }
+}
+
+function selectKeys({ kysely }: RegistryStore) {
+  return kysely
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .select([
+      'api_keys.id as id',
+      'account_id as accountId',
+      'accounts.name as accountName',
+      'api_keys.name as name',
+      'prefix',
+      'api_keys.created_at as createdAt',
+      'last_used_at as lastUsedAt',
+      'expires_at as expiresAt',
+      'revoked_at as revokedAt',
+    ]);
+}
+
+function toKey(row: ApiKey): ApiKey {
+  const { id, accountId, accountName, name, prefix, createdAt, lastUsedAt, expiresAt, revokedAt } = row;
+  return { id, accountId, accountName, name, prefix, createdAt, lastUsedAt, expiresAt, revokedAt };
+}

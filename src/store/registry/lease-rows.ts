@@ -1,0 +1,71 @@
+/** The writer lease in the database: one row whose `fence` grows with every holder. */
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore } from './registry-store.ts';
+
+/** The row as others see it. */
+export interface LeaseState {
+  /** Number of the newest holder, from 1; 0: there was none yet. */
+  readonly fence: number;
+  /** Null: it was released, or there was none. */
+  readonly holder: { readonly pid: number; readonly host: string } | null;
+  /** Epoch milliseconds of the holder's clock. */
+  readonly renewedAt: number;
+}
+
+/** Whose lease it is to be. */
+export interface LeaseClaim {
+  readonly pid: number;
+  readonly host: string;
+  /** The lease is taken only if its fence still is this one. */
+  readonly replacing: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** What the lease looks like. */
+export function readLease({ kysely, queries }: RegistryStore): LeaseState {
+  const row = queries.first(kysely.selectFrom('lease').selectAll());
+  if (row === undefined) return { fence: 0, holder: null, renewedAt: 0 };
+  const holder = row.pid === null || row.host === null ? null : { pid: row.pid, host: row.host };
+  return { fence: row.fence, holder, renewedAt: row.renewed_at };
+}
+
+/** Takes the lease; returns the new fence, or null where somebody else was first. */
+export function takeLease({ kysely, queries }: RegistryStore, claim: LeaseClaim): number | null {
+  const fence = claim.replacing + 1;
+  const taken = queries.run(
+    kysely
+      .updateTable('lease')
+      .set({ fence, pid: claim.pid, host: claim.host, renewed_at: claim.now })
+      .where('fence', '=', claim.replacing),
+  );
+  return taken === 1 ? fence : null;
+}
+
+/** Renews the lease. Throws `lease_lost`. */
+export function renewLease(store: RegistryStore, fence: number, now: number): void {
+  const { kysely, queries } = store;
+  const renewed = queries.run(
+    kysely.updateTable('lease').set({ renewed_at: now }).where('fence', '=', fence),
+  );
+  if (renewed === 0) throw leaseLost(store);
+}
+
+/** Gives the lease back, so that the next process need not wait; does nothing where it was lost. */
+export function releaseLease({ kysely, queries }: RegistryStore, fence: number): void {
+  queries.run(kysely.updateTable('lease').set({ pid: null, host: null }).where('fence', '=', fence));
+}
+
+/** Throws `lease_lost` unless the lease still has this fence. */
+export function guardLease(store: RegistryStore, fence: number): void {
+  if (readLease(store).fence !== fence) throw leaseLost(store);
+}
+
+function leaseLost(store: RegistryStore): RegistryError {
+  const { holder } = readLease(store);
+  const who = holder === null ? 'Another process' : `Process ${holder.pid} on ${holder.host}`;
+  return new RegistryError(
+    'lease_lost',
+    `${who} has become the monitor of this data directory, because this process was not heard of for too long; it must stop.`,
+  );
+}

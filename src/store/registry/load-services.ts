@@ -1,0 +1,42 @@
+/** Everything that the record and the engine must know at start. */
+import { sql } from 'kysely';
+import { NO_MEMORY } from '../../domain/result.ts';
+import type { ServiceState } from '../ports/registry.ts';
+import { toIncident } from './incident-rows.ts';
+import { toCurrent } from './judgements.ts';
+import type { RegistryStore } from './registry-store.ts';
+import { toService } from './service-rows.ts';
+
+/** Every service that is not removed, by id, with its state. */
+export function loadServices({ kysely, queries }: RegistryStore): ServiceState[] {
+  const open = new Map(
+    queries
+      .all(
+        kysely
+          .selectFrom('incidents')
+          .selectAll()
+          .where('source', '=', sql.lit('own'))
+          .where('status', '<>', sql.lit('resolved'))
+          // Only one should be open; were there two, the newest counts.
+          .orderBy('started_at')
+          .orderBy('id'),
+      )
+      .map((row) => [row.service_id, toIncident(row)]),
+  );
+  return queries
+    .all(
+      kysely
+        .selectFrom('services')
+        .innerJoin('current', 'current.service_id', 'services.id')
+        .selectAll('services')
+        .select(['service_id', 'seq', 'observed_at', 'status', 'since', 'latest', 'memory'])
+        .where('removed', '=', 0)
+        .orderBy('services.id'),
+    )
+    .map((row) => ({
+      service: toService(row),
+      current: toCurrent(row),
+      memory: row.memory === null ? NO_MEMORY : JSON.parse(row.memory),
+      openIncident: open.get(row.id) ?? null,
+    }));
+}

@@ -1,0 +1,97 @@
+/** Owners' services: who may add which domain under which slug (decisions, Ownership). */
+import type { Service } from '../../domain/service.ts';
+import type { NewService } from '../ports/registry.ts';
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore } from './registry-store.ts';
+import { insertService, retireService, type ServiceRow, updateService } from './service-rows.ts';
+
+/**
+ * Adds an owner's service inside the caller's transaction. An account that adds a domain again under its old slug
+ * gets the old service back. Throws `domain_taken` (a live owner service has the domain), `catalogue_domain` (the
+ * domain lies within one of the catalogue and is not verified), `account_limit`, `slug_taken` (any service there
+ * ever was has the slug, or the slug is its dashed domain: append a number and try again).
+ */
+export function addService(store: RegistryStore, service: NewService, domainsPerAccount: number): Service {
+  const { accountId } = service;
+  if (service.origin !== 'owner' || accountId === null)
+    throw new Error(`${service.slug} is not a service of an owner`);
+  const { kysely, queries } = store;
+  const owners = () => kysely.selectFrom('services').where('origin', '=', 'owner').where('removed', '=', 0);
+  if (queries.first(owners().select('id').where('domain', '=', service.domain)) !== undefined)
+    throw new RegistryError('domain_taken', `The domain ${service.domain} is registered already.`);
+  if (!service.verified) refuseCatalogueDomain(store, service.domain);
+  const owned = queries.first(
+    owners()
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('account_id', '=', accountId),
+  );
+  if ((owned?.count ?? 0) >= domainsPerAccount)
+    throw new RegistryError(
+      'account_limit',
+      `The account has ${domainsPerAccount} domains, which is its limit: remove one first.`,
+    );
+  const holder = slugHolder(store, service);
+  return holder === null ? insertService(store, service) : updateService(store, holder, service);
+}
+
+/** Removes an owner's service inside the caller's transaction. Throws `not_found`, for the catalogue's services too. */
+export function removeService(store: RegistryStore, slug: string): void {
+  const { kysely, queries } = store;
+  const row = queries.first(
+    kysely.selectFrom('services').selectAll().where('slug', '=', slug).where('removed', '=', 0),
+  );
+  if (row === undefined) throw new RegistryError('not_found', `There is no service ${slug}.`);
+  if (row.origin !== 'owner')
+    throw new RegistryError(
+      'not_found',
+      `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
+    );
+  retireService(store, row);
+}
+
+function refuseCatalogueDomain({ kysely, queries }: RegistryStore, domain: string): void {
+  const labels = domain.split('.');
+  const parents = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
+  const found = queries.first(
+    kysely
+      .selectFrom('services')
+      .select(['slug', 'domain'])
+      .where('origin', '=', 'catalogue')
+      .where('removed', '=', 0)
+      .where('domain', 'in', parents),
+  );
+  if (found === undefined) return;
+  throw new RegistryError(
+    'catalogue_domain',
+    `${domain} lies within ${found.domain} of the public catalogue (${found.slug}): verify the domain first.`,
+  );
+}
+
+/** The removed service that comes back under its slug; null: nobody ever had the slug. Throws `slug_taken`. */
+function slugHolder({ kysely, queries }: RegistryStore, service: NewService): ServiceRow | null {
+  const holders = queries.all(
+    kysely
+      .selectFrom('services')
+      .selectAll()
+      .where((eb) => eb.or([eb('slug', '=', service.slug), eb('dashed', '=', service.slug)])),
+  );
+  const own = holders.find((row) => isReturning(row, service)) ?? null;
+  // Who comes back to an own slug is stopped only by the catalogue, whose badge it would be by now.
+  const [blocking] = own === null ? holders : holders.filter((row) => row.origin === 'catalogue');
+  if (blocking !== undefined)
+    throw new RegistryError(
+      'slug_taken',
+      `The slug ${service.slug} is taken: it stands for ${blocking.domain}.`,
+    );
+  return own;
+}
+
+function isReturning(row: ServiceRow, service: NewService): boolean {
+  return (
+    row.slug === service.slug &&
+    row.removed === 1 &&
+    row.origin === 'owner' &&
+    row.domain === service.domain &&
+    row.account_id === service.accountId
+  );
+}

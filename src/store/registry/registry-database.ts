@@ -1,0 +1,116 @@
+/** Opens the registry's file: makes it, brings its tables up to date, refuses what cannot be trusted. */
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, Migrator } from 'kysely';
+import { createSqliteDialect } from './kysely-sqlite.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { damagedRegistry, explainSqliteError, RegistryError } from './registry-error.ts';
+import type { RegistrySchema } from './schema.ts';
+
+/** Marks the file as ours in SQLite's header: the letters `UPBT`. */
+const APPLICATION_ID = 0x55504254;
+
+/** How long a process waits for another one's transaction; those of Upbeat last milliseconds. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Up to this size the whole file is looked through at start, which then takes less than half a second. */
+const CHECKED_BYTES = 64 * 1024 * 1024;
+
+/** An open registry file. */
+export interface RegistryDatabase {
+  readonly file: string;
+  readonly database: DatabaseSync;
+  /** Builds queries; `createQueries` runs them. */
+  readonly kysely: Kysely<RegistrySchema>;
+}
+
+/** The registry's file in a data directory. */
+export function registryFile(dataDir: string): string {
+  return join(dataDir, 'registry.sqlite');
+}
+
+/** Opens or makes the registry of `dataDir`. Throws a RegistryError with a code of RegistryFaultCode. */
+export async function openRegistryDatabase(dataDir: string): Promise<RegistryDatabase> {
+  const file = registryFile(dataDir);
+  makeDirectory(dataDir);
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    claimFile(database, file);
+    database.exec('PRAGMA journal_mode = WAL');
+    database.exec('PRAGMA synchronous = FULL');
+    database.exec(`PRAGMA journal_size_limit = ${CHECKED_BYTES}`);
+    checkPages(database, file);
+    const kysely = new Kysely<RegistrySchema>({ dialect: createSqliteDialect(database) });
+    await migrate(kysely, database, file);
+    return { file, database, kysely };
+  } catch (error) {
+    database?.close();
+    throw explainSqliteError(error, file);
+  }
+}
+
+function makeDirectory(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+  } catch (error) {
+    throw new RegistryError(
+      'registry_unusable',
+      `The data directory ${dataDir} cannot be made (${(error as Error).message}). Make it for this user, or set storage.dataDir to another folder.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Sets our mark on a new file, and refuses the file of another program. */
+function claimFile(database: DatabaseSync, file: string): void {
+  if (readNumber(database, 'PRAGMA application_id') === APPLICATION_ID) return;
+  database.exec('BEGIN IMMEDIATE');
+  // Read again under the lock: another process may have claimed the file meanwhile.
+  const owner = readNumber(database, 'PRAGMA application_id');
+  const tables = readNumber(database, 'SELECT count(*) FROM sqlite_master');
+  if (owner !== APPLICATION_ID && (owner !== 0 || tables > 0)) {
+    database.exec('ROLLBACK');
+    throw new RegistryError(
+      'registry_foreign',
+      `${file} is a database of another program. Set storage.dataDir to a folder of Upbeat's own, or move the file away.`,
+    );
+  }
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  database.exec('COMMIT');
+}
+
+function checkPages(database: DatabaseSync, file: string): void {
+  if (statSync(file).size > CHECKED_BYTES) return;
+  const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
+  if (found !== 'ok') throw damagedRegistry(file, String(found));
+}
+
+async function migrate(kysely: Kysely<RegistrySchema>, database: DatabaseSync, file: string): Promise<void> {
+  const done = executedMigrations(database);
+  const unknown = done.filter((name) => !(name in MIGRATIONS));
+  if (unknown.length > 0) {
+    throw new RegistryError(
+      'registry_newer',
+      `${file} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or put back the copy of the data directory from before the upgrade.`,
+    );
+  }
+  if (done.length === Object.keys(MIGRATIONS).length) return;
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+function executedMigrations(database: DatabaseSync): string[] {
+  const table = database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'kysely_migration'`).get();
+  if (table === undefined) return [];
+  return database
+    .prepare('SELECT name FROM kysely_migration ORDER BY name')
+    .all()
+    .map((row) => String(row.name));
+}
+
+function readNumber(database: DatabaseSync, sql: string): number {
+  return Number(Object.values(database.prepare(sql).get() ?? {})[0]);
+}

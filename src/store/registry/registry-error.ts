@@ -1,0 +1,74 @@
+/** Errors of the registry: each says what is wrong and what to do about it. */
+import type { RegistryErrorCode } from '../ports/registry.ts';
+
+/** Codes of faults that only an operator can mend; beside {@link RegistryErrorCode}, and as stable. */
+export type RegistryFaultCode =
+  /** The file is no database any more, or its pages contradict each other. */
+  | 'registry_damaged'
+  /** A newer version of the program has changed the tables. */
+  | 'registry_newer'
+  /** The file belongs to another program. */
+  | 'registry_foreign'
+  /** The file or its folder cannot be opened or written. */
+  | 'registry_unusable'
+  /** Another process held the database's write lock for too long. */
+  | 'registry_busy'
+  /** The disk is full. */
+  | 'registry_full'
+  /** Another process is the monitor of this data directory. */
+  | 'lease_held'
+  /** Another process has taken the lease over: this one must stop. */
+  | 'lease_lost';
+
+/** An error with a stable `code`, which calls between threads keep. */
+export class RegistryError extends Error {
+  readonly code: RegistryErrorCode | RegistryFaultCode;
+
+  constructor(code: RegistryErrorCode | RegistryFaultCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RegistryError';
+    this.code = code;
+  }
+}
+
+/** The error for a file whose content cannot be trusted. `detail` is SQLite's own word. */
+export function damagedRegistry(file: string, detail: string, cause?: unknown): RegistryError {
+  return new RegistryError(
+    'registry_damaged',
+    `${file} is damaged (${detail}). Stop Upbeat, then put a backup in its place, or save what can be read with ` +
+      `"sqlite3 ${file} .recover", or move ${file} with its -wal and -shm files away to begin with an empty registry.`,
+    { cause },
+  );
+}
+
+/** Turns what SQLite threw into an error that says what to do; errors of another kind pass unchanged. */
+export function explainSqliteError(thrown: unknown, file: string): Error {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const resultCode = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
+  if (resultCode === null) return error;
+  // The low byte is the primary result code (https://sqlite.org/rescode.html).
+  switch (resultCode & 0xff) {
+    case 11: // SQLITE_CORRUPT
+    case 26: // SQLITE_NOTADB
+      return damagedRegistry(file, error.message, error);
+    case 5: // SQLITE_BUSY
+      return new RegistryError(
+        'registry_busy',
+        `${file} is locked by another process (${error.message}). End the program that holds it, such as a backup or a database browser, and try again.`,
+        { cause: error },
+      );
+    case 13: // SQLITE_FULL
+      return new RegistryError('registry_full', `No room on the disk of ${file}. Free some, and try again.`, {
+        cause: error,
+      });
+    case 8: // SQLITE_READONLY
+    case 14: // SQLITE_CANTOPEN
+      return new RegistryError(
+        'registry_unusable',
+        `${file} cannot be opened for writing (${error.message}). Give this user read and write access to the file and its folder, or set storage.dataDir to another folder.`,
+        { cause: error },
+      );
+    default:
+      return error;
+  }
+}

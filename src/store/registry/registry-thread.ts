@@ -1,0 +1,123 @@
+/** What the registry's thread serves: the methods of the port and of the lease, over one connection. */
+
+import { systemClock } from '../../clock.ts';
+import type { Service } from '../../domain/service.ts';
+import type { IncidentQuery, Judgement, NewService } from '../ports/registry.ts';
+import { getFact, setFact } from './fact-rows.ts';
+import { createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { listIncidents } from './incident-rows.ts';
+import { createJudgements } from './judgements.ts';
+import {
+  createKey,
+  ensureAccount,
+  findKey,
+  listKeys,
+  type NewKey,
+  revokeKey,
+  touchKeys,
+} from './key-rows.ts';
+import { createQueries } from './kysely-sqlite.ts';
+import { guardLease, type LeaseClaim, readLease, releaseLease, renewLease, takeLease } from './lease-rows.ts';
+import { loadServices } from './load-services.ts';
+import { addService, removeService } from './owner-services.ts';
+import { putCatalogue } from './put-catalogue.ts';
+import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
+import { explainSqliteError } from './registry-error.ts';
+import type { RegistryStore } from './registry-store.ts';
+import { lastChange, readChanges } from './service-rows.ts';
+import { lastTransition, transitionsAfter, transitionsOf } from './transition-rows.ts';
+
+/** Longest work of one transaction, milliseconds (architecture, The stores). */
+const MAX_GROUP_MS = 5;
+
+/** What the thread is started with. */
+export interface RegistryThreadData {
+  readonly dataDir: string;
+  readonly domainsPerAccount: number;
+}
+
+/** The methods of the thread. */
+export type RegistryMethods = Awaited<ReturnType<typeof openRegistryMethods>>;
+
+/** Opens the registry; throws what `openRegistryDatabase` throws. */
+export async function openRegistryMethods({ dataDir, domainsPerAccount }: RegistryThreadData) {
+  const opened = await openRegistryDatabase(dataDir);
+  const { database, kysely } = opened;
+  const store: RegistryStore = { database, kysely, queries: createQueries(database) };
+  const judgements = createJudgements(database);
+  let heldFence: number | null = null;
+  const commits = createGroupCommit(database, {
+    maxGroupMs: MAX_GROUP_MS,
+    monotonic: systemClock.monotonic,
+    // A process that lost its lease while it slept writes nothing more, whatever it still believes.
+    guard: () => {
+      if (heldFence !== null) guardLease(store, heldFence);
+    },
+  });
+  const { read, write } = explaining(opened, commits);
+
+  return {
+    loadServices: () => read(() => loadServices(store)),
+    putCatalogue: (services: readonly NewService[]) => write(() => putCatalogue(store, services)),
+    addService: (service: NewService): Promise<Service> =>
+      write(() => addService(store, service, domainsPerAccount)),
+    removeService: (slug: string) => write(() => removeService(store, slug)),
+    changesAfter: (seq: number) => read(() => readChanges(store, seq)),
+    lastChange: () => read(() => lastChange(store)),
+
+    commitJudgements: (list: readonly Judgement[]) => write(() => judgements.commit(list)),
+    transitionsAfter: (position: number, limit: number) =>
+      read(() => transitionsAfter(store, position, limit)),
+    lastTransition: () => read(() => lastTransition(store)),
+    transitionsOf: (serviceId: number, from: number, to: number) =>
+      read(() => transitionsOf(store, serviceId, from, to)),
+    listIncidents: (query: IncidentQuery) => read(() => listIncidents(store, query)),
+
+    ensureAccount: (name: string, now: number) => write(() => ensureAccount(store, name, now)),
+    createKey: (key: NewKey) => write(() => createKey(store, key)),
+    findKey: (sha256: Uint8Array) => read(() => findKey(store, sha256)),
+    listKeys: () => read(() => listKeys(store)),
+    revokeKey: (id: number, now: number) => write(() => revokeKey(store, id, now)),
+    touchKeys: (uses: readonly (readonly [number, number])[]) => write(() => touchKeys(store, uses)),
+
+    getFact: (name: string) => read(() => getFact(store, name)),
+    setFact: (name: string, value: string) => write(() => setFact(store, name, value)),
+
+    readLease: () => read(() => readLease(store)),
+    takeLease: async (claim: LeaseClaim) => {
+      heldFence = await write(() => takeLease(store, claim));
+      return heldFence;
+    },
+    renewLease: (fence: number, now: number) => write(() => renewLease(store, fence, now)),
+    releaseLease: async (fence: number) => {
+      await write(() => releaseLease(store, fence));
+      heldFence = null;
+    },
+
+    /** Commits what waits and closes the file; SQLite then folds the write-ahead log into it. */
+    close: () => {
+      commits.flush();
+      database.close();
+    },
+  };
+}
+
+/** Reads run at once, between two transactions; both say in plain words what SQLite complains about. */
+function explaining({ file }: RegistryDatabase, commits: GroupCommit) {
+  return {
+    read<T>(work: () => T): T {
+      try {
+        return work();
+      } catch (error) {
+        throw explainSqliteError(error, file);
+      }
+    },
+    async write<T>(work: () => T): Promise<T> {
+      try {
+        return await commits.write(work);
+      } catch (error) {
+        throw explainSqliteError(error, file);
+      }
+    },
+  };
+}

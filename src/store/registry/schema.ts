@@ -1,0 +1,130 @@
+/** Tables of the registry as Kysely sees them; made by `migrations.ts`. Times are epoch milliseconds, flags 0 or 1. */
+import type { Generated } from 'kysely';
+import type { Category } from '../../domain/category.ts';
+import type { IncidentStatus, Severity } from '../../domain/incident.ts';
+import type { ServiceOrigin } from '../../domain/service.ts';
+import type { ServiceStatus, Verdict } from '../../domain/status.ts';
+
+/** Every service that there ever was: a removed one keeps its row, so that id and slug are never given again. */
+export interface ServicesTable {
+  id: Generated<number>;
+  slug: string;
+  /** The domain with dots replaced by dashes. */
+  dashed: string;
+  name: string;
+  domain: string;
+  category: Category;
+  origin: ServiceOrigin;
+  account_id: number | null;
+  verified: number;
+  paused: number;
+  /** JSON of CheckDefinition. */
+  check_definition: string;
+  /** JSON of StatusPage. */
+  status_page: string | null;
+  revision: number;
+  removed: number;
+}
+
+/** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */
+export interface ChangesTable {
+  seq: Generated<number>;
+  service_id: number;
+  slug: string;
+  service: string | null;
+}
+
+/** The current record of each service, removed ones included: a service that returns goes on where it was. */
+export interface CurrentTable {
+  service_id: number;
+  seq: number;
+  observed_at: number;
+  status: ServiceStatus;
+  since: number | null;
+  /** JSON of LatestCheck. */
+  latest: string | null;
+  /** JSON of ProbeMemory; null: nothing learnt. */
+  memory: string | null;
+}
+
+/** The feed of transitions. */
+export interface TransitionsTable {
+  position: Generated<number>;
+  service_id: number;
+  seq: number;
+  from_status: ServiceStatus;
+  to_status: Verdict;
+  at: number;
+  recorded_at: number;
+  reason: string | null;
+}
+
+/**
+ * Incidents. `listed` (the service is not removed) and `verified` repeat what the service's row says, so that a
+ * page of the list is one walk along an index however far down it lies.
+ */
+export interface IncidentsTable {
+  id: string;
+  service_id: number;
+  source: 'own' | 'vendor';
+  title: string;
+  description: string;
+  severity: Severity;
+  status: IncidentStatus;
+  started_at: number;
+  resolved_at: number | null;
+  source_url: string;
+  good_checks: number;
+  /** JSON of IncidentUpdate[]. */
+  updates: string;
+  listed: number;
+  verified: number;
+}
+
+/** Accounts. */
+export interface AccountsTable {
+  id: Generated<number>;
+  name: string;
+  created_at: number;
+}
+
+/** Keys; the secret itself is nowhere. */
+export interface ApiKeysTable {
+  id: Generated<number>;
+  account_id: number;
+  name: string;
+  prefix: string;
+  sha256: Uint8Array;
+  created_at: number;
+  last_used_at: number | null;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
+/** Facts by name. */
+export interface FactsTable {
+  name: string;
+  value: string;
+}
+
+/** The writer lease: one row. `fence` only grows; `pid` null: released. */
+export interface LeaseTable {
+  id: number;
+  fence: number;
+  pid: number | null;
+  host: string | null;
+  renewed_at: number;
+}
+
+/** All tables. */
+export interface RegistrySchema {
+  services: ServicesTable;
+  changes: ChangesTable;
+  current: CurrentTable;
+  transitions: TransitionsTable;
+  incidents: IncidentsTable;
+  accounts: AccountsTable;
+  api_keys: ApiKeysTable;
+  facts: FactsTable;
+  lease: LeaseTable;
+}

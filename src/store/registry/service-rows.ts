@@ -1,0 +1,129 @@
+/** Services as rows: reading, adding, changing and removing one, each with its line in the feed of changes. */
+import type { Selectable } from 'kysely';
+import { dashDomain, type Service } from '../../domain/service.ts';
+import type { NewService, ServiceChange } from '../ports/registry.ts';
+import type { RegistryStore } from './registry-store.ts';
+import type { ServicesTable } from './schema.ts';
+
+/** A row of the services table. */
+export type ServiceRow = Selectable<ServicesTable>;
+
+/** Most changes that one call returns. */
+const CHANGES_PER_CALL = 1_000;
+
+/** The service that a row describes. */
+export function toService(row: ServiceRow): Service {
+  return { id: row.id, ...toDefinition(row), revision: row.revision };
+}
+
+/** The same without what the registry gives: to be compared with what is put in. */
+export function toDefinition(row: ServiceRow): NewService {
+  return {
+    slug: row.slug,
+    name: row.name,
+    domain: row.domain,
+    category: row.category,
+    origin: row.origin,
+    accountId: row.account_id,
+    verified: row.verified === 1,
+    paused: row.paused === 1,
+    check: JSON.parse(row.check_definition),
+    statusPage: row.status_page === null ? null : JSON.parse(row.status_page),
+  };
+}
+
+/** Adds a service that never was, with a status that was never checked. */
+export function insertService(store: RegistryStore, service: NewService): Service {
+  const { kysely, queries } = store;
+  const row = queries.first(
+    kysely
+      .insertInto('services')
+      .values({ ...toRow(service), revision: 1, removed: 0 })
+      .returningAll(),
+  );
+  if (row === undefined) throw new Error(`service ${service.slug} was not written`);
+  queries.run(
+    kysely
+      .insertInto('current')
+      .values({ service_id: row.id, seq: 0, observed_at: 0, status: 'unknown', since: null, latest: null }),
+  );
+  return appendChange(store, toService(row));
+}
+
+/** Gives a service, live or removed, another definition; its revision grows. */
+export function updateService(store: RegistryStore, row: ServiceRow, service: NewService): Service {
+  const { kysely, queries } = store;
+  const revision = row.revision + 1;
+  queries.run(
+    kysely
+      .updateTable('services')
+      .set({ ...toRow(service), revision, removed: 0 })
+      .where('id', '=', row.id),
+  );
+  showIncidents(store, row.id, { listed: 1, verified: service.verified ? 1 : 0 });
+  return appendChange(store, { id: row.id, ...service, revision });
+}
+
+/** Takes a service off the list. Row, status, transitions and incidents stay, for the case that it returns. */
+export function retireService({ kysely, queries }: RegistryStore, row: ServiceRow): void {
+  queries.run(
+    kysely
+      .updateTable('services')
+      .set({ removed: 1, revision: row.revision + 1 })
+      .where('id', '=', row.id),
+  );
+  showIncidents({ kysely, queries }, row.id, { listed: 0 });
+  queries.run(kysely.insertInto('changes').values({ service_id: row.id, slug: row.slug, service: null }));
+}
+
+/** Changes after `seq`, in order, at most 1,000. */
+export function readChanges({ kysely, queries }: RegistryStore, seq: number): ServiceChange[] {
+  return queries
+    .all(
+      kysely.selectFrom('changes').selectAll().where('seq', '>', seq).orderBy('seq').limit(CHANGES_PER_CALL),
+    )
+    .map((row) => ({
+      seq: row.seq,
+      serviceId: row.service_id,
+      slug: row.slug,
+      service: row.service === null ? null : JSON.parse(row.service),
+    }));
+}
+
+/** The newest position of the feed of changes; 0: none. */
+export function lastChange({ kysely, queries }: RegistryStore): number {
+  return queries.first(kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1))?.seq ?? 0;
+}
+
+function appendChange({ kysely, queries }: RegistryStore, service: Service): Service {
+  queries.run(
+    kysely
+      .insertInto('changes')
+      .values({ service_id: service.id, slug: service.slug, service: JSON.stringify(service) }),
+  );
+  return service;
+}
+
+function showIncidents(
+  { kysely, queries }: Pick<RegistryStore, 'kysely' | 'queries'>,
+  serviceId: number,
+  marks: { readonly listed: number; readonly verified?: number },
+): void {
+  queries.run(kysely.updateTable('incidents').set(marks).where('service_id', '=', serviceId));
+}
+
+function toRow(service: NewService) {
+  return {
+    slug: service.slug,
+    dashed: dashDomain(service.domain),
+    name: service.name,
+    domain: service.domain,
+    category: service.category,
+    origin: service.origin,
+    account_id: service.accountId,
+    verified: service.verified ? 1 : 0,
+    paused: service.paused ? 1 : 0,
+    check_definition: JSON.stringify(service.check),
+    status_page: service.statusPage === null ? null : JSON.stringify(service.statusPage),
+  };
+}

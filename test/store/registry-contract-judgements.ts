@@ -1,0 +1,182 @@
+/** Contract of the registry: judgements, exactly once. */
+import type { Test } from 'tap';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
+import type { OpenForTest } from './registry-contract.ts';
+import { entry, firstTurn, incident, NOON, record, stay, turn } from './registry-fixtures.ts';
+
+/** Runs this part of the contract. */
+export async function judgementContract(t: Test, open: OpenForTest): Promise<void> {
+  t.test('it writes record, transition, incident and memory together, and keeps them', async (t) => {
+    const dataDir = t.testdir();
+    const registry = await open(t, dataDir);
+    await registry.putCatalogue([entry('a'), entry('b')]);
+    const memory = { needsGet: true, healthSeen: false, askHealthAt: NOON };
+    const opened = incident(1, 'own-1-1');
+    const judgement = { ...firstTurn(1, 'down', NOON, 'a'), incident: opened, memory };
+    const transition = { position: 1, ...judgement.transition };
+    t.strictSame(await registry.commitJudgements([judgement]), [{ kind: 'committed', transition }]);
+    await registry.close();
+
+    const again = await open(t, dataDir);
+    const [a, b] = await again.loadServices();
+    t.strictSame(
+      { current: a?.current, memory: a?.memory, openIncident: a?.openIncident },
+      { current: judgement.current, memory, openIncident: opened },
+    );
+    t.same(b?.current, unknownStatus(2));
+    t.strictSame(await again.transitionsAfter(0, 10), [transition]);
+    t.equal(await again.lastTransition(), 1);
+  });
+
+  t.test(
+    'it keeps the memory where a judgement learnt nothing, and forgets a resolved incident',
+    async (t) => {
+      const registry = await open(t);
+      await registry.putCatalogue([entry('a')]);
+      const memory = { needsGet: true, healthSeen: true, askHealthAt: null };
+      const down = { ...firstTurn(1, 'down', NOON, 'a'), memory, incident: incident(1, 'own-1-1') };
+      const resolved = incident(1, 'own-1-1', { status: 'resolved', resolvedAt: NOON + 9, goodChecks: 2 });
+      await registry.commitJudgements([down]);
+      await registry.commitJudgements([{ ...turn(down.current, 'up', NOON + 9, 'a'), incident: resolved }]);
+      const [state] = await registry.loadServices();
+      t.match(state, { memory, openIncident: null });
+      t.strictSame(await registry.listIncidents({ limit: 9, offset: 0 }), [resolved], 'replaced by its id');
+    },
+  );
+
+  t.test('it compares each judgement on its own and answers in the order of the input', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a'), entry('b')]);
+    const up = firstTurn(1, 'up', NOON, 'a');
+    const outcomes = await registry.commitJudgements([
+      up,
+      firstTurn(1, 'down', NOON + 1, 'a'),
+      stay(up.current, NOON + 2),
+      firstTurn(2, 'up', NOON, 'b'),
+    ]);
+    t.same(
+      outcomes.map(({ kind }) => kind),
+      ['committed', 'stale', 'committed', 'committed'],
+    );
+    t.strictSame(outcomes[1], { kind: 'stale', current: up.current });
+    t.strictSame(outcomes[2], { kind: 'committed', transition: null });
+    t.same(
+      (await registry.transitionsAfter(0, 10)).map(({ position, slug, seq, to }) => [
+        position,
+        slug,
+        seq,
+        to,
+      ]),
+      [
+        [1, 'a', 1, 'up'],
+        [2, 'b', 1, 'up'],
+      ],
+    );
+    t.equal((await registry.loadServices())[0]?.current.observedAt, NOON + 2);
+  });
+
+  t.test('it writes nothing of a judgement that is stale', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    await registry.commitJudgements([firstTurn(1, 'up', NOON, 'a')]);
+    const late = { ...firstTurn(1, 'down', NOON, 'a'), incident: incident(1, 'own-1-1') };
+    const memory = { needsGet: true, healthSeen: true, askHealthAt: 1 };
+    t.match(await registry.commitJudgements([{ ...late, memory }]), [{ kind: 'stale', current: { seq: 1 } }]);
+    t.same(await registry.listIncidents({ limit: 9, offset: 0 }), []);
+    t.same((await registry.loadServices())[0]?.memory.needsGet, false);
+    t.equal(await registry.lastTransition(), 1);
+  });
+
+  t.test(
+    'it calls judgements of removed and unknown services stale, with the seq that was expected',
+    async (t) => {
+      const registry = await open(t);
+      await registry.putCatalogue([entry('a')]);
+      const up = firstTurn(1, 'up', NOON, 'a');
+      await registry.commitJudgements([up]);
+      await registry.putCatalogue([]);
+      t.strictSame(
+        await registry.commitJudgements([turn(up.current, 'down', NOON + 1), firstTurn(77, 'up', NOON)]),
+        [
+          { kind: 'stale', current: up.current },
+          { kind: 'stale', current: unknownStatus(77) },
+        ],
+      );
+      t.equal(await registry.lastTransition(), 1);
+    },
+  );
+
+  t.test('it rejects a judgement that contradicts itself, and only the call that brought it', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a'), entry('b')]);
+    const good = firstTurn(2, 'up', NOON, 'b');
+    const wrong = [
+      { ...firstTurn(1, 'up', NOON), current: record(1, 2, 'up', NOON) },
+      { ...firstTurn(1, 'up', NOON), transition: null },
+      { ...firstTurn(1, 'up', NOON), current: record(2, 1, 'up', NOON) },
+      { ...firstTurn(1, 'up', NOON), current: record(1, 1, 'down', NOON) },
+      { ...firstTurn(1, 'up', NOON), incident: incident(2, 'own-2-1') },
+    ];
+    const answers = await Promise.allSettled([
+      ...wrong.map((judgement) => registry.commitJudgements([firstTurn(1, 'up', NOON), judgement])),
+      registry.commitJudgements([good]),
+    ]);
+    t.same(
+      answers.map(({ status }) => status),
+      ['rejected', 'rejected', 'rejected', 'rejected', 'rejected', 'fulfilled'],
+    );
+    t.match((answers[0] as PromiseRejectedResult).reason, { message: /contradicts itself/ });
+    t.match(await registry.loadServices(), [{ current: { seq: 0 } }, { current: { seq: 1 } }]);
+    t.match(await registry.transitionsAfter(0, 9), [{ position: 1, slug: 'b' }]);
+  });
+
+  t.test('it lets exactly one of several writers make each step', async (t) => {
+    const dataDir = t.testdir();
+    const writers = [await open(t, dataDir), await open(t, dataDir), await open(t, dataDir)] as const;
+    await writers[0].putCatalogue([entry('a')]);
+    const STEPS = 30;
+    let wins = 0;
+    await Promise.all(
+      writers.map(async (registry) => {
+        let current: CurrentStatus = unknownStatus(1);
+        while (current.seq < STEPS) {
+          const judgement = turn(current, current.seq % 2 === 0 ? 'up' : 'down', NOON + current.seq, 'a');
+          const [outcome] = await registry.commitJudgements([judgement]);
+          if (outcome?.kind === 'committed') wins++;
+          current = outcome?.kind === 'stale' ? outcome.current : judgement.current;
+        }
+      }),
+    );
+    t.equal(wins, STEPS);
+    t.same(
+      (await writers[1].transitionsAfter(0, 100)).map(({ position, seq }) => [position, seq]),
+      Array.from({ length: STEPS }, (_, n) => [n + 1, n + 1]),
+    );
+  });
+
+  t.test('it reads transitions by position, and those of one service by time', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a'), entry('b')]);
+    let [a, b] = [unknownStatus(1), unknownStatus(2)];
+    for (let n = 0; n < 4; n++) {
+      const to = n % 2 === 0 ? 'up' : 'down';
+      const judgements = [turn(a, to, NOON + n * 10, 'a'), turn(b, to, NOON + n * 10, 'b')];
+      await registry.commitJudgements(judgements);
+      [a, b] = [judgements[0]?.current ?? a, judgements[1]?.current ?? b];
+    }
+    t.same(
+      (await registry.transitionsAfter(2, 3)).map(({ position }) => position),
+      [3, 4, 5],
+    );
+    t.same(await registry.transitionsAfter(8, 3), []);
+    t.equal(await registry.lastTransition(), 8);
+    t.same(
+      (await registry.transitionsOf(2, NOON + 10, NOON + 30)).map(({ seq, slug, at }) => [seq, slug, at]),
+      [
+        [2, 'b', NOON + 10],
+        [3, 'b', NOON + 20],
+      ],
+    );
+    t.same(await registry.transitionsOf(3, 0, NOON * 2), []);
+  });
+}

@@ -1,0 +1,122 @@
+/** Contract of the registry: accounts, keys and facts. */
+import { createHash } from 'node:crypto';
+import type { Test } from 'tap';
+import type { Registry } from '../../src/store/ports/registry.ts';
+import type { OpenForTest } from './registry-contract.ts';
+import { NOON } from './registry-fixtures.ts';
+
+const digest = (text: string) => new Uint8Array(createHash('sha256').update(text).digest());
+
+async function makeKey(registry: Registry, name: string, expiresAt: number | null = null) {
+  const { id } = await registry.ensureAccount('acme', NOON);
+  return registry.createKey({
+    accountId: id,
+    name,
+    prefix: `upb_${name}`,
+    sha256: digest(name),
+    createdAt: NOON,
+    expiresAt,
+  });
+}
+
+/** Runs this part of the contract. */
+export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
+  t.test('it finds an account by its name and makes it once', async (t) => {
+    const dataDir = t.testdir();
+    const [here, there] = [await open(t, dataDir), await open(t, dataDir)];
+    const made = await here.ensureAccount('acme', NOON);
+    t.same(made, { id: made.id, name: 'acme', createdAt: NOON });
+    t.same(await there.ensureAccount('acme', NOON + 5), made);
+    t.not((await there.ensureAccount('other', NOON)).id, made.id);
+  });
+
+  t.test('it finds a key by the hash of its whole value', async (t) => {
+    const registry = await open(t);
+    const key = await makeKey(registry, 'one', NOON + 9);
+    t.strictSame(key, {
+      id: key.id,
+      accountId: 1,
+      accountName: 'acme',
+      name: 'one',
+      prefix: 'upb_one',
+      createdAt: NOON,
+      lastUsedAt: null,
+      expiresAt: NOON + 9,
+      revokedAt: null,
+    });
+    t.strictSame(await registry.findKey(digest('one')), key);
+    t.equal(await registry.findKey(digest('two')), null);
+    t.equal(await registry.findKey(digest('one').slice(0, 31)), null);
+    t.equal(await registry.findKey(new Uint8Array()), null);
+    for (const at of [0, 8, 31]) {
+      const near = digest('one');
+      near[at] = (near[at] ?? 0) ^ 1;
+      t.equal(await registry.findKey(near), null, `byte ${at} differs`);
+    }
+  });
+
+  t.test('it shows keys made and revoked by another process at once', async (t) => {
+    const dataDir = t.testdir();
+    const [here, there] = [await open(t, dataDir), await open(t, dataDir)];
+    const key = await makeKey(there, 'one');
+    t.strictSame(await here.findKey(digest('one')), key);
+    t.equal(await there.revokeKey(key.id, NOON + 7), true);
+    t.strictSame(await here.findKey(digest('one')), { ...key, revokedAt: NOON + 7 });
+    t.equal(await here.revokeKey(key.id, NOON + 8), true);
+    t.strictSame(await here.listKeys(), [{ ...key, revokedAt: NOON + 7 }], 'the first time stays');
+    t.equal(await here.revokeKey(key.id + 1, NOON), false);
+  });
+
+  t.test('it lists keys, the oldest first', async (t) => {
+    const registry = await open(t);
+    t.same(await registry.listKeys(), []);
+    for (const name of ['c', 'a', 'b']) await makeKey(registry, name);
+    t.same(
+      (await registry.listKeys()).map(({ name }) => name),
+      ['c', 'a', 'b'],
+    );
+  });
+
+  t.test('it keeps the newest use of a key', async (t) => {
+    const registry = await open(t);
+    const [one, two] = [await makeKey(registry, 'one'), await makeKey(registry, 'two')];
+    await registry.touchKeys([
+      [one.id, NOON + 5],
+      [two.id, NOON + 1],
+      [99, NOON],
+    ]);
+    await registry.touchKeys([
+      [one.id, NOON + 3],
+      [two.id, NOON + 2],
+    ]);
+    t.same(
+      (await registry.listKeys()).map(({ lastUsedAt }) => lastUsedAt),
+      [NOON + 5, NOON + 2],
+    );
+  });
+
+  t.test('it refuses a key of an account that is not there', async (t) => {
+    const registry = await open(t);
+    const key = {
+      accountId: 5,
+      name: 'k',
+      prefix: 'upb_',
+      sha256: digest('k'),
+      createdAt: 1,
+      expiresAt: null,
+    };
+    await t.rejects(registry.createKey(key), { code: 'not_found' });
+  });
+
+  t.test('it keeps facts by name', async (t) => {
+    const dataDir = t.testdir();
+    const registry = await open(t, dataDir);
+    t.equal(await registry.getFact('cursor'), null);
+    await registry.setFact('cursor', '1');
+    await registry.setFact('cursor', '2');
+    await registry.setFact('', 'empty name');
+    t.equal(await registry.getFact('cursor'), '2');
+    await registry.close();
+    t.equal(await (await open(t, dataDir)).getFact('cursor'), '2');
+  });
+}

@@ -1,0 +1,289 @@
+/** Contract of the registry: the list of services and its feed of changes. */
+import type { Test } from 'tap';
+import { NO_MEMORY } from '../../src/domain/result.ts';
+import type { Registry, ServiceChange } from '../../src/store/ports/registry.ts';
+import type { OpenForTest } from './registry-contract.ts';
+import { entry, firstTurn, NOON, owned, until } from './registry-fixtures.ts';
+
+/** The services of a registry by slug, as `slug id revision`. */
+async function list(registry: Registry): Promise<string[]> {
+  const states = await registry.loadServices();
+  return states.map(({ service }) => `${service.slug} ${service.id} r${service.revision}`);
+}
+
+/** Runs this part of the contract. */
+export async function serviceContract(t: Test, open: OpenForTest): Promise<void> {
+  t.test('it begins empty', async (t) => {
+    const registry = await open(t);
+    t.same(await registry.loadServices(), []);
+    t.equal(await registry.lastChange(), 0);
+    t.same(await registry.changesAfter(0), []);
+    t.same(await registry.putCatalogue([]), { added: 0, changed: 0, removed: 0, unchanged: 0 });
+  });
+
+  t.test('it gives back a service whole, with a status that was never checked', async (t) => {
+    const registry = await open(t);
+    const given = entry('a', {
+      paused: true,
+      check: {
+        kind: 'health',
+        url: 'https://a.com/h',
+        method: 'GET',
+        accept: ['2xx', 401],
+        caFile: 'ca.pem',
+      },
+      statusPage: { url: 'https://status.a.com', kind: 'statuspage', feedUrl: null, components: ['API'] },
+    });
+    await registry.putCatalogue([given]);
+    t.strictSame(await registry.loadServices(), [
+      {
+        service: { id: 1, ...given, revision: 1 },
+        current: { serviceId: 1, seq: 0, observedAt: 0, status: 'unknown', since: null, latest: null },
+        memory: NO_MEMORY,
+        openIncident: null,
+      },
+    ]);
+  });
+
+  t.test('it counts what putting the catalogue in did, and changes no revision without need', async (t) => {
+    const registry = await open(t);
+    t.same(await registry.putCatalogue([entry('a'), entry('b'), entry('c')]), {
+      added: 3,
+      changed: 0,
+      removed: 0,
+      unchanged: 0,
+    });
+    t.same(await registry.putCatalogue([entry('d'), entry('c'), entry('b', { name: 'Bee' })]), {
+      added: 1,
+      changed: 1,
+      removed: 1,
+      unchanged: 1,
+    });
+    t.same(await list(registry), ['b 2 r2', 'c 3 r1', 'd 4 r1']);
+  });
+
+  t.test('it sees a change in every member of a definition', async (t) => {
+    const registry = await open(t);
+    const changes = [
+      { name: 'Other' },
+      { domain: 'other.com' },
+      { category: 'ai' },
+      { paused: true },
+      { check: { ...entry('a').check, method: 'GET' } },
+      { statusPage: { url: 'https://s.com', kind: 'rss', feedUrl: null, components: null } },
+    ] as const;
+    await registry.putCatalogue([entry('a')]);
+    for (const change of changes) {
+      t.equal((await registry.putCatalogue([entry('a', change)])).changed, 1, Object.keys(change).join());
+      t.equal((await registry.putCatalogue([entry('a', change)])).unchanged, 1);
+    }
+  });
+
+  t.test('it gives a slug that returns its old service, and no id twice', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a'), entry('b')]);
+    const judgement = firstTurn(1, 'up', NOON, 'a');
+    await registry.commitJudgements([judgement]);
+    await registry.putCatalogue([]);
+    t.same(await list(registry), []);
+    t.same(await registry.putCatalogue([entry('c'), entry('a')]), {
+      added: 2,
+      changed: 0,
+      removed: 0,
+      unchanged: 0,
+    });
+    const states = await registry.loadServices();
+    t.same(
+      states.map(({ service }) => [service.slug, service.id]),
+      [
+        ['a', 1],
+        ['c', 3],
+      ],
+    );
+    t.same(states[0]?.current, judgement.current, 'it goes on where it was');
+    t.ok((states[0]?.service.revision ?? 0) > 1, 'whoever kept the old definition hears of the new one');
+  });
+
+  t.test('it refuses a catalogue that contradicts itself, whole', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    await t.rejects(registry.putCatalogue([entry('b'), entry('c'), entry('c', { domain: 'x.com' })]), {
+      code: 'slug_taken',
+      message: /c twice/,
+    });
+    await t.rejects(
+      registry.putCatalogue([entry('b', { domain: 'x-y.com' }), entry('c', { domain: 'x.y.com' })]),
+      { code: 'domain_taken', message: /b and c would share the badge x-y-com/ },
+    );
+    t.same(await list(registry), ['a 1 r1']);
+    t.equal(await registry.lastChange(), 1);
+  });
+
+  t.test('it writes a feed of changes without gaps, each with the service as it then was', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    await t.rejects(registry.putCatalogue([entry('b'), entry('b')]));
+    await registry.putCatalogue([entry('a', { name: 'New' })]);
+    const { id } = await registry.ensureAccount('acme', NOON);
+    const own = await registry.addService(owned('o.org', id));
+    await registry.removeService('o-org');
+    await registry.putCatalogue([]);
+    const a = { id: 1, ...entry('a'), revision: 1 };
+    t.strictSame(await registry.changesAfter(0), [
+      { seq: 1, serviceId: 1, slug: 'a', service: a },
+      { seq: 2, serviceId: 1, slug: 'a', service: { ...a, name: 'New', revision: 2 } },
+      { seq: 3, serviceId: own.id, slug: 'o-org', service: own },
+      { seq: 4, serviceId: own.id, slug: 'o-org', service: null },
+      { seq: 5, serviceId: 1, slug: 'a', service: null },
+    ]);
+    t.equal(await registry.lastChange(), 5);
+    t.same(
+      (await registry.changesAfter(3)).map(({ seq }) => seq),
+      [4, 5],
+    );
+  });
+
+  t.test('it gives at most 1,000 changes a call', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue(Array.from({ length: 1_005 }, (_, n) => entry(`s${n}`)));
+    t.equal((await registry.changesAfter(0)).length, 1_000);
+    t.same((await registry.changesAfter(1_000)).length, 5);
+    const heard: number[] = [];
+    const stop = registry.watchChanges(0, ({ seq }) => heard.push(seq));
+    await until(() => heard.length >= 1_005);
+    stop();
+    t.same(
+      heard,
+      Array.from({ length: 1_005 }, (_, n) => n + 1),
+    );
+  });
+
+  t.test(
+    'it tells watchers of changes of this and of other processes, in order, until they stop',
+    async (t) => {
+      const dataDir = t.testdir();
+      const [here, there] = [await open(t, dataDir), await open(t, dataDir)];
+      await here.putCatalogue([entry('a')]);
+      const heard: ServiceChange[] = [];
+      const heardLate: ServiceChange[] = [];
+      const stop = here.watchChanges(0, (change) => {
+        heard.push(change);
+        if (change.seq === 1) throw new Error('a listener that fails once');
+      });
+      const stopLate = here.watchChanges(1, (change) => void heardLate.push(change));
+      await there.putCatalogue([entry('a'), entry('b')]);
+      await until(() => heard.length === 2 && heardLate.length === 1);
+      await here.putCatalogue([entry('b')]);
+      await until(() => heard.length === 3 && heardLate.length === 2);
+      stop();
+      await there.putCatalogue([entry('c')]);
+      await until(() => heardLate.length === 4);
+      stopLate();
+      t.same(
+        heard.map(({ seq, slug, service }) => [seq, slug, service !== null]),
+        [
+          [1, 'a', true],
+          [2, 'b', true],
+          [3, 'a', false],
+        ],
+      );
+    },
+  );
+
+  t.test('it keeps the rules of owners’ domains and slugs', async (t) => {
+    const registry = await open(t, undefined, { domainsPerAccount: 3 });
+    await registry.putCatalogue([entry('shop', { domain: 'big-shop.com' }), entry('gone')]);
+    await registry.putCatalogue([entry('shop', { domain: 'big-shop.com' })]);
+    const [first, second] = [
+      await registry.ensureAccount('first', NOON),
+      await registry.ensureAccount('second', NOON),
+    ];
+    await registry.addService(owned('mine.org', first.id));
+
+    const refused: [string, ReturnType<typeof owned>, string][] = [
+      ['a domain that somebody has', owned('mine.org', second.id, { slug: 'x' }), 'domain_taken'],
+      ['a domain that the account has itself', owned('mine.org', first.id, { slug: 'x' }), 'domain_taken'],
+      ['a slug that somebody has', owned('other.org', second.id, { slug: 'mine-org' }), 'slug_taken'],
+      ['a slug of the catalogue', owned('other.org', second.id, { slug: 'shop' }), 'slug_taken'],
+      ['a slug of a removed service', owned('other.org', second.id, { slug: 'gone' }), 'slug_taken'],
+      ['a dashed domain', owned('big.shop.com', second.id), 'slug_taken'],
+      ['a domain of the catalogue', owned('big-shop.com', second.id, { slug: 'x' }), 'catalogue_domain'],
+      ['a subdomain of one', owned('api.eu.big-shop.com', second.id), 'catalogue_domain'],
+    ];
+    for (const [what, service, code] of refused)
+      await t.rejects(registry.addService(service), { code }, what);
+
+    const verified = owned('api.big-shop.com', second.id, { verified: true });
+    t.match(await registry.addService(verified), { ...verified, revision: 1 }, 'verification opens the way');
+    await registry.addService(owned('notbig-shop.com', second.id));
+    await registry.addService(owned('three.org', second.id));
+    await t.rejects(registry.addService(owned('four.org', second.id)), { code: 'account_limit' });
+    await registry.removeService('three-org');
+    await registry.addService(owned('four.org', second.id));
+    await t.rejects(registry.removeService('three-org'), { code: 'not_found' }, 'removed already');
+    await t.rejects(registry.removeService('nothing'), { code: 'not_found' });
+    await t.rejects(registry.removeService('shop'), { code: 'not_found', message: /catalogue file/ });
+  });
+
+  t.test('it gives an owner who returns the old service, and nobody else', async (t) => {
+    const registry = await open(t);
+    const [first, second] = [
+      await registry.ensureAccount('first', NOON),
+      await registry.ensureAccount('second', NOON),
+    ];
+    const { id } = await registry.addService(owned('mine.org', first.id));
+    await registry.removeService('mine-org');
+    await t.rejects(registry.addService(owned('mine.org', second.id)), { code: 'slug_taken' });
+    const other = await registry.addService(owned('mine.org', second.id, { slug: 'mine-org-2' }));
+    t.not(other.id, id);
+    await registry.removeService('mine-org-2');
+    t.match(await registry.addService(owned('mine.org', first.id)), { id, slug: 'mine-org', revision: 3 });
+  });
+
+  t.test('it lets a catalogue entry win an unverified domain, and says so', async (t) => {
+    const registry = await open(t);
+    const { id } = await registry.ensureAccount('acme', NOON);
+    const loser = await registry.addService(owned('a.com', id));
+    const bystander = await registry.addService(owned('b.com', id));
+    t.match(await registry.putCatalogue([entry('a')]), { added: 1, removed: 0 });
+    const slugs = (await registry.loadServices()).map(({ service }) => `${service.slug} ${service.origin}`);
+    t.same(slugs, [`${bystander.slug} owner`, 'a catalogue']);
+    t.same(JSON.parse((await registry.getFact(`displaced:${loser.id}`)) ?? 'null'), {
+      slug: 'a-com',
+      domain: 'a.com',
+      accountId: id,
+      by: { slug: 'a', domain: 'a.com' },
+    });
+    t.equal(await registry.getFact(`displaced:${bystander.id}`), null);
+  });
+
+  t.test(
+    'it lets a catalogue entry take the slug of an unverified service, never of a verified one',
+    async (t) => {
+      const registry = await open(t);
+      const { id } = await registry.ensureAccount('acme', NOON);
+      const same = await registry.addService(owned('same.com', id));
+      const other = await registry.addService(owned('oth.er', id));
+      await registry.addService(owned('veri.fied', id, { verified: true }));
+      await registry.putCatalogue([
+        entry('same-com', { domain: 'same.com' }),
+        entry('oth-er', { domain: 'other.com' }),
+      ]);
+      const states = await registry.loadServices();
+      const ids = new Map(states.map(({ service }) => [service.slug, service.id]));
+      t.equal(ids.get('same-com'), same.id, 'the same domain: the same service');
+      t.ok((ids.get('oth-er') ?? 0) > other.id, 'another domain: a new service');
+      t.same([...ids.keys()].sort(), ['oth-er', 'same-com', 'veri-fied']);
+      await t.rejects(registry.putCatalogue([entry('veri-fied', { domain: 'else.com' })]), {
+        code: 'slug_taken',
+        message: /another slug/,
+      });
+      t.equal((await registry.loadServices()).length, 3, 'nothing was changed');
+      t.match(await registry.putCatalogue([entry('v', { domain: 'veri.fied' })]), { added: 1 });
+      t.ok(
+        (await registry.loadServices()).some(({ service }) => service.slug === 'veri-fied'),
+        'a verified owner stays beside the catalogue',
+      );
+    },
+  );
+}

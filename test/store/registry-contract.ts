@@ -1,0 +1,38 @@
+/** What every registry must do, whatever it is built on. */
+import type { Test } from 'tap';
+import t from 'tap';
+import type { Registry } from '../../src/store/ports/registry.ts';
+import { incidentContract } from './registry-contract-incidents.ts';
+import { judgementContract } from './registry-contract-judgements.ts';
+import { keyContract } from './registry-contract-keys.ts';
+import { serviceContract } from './registry-contract-services.ts';
+
+/** How the suite opens registries: two over the same directory must share what they hold. */
+export interface RegistryAdapter {
+  open(dataDir: string, options?: { readonly domainsPerAccount?: number }): Promise<Registry>;
+}
+
+/** Opens a registry that is closed after the test. */
+export type OpenForTest = (
+  t: Test,
+  dataDir?: string,
+  options?: { readonly domainsPerAccount?: number },
+) => Promise<Registry>;
+
+/** Runs the suite against an adapter. */
+export function runRegistryContract(adapter: RegistryAdapter): void {
+  const open: OpenForTest = async (t, dataDir = t.testdir(), options = {}) => {
+    const registry = await adapter.open(dataDir, options);
+    let closing: Promise<void> | null = null;
+    const close = () => {
+      closing ??= registry.close();
+      return closing;
+    };
+    t.teardown(close);
+    return { ...registry, close };
+  };
+  t.test('services', (t) => serviceContract(t, open));
+  t.test('judgements', (t) => judgementContract(t, open));
+  t.test('incidents', (t) => incidentContract(t, open));
+  t.test('keys and facts', (t) => keyContract(t, open));
+}

@@ -1,0 +1,5 @@
+import { silentLog } from '../../src/log.ts';
+import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import { runStatusContract } from './status-contract.ts';
+
+runStatusContract({ open: async () => createMemoryStatusStore({ log: silentLog }) });
