@@ -1,0 +1,38 @@
+/** Making API keys. */
+import type { ApiKey, Registry } from '../store/ports/registry.ts';
+import { generateKeyText, readKey } from './key-text.ts';
+
+/** A key that is wanted. */
+export interface KeyRequest {
+  /** Name of the account, which is made where there is none. */
+  readonly account: string;
+  /** What its owner calls it. */
+  readonly name: string;
+  /** Epoch milliseconds; null: it does not expire. */
+  readonly expiresAt: number | null;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Makes a key and stores its SHA-256. `key` is the only copy of the secret: show it once and forget it. It works at
+ * once, in every process that has the registry open.
+ */
+export async function createApiKey(
+  registry: Pick<Registry, 'ensureAccount' | 'createKey'>,
+  { account, name, expiresAt, now }: KeyRequest,
+): Promise<{ key: string; record: ApiKey }> {
+  const key = generateKeyText();
+  const reading = readKey(key);
+  if (reading === null) throw new Error('a key was made that cannot be read');
+  const { id } = await registry.ensureAccount(account, now);
+  const record = await registry.createKey({
+    accountId: id,
+    name,
+    prefix: reading.shown,
+    sha256: reading.sha256,
+    createdAt: now,
+    expiresAt,
+  });
+  return { key, record };
+}
