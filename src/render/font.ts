@@ -1,0 +1,98 @@
+/** The badge's fonts: outlines, advances and kerning of the files in `assets/fonts`. */
+import { registerFont } from 'pureimage';
+
+/** Weight of the typeface. */
+export type Weight = 'medium' | 'semibold';
+
+/** A step of a glyph's outline, in font units; y grows downwards, the baseline is 0. */
+export type OutlineStep =
+  | { readonly type: 'M' | 'L'; readonly x: number; readonly y: number }
+  | { readonly type: 'Q'; readonly x1: number; readonly y1: number; readonly x: number; readonly y: number };
+
+/** One closed line of a glyph. Nested contours run the other way round, as TrueType asks. */
+export type Contour = readonly OutlineStep[];
+
+/** A loaded font. All measures are in font units, `unitsPerEm` to the em. */
+export interface Font {
+  readonly weight: Weight;
+  readonly unitsPerEm: number;
+  /** Height of a flat lower-case letter (x) and of a flat capital (H). */
+  readonly xHeight: number;
+  readonly capHeight: number;
+  /** How far round letters reach beyond flat ones, at the baseline and at the top. */
+  readonly overshoot: number;
+  /** Whether the font can draw this code point. */
+  has(character: string): boolean;
+  advance(character: string): number;
+  /** What to add to the advance of `left` when `right` follows it. */
+  kerning(left: string, right: string): number;
+  contours(character: string): readonly Contour[];
+}
+
+/** The part of pureimage's font object (of opentype.js) that is used here. */
+interface ParsedFont {
+  readonly unitsPerEm: number;
+  charToGlyphIndex(character: string): number;
+  charToGlyph(character: string): ParsedGlyph;
+  getKerningValue(left: ParsedGlyph, right: ParsedGlyph): number;
+}
+
+interface ParsedGlyph {
+  readonly index: number;
+  readonly advanceWidth: number;
+  getPath(
+    x: number,
+    y: number,
+    size: number,
+  ): { readonly commands: readonly (OutlineStep | { type: 'Z' })[] };
+}
+
+const FILES: Readonly<Record<Weight, string>> = {
+  medium: 'Inter-Medium.ttf',
+  semibold: 'Inter-SemiBold.ttf',
+};
+
+const loaded = new Map<Weight, Font>();
+
+/** Loads a weight, once per thread; throws if its file is missing or broken. */
+export function loadFont(weight: Weight): Font {
+  let font = loaded.get(weight);
+  if (font === undefined) {
+    font = readFont(weight);
+    loaded.set(weight, font);
+  }
+  return font;
+}
+
+function readFont(weight: Weight): Font {
+  const path = new URL(`../../assets/fonts/${FILES[weight]}`, import.meta.url).pathname;
+  const parsed = registerFont(decodeURIComponent(path), `upbeat-${weight}`).loadSync()
+    .font as unknown as ParsedFont;
+  const top = (character: string) => {
+    const ys = outline(parsed, character).flatMap((step) => ('y1' in step ? [step.y, step.y1] : [step.y]));
+    return -Math.min(...ys);
+  };
+  return {
+    weight,
+    unitsPerEm: parsed.unitsPerEm,
+    xHeight: top('x'),
+    capHeight: top('H'),
+    overshoot: Math.max(top('o') - top('x'), top('O') - top('H')) + 3,
+    has: (character) => parsed.charToGlyphIndex(character) > 0,
+    advance: (character) => parsed.charToGlyph(character).advanceWidth,
+    kerning: (left, right) => parsed.getKerningValue(parsed.charToGlyph(left), parsed.charToGlyph(right)),
+    contours(character) {
+      const contours: OutlineStep[][] = [];
+      for (const step of outline(parsed, character)) {
+        if (step.type === 'M') contours.push([]);
+        contours.at(-1)?.push(step);
+      }
+      return contours;
+    },
+  };
+}
+
+function outline(parsed: ParsedFont, character: string): OutlineStep[] {
+  const { commands } = parsed.charToGlyph(character).getPath(0, 0, parsed.unitsPerEm);
+  return commands.filter((step) => step.type !== 'Z');
+}

@@ -1,0 +1,92 @@
+/** PNG with a palette, a third of the size of one in full colour (PNG specification, third edition). */
+import { crc32, deflateSync } from 'node:zlib';
+
+/** Pixels of a picture, four bytes each (red, green, blue, alpha not multiplied in), row by row. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array;
+}
+
+const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+const PALETTE_MAX = 256;
+
+/**
+ * Encodes as a PNG with 8 bits to the pixel and a palette. Lossless up to 256 colours (all colours without alpha
+ * count as one); beyond, the lowest bits of all channels are dropped, as few as needed.
+ */
+export function encodePalettePng(pixels: Pixels): Uint8Array {
+  const { width, height } = pixels;
+  const { colours, indices } = indexColours(pixels);
+  // Colours with alpha first, so that the list of alphas can end with the last of them.
+  const order = [...colours.keys()].sort((a, b) => ((colours[a] ?? 0) % 256) - ((colours[b] ?? 0) % 256));
+  const places = new Uint8Array(order.length);
+  for (const [place, index] of order.entries()) places[index] = place;
+  const sorted = order.map((index) => colours[index] ?? 0);
+  const alphas = sorted.map((colour) => colour % 256).filter((alpha) => alpha < 255);
+
+  const lines = new Uint8Array((width + 1) * height);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      lines[y * (width + 1) + 1 + x] = places[indices[y * width + x] ?? 0] ?? 0;
+    }
+  }
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 3, 0, 0, 0], 8);
+  return Buffer.concat([
+    Buffer.from(SIGNATURE),
+    chunk('IHDR', header),
+    chunk('PLTE', Uint8Array.from(sorted.flatMap((c) => [c / 2 ** 24, (c >>> 16) % 256, (c >>> 8) % 256]))),
+    ...(alphas.length > 0 ? [chunk('tRNS', Uint8Array.from(alphas))] : []),
+    chunk('IDAT', deflateSync(lines, { level: 9, memLevel: 9 })),
+    chunk('IEND', new Uint8Array()),
+  ]);
+}
+
+function indexColours({ data }: Pixels): { colours: readonly number[]; indices: Uint8Array } {
+  const indices = new Uint8Array(data.length / 4);
+  for (let dropped = 0; ; dropped++) {
+    const places = new Map<number, number>();
+    let fits = true;
+    for (let at = 0; at < data.length && fits; at += 4) {
+      const colour = colourAt(data, at, dropped);
+      let place = places.get(colour);
+      if (place === undefined) {
+        place = places.size;
+        fits = place < PALETTE_MAX;
+        places.set(colour, place);
+      }
+      indices[at / 4] = place;
+    }
+    if (fits) return { colours: [...places.keys()], indices };
+  }
+}
+
+/** A pixel as one number, red in the highest byte, with the lowest `dropped` bits of each channel made even. */
+function colourAt(data: Uint8Array, at: number, dropped: number): number {
+  const alpha = thin(data[at + 3] ?? 0, dropped);
+  if (alpha === 0) return 0;
+  const [red, green, blue] = [data[at], data[at + 1], data[at + 2]].map((value) => thin(value ?? 0, dropped));
+  return (((red ?? 0) * 256 + (green ?? 0)) * 256 + (blue ?? 0)) * 256 + alpha;
+}
+
+/** Keeps black and white what they are: 255 stays 255. */
+function thin(value: number, dropped: number): number {
+  const steps = 2 ** (8 - dropped) - 1;
+  return dropped === 0
+    ? value
+    : dropped >= 8
+      ? 0
+      : Math.round((Math.round((value / 255) * steps) / steps) * 255);
+}
+
+function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const framed = Buffer.alloc(body.length + 8);
+  framed.writeUInt32BE(data.length, 0);
+  framed.set(body, 4);
+  framed.writeUInt32BE(crc32(body), body.length + 4);
+  return framed;
+}

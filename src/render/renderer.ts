@@ -1,0 +1,87 @@
+/** Badges from the render thread, kept by what they say. */
+import type { Log } from '../log.ts';
+import { startThread, type ThreadClient } from '../thread/rpc.ts';
+import type { BadgeInput } from './badge.ts';
+
+/** Draws badges in a thread of its own. */
+export interface Renderer {
+  /** The PNG of a badge. The same bytes are handed to several callers: do not change them. Rejects once closed. */
+  badge(input: BadgeInput): Promise<Uint8Array>;
+  /** Ends the thread. Drawings that are under way are rejected. */
+  close(): Promise<void>;
+}
+
+/** What the thread in `workers/render.ts` answers; declared here because `src/` does not import `workers/`. */
+export type RenderMethods = {
+  readonly badge: (input: BadgeInput) => Uint8Array;
+  readonly ready: () => boolean;
+};
+
+/** What a renderer is made of. */
+export interface RendererSettings {
+  readonly log: Log;
+  /** Badges kept; the least recently asked for goes first. About 1.5 KB each; default 4,096. */
+  readonly badgesKept?: number;
+  /** Entry of the thread; default `workers/render.ts`. */
+  readonly entry?: URL;
+}
+
+const ENTRY = new URL('../../workers/render.ts', import.meta.url);
+/** Tries for one drawing: a thread that ends on the way is replaced, one that ends each time has a reason. */
+const TRIES = 2;
+
+/** Starts the render thread; resolves when its fonts are loaded, rejects if it cannot start. */
+export async function createRenderer(settings: RendererSettings): Promise<Renderer> {
+  const { log, badgesKept = 4_096, entry = ENTRY } = settings;
+  const kept = new Map<string, Promise<Uint8Array>>();
+  let thread: ThreadClient<RenderMethods> | null = null;
+  let closed = false;
+
+  const open = (): ThreadClient<RenderMethods> => {
+    if (thread !== null) return thread;
+    const opened = startThread<RenderMethods>(entry, null, (reason) => {
+      if (thread === opened) thread = null;
+      if (!closed)
+        log.warn({ error: reason.message }, 'The render thread ended; the next badge starts a new one');
+    });
+    thread = opened;
+    return opened;
+  };
+
+  const draw = async (input: BadgeInput): Promise<Uint8Array> => {
+    for (let left = TRIES - 1; ; left--) {
+      if (closed) throw new Error('the renderer is closed');
+      const used = open();
+      try {
+        return await used.call('badge', [input]);
+      } catch (error) {
+        // An error of the drawing itself would come again; only the end of the thread is worth another try.
+        if (left === 0 || closed || thread === used) throw error;
+      }
+    }
+  };
+
+  await open().call('ready', []);
+  return {
+    badge(input) {
+      const key = JSON.stringify([input.name, input.fallback, input.status, input.theme, input.ageText]);
+      const found = kept.get(key);
+      if (found !== undefined) {
+        kept.delete(key);
+        kept.set(key, found);
+        return found;
+      }
+      const drawing = draw(input);
+      kept.set(key, drawing);
+      drawing.catch(() => {
+        if (kept.get(key) === drawing) kept.delete(key);
+      });
+      if (kept.size > badgesKept) kept.delete(kept.keys().next().value ?? key);
+      return drawing;
+    },
+    async close() {
+      closed = true;
+      await thread?.terminate();
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/** Text as coverage: measured, fitted to the pixel grid, and kept glyph by glyph for the next badge. */
+import { COLUMNS, type Coverage, type Raster, raster, toCoverage } from './coverage.ts';
+import type { Contour, Font } from './font.ts';
+
+/** A font at a size in which flat letters end on whole pixels. */
+export interface Face {
+  readonly font: Font;
+  /** Pixels to the em. */
+  readonly size: number;
+  /** Pixels from the baseline to the top of x and H: whole numbers, so that horizontal edges are sharp. */
+  readonly xHeight: number;
+  readonly capHeight: number;
+  readonly glyphs: Map<string, Glyph>;
+}
+
+interface Glyph {
+  readonly raster: Raster;
+  /** Of the raster's left edge from the pen, and of its top from the baseline, in pixels. */
+  readonly left: number;
+  readonly top: number;
+  /** By the pen's place within a pixel. */
+  readonly coverages: (Coverage | undefined)[];
+}
+
+/** A glyph's coverage and where its top left corner goes, in pixels from the start of the baseline. */
+export interface PlacedGlyph {
+  readonly coverage: Coverage;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Glyphs kept for each face; beyond, the oldest goes. Names of all scripts that the fonts know fit. */
+const GLYPHS_KEPT = 2_000;
+
+/** Makes a face of `size` pixels to the em. */
+export function createFace(font: Font, size: number): Face {
+  const scale = size / font.unitsPerEm;
+  return {
+    font,
+    size,
+    xHeight: Math.round(font.xHeight * scale),
+    capHeight: Math.round(font.capHeight * scale),
+    glyphs: new Map(),
+  };
+}
+
+/** Width of a line in pixels, kerning included. */
+export function measure(face: Face, text: string): number {
+  let units = 0;
+  let previous: string | null = null;
+  for (const character of text) {
+    if (previous !== null) units += face.font.kerning(previous, character);
+    units += face.font.advance(character);
+    previous = character;
+  }
+  return (units * face.size) / face.font.unitsPerEm;
+}
+
+/** The text if it is at most `width` pixels wide, else as much of its beginning as fits before an ellipsis. */
+export function shorten(face: Face, text: string, width: number): string {
+  if (measure(face, text) <= width) return text;
+  const letters = [...text];
+  let low = 0;
+  let high = letters.length - 1;
+  const cut = (count: number) => `${letters.slice(0, count).join('').trimEnd()}…`;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (measure(face, cut(middle)) <= width) low = middle;
+    else high = middle - 1;
+  }
+  return cut(low);
+}
+
+/** Lays out a line that begins `start` pixels right of the origin; every character must be in the font. */
+export function layOut(face: Face, text: string, start: number): PlacedGlyph[] {
+  const scale = face.size / face.font.unitsPerEm;
+  const placed: PlacedGlyph[] = [];
+  let pen = start;
+  let previous: string | null = null;
+  for (const character of text) {
+    if (previous !== null) pen += face.font.kerning(previous, character) * scale;
+    const columns = Math.round(pen * COLUMNS);
+    const pixel = Math.floor(columns / COLUMNS);
+    const glyph = glyphOf(face, character);
+    if (glyph.raster.width > 0) {
+      const shift = columns - pixel * COLUMNS;
+      glyph.coverages[shift] ??= toCoverage(glyph.raster, shift);
+      placed.push({ coverage: glyph.coverages[shift], x: pixel + glyph.left, y: glyph.top });
+    }
+    pen += face.font.advance(character) * scale;
+    previous = character;
+  }
+  return placed;
+}
+
+function glyphOf(face: Face, character: string): Glyph {
+  let glyph = face.glyphs.get(character);
+  if (glyph === undefined) {
+    glyph = drawGlyph(face, character);
+    const oldest = face.glyphs.keys().next();
+    if (face.glyphs.size >= GLYPHS_KEPT && !oldest.done) face.glyphs.delete(oldest.value);
+    face.glyphs.set(character, glyph);
+  }
+  return glyph;
+}
+
+function drawGlyph(face: Face, character: string): Glyph {
+  const scale = face.size / face.font.unitsPerEm;
+  const fit = fitToGrid(face);
+  const contours: Contour[] = face.font
+    .contours(character)
+    .map((contour) =>
+      contour.map((step) =>
+        step.type === 'Q'
+          ? { type: 'Q', x1: step.x1 * scale, y1: fit(step.y1), x: step.x * scale, y: fit(step.y) }
+          : { type: step.type, x: step.x * scale, y: fit(step.y) },
+      ),
+    );
+  const steps = contours.flat();
+  if (steps.length === 0) {
+    return { raster: { width: 0, height: 0, windings: new Float32Array() }, left: 0, top: 0, coverages: [] };
+  }
+  const xs = steps.flatMap((step) => (step.type === 'Q' ? [step.x, step.x1] : [step.x]));
+  const ys = steps.flatMap((step) => (step.type === 'Q' ? [step.y, step.y1] : [step.y]));
+  const left = Math.floor(Math.min(...xs));
+  const top = Math.floor(Math.min(...ys));
+  const width = Math.ceil(Math.max(...xs)) - left;
+  const height = Math.ceil(Math.max(...ys)) - top;
+  return {
+    raster: raster(
+      width,
+      height,
+      contours.map((contour) => move(contour, -left, -top)),
+    ),
+    left,
+    top,
+    coverages: [],
+  };
+}
+
+/**
+ * Maps a height in font units to pixels so that baseline, x-height and capital height are whole and round letters
+ * end where flat ones do: what a hinted font would do, for the heights alone.
+ */
+function fitToGrid({ font, size, xHeight, capHeight }: Face): (y: number) => number {
+  const scale = size / font.unitsPerEm;
+  const stops: readonly (readonly [units: number, pixels: number])[] = [
+    [-font.unitsPerEm, -size],
+    [-font.overshoot, 0],
+    [0, 0],
+    [font.xHeight, xHeight],
+    [font.xHeight + font.overshoot, xHeight],
+    [font.capHeight, capHeight],
+    [font.capHeight + font.overshoot, capHeight],
+    [2 * font.unitsPerEm, capHeight + (2 * font.unitsPerEm - font.capHeight) * scale],
+  ];
+  return (y) => {
+    const up = -y;
+    const next = Math.max(
+      1,
+      stops.findIndex(([units]) => units >= up),
+    );
+    const [fromUnits, fromPixels] = stops[next - 1] ?? [0, 0];
+    const [toUnits, toPixels] = stops[next] ?? [1, 1];
+    return -(fromPixels + ((up - fromUnits) / (toUnits - fromUnits)) * (toPixels - fromPixels));
+  };
+}
+
+function move(contour: Contour, byX: number, byY: number): Contour {
+  return contour.map((step) =>
+    step.type === 'Q'
+      ? { type: 'Q', x1: step.x1 + byX, y1: step.y1 + byY, x: step.x + byX, y: step.y + byY }
+      : { type: step.type, x: step.x + byX, y: step.y + byY },
+  );
+}

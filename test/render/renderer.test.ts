@@ -1,0 +1,73 @@
+import t from 'tap';
+import { silentLog } from '../../src/log.ts';
+import { type BadgeInput, drawBadge } from '../../src/render/badge.ts';
+import { createRenderer } from '../../src/render/renderer.ts';
+
+const badge: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
+const named = (name: string): BadgeInput => ({ ...badge, name });
+const FAILING = new URL('./failing-thread.ts', import.meta.url);
+
+t.test('it draws in its thread what the pure function draws', async (t) => {
+  const renderer = await createRenderer({ log: silentLog });
+  t.teardown(() => renderer.close());
+  t.same(Buffer.from(await renderer.badge(badge)), Buffer.from(drawBadge(badge)));
+  const stale = { ...badge, theme: 'dark', ageText: '12 min ago' } as const;
+  t.same(Buffer.from(await renderer.badge(stale)), Buffer.from(drawBadge(stale)));
+});
+
+t.test('it draws a badge once, however often and at once it is asked for', async (t) => {
+  const renderer = await createRenderer({ log: silentLog, entry: FAILING });
+  t.teardown(() => renderer.close());
+  const both = await Promise.all([renderer.badge(named('a')), renderer.badge(named('a'))]);
+  t.same(
+    both.map((bytes) => bytes[0]),
+    [1, 1],
+  );
+  t.equal((await renderer.badge(named('a')))[0], 1);
+  for (const other of [
+    named('b'),
+    { ...named('a'), status: 'down' },
+    { ...named('a'), theme: 'dark' },
+    { ...named('a'), ageText: '1 min ago' },
+    { ...named('a'), fallback: 'a.example' },
+  ] as const) {
+    t.ok(((await renderer.badge(other))[0] ?? 0) > 1, 'another input is another drawing');
+  }
+});
+
+t.test('it forgets the badge that was not asked for longest', async (t) => {
+  const renderer = await createRenderer({ log: silentLog, entry: FAILING, badgesKept: 2 });
+  t.teardown(() => renderer.close());
+  const drawings: (number | undefined)[] = [];
+  for (const name of ['a', 'b', 'a', 'c', 'a', 'b']) drawings.push((await renderer.badge(named(name)))[0]);
+  t.same(drawings, [1, 2, 1, 3, 1, 4]);
+});
+
+t.test('it starts a new thread after one has ended, and says so', async (t) => {
+  const lines: string[] = [];
+  const log = { ...silentLog, warn: (_: object, message: string) => void lines.push(message) };
+  const renderer = await createRenderer({ log, entry: FAILING });
+  t.teardown(() => renderer.close());
+  await t.rejects(
+    renderer.badge(named('exit')),
+    /ended with code 7/,
+    'a badge that ends it each time is given up',
+  );
+  t.equal((await renderer.badge(named('a')))[0], 1, 'the next one is drawn by a fresh thread');
+  t.same(lines, Array(2).fill('The render thread ended; the next badge starts a new one'));
+});
+
+t.test('it hands an error of the drawing on and does not keep it', async (t) => {
+  const renderer = await createRenderer({ log: silentLog, entry: FAILING });
+  t.teardown(() => renderer.close());
+  await t.rejects(renderer.badge(named('fail')), { message: 'no ink' });
+  await t.rejects(renderer.badge(named('fail')), { message: 'no ink' });
+  t.equal((await renderer.badge(named('a')))[0], 1, 'the thread lives on');
+});
+
+t.test('it refuses badges once closed, and closing twice does nothing', async (t) => {
+  const renderer = await createRenderer({ log: silentLog, entry: FAILING });
+  await renderer.close();
+  await renderer.close();
+  await t.rejects(renderer.badge(named('a')), /closed/);
+});
