@@ -1,0 +1,92 @@
+/** Settings from environment variables: the path in capitals joined by `_` behind `UPBEAT_`; `…_FILE` names a file. */
+import type { TSchema } from '@sinclair/typebox';
+import { parse as parseYaml } from 'yaml';
+import { closest } from './closest-name.ts';
+import type { ConfigProblem } from './config-error.ts';
+import { CONFIG_SCHEMA } from './schema.ts';
+
+/** A setting with its path and the variable that sets it. */
+export interface Setting {
+  readonly path: readonly string[];
+  readonly variable: string;
+  readonly schema: TSchema;
+}
+
+/** Variables behind our prefix that are not settings. */
+const OTHER_PREFIXES = ['UPBEAT_TEST_', 'UPBEAT_DEMO_'];
+
+/** Every setting, in the order of the schema. */
+export const SETTINGS: readonly Setting[] = leaves(CONFIG_SCHEMA, []);
+
+/** A value that a variable gives to a setting. */
+export interface EnvironmentValue {
+  readonly setting: Setting;
+  readonly value: unknown;
+}
+
+/** Reads all variables of ours. An unknown one is a problem, so that a misspelt name is not lost. */
+export function readEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
+): { readonly values: readonly EnvironmentValue[]; readonly problems: readonly ConfigProblem[] } {
+  const values: EnvironmentValue[] = [];
+  const problems: ConfigProblem[] = [];
+  const known = new Map(SETTINGS.map((setting) => [setting.variable, setting]));
+  for (const [name, text] of Object.entries(env).sort()) {
+    if (text === undefined || !name.startsWith('UPBEAT_')) continue;
+    if (OTHER_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
+    const direct = known.get(name);
+    const byFile = name.endsWith('_FILE') ? known.get(name.slice(0, -'_FILE'.length)) : undefined;
+    const setting = direct ?? byFile;
+    if (setting === undefined) {
+      const near = closest(name, [...known.keys()]);
+      problems.push({
+        path: name,
+        message: `is no setting${near === null ? '' : `; did you mean ${near}?`}`,
+      });
+      continue;
+    }
+    if (direct === undefined && env[setting.variable] !== undefined) {
+      problems.push({ path: name, message: `stands beside ${setting.variable}; set only one of them` });
+      continue;
+    }
+    try {
+      const given = direct === undefined ? readFile(text).replace(/\r?\n$/, '') : text;
+      values.push({ setting, value: readValue(given, setting.schema) });
+    } catch (error) {
+      problems.push({ path: name, message: (error as Error).message });
+    }
+  }
+  return { values, problems };
+}
+
+/** A variable's text as a value of the setting's type; a text that does not fit is left to the schema to refuse. */
+function readValue(text: string, schema: TSchema): unknown {
+  if (schema.type === 'array') {
+    if (text.trim() === '') return [];
+    if (text.trim().startsWith('[')) return parseYaml(text);
+    const items = text.split(',').map((item) => item.trim());
+    return schema.items.type === 'integer' ? items.map(asNumber) : items;
+  }
+  const types = schema.anyOf === undefined ? [schema.type] : schema.anyOf.map((one: TSchema) => one.type);
+  if (types.includes('integer') && text.trim() !== '') {
+    const number = asNumber(text.trim());
+    if (typeof number === 'number') return number;
+  }
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  if (types.includes('null') && text === '') return null;
+  return text;
+}
+
+function asNumber(text: string): number | string {
+  return /^-?\d+$/.test(text) ? Number(text) : text;
+}
+
+function leaves(schema: TSchema, path: readonly string[]): Setting[] {
+  if (schema.type !== 'object') {
+    return [{ path, schema, variable: ['UPBEAT', ...path].join('_').toUpperCase() }];
+  }
+  return Object.entries(schema.properties as Record<string, TSchema>).flatMap(([name, member]) =>
+    leaves(member, [...path, name]),
+  );
+}
