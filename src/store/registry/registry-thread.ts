@@ -95,8 +95,10 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     },
 
     /** Commits what waits and closes the file; SQLite then folds the write-ahead log into it. */
-    close: () => {
+    close: async () => {
       commits.flush();
+      // The answers to what was just committed leave first.
+      await new Promise((resolve) => setImmediate(resolve));
       database.close();
     },
   };

@@ -1,0 +1,83 @@
+/** The port of the registry as calls to the thread that holds the file. */
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { ThreadClient } from '../../thread/rpc.ts';
+import type { Registry } from '../ports/registry.ts';
+import type { RegistryMethods } from './registry-thread.ts';
+import { type ChangeWatch, startChangeWatch } from './watch-changes.ts';
+import type { LeaseBook } from './writer-lease.ts';
+
+/** The port, and what the writer lease needs. */
+export interface SqliteRegistry extends Registry {
+  /** For `acquireLease`. */
+  readonly lease: LeaseBook;
+}
+
+/** What the client needs. */
+export interface RegistryClientOptions {
+  /** Calls a method of the thread. */
+  readonly call: ThreadClient<RegistryMethods>['call'];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends the thread, after the file was closed. */
+  readonly end: () => Promise<void>;
+}
+
+/** Makes the client. */
+export function createRegistryClient({ call, clock, log, end }: RegistryClientOptions): SqliteRegistry {
+  const watches = new Set<ChangeWatch>();
+  /** What was just written here is told at once, not at the next look at the feed. */
+  const tell = async <T>(written: Promise<T>): Promise<T> => {
+    const value = await written;
+    for (const watch of watches) watch.poke();
+    return value;
+  };
+  const changesAfter = (seq: number) => call('changesAfter', [seq]);
+
+  return {
+    loadServices: () => call('loadServices', []),
+    putCatalogue: (services) => tell(call('putCatalogue', [services])),
+    addService: (service) => tell(call('addService', [service])),
+    removeService: (slug) => tell(call('removeService', [slug])),
+    changesAfter,
+    watchChanges(seq, listener) {
+      const watch = startChangeWatch({ changesAfter, clock, log }, seq, listener);
+      watches.add(watch);
+      return () => {
+        watch.stop();
+        watches.delete(watch);
+      };
+    },
+    lastChange: () => call('lastChange', []),
+
+    commitJudgements: (judgements) => call('commitJudgements', [judgements]),
+    transitionsAfter: (position, limit) => call('transitionsAfter', [position, limit]),
+    lastTransition: () => call('lastTransition', []),
+    transitionsOf: (serviceId, from, to) => call('transitionsOf', [serviceId, from, to]),
+    listIncidents: (query) => call('listIncidents', [query]),
+
+    ensureAccount: (name, now) => call('ensureAccount', [name, now]),
+    createKey: (key) => call('createKey', [key]),
+    findKey: (sha256) => call('findKey', [sha256]),
+    listKeys: () => call('listKeys', []),
+    revokeKey: (id, now) => call('revokeKey', [id, now]),
+    touchKeys: (uses) => call('touchKeys', [uses]),
+
+    getFact: (name) => call('getFact', [name]),
+    setFact: (name, value) => call('setFact', [name, value]),
+
+    lease: {
+      read: () => call('readLease', []),
+      take: (claim) => call('takeLease', [claim]),
+      renew: (fence, now) => call('renewLease', [fence, now]),
+      release: (fence) => call('releaseLease', [fence]),
+    },
+
+    async close() {
+      for (const watch of watches) watch.stop();
+      watches.clear();
+      await call('close', []);
+      await end();
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import t, { type Test } from 'tap';
+import { createGroupCommit, type GroupCommitOptions } from '../../src/store/registry/group-commit.ts';
+
+/** A group commit over a table of numbers, and what happened to it. */
+function setUp(t: Test, options: Partial<GroupCommitOptions> = {}) {
+  const file = join(t.testdir(), 'numbers.sqlite');
+  const database = new DatabaseSync(file, { timeout: 0 });
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE numbers (n INTEGER PRIMARY KEY)');
+  const other = new DatabaseSync(file, { timeout: 0 });
+  t.teardown(() => {
+    database.close();
+    other.close();
+  });
+  let commits = 0;
+  const counting = new Proxy(database, {
+    get(target, name) {
+      if (name === 'exec') {
+        return (sql: string) => {
+          if (sql === 'COMMIT') commits++;
+          target.exec(sql);
+        };
+      }
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const group = createGroupCommit(counting, { maxGroupMs: 5, monotonic: () => 0, guard() {}, ...options });
+  const insert = (n: number) => () => {
+    database.prepare('INSERT INTO numbers VALUES (?)').run(n);
+    return n;
+  };
+  return {
+    database,
+    other,
+    group,
+    insert,
+    commits: () => commits,
+    seen: () =>
+      other
+        .prepare('SELECT n FROM numbers ORDER BY n')
+        .all()
+        .map(({ n }) => n),
+  };
+}
+
+t.test('it commits writes that arrive together once, in their order', async (t) => {
+  const { group, insert, commits, seen } = setUp(t);
+  const answers = Promise.all([1, 2, 3].map((n) => group.write(insert(n))));
+  t.same(seen(), [], 'nothing is written before the turn ends');
+  t.same(await answers, [1, 2, 3]);
+  t.equal(commits(), 1);
+  t.same(seen(), [1, 2, 3], 'others see what was answered');
+  t.equal(await group.write(insert(4)), 4);
+  t.equal(commits(), 2);
+});
+
+t.test('it ends a group after its time, so that none waits for a long queue', async (t) => {
+  let now = 0;
+  const { group, insert, commits, seen } = setUp(t, { monotonic: () => now });
+  const slow = (n: number) => () => {
+    now += 2;
+    return insert(n)();
+  };
+  const order: number[] = [];
+  await Promise.all([1, 2, 3, 4, 5, 6, 7].map((n) => group.write(slow(n)).then(() => order.push(n))));
+  t.equal(commits(), 3, 'groups of three, three and one');
+  t.same(order, [1, 2, 3, 4, 5, 6, 7]);
+  t.same(seen(), order);
+});
+
+t.test('it undoes what throws, and nothing else', async (t) => {
+  const { group, insert, commits, seen } = setUp(t);
+  const answers = await Promise.allSettled([
+    group.write(insert(1)),
+    group.write(() => {
+      insert(2)();
+      throw new Error('no');
+    }),
+    group.write(insert(1)),
+    group.write(insert(3)),
+  ]);
+  t.same(
+    answers.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+  );
+  t.same(seen(), [1, 3]);
+  t.equal(commits(), 1);
+});
+
+t.test('it rejects the whole group where the guard refuses, and works again when it does not', async (t) => {
+  let refuse = true;
+  const guard = () => {
+    if (refuse) throw new Error('refused');
+  };
+  const { group, insert, seen } = setUp(t, { guard });
+  const answers = await Promise.allSettled([group.write(insert(1)), group.write(insert(2))]);
+  t.match(answers, [{ reason: { message: 'refused' } }, { reason: { message: 'refused' } }]);
+  t.same(seen(), []);
+  refuse = false;
+  t.equal(await group.write(insert(3)), 3);
+});
+
+t.test('it rejects while another process holds the lock, and works again afterwards', async (t) => {
+  const { group, insert, other, seen } = setUp(t);
+  other.exec('BEGIN IMMEDIATE');
+  await t.rejects(group.write(insert(1)), { message: /locked/ });
+  other.exec('ROLLBACK');
+  t.equal(await group.write(insert(2)), 2);
+  t.same(seen(), [2]);
+});
+
+t.test('it fails a group as a whole where the transaction is lost', async (t) => {
+  const { group, insert, database, seen } = setUp(t);
+  const answers = await Promise.allSettled([
+    group.write(insert(1)),
+    group.write(() => {
+      // As SQLite itself does when the disk is full.
+      database.exec('ROLLBACK');
+      throw new Error('disk full');
+    }),
+    group.write(insert(2)),
+  ]);
+  t.match(answers, [{ status: 'rejected' }, { status: 'rejected' }, { status: 'fulfilled' }]);
+  t.same(seen(), [2], 'nothing that was rejected is there');
+});
+
+t.test('it writes everything at a flush, before it returns', async (t) => {
+  const { group, insert, seen } = setUp(t);
+  const answers = Promise.all([group.write(insert(1)), group.write(insert(2))]);
+  group.flush();
+  t.same(seen(), [1, 2]);
+  t.same(await answers, [1, 2]);
+});

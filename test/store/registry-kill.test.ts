@@ -1,0 +1,70 @@
+/** `kill -9` at any moment: whatever was acknowledged is there, whole, and nothing is there by half. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { entry } from './registry-fixtures.ts';
+
+const SERVICES = 4;
+const KILLS = 5;
+
+/** Runs the writer until it has acknowledged `lines` commits and a random moment more; returns its last word per service. */
+async function writeAndKill(dataDir: string, lines: number): Promise<Map<number, string>> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'registry-writer.ts'), dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let seen = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    const before = seen;
+    seen += chunk.toString().split('\n').length - 1;
+    if (before < lines && seen >= lines) setTimeout(() => child.kill('SIGKILL'), Math.random() * 20);
+  });
+  const [said, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  if (signal !== 'SIGKILL') throw new Error(`the writer ended by itself: ${said.slice(-200)}`);
+  return new Map(
+    said
+      .split('\n')
+      // A last line without its end was not said.
+      .slice(0, -1)
+      .map((line) => [Number(line.split(' ')[0]), line] as const),
+  );
+}
+
+t.test('it has every acknowledged judgement after kill -9, without gaps and halves', async (t) => {
+  const dataDir = t.testdir();
+  const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 1 });
+  await methods.putCatalogue(Array.from({ length: SERVICES }, (_, n) => entry(`s${n}`)));
+  await methods.close();
+
+  let position = 0;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const acknowledged = await writeAndKill(dataDir, 20 + kill * 30);
+    const registry = await openRegistryMethods({ dataDir, domainsPerAccount: 1 });
+    const states = registry.loadServices();
+    const transitions = registry.transitionsAfter(0, 1_000_000);
+    const incidents = new Set(registry.listIncidents({ limit: 1_000_000, offset: 0 }).map(({ id }) => id));
+
+    const wrong: string[] = [];
+    for (const { service, current } of states) {
+      const [, seq = 0, observedAt = 0] = (acknowledged.get(service.id) ?? '').split(' ').map(Number);
+      if (current.seq < seq || current.observedAt < observedAt)
+        wrong.push(`${service.slug} lost ${seq}/${observedAt}: it has ${current.seq}/${current.observedAt}`);
+      const own = transitions.filter(({ serviceId }) => serviceId === service.id);
+      if (!own.every((transition, index) => transition.seq === index + 1))
+        wrong.push(`${service.slug} has a gap in its transitions`);
+      if (own.length !== current.seq || (own.at(-1)?.to ?? 'unknown') !== current.status)
+        wrong.push(`${service.slug}: ${own.length} transitions beside seq ${current.seq}`);
+      const missing = own.filter(({ seq }) => !incidents.has(`own-${service.id}-${seq}`));
+      if (missing.length > 0) wrong.push(`${service.slug} lacks incidents of its transitions`);
+    }
+    if (!transitions.every((transition, index) => transition.position === index + 1))
+      wrong.push('the feed of transitions has a gap');
+    if (incidents.size !== transitions.length) wrong.push('there are incidents without a transition');
+    t.same(wrong, [], `kill ${kill + 1}`);
+    t.ok(registry.lastTransition() > position, 'there was something to lose');
+    position = registry.lastTransition();
+    await registry.close();
+  }
+});

@@ -1,0 +1,208 @@
+import t, { type Test } from 'tap';
+import { createFakeClock, type FakeClock } from '../../src/clock.ts';
+import type { LeaseState } from '../../src/store/registry/lease-rows.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import {
+  acquireLease,
+  FRESH_MS,
+  judgeLease,
+  type LeaseBook,
+  type LeaseProcess,
+} from '../../src/store/registry/writer-lease.ts';
+import { entry, firstTurn, NOON } from './registry-fixtures.ts';
+
+/** One process that has the registry open. */
+interface Member {
+  readonly methods: Awaited<ReturnType<typeof openRegistryMethods>>;
+  readonly book: LeaseBook;
+  readonly lost: Error[];
+  acquire(): ReturnType<typeof acquireLease>;
+}
+
+async function member(
+  t: Test,
+  dataDir: string,
+  clock: FakeClock,
+  change: Partial<LeaseProcess> = {},
+): Promise<Member> {
+  const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 1 });
+  t.teardown(() => methods.close());
+  const self: LeaseProcess = { pid: 100, host: 'here', isAlive: () => true, ...change };
+  const lost: Error[] = [];
+  const book: LeaseBook = {
+    read: async () => methods.readLease(),
+    take: methods.takeLease,
+    renew: methods.renewLease,
+    release: methods.releaseLease,
+  };
+  return {
+    methods,
+    book,
+    lost,
+    acquire: () => acquireLease({ book, dataDir, clock, self, onLost: (error) => lost.push(error) }),
+  };
+}
+
+t.test('it judges who may take a lease', (t) => {
+  const self: LeaseProcess = { pid: 1, host: 'here', isAlive: (pid) => pid === 2 };
+  const table: [string, LeaseState['holder'], number, ReturnType<typeof judgeLease>][] = [
+    ['nobody holds it', null, NOON, 'free'],
+    ['another host, fresh', { pid: 9, host: 'there' }, NOON - FRESH_MS, 'held'],
+    ['another host, old', { pid: 9, host: 'there' }, NOON - FRESH_MS - 1, 'free'],
+    ['another host, our own pid', { pid: 1, host: 'there' }, NOON, 'held'],
+    ['this host, alive', { pid: 2, host: 'here' }, NOON - FRESH_MS, 'held'],
+    ['this host, alive but silent', { pid: 2, host: 'here' }, NOON - FRESH_MS - 1, 'free'],
+    ['this host, dead', { pid: 3, host: 'here' }, NOON, 'free'],
+    ['this host, our own pid', { pid: 1, host: 'here' }, NOON, 'unclear'],
+    ['this host, our own pid, old', { pid: 1, host: 'here' }, NOON - FRESH_MS - 1, 'free'],
+    ['a little in the future', { pid: 9, host: 'there' }, NOON + FRESH_MS, 'held'],
+    ['far in the future', { pid: 9, host: 'there' }, NOON + FRESH_MS + 1, 'free'],
+  ];
+  for (const [what, holder, renewedAt, expected] of table)
+    t.equal(judgeLease({ fence: 1, holder, renewedAt }, self, NOON), expected, what);
+  t.end();
+});
+
+t.test('it lets one process be the monitor, and names it to the next', async (t) => {
+  const [dataDir, clock] = [t.testdir(), createFakeClock()];
+  const first = await member(t, dataDir, clock);
+  const second = await member(t, dataDir, clock, { pid: 200, host: 'there' });
+  const lease = await first.acquire();
+  t.equal(lease.fence, 1);
+  await t.rejects(second.acquire(), {
+    code: 'lease_held',
+    message: /Process 100 on here .*storage\.dataDir/,
+  });
+  for (let second = 0; second < 20; second++) await clock.advance(1_000);
+  await t.rejects(second.acquire(), { code: 'lease_held' }, 'it is renewed');
+  await lease.release();
+  const next = await second.acquire();
+  t.equal(next.fence, 2, 'at once after a release');
+  await lease.release();
+  await t.rejects(first.acquire(), { code: 'lease_held', message: /200 on there/ }, 'released but once');
+  t.same([first.lost, second.lost], [[], []]);
+  await next.release();
+});
+
+t.test('it replaces a dead process of this host at once, and a silent one after 5 s', async (t) => {
+  const [dataDir, clock] = [t.testdir(), createFakeClock()];
+  const asleep = createFakeClock();
+  await (await member(t, dataDir, asleep, { pid: 300 })).acquire();
+  const other = await member(t, dataDir, clock, { pid: 400, host: 'there' });
+  await t.rejects(other.acquire(), { code: 'lease_held' });
+  const neighbour = await member(t, dataDir, asleep, { pid: 500, isAlive: () => false });
+  t.equal((await neighbour.acquire()).fence, 2);
+  await clock.advance(FRESH_MS);
+  await t.rejects(other.acquire(), { code: 'lease_held' });
+  await clock.advance(1);
+  const lease = await other.acquire();
+  t.equal(lease.fence, 3);
+  await lease.release();
+});
+
+t.test('it waits for time to tell where the holder has its own pid', async (t) => {
+  const [dataDir, clock] = [t.testdir(), createFakeClock()];
+  await (await member(t, dataDir, createFakeClock())).acquire();
+  const again = await member(t, dataDir, clock);
+  let settled = false;
+  const acquired = again.acquire().finally(() => {
+    settled = true;
+  });
+  await clock.advance(FRESH_MS - 1);
+  t.notOk(settled);
+  await clock.advance(1);
+  const lease = await acquired;
+  t.equal(lease.fence, 2);
+
+  const twin = await member(t, dataDir, clock);
+  const refused = t.rejects(twin.acquire(), { code: 'lease_held' }, 'a twin that lives keeps it');
+  for (let second = 0; second < 6; second++) await clock.advance(1_000);
+  await refused;
+  await lease.release();
+});
+
+t.test('it stops a process whose lease was taken, and refuses what it still writes', async (t) => {
+  const [dataDir, clock, asleep] = [t.testdir(), createFakeClock(), createFakeClock()];
+  const first = await member(t, dataDir, asleep);
+  await first.acquire();
+  await first.methods.putCatalogue([entry('a')]);
+  const second = await member(t, dataDir, clock, { pid: 200, host: 'there' });
+  await clock.advance(FRESH_MS + 1);
+  const lease = await second.acquire();
+
+  await t.rejects(first.methods.commitJudgements([firstTurn(1, 'down', NOON)]), {
+    code: 'lease_lost',
+    message: /Process 200 on there/,
+  });
+  t.match(second.methods.loadServices(), [{ current: { status: 'unknown' } }]);
+  t.match(await second.methods.commitJudgements([firstTurn(1, 'up', NOON)]), [{ kind: 'committed' }]);
+  await asleep.advance(1_000);
+  t.match(first.lost, [{ code: 'lease_lost' }]);
+  await asleep.advance(5_000);
+  t.equal(first.lost.length, 1, 'told once');
+  t.same(second.lost, []);
+  await lease.release();
+});
+
+t.test('it lets processes without a lease write beside the monitor', async (t) => {
+  const [dataDir, clock] = [t.testdir(), createFakeClock()];
+  const monitor = await member(t, dataDir, clock);
+  const lease = await monitor.acquire();
+  const command = await member(t, dataDir, clock, { pid: 200 });
+  t.match(await command.methods.ensureAccount('acme', NOON), { name: 'acme' });
+  await lease.release();
+});
+
+t.test('it bears a renewal that fails now and then, and gives up after 5 s', async (t) => {
+  const clock = createFakeClock();
+  let failing = true;
+  const book: LeaseBook = {
+    read: async () => ({ fence: 0, holder: null, renewedAt: 0 }),
+    take: async () => 1,
+    renew: async () => {
+      if (failing) throw Object.assign(new Error('disk full'), { code: 'registry_full' });
+    },
+    release: async () => {},
+  };
+  const lost: Error[] = [];
+  await acquireLease({ book, dataDir: 'd', clock, onLost: (error) => lost.push(error) });
+  await clock.advance(4_000);
+  failing = false;
+  await clock.advance(1_000);
+  failing = true;
+  await clock.advance(4_000);
+  t.same(lost, []);
+  await clock.advance(1_000);
+  t.match(lost, [{ message: 'disk full' }]);
+});
+
+t.test('it asks again where another process was quicker', async (t) => {
+  const states: LeaseState[] = [
+    { fence: 0, holder: null, renewedAt: 0 },
+    { fence: 1, holder: { pid: 5, host: 'there' }, renewedAt: createFakeClock().now() },
+  ];
+  const book: LeaseBook = {
+    read: async () => states.shift() ?? Promise.reject(new Error('asked too often')),
+    take: async () => null,
+    renew: async () => {},
+    release: async () => {},
+  };
+  const acquired = acquireLease({ book, dataDir: 'd', clock: createFakeClock(), onLost() {} });
+  await t.rejects(acquired, { code: 'lease_held', message: /Process 5 on there/ });
+});
+
+t.test('it knows living and dead processes of this machine', async (t) => {
+  const clock = createFakeClock();
+  const held = (pid: number, host: string): LeaseBook => ({
+    read: async () => ({ fence: 7, holder: { pid, host }, renewedAt: clock.now() }),
+    take: async ({ replacing }) => replacing + 1,
+    renew: async () => {},
+    release: async () => {},
+  });
+  const { hostname } = await import('node:os');
+  const acquire = (pid: number) =>
+    acquireLease({ book: held(pid, hostname()), dataDir: 'd', clock, onLost() {} });
+  await t.rejects(acquire(process.ppid), { code: 'lease_held' });
+  // The greatest pid there can be on Linux is 2 to the power of 22.
+  t.equal((await acquire(2 ** 22 + 1)).fence, 8);
+});

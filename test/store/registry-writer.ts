@@ -1,0 +1,38 @@
+/**
+ * A child that is to be killed: commits judgements of two kinds without end, and says on standard output which were
+ * acknowledged, one line `service seq observedAt` each. A line is written only after its promise has resolved.
+ */
+import { writeSync } from 'node:fs';
+import { systemClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { incident, NOON, stay, turn } from './registry-fixtures.ts';
+
+const registry = await openRegistry({
+  dataDir: process.argv[2] ?? '',
+  log: silentLog,
+  clock: systemClock,
+});
+const states = await registry.loadServices();
+
+await Promise.all(
+  states.map(async ({ service, current: before }) => {
+    let current = before;
+    for (let n = 0; ; n++) {
+      const at = Math.max(current.observedAt, NOON) + 1;
+      const to = current.status === 'up' ? 'down' : 'up';
+      const judgement =
+        n % 3 === 0
+          ? {
+              ...turn(current, to, at, service.slug),
+              incident: incident(service.id, `own-${service.id}-${current.seq + 1}`),
+            }
+          : stay(current, at);
+      const [outcome] = await registry.commitJudgements([judgement]);
+      if (outcome?.kind !== 'committed') throw new Error('nobody else writes here');
+      current = judgement.current;
+      // Synchronous: what was said was said, however soon the end comes.
+      writeSync(1, `${service.id} ${current.seq} ${current.observedAt}\n`);
+    }
+  }),
+);
