@@ -67,7 +67,14 @@ function readTree(file: string, readFile: (path: string) => string, problems: Co
     });
   }
   if (document.errors.length > 0) return {};
-  const tree: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  let tree: unknown;
+  try {
+    tree = document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    // An alias without its anchor, or one that multiplies itself, shows only here.
+    problems.push({ path: file, message: (error as Error).message });
+    return {};
+  }
   if (typeof tree === 'object' && !Array.isArray(tree)) return dropEmptySections(tree as Tree);
   problems.push({ path: file, message: 'must hold settings by their names' });
   return {};
