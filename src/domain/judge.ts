@@ -1,0 +1,49 @@
+/** What an attempt says of its service: the step from a measured result to a verdict. */
+import type { LatestCheck } from './current.ts';
+import type { Attempt, CheckResult } from './result.ts';
+import type { Sample } from './sample.ts';
+import { judgeLatency, type Verdict } from './status.ts';
+
+/** The largest latency that a sample can hold, milliseconds. */
+const LONGEST_LATENCY_MS = 65_534;
+
+/**
+ * Judges an attempt. A failure is `down`; a good answer is `up` or, over `slowOverMs` (exactly so much is still
+ * `up`), `slow`; a health body's own `slow` or `down` stands; a bot wall or 429 is never `down` (contract 3;
+ * decisions, "What a check is").
+ */
+export function judgeAttempt(attempt: Attempt, slowOverMs: number): Verdict {
+  if (!attempt.blocked) {
+    if (attempt.failure !== null || attempt.reported === 'down') return 'down';
+    if (attempt.reported === 'slow') return 'slow';
+  }
+  return judgeLatency(attempt.responseTimeMs ?? 0, slowOverMs);
+}
+
+/** The newest check as it is served; `checkedAt` is the start of the last attempt (decisions, Services). */
+export function latestCheckOf(attempt: Attempt, verdict: Verdict): LatestCheck {
+  return {
+    status: verdict,
+    responseTimeMs: attempt.responseTimeMs,
+    statusCode: attempt.statusCode,
+    checkedAt: attempt.startedAt,
+    source: attempt.via,
+    failure: attempt.failure,
+    blocked: attempt.blocked,
+    timing: attempt.timing,
+    certificateExpiresAt: attempt.certificateExpiresAt,
+  };
+}
+
+/** The point of the time series that a check leaves, at the start of its last attempt. */
+export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean): Sample {
+  const { responseTimeMs } = result;
+  return {
+    serviceId: result.serviceId,
+    at: result.startedAt,
+    status: verdict,
+    latencyMs: responseTimeMs === null ? null : Math.min(responseTimeMs, LONGEST_LATENCY_MS),
+    statusCode: result.statusCode,
+    suspect,
+  };
+}

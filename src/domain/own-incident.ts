@@ -1,0 +1,88 @@
+/** The life of an incident that this monitor's own checks open (decisions, Incidents). */
+import type { CurrentStatus } from './current.ts';
+import { describeOutage } from './failure-words.ts';
+import type { Incident, IncidentStatus, IncidentUpdate } from './incident.ts';
+import type { Service } from './service.ts';
+
+/** Good checks in a row that end an incident: the one that moves it to `monitoring`, and two more. */
+const GOOD_CHECKS_TO_RESOLVE = 3;
+
+/** A service that flaps for weeks must not grow its timeline without end; the first and the newest entries stay. */
+const MOST_UPDATES = 50;
+
+/** A judged check, as an incident sees it. */
+export interface IncidentStep {
+  readonly service: Service;
+  /** The service's record after the check. */
+  readonly current: CurrentStatus;
+  /** The check changed the status. */
+  readonly changed: boolean;
+  /** Why it is down or slow, in one line; null: it is up. */
+  readonly reason: string | null;
+  /** Page of the service on this site. */
+  readonly sourceUrl: string;
+}
+
+/**
+ * The own incident after a check; null: the check changes nothing about it. `open` is the service's unresolved own
+ * incident, null where there is none. One opens when the service turns down (`investigating`, `major`), goes to
+ * `monitoring` at the first good check and to `resolved` after two more, and returns to `investigating` when the
+ * service fails again before that.
+ */
+export function stepOwnIncident(open: Incident | null, step: IncidentStep): Incident | null {
+  const { current } = step;
+  if (current.status === 'down') {
+    if (open === null) return step.changed ? openIncident(step) : null;
+    return open.status === 'monitoring' ? reopen(open, step) : null;
+  }
+  return open === null || current.status === 'unknown' ? null : recover(open, step);
+}
+
+function openIncident({ service, current, reason, sourceUrl }: IncidentStep): Incident {
+  const startedAt = current.since ?? current.observedAt;
+  const description = `Our checks of ${service.domain} fail: ${reason ?? 'no reason is known'}.`;
+  return {
+    id: `own-${service.id}-${current.seq}`,
+    serviceId: service.id,
+    source: 'own',
+    title: `${service.name} ${describeOutage(current.latest?.failure ?? null)}`,
+    description,
+    severity: 'major',
+    status: 'investigating',
+    startedAt,
+    resolvedAt: null,
+    sourceUrl,
+    goodChecks: 0,
+    updates: [{ at: startedAt, status: 'investigating', text: description }],
+  };
+}
+
+function reopen(open: Incident, { service, current, reason }: IncidentStep): Incident {
+  const text = `Our checks of ${service.domain} fail again: ${reason ?? 'no reason is known'}.`;
+  const at = current.since ?? current.observedAt;
+  return { ...move(open, 'investigating', at, text), goodChecks: 0 };
+}
+
+function recover(open: Incident, { service, current, reason }: IncidentStep): Incident {
+  const at = current.latest?.checkedAt ?? current.observedAt;
+  if (open.status !== 'monitoring') {
+    const how = reason === null ? '' : `, though slowly: ${reason}`;
+    return {
+      ...move(open, 'monitoring', at, `${service.domain} answers again${how}. We watch it.`),
+      goodChecks: 1,
+    };
+  }
+  const goodChecks = open.goodChecks + 1;
+  if (goodChecks < GOOD_CHECKS_TO_RESOLVE) return { ...open, goodChecks };
+  const text = `${service.domain} has answered ${GOOD_CHECKS_TO_RESOLVE} checks in a row.`;
+  const resolved = move(open, 'resolved', at, text);
+  return { ...resolved, goodChecks: 0, resolvedAt: resolved.updates.at(-1)?.at ?? at };
+}
+
+/** Adds an entry to the timeline, never earlier than the one before. */
+function move(open: Incident, status: IncidentStatus, at: number, text: string): Incident {
+  const update: IncidentUpdate = { at: Math.max(at, open.updates.at(-1)?.at ?? at), status, text };
+  const updates = [...open.updates, update];
+  if (updates.length > MOST_UPDATES) updates.splice(1, updates.length - MOST_UPDATES);
+  return { ...open, status, updates };
+}

@@ -1,0 +1,224 @@
+/**
+ * Writes judgements into the registry, one group at a time. Changes go at once, and what piles up during one commit is
+ * the next group; plain checks are gathered, at most one write a second for each service.
+ */
+import type { Clock } from '../clock.ts';
+import type { CurrentStatus, Transition } from '../domain/current.ts';
+import type { CheckResult } from '../domain/result.ts';
+import type { Log } from '../log.ts';
+import type { CommitOutcome, Judgement, Registry } from '../store/ports/registry.ts';
+import { type Entry, type PendingChange, plainJudgement } from './entry.ts';
+import type { StatusPublisher } from './status-publisher.ts';
+import type { TransitionFeed } from './transition-feed.ts';
+
+const GATHER_MS = 1_000;
+const MOST_IN_GROUP = 1_000;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+/** While stopping nobody waits for a registry that is away. */
+const TRIES_AT_STOP = 3;
+
+/** What the queue needs. */
+export interface CommitQueueOptions {
+  readonly registry: Pick<Registry, 'commitJudgements' | 'listIncidents'>;
+  readonly publisher: Pick<StatusPublisher, 'put'>;
+  readonly feed: Pick<TransitionFeed, 'tell'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /**
+   * A change has been dealt with and the entry is free for the next result. `again` is the result to judge anew, where
+   * another writer was first.
+   */
+  readonly onSettled: (entry: Entry, again: CheckResult | null) => void;
+}
+
+/** The one road to the registry. */
+export interface CommitQueue {
+  /** Puts a change in; {@link run} starts writing. The entry is taken until `onSettled`. */
+  change(entry: Entry, pending: PendingChange): void;
+  /** Notes that `entry.current` is ahead of the registry by a plain check. */
+  touch(entry: Entry): void;
+  run(): void;
+  /** Resolves when everything put in before is written, or given up at stop. */
+  flush(): Promise<void>;
+  /** From now on a failing registry is given up after a few tries. */
+  stop(): void;
+}
+
+/** Makes the queue. */
+export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
+  const { registry, publisher, feed, clock, log, onSettled } = options;
+  const changes: Entry[] = [];
+  const touched = new Set<Entry>();
+  const plainGroups: Entry[][] = [];
+  let cancelGathering: (() => void) | null = null;
+  let endPause: (() => void) | null = null;
+  let running = false;
+  let failing = false;
+  let stopping = false;
+  const waiters: (() => void)[] = [];
+
+  function gathered(): void {
+    cancelGathering?.();
+    cancelGathering = null;
+    const entries = [...touched];
+    touched.clear();
+    for (let at = 0; at < entries.length; at += MOST_IN_GROUP)
+      plainGroups.push(entries.slice(at, at + MOST_IN_GROUP));
+    run();
+  }
+
+  function run(): void {
+    if (running || (changes.length === 0 && plainGroups.length === 0)) return;
+    running = true;
+    void loop();
+  }
+
+  async function loop(): Promise<void> {
+    for (;;) {
+      const plain = changes.length > 0 ? undefined : plainGroups.shift();
+      if (plain !== undefined) await commitPlain(plain);
+      else if (changes.length > 0) await commitChanges(changes.splice(0, MOST_IN_GROUP));
+      else break;
+    }
+    running = false;
+    for (const resolve of waiters.splice(0)) resolve();
+  }
+
+  async function commitPlain(group: readonly Entry[]): Promise<void> {
+    // A pending change carries the newest record itself.
+    const entries = group.filter((entry) => !entry.removed && entry.pending === null);
+    const outcomes = await write(entries.map(plainJudgement));
+    for (const [index, entry] of entries.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.kind !== 'stale' || entry.removed || entry.pending !== null) continue;
+      // Its record counts, and the next check is judged from there.
+      if (outcome.current.seq > entry.current.seq) await adopt(entry, outcome.current);
+    }
+  }
+
+  async function commitChanges(group: readonly Entry[]): Promise<void> {
+    const pendings = group.map((entry) => entry.pending);
+    const outcomes = await write(
+      pendings.flatMap((pending) => (pending === null ? [] : [pending.judgement])),
+    );
+    const records: CurrentStatus[] = [];
+    const transitions: Transition[] = [];
+    const again = new Map<Entry, CheckResult>();
+    let behind = false;
+    for (const [index, entry] of group.entries()) {
+      const outcome = outcomes[index];
+      const pending = entry.pending;
+      if (outcome === undefined || pending === null) continue;
+      const { judgement } = pending;
+      const mine = outcome.kind === 'committed' || isSameRecord(outcome.current, judgement.current);
+      if (mine) {
+        entry.current = judgement.current;
+        if (judgement.incident !== null)
+          entry.incident = judgement.incident.status === 'resolved' ? null : judgement.incident;
+        if (!entry.removed) records.push(judgement.current);
+        if (outcome.kind === 'committed' && outcome.transition !== null) transitions.push(outcome.transition);
+        // Written by a try whose answer never came: the position is in the feed only.
+        if (outcome.kind === 'stale') behind = true;
+      } else if (outcome.current.seq > judgement.expectedSeq) {
+        await adopt(entry, outcome.current);
+        again.set(entry, pending.result);
+        behind = true;
+      }
+      // Otherwise the registry no longer has the service; the change that says so is on its way to us.
+    }
+    // Whoever is told of a transition finds it in the status store.
+    await publisher.put(records);
+    await feed.tell(transitions, behind);
+    for (const entry of group) {
+      entry.pending = null;
+      onSettled(entry, again.get(entry) ?? null);
+    }
+  }
+
+  async function adopt(entry: Entry, current: CurrentStatus): Promise<void> {
+    log.warn(
+      { serviceId: current.serviceId, seq: current.seq },
+      'another writer judged this service; going on from its record',
+    );
+    try {
+      const incidents = await registry.listIncidents({ serviceId: current.serviceId, limit: 100, offset: 0 });
+      entry.incident =
+        incidents.find(({ source, status }) => source === 'own' && status !== 'resolved') ?? null;
+    } catch (error) {
+      log.error({ error, serviceId: current.serviceId }, 'the own incident could not be read again');
+    }
+    entry.current = current;
+    entry.memoryChanged = true;
+    if (!entry.removed) await publisher.put([current]);
+  }
+
+  async function write(judgements: readonly Judgement[]): Promise<CommitOutcome[]> {
+    if (judgements.length === 0) return [];
+    let tries = 0;
+    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        const outcomes = await registry.commitJudgements(judgements);
+        if (failing) log.info({}, 'the registry takes judgements again');
+        failing = false;
+        return outcomes;
+      } catch (error) {
+        if (!failing)
+          log.error(
+            { error, judgements: judgements.length },
+            'the registry takes no judgements; trying again',
+          );
+        failing = true;
+        if (stopping && ++tries >= TRIES_AT_STOP) {
+          log.error({ judgements: judgements.length }, 'judgements were given up at stop');
+          return [];
+        }
+        if (!stopping) await pause(delayMs);
+      }
+    }
+  }
+
+  function pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(delayMs, resolve);
+      endPause = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  return {
+    change(entry, pending) {
+      entry.pending = pending;
+      touched.delete(entry);
+      changes.push(entry);
+    },
+    touch(entry) {
+      touched.add(entry);
+      cancelGathering ??= clock.after(GATHER_MS, gathered);
+    },
+    run,
+    async flush() {
+      // Twice: what waited for a change was judged when that was written, and may have left plain checks behind.
+      for (let round = 0; round < 2; round++) {
+        gathered();
+        if (running) await new Promise<void>((resolve) => waiters.push(resolve));
+      }
+    },
+    stop() {
+      stopping = true;
+      endPause?.();
+    },
+  };
+}
+
+/** Whether a stored record is the one that we tried to write. */
+function isSameRecord(stored: CurrentStatus, ours: CurrentStatus): boolean {
+  return (
+    stored.seq === ours.seq &&
+    stored.observedAt === ours.observedAt &&
+    stored.status === ours.status &&
+    stored.since === ours.since
+  );
+}

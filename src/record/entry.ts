@@ -1,0 +1,76 @@
+/** What the record keeps in memory of one service. */
+import type { CurrentStatus } from '../domain/current.ts';
+import type { Incident } from '../domain/incident.ts';
+import type { CheckResult, ProbeMemory } from '../domain/result.ts';
+import type { Service } from '../domain/service.ts';
+import type { Judgement, ServiceState } from '../store/ports/registry.ts';
+
+/** A change that is on its way to the registry, with the result that it was judged from. */
+export interface PendingChange {
+  readonly judgement: Judgement;
+  readonly result: CheckResult;
+}
+
+/** One service of the record. */
+export interface Entry {
+  service: Service;
+  /** Newest record; ahead of the registry by plain checks of up to a second, never by a transition. */
+  current: CurrentStatus;
+  /** Own incident that is not resolved; null: none. */
+  incident: Incident | null;
+  memory: ProbeMemory;
+  /** The memory is newer than the registry's. */
+  memoryChanged: boolean;
+  /** Set while a change is being written; results wait in `queue` meanwhile, so that their order is kept. */
+  pending: PendingChange | null;
+  /** Oldest first; null: empty. */
+  queue: CheckResult[] | null;
+  /** The service is gone; what is still on its way for it is dropped. */
+  removed: boolean;
+}
+
+/** Takes a service's state over from the registry. */
+export function createEntry({ service, current, memory, openIncident }: ServiceState): Entry {
+  return {
+    service,
+    current,
+    incident: openIncident,
+    memory,
+    memoryChanged: false,
+    pending: null,
+    queue: null,
+    removed: false,
+  };
+}
+
+/** The judgement that writes `current` as it is: a check that changed nothing but the newest check. */
+export function plainJudgement(entry: Entry): Judgement {
+  return {
+    serviceId: entry.current.serviceId,
+    expectedSeq: entry.current.seq,
+    current: entry.current,
+    transition: null,
+    incident: null,
+    memory: takeMemory(entry),
+  };
+}
+
+/** The memory to write with the next judgement; null: the registry has it. */
+export function takeMemory(entry: Entry): ProbeMemory | null {
+  if (!entry.memoryChanged) return null;
+  entry.memoryChanged = false;
+  return entry.memory;
+}
+
+/** Keeps what the prober learnt; most checks teach nothing. */
+export function learn(entry: Entry, memory: ProbeMemory): void {
+  const known = entry.memory;
+  if (
+    known.needsGet === memory.needsGet &&
+    known.healthSeen === memory.healthSeen &&
+    known.askHealthAt === memory.askHealthAt
+  )
+    return;
+  entry.memory = memory;
+  entry.memoryChanged = true;
+}

@@ -1,0 +1,138 @@
+/** Without control targets the fleet itself must tell whether the prober is online (decisions). */
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { createOutageLog } from './outage-log.ts';
+import type { FailureSpan, ProberWatch, ProberWatchOptions, Ruling } from './prober-watch.ts';
+
+/** Fewer services say nothing about the connection that they share (decisions). */
+const FEWEST_SERVICES = 10;
+/** "Checked in the last minute" (decisions); no failure is held for longer. */
+const WINDOW_MS = 60_000;
+/** How often the fleet is counted while somebody fails. */
+const COUNT_PERIOD_MS = 500;
+
+const REASON = 'over half of the services checked in the last minute gave no HTTP response';
+
+/** What the watch needs. */
+export interface MajorityWatchOptions extends ProberWatchOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Services that are being checked at present. */
+  readonly fleetSize: () => number;
+}
+
+interface NewestCheck {
+  beganAt: number;
+  endedAt: number;
+  answered: boolean;
+}
+
+/**
+ * Watches by majority: the prober counts as offline while over half of at least 10 services checked in the last minute
+ * failed without an HTTP response. An outage shows in that count only after a while, so a failure waits until services
+ * checked after it have spoken too: it is the service's once 10 of them are known and half of them answered, or after
+ * a minute; it is ours where over half of those 10 failed as well. A fleet under 10 services never waits.
+ */
+export function createMajorityWatch({ clock, log, fleetSize, onChange }: MajorityWatchOptions): ProberWatch {
+  const outages = createOutageLog(clock);
+  const newest = new Map<number, NewestCheck>();
+  /** Begin of the newest check of each service of the window, ascending, as last counted. */
+  let answeredBegan = new Float64Array(0);
+  let failedBegan = new Float64Array(0);
+  let counting = false;
+  let cancelTimer = (): void => {};
+  let stopped = false;
+
+  function countSoon(): void {
+    if (counting || stopped) return;
+    counting = true;
+    cancelTimer = clock.after(COUNT_PERIOD_MS, count);
+  }
+
+  function count(): void {
+    counting = false;
+    const startAt = clock.monotonic() - WINDOW_MS;
+    const answered: number[] = [];
+    const failed: number[] = [];
+    for (const [serviceId, check] of newest) {
+      if (check.endedAt < startAt) newest.delete(serviceId);
+      else (check.answered ? answered : failed).push(check.beganAt);
+    }
+    answeredBegan = Float64Array.from(answered).sort();
+    failedBegan = Float64Array.from(failed).sort();
+    const total = answered.length + failed.length;
+    const offline = total >= FEWEST_SERVICES && failed.length * 2 > total;
+    if (offline && !outages.open) {
+      outages.begin(failedBegan[0] ?? clock.monotonic());
+      log.warn({ offlineSince: outages.since }, `the prober is offline: ${REASON}; nothing is marked down`);
+    } else if (!offline && outages.open) {
+      log.info({ offlineSince: outages.since }, 'the prober is online again');
+      outages.end();
+    }
+    onChange();
+    if (failed.length > 0 || outages.open) countSoon();
+  }
+
+  /** Judges by the services that were checked after the failing check began. */
+  function ruleByPeers(span: FailureSpan, now: number): Ruling {
+    // A peer that fails takes as long as this check took. Those that began later are known only where they answered,
+    // and counting them would flatter the connection.
+    const settledAt = now - (span.endedAt - span.beganAt);
+    const failed = countBetween(failedBegan, span.beganAt, settledAt);
+    const answered = countBetween(answeredBegan, span.beganAt, settledAt);
+    if (failed + answered >= FEWEST_SERVICES) return failed * 2 > failed + answered ? 'own' : 'clear';
+    const total = failedBegan.length + answeredBegan.length;
+    const answeredSince = countBetween(answeredBegan, span.provenFrom, now);
+    if (total >= FEWEST_SERVICES && answeredSince * 2 >= total) return 'clear';
+    return now - span.takenAt >= WINDOW_MS ? 'clear' : 'wait';
+  }
+
+  return {
+    get online() {
+      return !outages.open;
+    },
+    get offlineSince() {
+      return outages.since;
+    },
+    get reason() {
+      return outages.open ? REASON : null;
+    },
+    doubt() {},
+    note(serviceId, beganAt, endedAt, answered) {
+      const known = newest.get(serviceId);
+      if (known === undefined) newest.set(serviceId, { beganAt, endedAt, answered });
+      else if (endedAt >= known.endedAt) Object.assign(known, { beganAt, endedAt, answered });
+      if (!answered) countSoon();
+    },
+    rule(span) {
+      if (outages.open || outages.overlaps(span.beganAt, span.endedAt)) return 'own';
+      if (fleetSize() < FEWEST_SERVICES) return 'clear';
+      const ruling = ruleByPeers(span, clock.monotonic());
+      if (ruling === 'wait') countSoon();
+      return ruling;
+    },
+    overlapsOutage: (span) => outages.overlaps(span.beganAt, span.endedAt),
+    stop() {
+      stopped = true;
+      cancelTimer();
+    },
+  };
+}
+
+/** How many values of an ascending array stand in `[from, to]`. */
+function countBetween(sorted: Float64Array, from: number, to: number): number {
+  return Math.max(0, firstOver(sorted, to, true) - firstOver(sorted, from, false));
+}
+
+/** Index of the first value that is at least `bound`, or over it where `beyondEqual`. */
+function firstOver(sorted: Float64Array, bound: number, beyondEqual: boolean): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const value = sorted[middle] ?? 0;
+    if (value < bound || (beyondEqual && value === bound)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

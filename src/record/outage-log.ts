@@ -1,0 +1,52 @@
+/** The prober's own outages, remembered for as long as a check that overlaps one may still arrive. */
+import type { Clock } from '../clock.ts';
+
+/** Longer than any check with its confirmations and its time on hold. */
+const KEEP_MS = 600_000;
+
+interface Outage {
+  readonly fromAt: number;
+  /** Infinity: it lasts. */
+  untilAt: number;
+}
+
+/** A list of outages; times are monotonic milliseconds. */
+export interface OutageLog {
+  readonly open: boolean;
+  /** Start of the present outage, epoch milliseconds; null: none. */
+  readonly since: number | null;
+  begin(fromAt: number): void;
+  end(): void;
+  /** Whether `[fromAt, untilAt]` touches an outage. */
+  overlaps(fromAt: number, untilAt: number): boolean;
+}
+
+/** An empty list. */
+export function createOutageLog(clock: Pick<Clock, 'now' | 'monotonic'>): OutageLog {
+  let outages: Outage[] = [];
+  let present: Outage | null = null;
+  let since: number | null = null;
+  return {
+    get open() {
+      return present !== null;
+    },
+    get since() {
+      return since;
+    },
+    begin(fromAt) {
+      if (present !== null) return;
+      present = { fromAt, untilAt: Number.POSITIVE_INFINITY };
+      outages = outages.filter((outage) => outage.untilAt > clock.monotonic() - KEEP_MS);
+      outages.push(present);
+      since = Math.round(clock.now() - (clock.monotonic() - fromAt));
+    },
+    end() {
+      if (present === null) return;
+      present.untilAt = clock.monotonic();
+      present = null;
+      since = null;
+    },
+    overlaps: (fromAt, untilAt) =>
+      outages.some((outage) => outage.fromAt <= untilAt && fromAt <= outage.untilAt),
+  };
+}

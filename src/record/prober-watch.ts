@@ -1,0 +1,51 @@
+/** Is it the service that fails, or our own connection? What both ways of finding out have in common. */
+
+/** How the prober's own connection is (decisions, "When the prober itself is offline, nothing is down"). */
+export interface ProberState {
+  readonly online: boolean;
+  /** Epoch milliseconds; null while it is online. */
+  readonly offlineSince: number | null;
+  /** For people, in one line; null while it is online. */
+  readonly reason: string | null;
+  /** Failures without an HTTP response that wait for the answer of a control target. */
+  readonly heldResults: number;
+  /** Results since the start that became suspect samples, own faults included. */
+  readonly suspectCount: number;
+}
+
+/** When a failing check took place. Monotonic milliseconds of this thread. */
+export interface FailureSpan {
+  /** Start of the first failed attempt. */
+  readonly beganAt: number;
+  /** The first failed attempt had ended by then: a question asked since can speak for the failure. */
+  readonly provenFrom: number;
+  readonly endedAt: number;
+  /** When the record took the result. */
+  readonly takenAt: number;
+}
+
+/** `clear`: the failure is the service's. `own`: it may be ours. `wait`: not known yet; {@link ProberWatchOptions.onChange} will tell. */
+export type Ruling = 'clear' | 'own' | 'wait';
+
+/** Watches the prober's own connection. */
+export interface ProberWatch {
+  readonly online: boolean;
+  /** Epoch milliseconds; null while online. */
+  readonly offlineSince: number | null;
+  readonly reason: string | null;
+  /** An attempt failed without an HTTP response; `failedAt` is monotonic. */
+  doubt(failedAt: number): void;
+  /** Notes the end of any check; monotonic times. */
+  note(serviceId: number, beganAt: number, endedAt: number, answered: boolean): void;
+  /** Whose a failure without an HTTP response is. */
+  rule(span: FailureSpan): Ruling;
+  /** Whether a failing check overlaps a time in which the prober was offline. */
+  overlapsOutage(span: FailureSpan): boolean;
+  stop(): void;
+}
+
+/** What both ways of watching need. */
+export interface ProberWatchOptions {
+  /** Called when rulings may have changed. */
+  readonly onChange: () => void;
+}

@@ -1,0 +1,182 @@
+/** A record between stores in memory, a clock that stands still, and results made by hand. */
+import { createFakeClock, type FakeClock } from '../../src/clock.ts';
+import type { CurrentStatus, Transition } from '../../src/domain/current.ts';
+import { type CheckResult, type Failure, NO_MEMORY, NO_TIMING } from '../../src/domain/result.ts';
+import type { Sample } from '../../src/domain/sample.ts';
+import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { type Log, silentLog } from '../../src/log.ts';
+import { createRecord, type ResultRecord } from '../../src/record/record.ts';
+import { createMemoryRegistry, type MemoryRegistry } from '../support/memory-registry.ts';
+
+/** The wall time at which a new world's clock stands. */
+export const START = Date.UTC(2026, 0, 1);
+
+const REFUSED: Failure = { class: 'refused', phase: 'connect', detail: 'connection refused' };
+const ERROR_503: Failure = { class: 'status', phase: 'first_byte', detail: 'HTTP 503' };
+
+/** A service of the public list. */
+export function makeService(id: number, changes: Partial<Service> = {}): Service {
+  return {
+    id,
+    slug: `service-${id}`,
+    name: `Service ${id}`,
+    domain: `service-${id}.example`,
+    category: 'developer',
+    origin: 'catalogue',
+    accountId: null,
+    verified: true,
+    paused: false,
+    check: DEFAULT_CHECK,
+    statusPage: null,
+    revision: 1,
+    ...changes,
+  };
+}
+
+/** Services 1 to `count`. */
+export function makeServices(count: number): Service[] {
+  return Array.from({ length: count }, (_, index) => makeService(index + 1));
+}
+
+/** A good answer in 120 ms, begun and ended at `at`. */
+export function good(serviceId: number, at: number, changes: Partial<CheckResult> = {}): CheckResult {
+  return {
+    serviceId,
+    revision: 1,
+    attempts: 1,
+    firstFailedAt: null,
+    startedAt: at,
+    endedAt: at,
+    loopDelayMs: 0,
+    statusCode: 200,
+    responseTimeMs: 120,
+    timing: NO_TIMING,
+    failure: null,
+    reported: null,
+    blocked: false,
+    via: 'root',
+    certificateExpiresAt: null,
+    retryAfterMs: null,
+    suspect: null,
+    memory: NO_MEMORY,
+    ...changes,
+  };
+}
+
+/** A check that failed three times, 6 s in all, and ended at `at` with status 503. */
+export function failed503(serviceId: number, at: number, changes: Partial<CheckResult> = {}): CheckResult {
+  return good(serviceId, at, {
+    attempts: 3,
+    firstFailedAt: at - 6_000,
+    statusCode: 503,
+    failure: ERROR_503,
+    ...changes,
+  });
+}
+
+/** A check that found no HTTP response in three attempts, 6 s in all, and ended at `at`. */
+export function unanswered(serviceId: number, at: number, changes: Partial<CheckResult> = {}): CheckResult {
+  return failed503(serviceId, at, { statusCode: 0, responseTimeMs: null, failure: REFUSED, ...changes });
+}
+
+/** The record and everything around it. */
+export interface World {
+  readonly clock: FakeClock;
+  readonly registry: MemoryRegistry;
+  readonly record: ResultRecord;
+  readonly samples: Sample[];
+  /** The status store's copy. */
+  readonly published: Map<number, CurrentStatus>;
+  readonly told: Transition[];
+  readonly rechecks: { readonly serviceIds: readonly number[]; readonly spreadMs: number }[];
+  /** Sentences of the log, with their level. */
+  readonly lines: string[];
+  /** Whether the control targets answer; a promise that never ends: they keep silent. */
+  control: () => Promise<boolean>;
+  /** When the control targets were asked, epoch milliseconds. */
+  readonly questions: number[];
+  /** Lets promises settle without time passing. */
+  settle(): Promise<void>;
+}
+
+/** What a test may choose. */
+export interface WorldOptions {
+  readonly services?: readonly Service[];
+  readonly controlTargets?: number;
+  readonly clock?: FakeClock;
+  readonly registry?: MemoryRegistry;
+  /** True: the status store refuses records. */
+  readonly refusePut?: () => boolean;
+  /** True: the sample store refuses samples. */
+  readonly refuseAppend?: () => boolean;
+}
+
+/** Builds a record and loads it. */
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const clock = options.clock ?? createFakeClock(START);
+  const registry = options.registry ?? createMemoryRegistry(options.services ?? [makeService(1)]);
+  const lines: string[] = [];
+  const line = (level: string) => (_fields: object, message: string) =>
+    void lines.push(`${level}: ${message}`);
+  const log: Log = { ...silentLog, info: line('info'), warn: line('warn'), error: line('error') };
+  const samples: Sample[] = [];
+  const published = new Map<number, CurrentStatus>();
+  const rechecks: World['rechecks'][number][] = [];
+  const questions: number[] = [];
+  const told: Transition[] = [];
+  let control = async (): Promise<boolean> => true;
+  const record = createRecord({
+    registry,
+    status: {
+      async put(records) {
+        if (options.refusePut?.() === true) throw new Error('the status store is away');
+        const taken = records.filter((next) => isNewer(next, published.get(next.serviceId)));
+        for (const next of taken) published.set(next.serviceId, next);
+        return taken.length;
+      },
+      async remove(serviceId) {
+        published.delete(serviceId);
+      },
+    },
+    samples: {
+      async append(batch) {
+        if (options.refuseAppend?.() === true) throw new Error('the disk is full');
+        samples.push(...batch);
+      },
+    },
+    clock,
+    log,
+    settings: { slowOverMs: 3_000, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },
+    askControlTargets() {
+      questions.push(clock.now());
+      return control();
+    },
+    onRecheck: (serviceIds, spreadMs) => void rechecks.push({ serviceIds, spreadMs }),
+    sourceUrl: ({ slug }) => `http://localhost/status/${slug}`,
+  });
+  record.watchTransitions((transition) => void told.push(transition));
+  await record.load(await registry.loadServices());
+  return {
+    clock,
+    registry,
+    record,
+    samples,
+    published,
+    told,
+    rechecks,
+    lines,
+    questions,
+    get control() {
+      return control;
+    },
+    set control(next) {
+      control = next;
+    },
+    settle: () => clock.advance(0),
+  };
+}
+
+function isNewer(next: CurrentStatus, known: CurrentStatus | undefined): boolean {
+  if (known === undefined) return true;
+  return next.seq > known.seq || (next.seq === known.seq && next.observedAt > known.observedAt);
+}
