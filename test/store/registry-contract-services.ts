@@ -286,4 +286,44 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       );
     },
   );
+
+  t.test(
+    'it settles an owner’s service that meets several entries, in whatever order they stand',
+    async (t) => {
+      const adopting = entry('a-com-2', { domain: 'a.com' });
+      const meeting = entry('a-com', { domain: 'z.com' });
+      for (const entries of [
+        [adopting, meeting],
+        [meeting, adopting],
+      ]) {
+        const registry = await open(t, t.testdir({}));
+        const { id } = await registry.ensureAccount('acme', NOON);
+        const own = await registry.addService(owned('a.com', id, { slug: 'a-com-2' }));
+        await registry.putCatalogue(entries);
+        const states = await registry.loadServices();
+        const ids = new Map(states.map(({ service }) => [service.slug, service.id]));
+        t.same([...ids.keys()].sort(), ['a-com', 'a-com-2']);
+        t.equal(ids.get('a-com-2'), own.id);
+        const revisions = (await registry.changesAfter(0))
+          .filter(({ serviceId }) => serviceId === own.id)
+          .flatMap(({ service }) => service?.revision ?? []);
+        t.same(
+          revisions,
+          [...new Set(revisions)].sort((a, b) => a - b),
+          'each definition has a revision of its own',
+        );
+        await registry.close();
+      }
+
+      const registry = await open(t, t.testdir({}));
+      const { id } = await registry.ensureAccount('acme', NOON);
+      const own = await registry.addService(owned('a.com', id));
+      await registry.putCatalogue([entry('x', { domain: 'a.com' }), entry('a-com', { domain: 'z.com' })]);
+      t.same((await registry.loadServices()).map(({ service }) => service.slug).sort(), ['a-com', 'x']);
+      const removals = (await registry.changesAfter(0)).filter(
+        ({ serviceId, service }) => serviceId === own.id && service === null,
+      );
+      t.equal(removals.length, 1, 'removed once');
+    },
+  );
 }

@@ -23,13 +23,8 @@ export type OpenForTest = (
 export function runRegistryContract(adapter: RegistryAdapter): void {
   const open: OpenForTest = async (t, dataDir = t.testdir(), options = {}) => {
     const registry = await adapter.open(dataDir, options);
-    let closing: Promise<void> | null = null;
-    const close = () => {
-      closing ??= registry.close();
-      return closing;
-    };
-    t.teardown(close);
-    return { ...registry, close };
+    t.teardown(() => registry.close());
+    return registry;
   };
   t.test('services', (t) => serviceContract(t, open));
   t.test('judgements', (t) => judgementContract(t, open));

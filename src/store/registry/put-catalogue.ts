@@ -7,7 +7,7 @@
  *   the catalogue's; with another domain it gives the slug up if it never was verified, else `slug_taken`.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { dashDomain } from '../../domain/service.ts';
+import { dashDomain, type ServiceOrigin } from '../../domain/service.ts';
 import type { CatalogueOutcome, NewService } from '../ports/registry.ts';
 import { setFact } from './fact-rows.ts';
 import { RegistryError } from './registry-error.ts';
@@ -23,50 +23,53 @@ import {
 /** Puts the public list in, inside the caller's transaction. Throws `slug_taken` or `domain_taken`, and nothing is changed. */
 export function putCatalogue(store: RegistryStore, entries: readonly NewService[]): CatalogueOutcome {
   checkEntries(entries);
-  const { kysely, queries } = store;
   const outcome = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-  const known = new Map(
-    queries
-      .all(kysely.selectFrom('services').selectAll().where('origin', '=', 'catalogue'))
-      .map((row) => [row.slug, row]),
-  );
+  const known = new Map(readServices(store, 'catalogue').map((row) => [row.slug, row]));
   const wanted = new Set(entries.map(({ slug }) => slug));
   for (const row of known.values()) {
     if (row.removed === 1 || wanted.has(row.slug)) continue;
     retireService(store, row);
     outcome.removed++;
   }
-  for (const entry of entries) outcome[putEntry(store, known.get(entry.slug) ?? null, entry)]++;
+  // Read once, not once an entry: a first start puts the whole list in.
+  let owners: OwnerNames | null = null;
+  for (const entry of entries) {
+    const row = known.get(entry.slug) ?? null;
+    const live = row !== null && row.removed === 0;
+    if (live && isDeepStrictEqual(toDefinition(row), entry)) {
+      outcome.unchanged++;
+      continue;
+    }
+    owners ??= nameOwners(readServices(store, 'owner'));
+    const adopted = displaceOwners(store, entry, owners);
+    const service = row ?? adopted;
+    if (service === null) insertService(store, entry);
+    else updateService(store, service, entry);
+    outcome[live ? 'changed' : 'added']++;
+  }
   return outcome;
 }
 
-function putEntry(
-  store: RegistryStore,
-  known: ServiceRow | null,
-  entry: NewService,
-): 'added' | 'changed' | 'unchanged' {
-  if (known !== null && known.removed === 0 && isDeepStrictEqual(toDefinition(known), entry))
-    return 'unchanged';
-  const adopted = displaceOwners(store, entry);
-  const row = known ?? adopted;
-  if (row === null) insertService(store, entry);
-  else updateService(store, row, entry);
-  return known !== null && known.removed === 0 ? 'changed' : 'added';
+/**
+ * Owners' services by every name that an entry could meet: slug and dashed domain. The rows follow what is done to
+ * them, for two entries can meet the same one.
+ */
+type OwnerNames = ReadonlyMap<string, readonly ServiceRow[]>;
+
+function nameOwners(rows: readonly ServiceRow[]): OwnerNames {
+  const names = new Map<string, ServiceRow[]>();
+  for (const row of rows) {
+    for (const name of new Set([row.slug, row.dashed])) names.set(name, [...(names.get(name) ?? []), row]);
+  }
+  return names;
 }
 
 /** Removes unverified owner services that stand in the entry's way; returns the one that becomes the entry's own. */
-function displaceOwners(store: RegistryStore, entry: NewService): ServiceRow | null {
+function displaceOwners(store: RegistryStore, entry: NewService, owners: OwnerNames): ServiceRow | null {
   const { kysely, queries } = store;
-  const dashed = dashDomain(entry.domain);
-  const inTheWay = queries.all(
-    kysely
-      .selectFrom('services')
-      .selectAll()
-      .where('origin', '=', 'owner')
-      .where((eb) =>
-        eb.or([eb('slug', 'in', [entry.slug, dashed]), eb('dashed', 'in', [entry.slug, dashed])]),
-      ),
-  );
+  const named = [entry.slug, dashDomain(entry.domain)].flatMap((name) => owners.get(name) ?? []);
+  // One that an earlier entry has adopted is an owner's no more.
+  const inTheWay = new Set(named.filter(({ origin }) => origin === 'owner'));
   let adopted: ServiceRow | null = null;
   for (const row of inTheWay) {
     const sameSlug = row.slug === entry.slug;
@@ -74,6 +77,7 @@ function displaceOwners(store: RegistryStore, entry: NewService): ServiceRow | n
     if (sameSlug && unclaimed && row.domain === entry.domain) {
       adopted = row;
       if (row.removed === 0) noteDisplaced(store, row, entry);
+      row.origin = 'catalogue';
       continue;
     }
     if (row.verified === 1) {
@@ -83,6 +87,8 @@ function displaceOwners(store: RegistryStore, entry: NewService): ServiceRow | n
     if (row.removed === 0) {
       retireService(store, row);
       noteDisplaced(store, row, entry);
+      row.removed = 1;
+      row.revision++;
     }
     // A tilde stands in no slug that anyone can ask for: the old row is out of the way for ever.
     if (sameSlug) {
@@ -95,6 +101,10 @@ function displaceOwners(store: RegistryStore, entry: NewService): ServiceRow | n
     }
   }
   return adopted;
+}
+
+function readServices({ kysely, queries }: RegistryStore, origin: ServiceOrigin): ServiceRow[] {
+  return queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', origin));
 }
 
 function noteDisplaced(store: RegistryStore, row: ServiceRow, entry: NewService): void {

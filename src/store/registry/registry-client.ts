@@ -32,6 +32,13 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     for (const watch of watches) watch.poke();
     return value;
   };
+  let closing: Promise<void> | null = null;
+  const close = async () => {
+    for (const watch of watches) watch.stop();
+    watches.clear();
+    await call('close', []);
+    await end();
+  };
   const changesAfter = (seq: number) => call('changesAfter', [seq]);
 
   return {
@@ -73,11 +80,9 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
       release: (fence) => call('releaseLease', [fence]),
     },
 
-    async close() {
-      for (const watch of watches) watch.stop();
-      watches.clear();
-      await call('close', []);
-      await end();
+    close() {
+      closing ??= close();
+      return closing;
     },
   };
 }
