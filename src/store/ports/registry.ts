@@ -27,7 +27,7 @@ export interface CatalogueOutcome {
   readonly unchanged: number;
 }
 
-/** What a judged result changes, written in one transaction by {@link Registry.commitJudgement}. */
+/** What a judged result changes, written in one transaction by {@link Registry.commitJudgements}. */
 export interface Judgement {
   readonly serviceId: number;
   /** The judgement holds only if the stored record still has this `seq`. */
@@ -42,7 +42,10 @@ export interface Judgement {
   readonly memory: ProbeMemory | null;
 }
 
-/** `stale`: another writer was first; read again and judge again. */
+/**
+ * `stale`: another writer was first; read again and judge again. Where `current.seq` is the very one that was expected,
+ * the service was removed, or never was: drop the result.
+ */
 export type CommitOutcome =
   | { readonly kind: 'committed'; readonly transition: Transition | null }
   | { readonly kind: 'stale'; readonly current: CurrentStatus };
