@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { createActorGroup } from '../../src/actor/actor-group.ts';
+import { createMailbox } from '../../src/actor/mailbox.ts';
+
+t.test('it bounds a mailbox by the stated policy', async (t) => {
+  for (const [policy, answers, kept] of [
+    ['reject', [true, true, false], [1, 2]],
+    ['drop_newest', [true, true, false], [1, 2]],
+    ['drop_oldest', [true, true, true], [2, 3]],
+  ] as const) {
+    const mailbox = createMailbox<number>(2, policy);
+    t.same(
+      [1, 2, 3].map((message) => mailbox.put(message)),
+      answers,
+      policy,
+    );
+    t.same([mailbox.take(), mailbox.take(), mailbox.take()], [...kept, undefined], policy);
+    t.equal(mailbox.lost, 1);
+  }
+  t.throws(() => createMailbox(0, 'reject'), RangeError);
+});
+
+t.test('it keeps a mailbox in order and within its bound', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.option(fc.nat())), fc.integer({ min: 1, max: 5 }), (moves, limit) => {
+      const mailbox = createMailbox<number>(limit, 'drop_oldest');
+      let model: number[] = [];
+      for (const move of moves) {
+        if (move === null) {
+          if (mailbox.take() !== model.shift()) throw new Error('order');
+        } else {
+          mailbox.put(move);
+          model = [...model, move].slice(-limit);
+        }
+        if (mailbox.size !== model.length) throw new Error('size');
+      }
+    }),
+  );
+});
+
+t.test('it takes one message at a time, also those that an effect sends', async (t) => {
+  const story: string[] = [];
+  const group = createActorGroup<number, string, string>({
+    mailboxLimit: 2,
+    overflow: 'reject',
+    handle: (state, message) => ({ state: state + 1, effects: message === 'go' ? ['a', 'b', 'c'] : [] }),
+    perform(id, effect) {
+      story.push(`${effect} at ${group.state(id)}`);
+      story.push(`${effect} sent ${group.send(id, effect)}`);
+    },
+  });
+  group.add(7, 0);
+  t.equal(group.send(7, 'go'), true);
+  t.same(story, ['a at 1', 'a sent true', 'b at 1', 'b sent true', 'c at 1', 'c sent false']);
+  t.equal(group.state(7), 3, 'the two that found room were handled after it');
+  t.equal(group.send(8, 'go'), false, 'nobody is there');
+});
+
+t.test('it forgets an actor in the middle of its message', async (t) => {
+  const group = createActorGroup<number, string, string>({
+    mailboxLimit: 5,
+    overflow: 'reject',
+    handle: (state) => ({ state: state + 1, effects: ['again', 'remove'] }),
+    perform(id, effect) {
+      if (effect === 'remove') group.remove(id);
+      else group.send(id, effect);
+    },
+  });
+  group.add(1, 0);
+  group.send(1, 'x');
+  t.equal(group.state(1), undefined);
+  t.equal(group.size, 0);
+});
