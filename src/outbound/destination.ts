@@ -1,0 +1,70 @@
+/** Addresses of the web, read once into what a request needs of them. */
+import { isIP } from 'node:net';
+
+/** Where a request goes. */
+export interface Destination {
+  /** The whole address without user, password and fragment. */
+  readonly url: string;
+  /** Scheme, host and port; what redirects are compared by. */
+  readonly origin: string;
+  readonly secure: boolean;
+  /** Lower-case ASCII name, or an address without brackets. */
+  readonly host: string;
+  /** Whether `host` is an address, so that nothing is to be resolved. */
+  readonly literal: boolean;
+  readonly port: number;
+  /** Path and query as they stand in the request line. */
+  readonly path: string;
+  /** Value of the `Host` header. */
+  readonly hostHeader: string;
+}
+
+/** A destination, or why the text names none. */
+export type DestinationReading = Destination | { readonly problem: string };
+
+/** Longest address that is read; longer ones are refused before anything is done with them. */
+const MAX_URL_LENGTH = 8192;
+
+/**
+ * Reads an http or https address. Hosts in decimal, octal, hexadecimal and shortened forms come out as the IPv4
+ * address that they mean (WHATWG URL, "IPv4 parser"), so that the guard sees what would be dialled.
+ */
+export function readDestination(text: string, base?: string): DestinationReading {
+  if (text.length > MAX_URL_LENGTH) return { problem: 'an address of over 8,192 characters' };
+  const url = URL.parse(text, base);
+  if (url === null) return { problem: 'an address that cannot be read' };
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return { problem: `an address with the scheme ${url.protocol.slice(0, 40)}` };
+  }
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  const secure = url.protocol === 'https:';
+  const path = url.pathname + url.search;
+  return {
+    url: `${url.origin}${path}`,
+    origin: url.origin,
+    secure,
+    host,
+    literal: isIP(host) !== 0,
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    path,
+    hostHeader: url.host,
+  };
+}
+
+/** Reads destinations and remembers up to `limit` of them, dropping the oldest. */
+export function createDestinationCache(limit: number): (text: string) => DestinationReading {
+  const known = new Map<string, DestinationReading>();
+  return (text) => {
+    const hit = known.get(text);
+    if (hit !== undefined) return hit;
+    const reading = readDestination(text);
+    if (known.size >= limit) {
+      for (const oldest of known.keys()) {
+        known.delete(oldest);
+        break;
+      }
+    }
+    known.set(text, reading);
+    return reading;
+  };
+}

@@ -1,0 +1,45 @@
+/** What the status and headers of an answer say about a service (decisions, "What a check is"). Pure rules. */
+import type { Failure } from '../domain/result.ts';
+import type { AcceptRule } from '../domain/service.ts';
+
+/** The part of an answer that rules look at. Header names in lower case. */
+export interface AnswerHead {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** A bot wall or a rate limit: whoever answers so is reachable, never down. */
+export function isBlocked({ statusCode, headers }: AnswerHead): boolean {
+  if (statusCode === 429) return true;
+  const mitigated = headers['cf-mitigated'];
+  const values = typeof mitigated === 'string' ? [mitigated] : (mitigated ?? []);
+  return values.some((value) => value.trim().toLowerCase() === 'challenge');
+}
+
+/** Whether a root check by HEAD is to be repeated by GET: any 4xx, or 501. A rate limit is not to be asked twice. */
+export function refusesHead(head: AnswerHead): boolean {
+  if (isBlocked(head)) return false;
+  return (head.statusCode >= 400 && head.statusCode < 500) || head.statusCode === 501;
+}
+
+/** Judges a root check's answer; null: reachable. Without `accept`, errors are 5xx, 404 and 410. */
+export function judgeRoot(head: AnswerHead, accept: readonly AcceptRule[] | null): Failure | null {
+  const { statusCode } = head;
+  if (isBlocked(head)) return null;
+  const good =
+    accept === null
+      ? statusCode < 500 && statusCode !== 404 && statusCode !== 410
+      : accepts(accept, statusCode);
+  return good ? null : statusFailure(statusCode);
+}
+
+/** Whether a status code is in a list such as `['2xx', 401]`. */
+export function accepts(accept: readonly AcceptRule[], statusCode: number): boolean {
+  const family = `${Math.floor(statusCode / 100)}xx`;
+  return accept.some((rule) => rule === statusCode || rule === family);
+}
+
+/** The failure of an answer whose status is an error. */
+export function statusFailure(statusCode: number): Failure {
+  return { class: 'status', phase: 'first_byte', detail: `answered with status ${statusCode}` };
+}
