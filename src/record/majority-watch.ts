@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createOutageLog } from './outage-log.ts';
-import type { FailureSpan, ProberWatch, ProberWatchOptions, Ruling } from './prober-watch.ts';
+import type { Answer, FailureSpan, ProberWatch, ProberWatchOptions, Ruling } from './prober-watch.ts';
 
 /** Fewer services say nothing about the connection that they share (decisions). */
 const FEWEST_SERVICES = 10;
@@ -24,21 +24,22 @@ export interface MajorityWatchOptions extends ProberWatchOptions {
 interface NewestCheck {
   beganAt: number;
   endedAt: number;
-  answered: boolean;
+  answer: Answer;
 }
 
 /**
  * Watches by majority: the prober counts as offline while over half of at least 10 services checked in the last minute
  * failed without an HTTP response. An outage shows in that count only after a while, so a failure waits until services
- * checked after it have spoken too: it is the service's once 10 of them are known and half of them answered, or after
- * a minute; it is ours where over half of those 10 failed as well. A fleet under 10 services never waits.
+ * checked after it have spoken too: it is the service's once 10 of them are known and half of them went well, or after
+ * a minute; it is ours where over half of those 10 had trouble as well. A fleet under 10 services never waits.
  */
 export function createMajorityWatch({ clock, log, fleetSize, onChange }: MajorityWatchOptions): ProberWatch {
   const outages = createOutageLog(clock);
   const newest = new Map<number, NewestCheck>();
-  /** Begin of the newest check of each service of the window, ascending, as last counted. */
-  let answeredBegan = new Float64Array(0);
-  let failedBegan = new Float64Array(0);
+  /** Begin of the newest check of each service of the window, ascending, as last counted: those that went well, */
+  let smoothBegan = new Float64Array(0);
+  /** and those with a failed attempt, even where a later one was answered: a short outage shows in them. */
+  let troubledBegan = new Float64Array(0);
   let counting = false;
   let cancelTimer = (): void => {};
   let stopped = false;
@@ -52,25 +53,32 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
   function count(): void {
     counting = false;
     const startAt = clock.monotonic() - WINDOW_MS;
-    const answered: number[] = [];
-    const failed: number[] = [];
-    for (const [serviceId, check] of newest) {
-      if (check.endedAt < startAt) newest.delete(serviceId);
-      else (check.answered ? answered : failed).push(check.beganAt);
+    const smooth: number[] = [];
+    const troubled: number[] = [];
+    let failed = 0;
+    let firstFailedAt = clock.monotonic();
+    for (const [serviceId, { beganAt, endedAt, answer }] of newest) {
+      if (endedAt < startAt) {
+        newest.delete(serviceId);
+        continue;
+      }
+      (answer === 'first' ? smooth : troubled).push(beganAt);
+      if (answer !== 'none') continue;
+      failed += 1;
+      firstFailedAt = Math.min(firstFailedAt, beganAt);
     }
-    answeredBegan = Float64Array.from(answered).sort();
-    failedBegan = Float64Array.from(failed).sort();
-    const total = answered.length + failed.length;
-    const offline = total >= FEWEST_SERVICES && failed.length * 2 > total;
+    smoothBegan = Float64Array.from(smooth).sort();
+    troubledBegan = Float64Array.from(troubled).sort();
+    const offline = newest.size >= FEWEST_SERVICES && failed * 2 > newest.size;
     if (offline && !outages.open) {
-      outages.begin(failedBegan[0] ?? clock.monotonic());
+      outages.begin(firstFailedAt);
       log.warn({ offlineSince: outages.since }, `the prober is offline: ${REASON}; nothing is marked down`);
     } else if (!offline && outages.open) {
       log.info({ offlineSince: outages.since }, 'the prober is online again');
       outages.end();
     }
     onChange();
-    if (failed.length > 0 || outages.open) countSoon();
+    if (failed > 0 || outages.open) countSoon();
   }
 
   /** Judges by the services that were checked after the failing check began. */
@@ -78,12 +86,12 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
     // A peer that fails takes as long as this check took. Those that began later are known only where they answered,
     // and counting them would flatter the connection.
     const settledAt = now - (span.endedAt - span.beganAt);
-    const failed = countBetween(failedBegan, span.beganAt, settledAt);
-    const answered = countBetween(answeredBegan, span.beganAt, settledAt);
-    if (failed + answered >= FEWEST_SERVICES) return failed * 2 > failed + answered ? 'own' : 'clear';
-    const total = failedBegan.length + answeredBegan.length;
-    const answeredSince = countBetween(answeredBegan, span.provenFrom, now);
-    if (total >= FEWEST_SERVICES && answeredSince * 2 >= total) return 'clear';
+    const troubled = countBetween(troubledBegan, span.beganAt, settledAt);
+    const smooth = countBetween(smoothBegan, span.beganAt, settledAt);
+    if (troubled + smooth >= FEWEST_SERVICES) return troubled * 2 > troubled + smooth ? 'own' : 'clear';
+    const total = troubledBegan.length + smoothBegan.length;
+    const smoothSince = countBetween(smoothBegan, span.provenFrom, now);
+    if (total >= FEWEST_SERVICES && smoothSince * 2 >= total) return 'clear';
     return now - span.takenAt >= WINDOW_MS ? 'clear' : 'wait';
   }
 
@@ -98,11 +106,11 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
       return outages.open ? REASON : null;
     },
     doubt() {},
-    note(serviceId, beganAt, endedAt, answered) {
+    note(serviceId, beganAt, endedAt, answer) {
       const known = newest.get(serviceId);
-      if (known === undefined) newest.set(serviceId, { beganAt, endedAt, answered });
-      else if (endedAt >= known.endedAt) Object.assign(known, { beganAt, endedAt, answered });
-      if (!answered) countSoon();
+      if (known === undefined) newest.set(serviceId, { beganAt, endedAt, answer });
+      else if (endedAt >= known.endedAt) Object.assign(known, { beganAt, endedAt, answer });
+      if (answer === 'none') countSoon();
     },
     rule(span) {
       if (outages.open || outages.overlaps(span.beganAt, span.endedAt)) return 'own';

@@ -27,6 +27,9 @@ export interface FailureSpan {
 /** `clear`: the failure is the service's. `own`: it may be ours. `wait`: not known yet; {@link ProberWatchOptions.onChange} will tell. */
 export type Ruling = 'clear' | 'own' | 'wait';
 
+/** Whether a check got an HTTP response: to its first attempt, to a later one after a failure, or to none. */
+export type Answer = 'first' | 'later' | 'none';
+
 /** Watches the prober's own connection. */
 export interface ProberWatch {
   readonly online: boolean;
@@ -36,7 +39,7 @@ export interface ProberWatch {
   /** An attempt failed without an HTTP response; `failedAt` is monotonic. */
   doubt(failedAt: number): void;
   /** Notes the end of any check; monotonic times. */
-  note(serviceId: number, beganAt: number, endedAt: number, answered: boolean): void;
+  note(serviceId: number, beganAt: number, endedAt: number, answer: Answer): void;
   /** Whose a failure without an HTTP response is. */
   rule(span: FailureSpan): Ruling;
   /** Whether a failing check overlaps a time in which the prober was offline. */

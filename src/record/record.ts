@@ -116,8 +116,9 @@ export function createRecord(options: RecordOptions): ResultRecord {
     const entry = entries.get(result.serviceId);
     if (entry === undefined || !isWanted(entry, result)) return;
     const answered = result.statusCode !== 0;
+    const answer = answered ? (result.firstFailedAt === null ? 'first' : 'later') : 'none';
     const beganAt = result.firstFailedAt ?? result.startedAt;
-    watch.note(result.serviceId, beganAt + toMonotonic, result.endedAt + toMonotonic, answered);
+    watch.note(result.serviceId, beganAt + toMonotonic, result.endedAt + toMonotonic, answer);
     const verdict = judgeAttempt(result, settings.slowOverMs);
     if (!answered) {
       // An own fault is suspect whatever the ruling; it waits all the same, for it may be the first sign of an outage.

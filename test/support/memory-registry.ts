@@ -16,6 +16,7 @@ export type CommitFault = 'none' | 'refused' | 'answer_lost';
 
 /** The registry, and what a test may look at and do. */
 export interface MemoryRegistry extends JudgementRegistry {
+  readonly ids: readonly number[];
   readonly transitions: readonly Transition[];
   readonly incidents: ReadonlyMap<string, Incident>;
   /** Every judgement that was committed, in order. */
@@ -66,6 +67,7 @@ export function createMemoryRegistry(services: readonly Service[]): MemoryRegist
   }
 
   return {
+    ids: services.map(({ id }) => id),
     transitions,
     incidents,
     committed,
