@@ -14,10 +14,12 @@ function setUp(t: Test, options: Partial<GroupCommitOptions> = {}) {
     other.close();
   });
   let commits = 0;
+  const failing = { commit: false };
   const counting = new Proxy(database, {
     get(target, name) {
       if (name === 'exec') {
         return (sql: string) => {
+          if (sql === 'COMMIT' && failing.commit) throw new Error('the disk has gone');
           if (sql === 'COMMIT') commits++;
           target.exec(sql);
         };
@@ -36,6 +38,7 @@ function setUp(t: Test, options: Partial<GroupCommitOptions> = {}) {
     other,
     group,
     insert,
+    failing,
     commits: () => commits,
     seen: () =>
       other
@@ -124,6 +127,16 @@ t.test('it fails a group as a whole where the transaction is lost', async (t) =>
   ]);
   t.match(answers, [{ status: 'rejected' }, { status: 'rejected' }, { status: 'fulfilled' }]);
   t.same(seen(), [2], 'nothing that was rejected is there');
+});
+
+t.test('it answers after the commit: where that fails, everybody hears of it', async (t) => {
+  const { group, insert, failing, seen } = setUp(t);
+  failing.commit = true;
+  const answers = await Promise.allSettled([group.write(insert(1)), group.write(insert(2))]);
+  t.match(answers, [{ reason: { message: /disk/ } }, { reason: { message: /disk/ } }]);
+  failing.commit = false;
+  t.equal(await group.write(insert(3)), 3);
+  t.same(seen(), [3]);
 });
 
 t.test('it writes everything at a flush, before it returns', async (t) => {

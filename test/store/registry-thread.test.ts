@@ -1,5 +1,6 @@
 /** The registry in its thread, several of them beside each other as processes would be. */
 import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
@@ -7,6 +8,7 @@ import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { acquireLease } from '../../src/store/registry/writer-lease.ts';
 import { entry, firstTurn, NOON, turn, until } from './registry-fixtures.ts';
 
 const open = (dataDir: string) => openRegistry({ dataDir, log: silentLog, clock: systemClock });
@@ -58,6 +60,23 @@ t.test('it says through the thread why a file cannot be opened', async (t) => {
   const dataDir = t.testdir();
   mkdirSync(registryFile(dataDir));
   await t.rejects(open(dataDir), { code: 'registry_unusable', message: /read and write access/ });
+});
+
+t.test('it gives the lease through the thread', async (t) => {
+  const dataDir = t.testdir();
+  const [one, two] = await Promise.all([open(dataDir), open(dataDir)]);
+  const onLost = (error: Error) => t.fail(error.message);
+  const lease = await acquireLease({ book: one.lease, dataDir, clock: systemClock, onLost });
+  const self = { pid: process.pid + 1, host: hostname(), isAlive: () => true };
+  await t.rejects(acquireLease({ book: two.lease, dataDir, clock: systemClock, onLost, self }), {
+    code: 'lease_held',
+    message: new RegExp(`Process ${process.pid} on `),
+  });
+  await lease.release();
+  const next = await acquireLease({ book: two.lease, dataDir, clock: systemClock, onLost, self });
+  t.equal(next.fence, lease.fence + 1);
+  await next.release();
+  await Promise.all([one.close(), two.close()]);
 });
 
 t.test('it shares commits among calls that arrive together', async (t) => {
