@@ -1,0 +1,127 @@
+/** The whole program over the simulated fleet, with a short play: every status must be as the script wants. */
+import t from 'tap';
+import type { Category } from '../../src/domain/category.ts';
+import { type Behaviour, type DemoTiming, failing, good, healthy, verdictOf } from './behaviour.ts';
+import { compare, type Mismatch, type SeenService } from './compare.ts';
+import { startDemo } from './demo.ts';
+import { type DemoService, isCutOff, type Script, segmentAt } from './script.ts';
+
+const TIMING: DemoTiming = {
+  intervalMs: 1_000,
+  timeoutMs: 1_500,
+  slowOverMs: 700,
+  confirmAfterMs: [200, 200],
+  firstSpreadMs: 1_000,
+  slackMs: 4_000,
+};
+
+const SECOND = 1_000;
+const always = (behaviour: Behaviour) => [{ at: 0, behaviour }];
+const from8 = (behaviour: Behaviour) => [
+  { at: 0, behaviour: good(10) },
+  { at: 8 * SECOND, behaviour },
+];
+const from8to17 = (behaviour: Behaviour, normal: Behaviour = good(10)) => [
+  { at: 0, behaviour: normal },
+  { at: 8 * SECOND, behaviour },
+  { at: 17 * SECOND, behaviour: normal },
+];
+
+function service(slug: string, details: Partial<DemoService>): DemoService {
+  const category: Category = 'developer';
+  return {
+    slug,
+    name: slug,
+    domain: `${slug}.demo.test`,
+    category,
+    transport: 'https',
+    host: '127.0.0.1',
+    certificate: 'good',
+    check: {},
+    story: '',
+    steps: always(good(10)),
+    ...details,
+  };
+}
+
+const health = { check: { kind: 'health' } } as const;
+const untrusted = { steps: always({ kind: 'untrusted' }) } as const;
+
+const SCRIPT: Script = {
+  periodMs: 3_600 * SECOND,
+  outages: [{ from: 27 * SECOND, to: 33 * SECOND }],
+  services: [
+    service('calm', {}),
+    service('plain', { transport: 'http' }),
+    service('ipv6', { transport: 'http', host: '::1' }),
+    service('slow', { steps: always(good('slow')) }),
+    service('outage', { steps: from8to17(failing(503)) }),
+    service('slow-spell', { steps: from8to17(good('slow')) }),
+    service('sick', { ...health, steps: from8to17(healthy('critical', 'down'), healthy('ok', 'up')) }),
+    service('degraded', { ...health, steps: from8to17(healthy('degraded', 'slow'), healthy('UP', 'up')) }),
+    service('spa', { ...health, steps: always(good(10, { health: { status: 200, word: null } })) }),
+    service('no-health', { ...health, steps: always(good(10, { health: { status: 404, word: null } })) }),
+    service('flaps', { steps: always({ kind: 'stumble', latency: 10, everyMs: 5_000 }) }),
+    service('head-refused', { steps: always(good(10, { headStatus: 405 })) }),
+    service('bot-wall', {
+      steps: always(good(10, { status: 403, headers: { 'cf-mitigated': 'challenge' } })),
+    }),
+    service('too-many', { steps: always(good(10, { status: 429, headers: { 'retry-after': '2' } })) }),
+    service('accepted', { check: { accept: [404] }, steps: always(good(10, { status: 404 })) }),
+    service('redirects', { steps: always(good(10, { redirects: 5 })) }),
+    service('circle', { steps: always(good(10, { redirects: 'endless', means: 'down' })) }),
+    service('gone', { steps: always(failing(404)) }),
+    service('resets', { steps: from8({ kind: 'reset' }) }),
+    service('refuses', { transport: 'http', steps: from8({ kind: 'refuse' }) }),
+    service('hangs', { steps: always({ kind: 'hang' }) }),
+    service('garbage', { transport: 'http', steps: from8({ kind: 'garbage' }) }),
+    service('lapses', { steps: from8({ kind: 'lapsed' }) }),
+    service('ends-soon', { certificate: 'ends-soon' }),
+    service('expired', { certificate: 'expired', ...untrusted }),
+    service('wrong-name', { certificate: 'wrong-name', ...untrusted }),
+    service('self-signed', { certificate: 'self-signed', ...untrusted }),
+  ],
+};
+const END_MS = 38 * SECOND;
+
+t.test('it says of every simulated service what the script wants, all the time', async (t) => {
+  const lines: string[] = [];
+  const demo = await startDemo({
+    script: SCRIPT,
+    timing: TIMING,
+    port: 0,
+    settings: { log: { level: 'info', format: 'json' }, limits: { anonymousPerMinute: 1_000_000 } },
+    output: (line) => lines.push(line),
+  });
+  const mismatches: Mismatch[] = [];
+  const degraded: boolean[] = [];
+  let last: readonly SeenService[] = [];
+  try {
+    for (;;) {
+      const askedAt = Date.now() - demo.startAt;
+      if (askedAt >= END_MS) break;
+      const answer = await fetch(`${demo.siteUrl}/api/v1/services?limit=500`);
+      last = ((await answer.json()) as { services: SeenService[] }).services;
+      const arrivedAt = Date.now() - demo.startAt;
+      mismatches.push(...compare(SCRIPT, TIMING, last, askedAt, arrivedAt, demo.startAt));
+      const ready = await fetch(`${demo.siteUrl}/readyz`);
+      const { degraded: parts } = (await ready.json()) as { degraded: readonly unknown[] };
+      if (isCutOff(SCRIPT, askedAt)) degraded.push(parts.length > 0);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  } finally {
+    t.equal(await demo.stop(), 0, 'the program ends well');
+  }
+  t.same(mismatches, [], lines.slice(-20).join('\n'));
+  t.same(
+    Object.fromEntries(last.map(({ slug, status }) => [slug, status])),
+    Object.fromEntries(
+      SCRIPT.services.map((each) => [each.slug, verdictOf(segmentAt(SCRIPT, each, END_MS).behaviour)]),
+    ),
+  );
+  t.ok(degraded.includes(true), 'it has said that it was offline');
+  t.same(
+    lines.filter((line) => !line.startsWith('{') || /"level":"(?:error|fatal)"/.test(line)),
+    [],
+  );
+});

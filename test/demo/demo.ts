@@ -1,0 +1,169 @@
+/** The demonstration as a whole: the simulated fleet, and the program that watches it, started as a user does. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { formatDuration } from '../../src/domain/durations.ts';
+import { TEST_CA_FILE } from '../support/certificates.ts';
+import type { DemoTiming } from './behaviour.ts';
+import { type Fleet, startFleet } from './fleet.ts';
+import type { Script } from './script.ts';
+
+/** How to show it. */
+export interface DemoOptions {
+  readonly script: Script;
+  readonly timing: DemoTiming;
+  /** Port of the site; 0: any free one. */
+  readonly port: number;
+  /** More of the configuration, section by section. */
+  readonly settings: Readonly<Record<string, object>>;
+  /** Where the program's output goes: to this process' own, or line by line to a function. */
+  readonly output: 'inherit' | ((line: string, stream: 'stdout' | 'stderr') => void);
+}
+
+/** A demonstration at work. */
+export interface Demo {
+  readonly siteUrl: string;
+  /** When the play began, epoch milliseconds. */
+  readonly startAt: number;
+  readonly fleet: Fleet;
+  /** The program; under it runs its small parent's child. */
+  readonly program: ChildProcess;
+  /** Stops everything and removes what it wrote. Resolves with the program's exit status; null: it was killed. */
+  stop(): Promise<number | null>;
+}
+
+/** How quick the demonstration is. */
+export const DEMO_TIMING: DemoTiming = {
+  intervalMs: 5_000,
+  timeoutMs: 2_500,
+  slowOverMs: 800,
+  confirmAfterMs: [500, 1_000],
+  firstSpreadMs: 5_000,
+  slackMs: 3_000,
+};
+
+const ROOT = join(import.meta.dirname, '../..');
+const READY_WITHIN_MS = 60_000;
+const STOP_WITHIN_MS = 20_000;
+
+/** Starts the fleet and the program, waits until the program is ready, and begins the play. */
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { script, timing, settings, output } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-demo-'));
+  const fleet = await startFleet(script, timing);
+  const port = options.port === 0 ? await freePort() : options.port;
+  const siteUrl = `http://localhost:${port}`;
+  writeFileSync(join(folder, 'catalogue.yaml'), catalogueText(script, fleet));
+  writeFileSync(
+    join(folder, 'upbeat.yaml'),
+    stringify({
+      http: { port, siteUrl },
+      catalogue: { file: join(folder, 'catalogue.yaml') },
+      checks: {
+        interval: formatDuration(timing.intervalMs),
+        timeout: formatDuration(timing.timeoutMs),
+        slowOver: formatDuration(timing.slowOverMs),
+        confirmAfter: timing.confirmAfterMs.map(formatDuration),
+        firstSpread: formatDuration(timing.firstSpreadMs),
+        controlTargets: fleet.controlUrls,
+        allowPrivate: ['127.0.0.0/8', '::1/128'],
+      },
+      storage: { dataDir: join(folder, 'data') },
+      ...settings,
+    }),
+  );
+  const program = spawn(
+    process.execPath,
+    ['src/cli/main.ts', 'start', '--config', join(folder, 'upbeat.yaml')],
+    {
+      cwd: ROOT,
+      stdio: output === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+      env: ownEnvironment(),
+    },
+  );
+  const ended = once(program, 'exit');
+  if (output !== 'inherit') {
+    eachLine(program.stdout, (line) => output(line, 'stdout'));
+    eachLine(program.stderr, (line) => output(line, 'stderr'));
+  }
+  const stop = async () => {
+    program.kill('SIGTERM');
+    const timer = setTimeout(() => program.kill('SIGKILL'), STOP_WITHIN_MS);
+    if (program.exitCode === null && program.signalCode === null) await ended;
+    clearTimeout(timer);
+    await fleet.close();
+    rmSync(folder, { recursive: true, force: true });
+    return program.exitCode;
+  };
+  try {
+    await untilReady(siteUrl, program);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const startAt = Date.now();
+  fleet.begin(startAt);
+  return { siteUrl, startAt, fleet, program, stop };
+}
+
+/** The fleet as a catalogue file. */
+export function catalogueText(script: Script, fleet: Fleet): string {
+  return stringify({
+    services: script.services.map(({ slug, name, domain, category, transport, check }) => ({
+      slug,
+      name,
+      domain,
+      category,
+      check: {
+        ...check,
+        url: fleet.urls.get(slug),
+        ...(transport === 'https' ? { caFile: TEST_CA_FILE } : {}),
+      },
+    })),
+  });
+}
+
+async function untilReady(siteUrl: string, program: ChildProcess): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  while (performance.now() < deadline) {
+    if (program.exitCode !== null || program.signalCode !== null) {
+      throw new Error(`the program ended with ${program.exitCode ?? program.signalCode}`);
+    }
+    const answer = await fetch(`${siteUrl}/readyz`).catch(() => null);
+    await answer?.arrayBuffer();
+    if (answer?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('the program was not ready in time');
+}
+
+/** The environment without settings of another installation, and without the test runner's hooks. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(?:UPBEAT_|TAP|_TAPJS|NODE_OPTIONS$|NODE_V8)/.test(name),
+    ),
+  );
+}
+
+function eachLine(stream: NodeJS.ReadableStream | null, take: (line: string) => void): void {
+  let rest = '';
+  stream?.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') take(line);
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
