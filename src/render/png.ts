@@ -40,7 +40,7 @@ export function encodePalettePng(pixels: Pixels): Uint8Array {
     chunk('IHDR', header),
     chunk('PLTE', Uint8Array.from(sorted.flatMap((c) => [c / 2 ** 24, (c >>> 16) % 256, (c >>> 8) % 256]))),
     ...(alphas.length > 0 ? [chunk('tRNS', Uint8Array.from(alphas))] : []),
-    chunk('IDAT', deflateSync(lines, { level: 9, memLevel: 9 })),
+    chunk('IDAT', deflateSync(lines, { level: 7, memLevel: 8, windowBits: 14 })),
     chunk('IEND', new Uint8Array()),
   ]);
 }
@@ -50,15 +50,22 @@ function indexColours({ data }: Pixels): { colours: readonly number[]; indices: 
   for (let dropped = 0; ; dropped++) {
     const places = new Map<number, number>();
     let fits = true;
+    // Most pixels are like the one before: a look-up less for each.
+    let lastColour = -1;
+    let lastPlace = 0;
     for (let at = 0; at < data.length && fits; at += 4) {
       const colour = colourAt(data, at, dropped);
-      let place = places.get(colour);
-      if (place === undefined) {
-        place = places.size;
-        fits = place < PALETTE_MAX;
-        places.set(colour, place);
+      if (colour !== lastColour) {
+        let place = places.get(colour);
+        if (place === undefined) {
+          place = places.size;
+          fits = place < PALETTE_MAX;
+          places.set(colour, place);
+        }
+        lastColour = colour;
+        lastPlace = place;
       }
-      indices[at / 4] = place;
+      indices[at / 4] = lastPlace;
     }
     if (fits) return { colours: [...places.keys()], indices };
   }
@@ -68,8 +75,10 @@ function indexColours({ data }: Pixels): { colours: readonly number[]; indices: 
 function colourAt(data: Uint8Array, at: number, dropped: number): number {
   const alpha = thin(data[at + 3] ?? 0, dropped);
   if (alpha === 0) return 0;
-  const [red, green, blue] = [data[at], data[at + 1], data[at + 2]].map((value) => thin(value ?? 0, dropped));
-  return (((red ?? 0) * 256 + (green ?? 0)) * 256 + (blue ?? 0)) * 256 + alpha;
+  const red = thin(data[at] ?? 0, dropped);
+  const green = thin(data[at + 1] ?? 0, dropped);
+  const blue = thin(data[at + 2] ?? 0, dropped);
+  return red * 2 ** 24 + (green << 16) + (blue << 8) + alpha;
 }
 
 /** Keeps black and white what they are: 255 stays 255. */
