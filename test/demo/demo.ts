@@ -81,6 +81,8 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     ['src/cli/main.ts', 'start', '--config', join(folder, 'upbeat.yaml')],
     {
       cwd: ROOT,
+      // A group of its own: Ctrl-C reaches this process alone, which then asks the program to stop, once.
+      detached: true,
       stdio: output === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
       env: ownEnvironment(),
     },
@@ -91,10 +93,12 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     eachLine(program.stderr, (line) => output(line, 'stderr'));
   }
   const stop = async () => {
-    program.kill('SIGTERM');
-    const timer = setTimeout(() => program.kill('SIGKILL'), STOP_WITHIN_MS);
-    if (program.exitCode === null && program.signalCode === null) await ended;
-    clearTimeout(timer);
+    if (program.exitCode === null && program.signalCode === null) {
+      program.kill('SIGTERM');
+      const timer = setTimeout(() => process.kill(-(program.pid ?? 0), 'SIGKILL'), STOP_WITHIN_MS);
+      await ended;
+      clearTimeout(timer);
+    }
     await fleet.close();
     rmSync(folder, { recursive: true, force: true });
     return program.exitCode;
