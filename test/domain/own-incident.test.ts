@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
+import { describeOutage, describeVerdict } from '../../src/domain/failure-words.ts';
+import type { Incident } from '../../src/domain/incident.ts';
+import { stepOwnIncident } from '../../src/domain/own-incident.ts';
+import { type CheckResult, FAILURE_CLASSES } from '../../src/domain/result.ts';
+import type { Verdict } from '../../src/domain/status.ts';
+import { nextStatus } from '../../src/domain/transition.ts';
+import { failed503, good, makeService } from '../record/record-world.ts';
+
+interface Life {
+  readonly current: CurrentStatus;
+  readonly open: Incident | null;
+  readonly written: readonly Incident[];
+}
+
+const BORN: Life = { current: unknownStatus(1), open: null, written: [] };
+
+/** One check a minute with this verdict, judged as the record judges it. */
+function live({ current, open, written }: Life, verdict: Verdict): Life {
+  const at = current.observedAt + 60_000;
+  const result: CheckResult =
+    verdict === 'down' ? failed503(1, at) : good(1, at, { responseTimeMs: verdict === 'slow' ? 4_200 : 100 });
+  const next = nextStatus(current, result, verdict, at) ?? current;
+  const incident = stepOwnIncident(open, {
+    service: makeService(1),
+    current: next,
+    changed: next.seq !== current.seq,
+    reason: describeVerdict(result, verdict),
+    sourceUrl: 'http://localhost/status/service-1',
+  });
+  return {
+    current: next,
+    open: incident === null ? open : incident.status === 'resolved' ? null : incident,
+    written: incident === null ? written : [...written, incident],
+  };
+}
+
+t.test('it tells the whole life of an incident in plain words', async (t) => {
+  const verdicts: readonly Verdict[] = ['up', 'down', 'down', 'slow', 'up', 'down', 'up', 'up', 'slow', 'up'];
+  const { written, open } = verdicts.reduce(live, BORN);
+  t.equal(open, null);
+  t.same(
+    written.map(({ status, goodChecks }) => `${status} ${goodChecks}`),
+    [
+      'investigating 0',
+      'monitoring 1',
+      'monitoring 2',
+      'investigating 0',
+      'monitoring 1',
+      'monitoring 2',
+      'resolved 0',
+    ],
+  );
+  const fails = 'it answered with an error (HTTP 503)';
+  t.same(written.at(-1), {
+    id: 'own-1-2',
+    serviceId: 1,
+    source: 'own',
+    title: 'Service 1 answers with errors',
+    description: `Our checks of service-1.example fail: ${fails}.`,
+    severity: 'major',
+    status: 'resolved',
+    startedAt: 114_000,
+    resolvedAt: 540_000,
+    sourceUrl: 'http://localhost/status/service-1',
+    goodChecks: 0,
+    updates: [
+      { at: 114_000, status: 'investigating', text: `Our checks of service-1.example fail: ${fails}.` },
+      {
+        at: 240_000,
+        status: 'monitoring',
+        text: 'service-1.example answers again, though slowly: it took 4.2 s to answer. We watch it.',
+      },
+      { at: 354_000, status: 'investigating', text: `Our checks of service-1.example fail again: ${fails}.` },
+      { at: 420_000, status: 'monitoring', text: 'service-1.example answers again. We watch it.' },
+      { at: 540_000, status: 'resolved', text: 'service-1.example has answered 3 checks in a row.' },
+    ],
+  });
+});
+
+t.test('it opens an incident for a service that is down at its first check', async (t) => {
+  t.match(live(BORN, 'down').open, { id: 'own-1-1', status: 'investigating' });
+  t.equal(live(BORN, 'slow').open, null);
+});
+
+t.test('it keeps the timeline short for a service that flaps, its beginning included', async (t) => {
+  let life = BORN;
+  for (let index = 0; index < 200; index++) life = live(life, index % 2 === 0 ? 'down' : 'up');
+  t.equal(life.open?.updates.length, 50);
+  t.equal(life.open?.updates[0]?.at, life.open?.startedAt);
+});
+
+t.test('it goes by the rules of an incident whatever comes', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom<Verdict>('up', 'slow', 'down')), (verdicts) => {
+      let life = BORN;
+      let goodInARow = 0;
+      for (const verdict of verdicts) {
+        const before = life;
+        life = live(life, verdict);
+        goodInARow = verdict === 'down' ? 0 : goodInARow + 1;
+        const { open } = life;
+        const expected =
+          verdict === 'down'
+            ? 'investigating'
+            : before.open !== null && goodInARow < 3
+              ? 'monitoring'
+              : undefined;
+        if (open?.status !== expected) throw new Error(`${open?.status} in place of ${expected}`);
+        if (before.open !== null && open !== null && before.open.id !== open.id)
+          throw new Error('two at once');
+        const times = open?.updates.map(({ at }) => at) ?? [];
+        if (times.some((at, index) => at < (times[index - 1] ?? 0))) throw new Error('updates run backwards');
+      }
+    }),
+  );
+});
+
+t.test('it has words for every failure', async (t) => {
+  const titles = FAILURE_CLASSES.map((name) => describeOutage({ class: name, phase: 'connect', detail: '' }));
+  t.same(Object.fromEntries(FAILURE_CLASSES.map((name, index) => [name, titles[index]])), {
+    dns: 'is not reachable',
+    refused: 'is not reachable',
+    unreachable: 'is not reachable',
+    tls: 'cannot be reached securely',
+    timeout: 'is not reachable',
+    protocol: 'is not reachable',
+    status: 'answers with errors',
+    body: 'reports a failure',
+    forbidden_address: 'is not reachable',
+  });
+  t.equal(describeOutage(null), 'reports a failure');
+  const failure = { class: 'dns', phase: 'dns', detail: '' } as const;
+  t.equal(describeVerdict(failed503(1, 0, { failure }), 'down'), 'its name could not be resolved');
+  t.equal(describeVerdict(good(1, 0, { reported: 'down' }), 'down'), 'it reports that it is down');
+  t.equal(describeVerdict(good(1, 0, { reported: 'slow' }), 'slow'), 'it reports that it is slow');
+  t.equal(describeVerdict(good(1, 0, { responseTimeMs: 3_001 }), 'slow'), 'it took 3.0 s to answer');
+  t.equal(describeVerdict(good(1, 0), 'up'), null);
+});
