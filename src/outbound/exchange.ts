@@ -45,7 +45,7 @@ export interface Exchanged {
 
 /** A place for one exchange at a time. */
 export interface Line {
-  /** Says the request over `socket`, which is closed in the end. Never rejects for what the target does. */
+  /** Says the request over `socket`, which is closed in the end. Rejects only for a request that is no request. */
   exchange(socket: Socket, order: ExchangeOrder, budget: Budget): Promise<Exchanged>;
   /** Lets go of the client. */
   close(): void;
@@ -92,14 +92,15 @@ export function openLine(clock: Clock): Line {
 
   return {
     exchange(socket, order, budget) {
-      return new Promise((resolve) => {
+      return new Promise((resolve, reject) => {
         client ??= newClient();
         handedOver = socket;
         const { destination } = order;
         const exchange = new Exchange(clock, order, budget, socket, (clean) => {
           if (!clean) discard();
           socket.destroy();
-          resolve(exchange);
+          if (exchange.bug === null) resolve(exchange);
+          else reject(exchange.bug);
         });
         if (budget.over !== null) exchange.interrupted();
         else {
@@ -130,6 +131,8 @@ class Exchange implements Dispatcher.DispatchHandler, Exchanged {
   fault: Fault | null = null;
   headersAt: number | null = null;
   firstByteMs: number | null = null;
+  /** The request itself was not one, such as a header with a line break. */
+  bug: Error | null = null;
   readonly #clock: Clock;
   readonly #order: ExchangeOrder;
   readonly #budget: Budget;
@@ -198,7 +201,9 @@ class Exchange implements Dispatcher.DispatchHandler, Exchanged {
 
   onResponseError(_controller: Dispatcher.DispatchController, thrown: Error): void {
     if (this.#settled) return;
-    const error = (thrown as NodeJS.ErrnoException).code === LOST ? (this.#socket.errored ?? thrown) : thrown;
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') this.bug = thrown;
+    const error = code === LOST ? (this.#socket.errored ?? thrown) : thrown;
     this.fault = answerFault(error, this.#progress());
     this.#settle(false);
   }

@@ -69,7 +69,10 @@ export function readAddress(text: string): Address | null {
   const family = isIP(text);
   if (family === 4) return { family, text };
   if (family !== 6 || text.includes('%')) return null;
-  const address = ipaddr.IPv6.parse(text);
+  // The package reads `::1.2.3.4` as if it were `::ffff:1.2.3.4`; in words it has no choice.
+  const address = ipaddr.IPv6.parse(
+    text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => ipv6Words(a, b, c, d)),
+  );
   return address.isIPv4MappedAddress()
     ? { family: 4, text: address.toIPv4Address().toString() }
     : { family: 6, text: address.toString() };
@@ -122,6 +125,11 @@ function carriedIpv4(text: string): string | null {
   if (w0 === 0x2002) return dotted(w1, w2);
   if ((w4 & 0xfdff) === 0 && w5 === 0x5efe && (w0 & 0xe000) === 0x2000) return dotted(w6, w7);
   return null;
+}
+
+function ipv6Words(...bytes: readonly string[]): string {
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
+  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
 
 function dotted(high: number, low: number): string {

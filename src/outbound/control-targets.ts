@@ -1,0 +1,67 @@
+/**
+ * Asks whether this machine is online at all: any HTTP answer of any control target says yes
+ * (decisions, "When the prober itself is offline").
+ */
+import { type Clock, systemClock } from '../clock.ts';
+import { openGuard } from './address-guard.ts';
+import { ask } from './ask.ts';
+import { openBudget } from './budget.ts';
+import { readDestination } from './destination.ts';
+import { openLine } from './exchange.ts';
+import { createResolver } from './resolver.ts';
+import { createTrustStore } from './trust.ts';
+
+/** How the question is asked. */
+export interface ControlQuestion {
+  /** `ip` or `ip:port`; default: the system's. */
+  readonly nameservers?: readonly string[];
+  readonly userAgent?: string;
+  readonly clock?: Clock;
+}
+
+/**
+ * Asks all of them at once and resolves with true at the first answer of any status, with false when none has
+ * answered in `timeoutMs` or all have failed. The list is the operator's word: any address and port is allowed, and
+ * certificates are not judged, for an answer under a wrong certificate is an answer. Redirects are not followed.
+ * An empty list, and an address that cannot be read, answer nothing. Never rejects for what the targets do.
+ */
+export async function askControlTargets(
+  urls: readonly string[],
+  timeoutMs = 3000,
+  options: ControlQuestion = {},
+): Promise<boolean> {
+  const { nameservers = [], userAgent = 'Upbeat', clock = systemClock } = options;
+  const resolver = createResolver({ nameservers, clock });
+  const trusts = createTrustStore();
+  const budgets = urls.map(() => openBudget(clock, timeoutMs));
+  const questions = urls.map(async (url, index) => {
+    const destination = readDestination(url);
+    const budget = budgets[index];
+    if ('problem' in destination || budget === undefined) throw new Error('not asked');
+    const line = openLine(clock);
+    const question = {
+      destination,
+      method: 'GET',
+      headers: ['user-agent', userAgent, 'accept', '*/*'],
+      body: null,
+      wantsBody: () => false,
+      maxBodyBytes: 0,
+      redirects: 0,
+      guard: openGuard,
+      trust: trusts.blind,
+      // A name that an old answer still knows says nothing about the connection.
+      fresh: true,
+    };
+    const { statusCode } = await ask({ clock, resolver }, line, question, budget);
+    line.close();
+    if (statusCode === 0) throw new Error('no answer');
+    return true;
+  });
+  const online = await Promise.any(questions).catch(() => false);
+  for (const budget of budgets) {
+    budget.abort();
+    budget.close();
+  }
+  resolver.close();
+  return online;
+}

@@ -1,0 +1,141 @@
+/**
+ * Going out for everything that is no check: feeds, webhooks, verification of domains, sign-in. The same resolver,
+ * guard, connector and limits as checks have.
+ */
+import { type Clock, systemClock } from '../clock.ts';
+import type { Timing } from '../domain/result.ts';
+import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
+import { ask } from './ask.ts';
+import { openBudget } from './budget.ts';
+import { decodeBody } from './decode-body.ts';
+import { readDestination } from './destination.ts';
+import { type Headers, openLine } from './exchange.ts';
+import { type Fault, targetFault } from './fault.ts';
+import { createResolver } from './resolver.ts';
+import { createTrustStore } from './trust.ts';
+
+/** Settings of the way out. */
+export interface OutboundSettings {
+  /** `User-Agent` of every request; see `userAgentOf`. */
+  readonly userAgent: string;
+  /** `ip` or `ip:port`; empty: the system's. */
+  readonly nameservers: readonly string[];
+  /** Instead of `/etc/hosts`, for tests. */
+  readonly hostsFile?: string;
+}
+
+/** One request. */
+export interface OutboundRequest {
+  readonly url: string;
+  /** Default GET. */
+  readonly method?: string;
+  /** Without `Host` and `User-Agent`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Budget for everything, redirects included, milliseconds. */
+  readonly timeoutMs: number;
+  /** Most bytes of the body, before and after decoding; at most 4 MiB are of use in one piece. */
+  readonly maxBodyBytes: number;
+  /** What may be dialled: for owners' addresses never private blocks. */
+  readonly policy: AddressPolicy;
+  /** Redirects that are followed, GET and HEAD only; default 0: none, a 3xx is an answer. */
+  readonly redirects?: number;
+  /** PEM bundle that is trusted beside the machine's authorities; default none. */
+  readonly caFile?: string | null;
+  /** Ends the request early; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** What came of a request. */
+export interface OutboundResponse {
+  /** 0: no answer came. */
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Headers;
+  /** Decoded; null where `fault` is set. */
+  readonly body: Buffer | null;
+  /** Why no whole answer came; null: it came, whatever its status. */
+  readonly fault: Fault | null;
+  readonly timing: Timing;
+  /** Where the answer came from, after redirects. */
+  readonly url: string;
+}
+
+/** The way out of a thread. */
+export interface Outbound {
+  /** Resolves for everything that the other side does; rejects only for an abort or a request that is no request. */
+  request(request: OutboundRequest): Promise<OutboundResponse>;
+  close(): void;
+}
+
+/** Opens it. Throws where a name server of the settings cannot be read. */
+export function createOutbound(settings: OutboundSettings, clock: Clock = systemClock): Outbound {
+  const parts = { clock, resolver: createResolver({ ...settings, clock }) };
+  const trusts = createTrustStore();
+  return {
+    async request(request) {
+      const { method = 'GET', body = null, redirects = 0, caFile = null, signal } = request;
+      signal?.throwIfAborted();
+      const destination = readDestination(request.url);
+      if ('problem' in destination) throw new TypeError(`${request.url} is ${destination.problem}`);
+      const guard = createAddressGuard(request.policy);
+      const budget = openBudget(clock, request.timeoutMs);
+      const line = openLine(clock);
+      const abort = () => budget.abort();
+      signal?.addEventListener('abort', abort, { once: true });
+      try {
+        const question = {
+          destination,
+          method,
+          headers: flatten(settings.userAgent, request.headers ?? {}),
+          body,
+          wantsBody: () => true,
+          maxBodyBytes: request.maxBodyBytes,
+          // A redirected POST would lose or repeat its body; whoever sends one gets to see the 3xx.
+          redirects: method === 'GET' || method === 'HEAD' ? redirects : 0,
+          guard,
+          trust: () => trusts.trust(caFile),
+          fresh: false,
+        };
+        const reply = await ask(parts, line, question, budget);
+        if (budget.over === 'aborted') throw signal?.reason;
+        const { body: received, fault } = readWhole(reply, request.maxBodyBytes);
+        const { statusCode: status, headers, timing, url } = reply;
+        return { status, headers, body: received, fault, timing, url };
+      } finally {
+        signal?.removeEventListener('abort', abort);
+        budget.close();
+        line.close();
+      }
+    },
+    close: () => parts.resolver.close(),
+  };
+}
+
+interface Received {
+  readonly body: Buffer | null;
+  readonly overlong: boolean;
+  readonly headers: Headers;
+  readonly fault: Fault | null;
+}
+
+function readWhole(reply: Received, maxBytes: number): { body: Buffer | null; fault: Fault | null } {
+  if (reply.fault !== null) return { body: null, fault: reply.fault };
+  const tooLong = {
+    body: null,
+    fault: targetFault('body', 'body', `the body is longer than ${maxBytes} bytes`),
+  };
+  if (reply.overlong) return tooLong;
+  const decoded = decodeBody(reply.body ?? Buffer.alloc(0), reply.headers, maxBytes);
+  if (decoded.kind === 'body') return { body: decoded.body, fault: null };
+  if (decoded.kind === 'overlong') return tooLong;
+  return { body: null, fault: targetFault('body', 'body', 'the body is in a coding that cannot be read') };
+}
+
+function flatten(userAgent: string, headers: Readonly<Record<string, string>>): string[] {
+  const flat = ['user-agent', userAgent];
+  const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  if (!names.has('accept-encoding')) flat.push('accept-encoding', 'gzip, deflate, br');
+  for (const [name, value] of Object.entries(headers)) flat.push(name, value);
+  return flat;
+}

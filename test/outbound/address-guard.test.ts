@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { createAddressGuard, openGuard } from '../../src/outbound/address-guard.ts';
+import { readDestination } from '../../src/outbound/destination.ts';
+
+const strict = createAddressGuard({ allowPrivate: [], ports: [80, 443] });
+
+t.test('it lets public addresses pass on the allowed ports alone', async (t) => {
+  for (const address of [
+    '1.1.1.1',
+    '8.8.8.8',
+    '100.63.255.255',
+    '100.128.0.1',
+    '172.15.255.255',
+    '172.32.0.1',
+    '192.0.1.1',
+    '198.17.255.255',
+    '198.20.0.1',
+    '223.255.255.255',
+    '2606:4700:4700::1111',
+    '2a00:1450:4001:81b::200e',
+    // Translated to a public IPv4 address.
+    '64:ff9b::808:808',
+    '2002:808:808::1',
+    '::ffff:8.8.8.8',
+  ]) {
+    t.equal(strict.judge(address, 443), null, address);
+    t.equal(strict.judge(address, 80), null, address);
+    t.match(strict.judge(address, 22), 'port 22 may not be probed', address);
+  }
+});
+
+t.test('it refuses every address that is not public', async (t) => {
+  const refused: readonly (readonly [string, string])[] = [
+    ['0.0.0.0', 'this network'],
+    ['0.1.2.3', 'this network'],
+    ['10.0.0.1', 'private'],
+    ['10.255.255.255', 'private'],
+    ['100.64.0.1', 'shared by carriers'],
+    ['100.127.255.255', 'shared by carriers'],
+    ['100.100.100.200', 'cloud metadata'],
+    ['127.0.0.1', 'loopback'],
+    ['127.255.255.254', 'loopback'],
+    ['168.63.129.16', 'cloud metadata'],
+    ['169.254.0.1', 'link-local'],
+    ['169.254.169.254', 'cloud metadata'],
+    ['169.254.170.2', 'cloud metadata'],
+    ['172.16.0.1', 'private'],
+    ['172.31.255.255', 'private'],
+    ['192.0.0.1', 'protocol assignments'],
+    ['192.0.0.192', 'cloud metadata'],
+    ['192.0.2.1', 'documentation'],
+    ['192.88.99.1', '6to4 relay'],
+    ['192.168.1.1', 'private'],
+    ['198.18.0.1', 'benchmarks'],
+    ['198.19.255.255', 'benchmarks'],
+    ['198.51.100.1', 'documentation'],
+    ['203.0.113.1', 'documentation'],
+    ['224.0.0.1', 'multicast'],
+    ['239.255.255.255', 'multicast'],
+    ['240.0.0.1', 'reserved'],
+    ['255.255.255.255', 'reserved'],
+    ['::', 'reserved'],
+    ['::1', 'loopback'],
+    ['fe80::1', 'link-local'],
+    ['fc00::1', 'private'],
+    ['fd00:ec2::254', 'cloud metadata'],
+    ['fd12:3456::1', 'private'],
+    ['fec0::1', 'reserved'],
+    ['ff02::1', 'multicast'],
+    ['100::1', 'reserved'],
+    ['2001:db8::1', 'documentation'],
+    ['3fff::1', 'documentation'],
+    ['2001::1', 'Teredo'],
+    ['2001:10::1', 'protocol assignments'],
+    ['5f00::1', 'reserved'],
+    // IPv4 in the forms of IPv6: mapped, compatible, translated, NAT64 both ways, 6to4, Teredo, ISATAP.
+    ['::ffff:127.0.0.1', 'loopback'],
+    ['::ffff:a9fe:a9fe', 'cloud metadata'],
+    ['::127.0.0.1', 'reserved'],
+    ['::8.8.8.8', 'reserved'],
+    ['::ffff:0:127.0.0.1', 'reserved'],
+    ['64:ff9b::10.0.0.1', 'private inside IPv6'],
+    ['64:ff9b::a9fe:a9fe', 'cloud metadata inside IPv6'],
+    ['64:ff9b:1::808:808', 'reserved'],
+    ['2002:7f00:1::', 'loopback inside IPv6'],
+    ['2002:c0a8:101::1', 'private inside IPv6'],
+    ['2001:0:4136:e378:8000:63bf:3fff:fdd2', 'Teredo'],
+    ['2606:4700::5efe:10.0.0.1', 'private inside IPv6'],
+    ['2606:4700::200:5efe:a00:1', 'private inside IPv6'],
+  ];
+  for (const [address, why] of refused) {
+    t.equal(strict.judge(address, 443), `${address} is not public (${why})`);
+  }
+});
+
+t.test('it dials literals only', async (t) => {
+  for (const text of [
+    '',
+    'localhost',
+    'example.com',
+    'fe80::1%eth0',
+    '127.1',
+    '0x7f000001',
+    '[::1]',
+    '1.2.3.4.5',
+  ]) {
+    t.equal(strict.judge(text, 443), `${text} is not an address`);
+    t.equal(openGuard.judge(text, 443), `${text} is not an address`);
+  }
+});
+
+t.test('it lets the blocks of allowPrivate pass on any port, in every form of the address', async (t) => {
+  const guard = createAddressGuard({ allowPrivate: ['127.0.0.0/8', 'fd00:1::/32'], ports: [443] });
+  t.equal(guard.judge('127.0.0.1', 9001), null);
+  t.equal(guard.judge('::ffff:127.0.0.1', 9001), null);
+  t.equal(guard.judge('fd00:1::5', 25), null);
+  t.match(guard.judge('fd00:2::5', 443), 'private');
+  t.match(guard.judge('::1', 443), 'loopback');
+  t.match(guard.judge('10.0.0.1', 443), 'private');
+  t.equal(guard.judge('1.1.1.1', 443), null);
+  t.match(guard.judge('1.1.1.1', 9001), 'port');
+});
+
+t.test('it opens a metadata address only where a block names it alone', async (t) => {
+  const wide = createAddressGuard({ allowPrivate: ['169.254.0.0/16', 'fd00::/8'], ports: [] });
+  t.match(wide.judge('169.254.169.254', 80), 'cloud metadata');
+  t.match(wide.judge('fd00:ec2::254', 80), 'cloud metadata');
+  t.equal(wide.judge('169.254.1.1', 80), null);
+  const alone = createAddressGuard({ allowPrivate: ['169.254.169.254/32'], ports: [] });
+  t.equal(alone.judge('169.254.169.254', 80), null);
+});
+
+t.test('it forgets old judgements without changing them', async (t) => {
+  for (let n = 0; n < 5000; n++) strict.judge(`8.8.${n >> 8}.${n & 255}`, 443);
+  t.equal(strict.judge('8.8.0.0', 443), null);
+  t.match(strict.judge('10.0.0.0', 443), 'private');
+});
+
+const octet = fc.integer({ min: 0, max: 255 });
+const privateIpv4 = fc.oneof(
+  fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
+  fc.tuple(fc.constant(100), fc.integer({ min: 64, max: 127 }), octet, octet),
+  fc.tuple(fc.constant(172), fc.integer({ min: 16, max: 31 }), octet, octet),
+  fc.tuple(fc.constant(192), fc.constant(168), octet, octet),
+  fc.tuple(fc.constant(169), fc.constant(254), octet, octet),
+  fc.tuple(fc.integer({ min: 224, max: 255 }), octet, octet, octet),
+);
+
+/** One number of an address in decimal, octal or hexadecimal, with zeros in front where they do not matter. */
+const written = (value: number) =>
+  fc.constantFrom(
+    `${value}`,
+    `0${value.toString(8)}`,
+    `0x${value.toString(16)}`,
+    `0X000${value.toString(16)}`,
+  );
+
+/** An IPv4 address as inet_aton would take it: one to four numbers, the last filling what is left. */
+const anyForm = privateIpv4.chain((bytes) => {
+  const tail = (from: number) => bytes.slice(from).reduce((sum, byte) => sum * 256 + byte, 0);
+  return fc
+    .integer({ min: 0, max: 3 })
+    .chain((dots) =>
+      fc
+        .tuple(...bytes.slice(0, dots).map(written), written(tail(dots)))
+        .chain((parts) => fc.constantFrom(parts.join('.'), `${parts.join('.')}.`)),
+    );
+});
+
+t.test('it refuses a private address in whatever form its host is written', async (t) => {
+  const check = () =>
+    fc.assert(
+      fc.property(anyForm, (host) => {
+        const destination = readDestination(`http://${host}/`);
+        if ('problem' in destination) return true;
+        return destination.literal && strict.judge(destination.host, 80) !== null;
+      }),
+      { numRuns: 500 },
+    );
+  t.doesNotThrow(check);
+});
+
+t.test('it refuses a private IPv4 address in every IPv6 form that carries one', async (t) => {
+  const hex = (high: number, low: number) => ((high << 8) | low).toString(16);
+  const forms = privateIpv4.chain(([a, b, c, d]) => {
+    const words = `${hex(a, b)}:${hex(c, d)}`;
+    return fc.constantFrom(
+      `::ffff:${words}`,
+      `::ffff:${a}.${b}.${c}.${d}`,
+      `0:0:0:0:0:ffff:${words}`,
+      `::${words}`,
+      `::ffff:0:${words}`,
+      `64:ff9b::${words}`,
+      `64:ff9b:1::${words}`,
+      `2002:${words}::1`,
+      `2001:0:${words}::1`,
+      `2a00::5efe:${words}`,
+    );
+  });
+  const check = () =>
+    fc.assert(
+      fc.property(forms, (text) => {
+        const destination = readDestination(`http://[${text}]/`);
+        return (
+          !('problem' in destination) && destination.literal && strict.judge(destination.host, 80) !== null
+        );
+      }),
+      { numRuns: 500 },
+    );
+  t.doesNotThrow(check);
+});

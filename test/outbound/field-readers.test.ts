@@ -1,0 +1,78 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import t from 'tap';
+import { decodeBody } from '../../src/outbound/decode-body.ts';
+import { readRetryAfter } from '../../src/outbound/retry-after.ts';
+import { userAgentOf } from '../../src/outbound/user-agent.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
+
+t.test('it reads Retry-After in seconds and as a date, at most an hour', async (t) => {
+  const rows: readonly (readonly [string | readonly string[] | undefined, number | null])[] = [
+    ['120', 120_000],
+    ['0', 0],
+    [' 5 ', 5000],
+    ['3600', 3_600_000],
+    ['3601', 3_600_000],
+    ['99999999999999999999', 3_600_000],
+    ['Fri, 20 Nov 2026 10:02:00 GMT', 120_000],
+    ['Friday, 20-Nov-26 10:02:00 GMT', 120_000],
+    ['Fri, 20 Nov 2026 09:00:00 GMT', 0],
+    ['Sat, 21 Nov 2026 10:00:00 GMT', 3_600_000],
+    [['7', '9'], 7000],
+    [undefined, null],
+    ['', null],
+    ['-5', null],
+    ['1.5', null],
+    ['1e3', null],
+    ['soon', null],
+    ['Fri, 99 Nov 2026', null],
+  ];
+  for (const [value, wait] of rows) t.equal(readRetryAfter(value, NOW), wait, String(value));
+});
+
+t.test('it never waits for a negative time or more than an hour', async (t) => {
+  const check = () =>
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.integer().map(String), fc.date().map(String)), (value) => {
+        const wait = readRetryAfter(value, NOW);
+        return wait === null || (wait >= 0 && wait <= 3_600_000);
+      }),
+    );
+  t.doesNotThrow(check);
+});
+
+t.test('it undoes the codings of HTTP within a bound', async (t) => {
+  const text = Buffer.from('{"status":"ok"}');
+  const codings: readonly (readonly [string, Buffer])[] = [
+    ['gzip', gzipSync(text)],
+    ['x-gzip', gzipSync(text)],
+    ['GZIP', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['deflate', deflateRawSync(text)],
+    ['br', brotliCompressSync(text)],
+    ['zstd', zstdCompressSync(text)],
+    ['identity', text],
+    ['', text],
+  ];
+  for (const [coding, body] of codings) {
+    t.same(decodeBody(body, { 'content-encoding': coding }, 1000), { kind: 'body', body: text }, coding);
+  }
+  t.same(decodeBody(text, { 'content-encoding': 'gzip' }, 1000), { kind: 'unreadable' });
+  t.same(decodeBody(text, { 'content-encoding': 'rot13' }, 1000), { kind: 'unreadable' });
+  t.same(decodeBody(gzipSync(gzipSync(text)), { 'content-encoding': 'gzip, gzip' }, 1000), {
+    kind: 'unreadable',
+  });
+  const zeros = Buffer.alloc(50_000_000);
+  for (const bomb of [gzipSync(zeros, { level: 1 }), deflateSync(zeros, { level: 1 })]) {
+    const coding = bomb[0] === 0x1f ? 'gzip' : 'deflate';
+    t.same(decodeBody(bomb, { 'content-encoding': coding }, 65_536), { kind: 'overlong' });
+  }
+  const brotli = brotliCompressSync(zeros.subarray(0, 1_000_000));
+  t.same(decodeBody(brotli, { 'content-encoding': 'br' }, 65_536), { kind: 'overlong' });
+});
+
+t.test('it names the product, its version and the address of the site', async (t) => {
+  t.equal(userAgentOf('1.2.0', 'https://status.example'), 'Upbeat/1.2.0 (+https://status.example)');
+  t.equal(userAgentOf('1.2.0\r\n', 'https://x/(a)\r\nb'), 'Upbeat/1.2.0 (+https://x/%28a%29%0D%0Ab)');
+});

@@ -1,0 +1,147 @@
+import { createSocket } from 'node:dgram';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { createResolver, type ResolverSettings } from '../../src/outbound/resolver.ts';
+import { type NameAnswer, type NameQuestion, startNameServer } from '../support/name-server.ts';
+
+async function start(
+  t: Test,
+  answer: (question: NameQuestion) => NameAnswer,
+  more: Partial<ResolverSettings> = {},
+) {
+  const server = await startNameServer(answer);
+  const resolver = createResolver({ nameservers: [server.address], hostsFile: '/nowhere', ...more });
+  t.teardown(() => {
+    resolver.close();
+    return server.close();
+  });
+  return { server, resolver };
+}
+
+t.test('it asks for each family by itself', async (t) => {
+  const { resolver, server } = await start(t, () => ({
+    addresses: ['192.0.2.1', '192.0.2.2', '2001:db8::1'],
+  }));
+  const both = [resolver.lookup('a.example', 4, false), resolver.lookup('a.example', 6, false)];
+  t.same(await Promise.all(both), [
+    { kind: 'addresses', addresses: ['192.0.2.1', '192.0.2.2'], queried: true },
+    { kind: 'addresses', addresses: ['2001:db8::1'], queried: true },
+  ]);
+  t.same(
+    server.questions.toSorted((a, b) => a.type.localeCompare(b.type)),
+    [
+      { name: 'a.example', type: 'A' },
+      { name: 'a.example', type: 'AAAA' },
+    ],
+  );
+});
+
+t.test(
+  'it keeps an answer for its time to live, at most five minutes, and passes it by when asked to',
+  async (t) => {
+    const clock = createFakeClock();
+    const answer = ({ name }: NameQuestion): NameAnswer => ({
+      addresses: ['192.0.2.1'],
+      ttl: { 'short.example': 30, 'long.example': 86_400 }[name] ?? 0,
+    });
+    const { resolver, server } = await start(t, answer, { clock });
+    const asks = async (name: string, fresh = false) => {
+      const before = server.questions.length;
+      await resolver.lookup(name, 4, fresh);
+      return server.questions.length - before;
+    };
+    t.equal(await asks('short.example'), 1);
+    t.same(resolver.lookup('short.example', 4, false), {
+      kind: 'addresses',
+      addresses: ['192.0.2.1'],
+      queried: false,
+    });
+    t.equal(await asks('short.example', true), 1);
+    await clock.advance(29_999);
+    t.equal(await asks('short.example'), 0);
+    await clock.advance(1);
+    t.equal(await asks('short.example'), 1);
+    t.equal(await asks('long.example'), 1);
+    await clock.advance(299_999);
+    t.equal(await asks('long.example'), 0);
+    await clock.advance(1);
+    t.equal(await asks('long.example'), 1);
+    t.equal(await asks('zero.example'), 1);
+    t.equal(await asks('zero.example'), 1);
+  },
+);
+
+t.test('it asks once for those who wait for the same', async (t) => {
+  const { resolver, server } = await start(t, () => ({ addresses: ['192.0.2.1'] }));
+  const three = [1, 2, 3].map(() => resolver.lookup('a.example', 4, true));
+  t.equal(new Set((await Promise.all(three)).map((each) => JSON.stringify(each))).size, 1);
+  t.equal(server.questions.length, 1);
+});
+
+t.test('it tells what a name server says of a name from a server that serves us badly', async (t) => {
+  const codes: Readonly<Record<string, number>> = {
+    'nx.example': 3,
+    'fail.example': 2,
+    'refused.example': 5,
+  };
+  const { resolver } = await start(t, ({ name }) => ({ code: codes[name] ?? 0 }));
+  t.same(await resolver.lookup('nx.example', 4, false), { kind: 'none', code: 'ENOTFOUND' });
+  t.same(await resolver.lookup('empty.example', 4, false), { kind: 'none', code: 'ENODATA' });
+  t.same(await resolver.lookup('fail.example', 4, false), {
+    kind: 'failed',
+    code: 'ESERVFAIL',
+    ownFault: false,
+  });
+  t.same(await resolver.lookup('refused.example', 4, false), {
+    kind: 'failed',
+    code: 'EREFUSED',
+    ownFault: true,
+  });
+});
+
+t.test('it holds a name server that cannot be reached for our own fault', async (t) => {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  const { port } = socket.address() as AddressInfo;
+  await new Promise<void>((resolve) => socket.close(() => resolve()));
+  const resolver = createResolver({ nameservers: [`127.0.0.1:${port}`], hostsFile: '/nowhere' });
+  t.teardown(resolver.close);
+  t.match(await resolver.lookup('a.example', 4, false), { kind: 'failed', ownFault: true });
+});
+
+t.test('it tells a silent zone from a silent name server by asking for the root', async (t) => {
+  const deaf = await start(t, () => 'silence');
+  const zone = await start(t, ({ type }) => (type === 'other' ? { code: 0 } : 'silence'));
+  const askedAt = systemClock.monotonic();
+  void deaf.resolver.lookup('a.example', 4, false);
+  void zone.resolver.lookup('a.example', 4, false);
+  t.equal(deaf.resolver.silentSince(askedAt), true);
+  t.equal(zone.resolver.silentSince(askedAt), true);
+  // The root is asked after 1.5 s of silence; the limit is for a busy machine.
+  const endsAt = Date.now() + 20_000;
+  while (zone.resolver.silentSince(askedAt) && Date.now() < endsAt) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  t.equal(zone.resolver.silentSince(askedAt), false);
+  t.equal(deaf.resolver.silentSince(askedAt), true);
+});
+
+t.test('it reads the hosts file first and then asks nobody', async (t) => {
+  const hostsFile = `${t.testdir({ hosts: '192.0.2.7 a.example\n' })}/hosts`;
+  const { resolver, server } = await start(t, () => ({ addresses: ['192.0.2.1'] }), { hostsFile });
+  const known = { kind: 'addresses', addresses: ['192.0.2.7'], queried: false };
+  t.same(resolver.lookup('a.example', 4, true), known);
+  t.same(resolver.lookup('a.example.', 4, true), known);
+  t.same(resolver.lookup('a.example', 6, true), { kind: 'none', code: 'ENODATA' });
+  t.same(resolver.lookup('localhost', 4, true), {
+    kind: 'addresses',
+    addresses: ['127.0.0.1'],
+    queried: false,
+  });
+  t.equal(server.questions.length, 0);
+});
+
+t.test('it refuses a name server that is none', async (t) => {
+  t.throws(() => createResolver({ nameservers: ['not an address'] }));
+});
