@@ -1,12 +1,14 @@
 /** Messages between the fleet supervisor (main thread) and an actor host (probe thread). */
+import type { MessagePort } from 'node:worker_threads';
 import type { CheckTarget } from '../domain/check-target.ts';
-import type { CheckResult } from '../domain/result.ts';
+import type { PackedResults } from './result-packing.ts';
 
 /** Settings of the engine; all durations in milliseconds. */
 export interface EngineSettings {
   readonly intervalMs: number;
   readonly timeoutMs: number;
   readonly confirmAfterMs: readonly number[];
+  /** The first checks of all services are spread over this. */
   readonly firstSpreadMs: number;
   /** Open checks per host. */
   readonly concurrency: number;
@@ -14,7 +16,8 @@ export interface EngineSettings {
 
 /** From the supervisor to a host. */
 export type ToHost =
-  | { readonly type: 'assign'; readonly services: readonly CheckTarget[] }
+  /** Check these too, or by a new definition; services without a recent check come within `spreadMs`. */
+  | { readonly type: 'assign'; readonly services: readonly CheckTarget[]; readonly spreadMs: number }
   | { readonly type: 'remove'; readonly serviceIds: readonly number[] }
   /** Check these again soon, spread over `spreadMs` (after the prober was offline). */
   | { readonly type: 'recheck'; readonly serviceIds: readonly number[]; readonly spreadMs: number }
@@ -23,7 +26,7 @@ export type ToHost =
 /** From a host to the supervisor. Every message carries the epoch of the host's life. */
 export type FromHost =
   | { readonly type: 'ready'; readonly epoch: number }
-  | { readonly type: 'results'; readonly epoch: number; readonly results: readonly CheckResult[] }
+  | { readonly type: 'results'; readonly epoch: number; readonly packed: PackedResults }
   /** A first attempt failed without an HTTP response: time to ask the control targets. Coalesced by the host. */
   | { readonly type: 'doubt'; readonly epoch: number; readonly failedAt: number }
   | { readonly type: 'beat'; readonly epoch: number; readonly report: HostReport }
@@ -41,4 +44,16 @@ export interface HostReport {
   readonly loopDelayMs: number;
   readonly heapBytes: number;
   readonly externalBytes: number;
+}
+
+/** What a host task is started with; crosses the thread boundary. */
+export interface HostTask {
+  readonly epoch: number;
+  /** Of the host's own; transferred. */
+  readonly port: MessagePort;
+  /** A counter that the host increments several times a second while its event loop turns. */
+  readonly beats: SharedArrayBuffer;
+  readonly settings: EngineSettings;
+  /** Whatever the thread's entry needs to make attempts. */
+  readonly prober: unknown;
 }

@@ -1,0 +1,97 @@
+/**
+ * Due times of very many entries: a hashed timing wheel on typed arrays, 12 bytes an entry.
+ * Varghese and Lauck, "Hashed and Hierarchical Timing Wheels" (1987), scheme 6.
+ */
+
+/** A wheel. Times are milliseconds of one monotone clock, whole ticks inside. */
+export interface TimingWheel {
+  /** Sets, or moves, the time at which an entry is due. Numbers grow the wheel as needed. */
+  schedule(entry: number, dueMs: number): void;
+  /** Forgets an entry's time; nothing happens if it has none. */
+  cancel(entry: number): void;
+  /** Calls `onDue` for each entry due at or before `nowMs`, in order of their ticks. */
+  advance(nowMs: number, onDue: (entry: number) => void): void;
+  /** Entries with a due time. */
+  readonly size: number;
+}
+
+const NONE = -1;
+/** Buckets: at 10 ms a tick they span 327 s, so that an interval of five minutes passes each entry once. */
+const BUCKETS = 32_768;
+
+/** Makes a wheel that begins at `startMs` with ticks of `tickMs`. */
+export function createTimingWheel(startMs: number, tickMs: number): TimingWheel {
+  const heads = new Int32Array(BUCKETS).fill(NONE);
+  let next = new Int32Array(1_024).fill(NONE);
+  let previous = new Int32Array(1_024).fill(NONE);
+  /** Tick at which the entry is due, from the wheel's start; NONE: not scheduled. */
+  let dueTicks = new Int32Array(1_024).fill(NONE);
+  let currentTick = 0;
+  let size = 0;
+
+  const grow = (entry: number) => {
+    let length = next.length;
+    while (length <= entry) length *= 2;
+    const copy = (old: Int32Array) => {
+      const bigger = new Int32Array(length).fill(NONE);
+      bigger.set(old);
+      return bigger;
+    };
+    next = copy(next);
+    previous = copy(previous);
+    dueTicks = copy(dueTicks);
+  };
+
+  const unlink = (entry: number) => {
+    const dueTick = dueTicks[entry] as number;
+    if (dueTick === NONE) return;
+    const after = next[entry] as number;
+    const before = previous[entry] as number;
+    if (before === NONE) heads[dueTick % BUCKETS] = after;
+    else next[before] = after;
+    if (after !== NONE) previous[after] = before;
+    dueTicks[entry] = NONE;
+    size--;
+  };
+
+  return {
+    schedule(entry, dueMs) {
+      if (entry >= next.length) grow(entry);
+      unlink(entry);
+      // What is due in the past, or in the tick that is under way, is due at the next one.
+      const dueTick = Math.max(currentTick + 1, Math.ceil((dueMs - startMs) / tickMs));
+      const bucket = dueTick % BUCKETS;
+      const head = heads[bucket] as number;
+      dueTicks[entry] = dueTick;
+      next[entry] = head;
+      previous[entry] = NONE;
+      if (head !== NONE) previous[head] = entry;
+      heads[bucket] = entry;
+      size++;
+    },
+    cancel(entry) {
+      if (entry < next.length) unlink(entry);
+    },
+    advance(nowMs, onDue) {
+      const target = Math.floor((nowMs - startMs) / tickMs);
+      const due: number[] = [];
+      while (currentTick < target) {
+        currentTick++;
+        for (let entry = heads[currentTick % BUCKETS] as number; entry !== NONE; ) {
+          const after = next[entry] as number;
+          if (dueTicks[entry] === currentTick) {
+            unlink(entry);
+            due.push(entry);
+          }
+          entry = after;
+        }
+        // The list of a bucket is the last scheduled first.
+        for (let index = due.length - 1; index >= 0; index--) onDue(due[index] as number);
+        due.length = 0;
+      }
+    },
+    get size() {
+      return size;
+    },
+  };
+}

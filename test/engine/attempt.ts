@@ -1,0 +1,47 @@
+/** Attempts and targets for the tests of the engine. */
+import type { CheckTarget } from '../../src/domain/check-target.ts';
+import { type Attempt, NO_MEMORY, NO_TIMING } from '../../src/domain/result.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+
+/** A good attempt, with changes. */
+export function goodAttempt(changes: Partial<Attempt> = {}): Attempt {
+  return {
+    startedAt: 0,
+    statusCode: 200,
+    responseTimeMs: 12,
+    timing: NO_TIMING,
+    failure: null,
+    reported: null,
+    blocked: false,
+    via: 'root',
+    certificateExpiresAt: null,
+    retryAfterMs: null,
+    suspect: null,
+    memory: NO_MEMORY,
+    ...changes,
+  };
+}
+
+/** An attempt that met a refused connection. */
+export function refusedAttempt(changes: Partial<Attempt> = {}): Attempt {
+  return goodAttempt({
+    statusCode: 0,
+    responseTimeMs: null,
+    failure: { class: 'refused', phase: 'connect', detail: 'refused' },
+    ...changes,
+  });
+}
+
+/** A target whose domain tells a scripted prober what to do. */
+export function targetOf(serviceId: number, changes: Partial<CheckTarget> = {}): CheckTarget {
+  return {
+    serviceId,
+    revision: 1,
+    domain: 'good',
+    origin: 'catalogue',
+    check: DEFAULT_CHECK,
+    memory: NO_MEMORY,
+    lastCheckedAt: null,
+    ...changes,
+  };
+}

@@ -1,0 +1,39 @@
+/** A probe thread whose prober obeys the name of the domain that it is asked to check. */
+import { systemClock } from '../../src/clock.ts';
+import type { RunAttempt } from '../../src/domain/check-target.ts';
+import { runHost } from '../../src/engine/host/host.ts';
+import type { HostTask } from '../../src/engine/protocol.ts';
+import { goodAttempt, refusedAttempt } from './attempt.ts';
+
+const kept: unknown[] = [];
+
+const runAttempt: RunAttempt = async ({ domain }, { signal }) => {
+  const startedAt = Date.now();
+  switch (domain) {
+    case 'refused':
+      return refusedAttempt({ startedAt });
+    case 'slow':
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      return goodAttempt({ startedAt });
+    case 'endless':
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    case 'bug':
+      throw new Error('a bug in the prober');
+    case 'exit':
+      process.exit(1);
+      break;
+    case 'busy':
+      for (;;) kept.length = 0;
+    case 'hungry':
+      // Small objects: V8 ends the thread alone. One huge allocation would take the process with it.
+      for (;;) kept.push({ startedAt: performance.now() });
+    case 'leaky':
+      for (;;) {
+        for (let count = 0; count < 2_000; count++) kept.push(new Array(100).fill(0.5));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+  }
+  return goodAttempt({ startedAt });
+};
+
+export default (task: HostTask) => runHost(task, runAttempt, systemClock);

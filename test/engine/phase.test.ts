@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { chooseHost } from '../../src/engine/fleet/rendezvous.ts';
+import { dueAfterCheck, firstDue, nextPhase, phaseOf } from '../../src/engine/host/phase.ts';
+
+const INTERVAL = 300_000;
+const id = fc.nat(2 ** 31 - 1);
+const time = fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 });
+
+t.test('it gives each service a phase that nothing moves', async () => {
+  fc.assert(
+    fc.property(id, time, time, (serviceId, a, b) => {
+      const [first, second] = [nextPhase(serviceId, INTERVAL, a), nextPhase(serviceId, INTERVAL, b)];
+      if (first <= a || first > a + INTERVAL) throw new Error('not the next one');
+      if ((first - second) % INTERVAL !== 0) throw new Error('the phase moved');
+    }),
+  );
+});
+
+t.test(
+  'it keeps the phase of a service that was checked within the last interval, and sweeps the others',
+  async () => {
+    fc.assert(
+      fc.property(id, time, fc.nat(2 * INTERVAL), (serviceId, now, age) => {
+        const due = firstDue(serviceId, now - age, now, INTERVAL, 60_000);
+        const kept = due === nextPhase(serviceId, INTERVAL, now);
+        const swept = due >= now && due <= now + 60_000;
+        if (age < INTERVAL ? !kept : !swept) throw new Error(`age ${age}: due in ${due - now}`);
+      }),
+    );
+  },
+);
+
+t.test('it sweeps a service that was never checked, or whose last check lies in the future', async (t) => {
+  for (const last of [null, 5_000_000]) {
+    const due = firstDue(7, last, 1_000_000, INTERVAL, 60_000);
+    t.ok(due >= 1_000_000 && due <= 1_060_000);
+  }
+});
+
+t.test('it leaves out a phase that comes within half an interval after a check', async () => {
+  fc.assert(
+    fc.property(id, time, fc.nat(36_000), (serviceId, startedAt, lasted) => {
+      const due = dueAfterCheck(serviceId, INTERVAL, startedAt, startedAt + lasted);
+      if (due - startedAt <= INTERVAL / 2 || due - startedAt > 1.5 * INTERVAL)
+        throw new Error(`${due - startedAt}`);
+      if (due % INTERVAL !== phaseOf(serviceId, INTERVAL)) throw new Error('out of phase');
+    }),
+  );
+});
+
+t.test('it spreads the phases evenly', async (t) => {
+  const tenths = new Array<number>(10).fill(0);
+  for (let serviceId = 1; serviceId <= 10_000; serviceId++) {
+    const tenth = Math.floor(phaseOf(serviceId, INTERVAL) / (INTERVAL / 10));
+    tenths[tenth] = (tenths[tenth] ?? 0) + 1;
+  }
+  t.ok(Math.min(...tenths) > 850 && Math.max(...tenths) < 1_150, `${tenths}`);
+});
+
+t.test('it spreads services over hosts, and moves only to a host that is added', async (t) => {
+  const counts = [0, 0, 0];
+  for (let serviceId = 1; serviceId <= 9_000; serviceId++) {
+    const host = chooseHost(serviceId, 3);
+    counts[host] = (counts[host] ?? 0) + 1;
+    const before = chooseHost(serviceId, 2);
+    if (host !== 2 && host !== before) t.fail(`service ${serviceId} moved from ${before} to ${host}`);
+  }
+  t.ok(Math.min(...counts) > 2_700, `${counts}`);
+});

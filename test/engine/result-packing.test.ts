@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import t from 'tap';
+import { type CheckResult, FAILURE_CLASSES, PHASES, SUSPECT_REASONS } from '../../src/domain/result.ts';
+import { packResults, unpackResults } from '../../src/engine/result-packing.ts';
+
+const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary);
+const time = fc.integer({ min: 0, max: 4_102_444_800_000 });
+const ms = fc.double({ min: 0, max: 60_000, noNaN: true }).map((value) => value + 0);
+
+const result: fc.Arbitrary<CheckResult> = fc.record({
+  serviceId: fc.nat(),
+  revision: fc.nat(),
+  attempts: fc.nat(9),
+  startedAt: time,
+  endedAt: time,
+  firstFailedAt: nullable(time),
+  loopDelayMs: ms,
+  statusCode: fc.nat(599),
+  responseTimeMs: nullable(fc.nat(60_000)),
+  timing: fc.record({
+    dnsMs: nullable(ms),
+    connectMs: nullable(ms),
+    tlsMs: nullable(ms),
+    firstByteMs: nullable(ms),
+    totalMs: nullable(ms),
+  }),
+  failure: nullable(
+    fc.record({
+      class: fc.constantFrom(...FAILURE_CLASSES),
+      phase: fc.constantFrom(...PHASES),
+      detail: fc.string(),
+    }),
+  ),
+  reported: fc.constantFrom(null, 'up' as const, 'slow' as const, 'down' as const),
+  blocked: fc.boolean(),
+  via: fc.constantFrom('root' as const, 'health' as const),
+  certificateExpiresAt: nullable(time),
+  retryAfterMs: nullable(fc.nat(3_600_000)),
+  suspect: fc.constantFrom(null, ...SUSPECT_REASONS),
+  memory: fc.record({ needsGet: fc.boolean(), healthSeen: fc.boolean(), askHealthAt: nullable(time) }),
+});
+
+t.test('it brings back every result as it was, after a thread has cloned it', async () => {
+  fc.assert(
+    fc.property(fc.array(result, { maxLength: 20 }), (results) => {
+      const back = unpackResults(structuredClone(packResults(results)));
+      // The clone of the expected ones has the prototypes that a thread sees.
+      if (!isDeepStrictEqual(back, structuredClone(results))) throw new Error('changed on the way');
+    }),
+    { numRuns: 200 },
+  );
+});
