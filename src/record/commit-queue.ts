@@ -111,16 +111,15 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       const pending = entry.pending;
       if (outcome === undefined || pending === null) continue;
       const { judgement } = pending;
-      const mine = outcome.kind === 'committed' || isSameRecord(outcome.current, judgement.current);
-      if (mine) {
+      if (outcome.kind === 'committed') {
         entry.current = judgement.current;
         if (judgement.incident !== null)
           entry.incident = judgement.incident.status === 'resolved' ? null : judgement.incident;
         if (!entry.removed) records.push(judgement.current);
-        if (outcome.kind === 'committed' && outcome.transition !== null) transitions.push(outcome.transition);
-        // Written by a try whose answer never came: the position is in the feed only.
-        if (outcome.kind === 'stale') behind = true;
+        if (outcome.transition !== null) transitions.push(outcome.transition);
       } else if (outcome.current.seq > judgement.expectedSeq) {
+        // Another writer was first, or we were ourselves by a try whose answer was lost; then judging again changes
+        // nothing. The transition's position stands in the feed only.
         await adopt(entry, outcome.current);
         again.set(entry, pending.result);
         behind = true;
@@ -139,7 +138,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   async function adopt(entry: Entry, current: CurrentStatus): Promise<void> {
     log.warn(
       { serviceId: current.serviceId, seq: current.seq },
-      'another writer judged this service; going on from its record',
+      'the registry has a newer judgement of this service; going on from there',
     );
     try {
       const incidents = await registry.listIncidents({ serviceId: current.serviceId, limit: 100, offset: 0 });
@@ -211,14 +210,4 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       endPause?.();
     },
   };
-}
-
-/** Whether a stored record is the one that we tried to write. */
-function isSameRecord(stored: CurrentStatus, ours: CurrentStatus): boolean {
-  return (
-    stored.seq === ours.seq &&
-    stored.observedAt === ours.observedAt &&
-    stored.status === ours.status &&
-    stored.since === ours.since
-  );
 }

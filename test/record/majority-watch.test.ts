@@ -68,6 +68,25 @@ t.test('it comes back when the minute no longer says otherwise, and checks again
   t.same(rechecks, [{ serviceIds: makeServices(12).map(({ id }) => id), spreadMs: 60_000 }]);
 });
 
+t.test('it waits for peers that are still being confirmed, as the failing check was', async (t) => {
+  const { record, registry, clock } = await createWorld({ services: makeServices(60), controlTargets: NONE });
+  await clock.advance(10_000);
+  const at = clock.now();
+  const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  record.takeResults(ids(20, 60).map((id) => good(id, at - 9_000)));
+  record.takeResults([unanswered(1, at)]);
+  record.takeResults(ids(2, 7).map((id) => good(id, at)));
+  await clock.advance(1_000);
+  record.takeResults(ids(8, 13).map((id) => good(id, at + 1_000)));
+  await clock.advance(4_000);
+  t.equal(record.prober().heldResults, 1, 'those that answered are known earlier than those that do not');
+  record.takeResults(ids(14, 19).map((id) => unanswered(id, at + 5_000)));
+  record.takeResults(ids(20, 32).map((id) => unanswered(id, at + 5_000)));
+  await clock.advance(5_000);
+  t.equal(registry.transitions.filter(({ to }) => to === 'down').length, 0);
+  t.equal(record.prober().heldResults, 0);
+});
+
 t.test('it holds no failure for longer than a minute', async (t) => {
   const { record, registry, clock } = await createWorld({ services: makeServices(12), controlTargets: NONE });
   record.takeResults([unanswered(1, START)]);
