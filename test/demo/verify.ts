@@ -16,6 +16,8 @@ const SHOWN_AT_MOST = 50;
 /** What a run may grow by from its second quarter to its last: caches and the heap's own breathing. */
 const GROWTH_RATIO = 1.15;
 const GROWTH_BYTES = 24 * 2 ** 20;
+/** Samples in a quarter, one each 10 s, from which growth is judged: a heap takes minutes to find its size. */
+const JUDGED_FROM = 30;
 
 const errors: string[] = [];
 const warnings = new Map<string, number>();
@@ -121,7 +123,7 @@ function report(): void {
   const quarter = Math.floor(memory.length / 4);
   const early = median(memory.slice(quarter, 2 * quarter));
   const late = median(memory.slice(-quarter));
-  const grows = quarter >= 5 && late > early * GROWTH_RATIO && late > early + GROWTH_BYTES;
+  const grows = quarter >= JUDGED_FROM && late > early * GROWTH_RATIO && late > early + GROWTH_BYTES;
   console.log(line());
   console.log(`${demo.fleet.requests} requests reached the fleet; the program ended with status ${status}`);
   if (quarter > 0) {
