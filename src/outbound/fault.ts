@@ -39,7 +39,6 @@ const CERTIFICATE_PROBLEMS: Readonly<Record<string, string>> = {
 /** What undici's and the parser's codes mean. */
 const PROTOCOL_PROBLEMS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'the headers are longer than 64 KiB',
-  HPE_HEADER_OVERFLOW: 'the headers are longer than 64 KiB',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the body is not as long as announced',
 };
 
@@ -120,8 +119,9 @@ export function answerFault(error: NodeJS.ErrnoException, progress: AnswerProgre
   const phase: Phase = progress === 'body' ? 'body' : 'first_byte';
   const known = PROTOCOL_PROBLEMS[code];
   if (known !== undefined) return targetFault('protocol', phase, known);
-  if (code.startsWith('HPE_') && code !== 'HPE_INVALID_EOF_STATE') {
-    return targetFault('protocol', phase, `the answer is not HTTP (${code})`);
+  if (error.name === 'HTTPParserError' && !/\bEOF\b/.test(error.message)) {
+    const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? error.message;
+    return targetFault('protocol', phase, `the answer is not HTTP (${reason})`);
   }
   if (error.message.startsWith('bad '))
     return targetFault('protocol', phase, 'an answer that was not asked for');

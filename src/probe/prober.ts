@@ -6,7 +6,6 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-target.ts';
 import type { Attempt, Failure, ProbeMemory } from '../domain/result.ts';
 import { NO_TIMING } from '../domain/result.ts';
-import { type AddressGuard, createAddressGuard } from '../outbound/address-guard.ts';
 import { ask, type Question, type Reply } from '../outbound/ask.ts';
 import { type Budget, openBudget } from '../outbound/budget.ts';
 import { decodeBody } from '../outbound/decode-body.ts';
@@ -20,6 +19,7 @@ import { userAgentOf } from '../outbound/user-agent.ts';
 import { createAbortSwitch } from './abort-switch.ts';
 import { isBlocked, judgeRoot, refusesHead } from './answer-rules.ts';
 import { type HealthBody, judgeHealth, MAX_HEALTH_BYTES } from './health-rule.ts';
+import { createTargetGuards } from './target-guard.ts';
 
 /** Settings of a prober: plain data that can be sent to a thread. */
 export interface ProberSettings {
@@ -59,7 +59,7 @@ const KNOWN_DESTINATIONS = 8192;
 export function createProber(settings: ProberSettings, clock: Clock = systemClock): Prober {
   const parts = { clock, resolver: createResolver({ ...settings, clock }) };
   const trusts = createTrustStore();
-  const guardOf = createGuards(settings);
+  const guardOf = createTargetGuards(settings);
   const destinationOf = createDestinationCache(KNOWN_DESTINATIONS);
   const abortSwitch = createAbortSwitch();
   const lines = new Array<Line | undefined>(settings.concurrency);
@@ -113,7 +113,7 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
       wantsBody: never,
       maxBodyBytes: 0,
       redirects: MAX_REDIRECTS,
-      guard: guardOf(target, destination),
+      guard: guardOf(target, destination.port),
       trust: () => trusts.trust(check.caFile),
       fresh: options.number > 0,
     };
@@ -233,25 +233,4 @@ function readBody(reply: Reply): HealthBody | null {
   return decoded.kind === 'body'
     ? { kind: 'text', text: decoded.body.toString('utf8') }
     : { kind: 'unreadable' };
-}
-
-/**
- * The guards by origin. The catalogue may name private blocks, and a port in a `check.url` of its own; owners may
- * name neither, unless `ownersMayProbePrivate` opens the private blocks to them.
- */
-function createGuards(settings: ProberSettings) {
-  const { allowPrivate, ports, ownersMayProbePrivate } = settings;
-  const owners = createAddressGuard({ allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports });
-  const catalogue = createAddressGuard({ allowPrivate, ports });
-  const byPort = new Map<number, AddressGuard>();
-  return ({ origin, check }: CheckTarget, { port }: Destination): AddressGuard => {
-    if (origin === 'owner') return owners;
-    if (check.url === null || ports.includes(port)) return catalogue;
-    let guard = byPort.get(port);
-    if (guard === undefined) {
-      guard = createAddressGuard({ allowPrivate, ports: [...ports, port] });
-      byPort.set(port, guard);
-    }
-    return guard;
-  };
 }

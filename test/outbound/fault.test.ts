@@ -1,4 +1,5 @@
 import t from 'tap';
+import { errors } from 'undici';
 import {
   answerFault,
   connectFault,
@@ -82,10 +83,16 @@ t.test('it keeps silence apart from an answer that is malformed', async (t) => {
     ],
     [answerFault(lost, 'body'), 'protocol', 'body', 'the connection ended in the middle of the body'],
     [
-      answerFault(failing('HPE_INVALID_CONSTANT'), 'nothing'),
+      answerFault(new errors.HTTPParserError('no match (Expected HTTP/)'), 'headers'),
       'protocol',
       'first_byte',
-      'the answer is not HTTP (HPE_INVALID_CONSTANT)',
+      'the answer is not HTTP (Expected HTTP/)',
+    ],
+    [
+      answerFault(new errors.HTTPParserError('no match (Invalid EOF state)'), 'body'),
+      'protocol',
+      'body',
+      'the connection ended in the middle of the body',
     ],
     [
       answerFault(failing('UND_ERR_HEADERS_OVERFLOW'), 'headers'),

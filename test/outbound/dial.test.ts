@@ -1,0 +1,172 @@
+import { createConnection, type Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { Worker } from 'node:worker_threads';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import { createAddressGuard } from '../../src/outbound/address-guard.ts';
+import { openBudget } from '../../src/outbound/budget.ts';
+import { type Destination, readDestination } from '../../src/outbound/destination.ts';
+import { dial } from '../../src/outbound/dial.ts';
+import { createResolver } from '../../src/outbound/resolver.ts';
+import { newStamps } from '../../src/outbound/stamps.ts';
+import { listenRaw } from '../support/loopback.ts';
+import { type NameAnswer, type NameQuestion, startNameServer } from '../support/name-server.ts';
+
+const guard = createAddressGuard({ allowPrivate: ['127.0.0.0/8', '::1/128'], ports: [] });
+
+/** Dials `host` where names are answered by `answer`. */
+async function start(t: Test, answer: (question: NameQuestion) => NameAnswer) {
+  const names = await startNameServer(answer);
+  const resolver = createResolver({ nameservers: [names.address], hostsFile: '/nowhere' });
+  t.teardown(() => {
+    resolver.close();
+    return names.close();
+  });
+  return async (url: string, timeoutMs = 20_000) => {
+    const budget = openBudget(systemClock, timeoutMs);
+    const stamps = newStamps();
+    const destination = readDestination(url) as Destination;
+    const trust = { context: createSecureContext(), verify: true };
+    const order = { destination, guard, trust, fresh: false };
+    const startedAt = performance.now();
+    const result = await dial({ clock: systemClock, resolver }, order, budget, stamps);
+    const tookMs = performance.now() - startedAt;
+    budget.close();
+    if (result.fault === null) result.socket.destroy();
+    const address = result.fault === null ? result.socket.remoteAddress : undefined;
+    return { address, failure: result.fault?.failure, suspect: result.fault?.suspect, stamps, tookMs };
+  };
+}
+
+const accept = (socket: Socket) => void socket.resume();
+
+t.test('it tries the next address where one refuses', async (t) => {
+  const server = await listenRaw(accept, '127.0.0.3');
+  t.teardown(server.close);
+  const connect = await start(t, () => ({ addresses: ['127.0.0.1', '127.0.0.2', '127.0.0.3'] }));
+  const result = await connect(`http://many.example:${server.port}/`);
+  t.match(result, { failure: undefined, stamps: { tlsMs: null } });
+  t.ok(result.stamps.dnsMs !== null && result.stamps.connectMs !== null);
+  t.equal(server.accepted(), 1);
+});
+
+t.test('it dials the addresses that may be dialled and passes over the others', async (t) => {
+  const server = await listenRaw(accept);
+  t.teardown(server.close);
+  const connect = await start(t, () => ({ addresses: ['10.0.0.1', '169.254.169.254', '127.0.0.1'] }));
+  t.match(await connect(`http://mixed.example:${server.port}/`), { failure: undefined });
+});
+
+t.test('it refuses a name all of whose addresses are forbidden, without a connection', async (t) => {
+  const connect = await start(t, () => ({ addresses: ['10.0.0.1', '192.168.0.1', 'fd00::1'] }));
+  const result = await connect('http://inside.example/');
+  t.match(result, {
+    failure: { class: 'forbidden_address', phase: 'connect', detail: 'fd00::1 is not public (private)' },
+    suspect: null,
+  });
+  t.equal(result.stamps.connectMs, null);
+});
+
+t.test('it says the failure that tells most of the target', async (t) => {
+  const { port, close } = await listenRaw(accept);
+  await close();
+  const connect = await start(t, () => ({ addresses: ['127.0.0.1', '10.0.0.1'] }));
+  t.match(await connect(`http://mixed.example:${port}/`), { failure: { class: 'refused' }, suspect: null });
+});
+
+t.test('it goes on to IPv6 where IPv4 leads nowhere', async (t) => {
+  let server: Awaited<ReturnType<typeof listenRaw>>;
+  try {
+    server = await listenRaw(accept, '::1');
+  } catch (error) {
+    t.pass('IPv6', { skip: `this machine has no IPv6 on loopback (${error})` });
+    return;
+  }
+  t.teardown(server.close);
+  const connect = await start(t, ({ name }) =>
+    name === 'six.example' ? { addresses: ['::1'] } : { addresses: ['127.0.0.1', '::1'] },
+  );
+  t.match(await connect(`http://six.example:${server.port}/`), { failure: undefined });
+  t.match(await connect(`http://both.example:${server.port}/`), { failure: undefined });
+  t.match(await connect(`http://[::1]:${server.port}/`), { failure: undefined, stamps: { dnsMs: null } });
+  t.equal(server.accepted(), 3);
+});
+
+t.test('it does not wait for IPv6 addresses that it does not need', async (t) => {
+  const server = await listenRaw(accept);
+  t.teardown(server.close);
+  const connect = await start(t, ({ type }) => (type === 'A' ? { addresses: ['127.0.0.1'] } : 'silence'));
+  const result = await connect(`http://slow6.example:${server.port}/`);
+  t.equal(result.failure, undefined);
+  // A question without an answer takes 1.5 s at least.
+  t.ok(result.tookMs < 1400, `${result.tookMs} ms`);
+});
+
+t.test('it tells why a name leads nowhere', async (t) => {
+  const connect = await start(t, ({ name }) => ({ code: { 'nx.example': 3, 'fail.example': 2 }[name] ?? 0 }));
+  const dns = (detail: string) => ({ failure: { class: 'dns', phase: 'dns', detail }, suspect: null });
+  t.match(await connect('http://nx.example/'), dns('the name does not exist'));
+  t.match(await connect('http://empty.example/'), dns('the name has no address'));
+  t.match(await connect('http://fail.example/'), dns('the name servers of the domain fail (SERVFAIL)'));
+});
+
+t.test('it distrusts a failure to resolve where no name server speaks', async (t) => {
+  const connect = await start(t, () => 'silence');
+  const result = await connect('http://a.example/', 300);
+  t.match(result, { failure: { class: 'timeout', phase: 'dns' }, suspect: 'own_fault' });
+  t.ok((result.stamps.dnsMs ?? 0) >= 290);
+  t.equal(result.stamps.connectMs, null);
+});
+
+t.test(
+  'it gives up a black hole when its time is over, and dials beside one after a third of it',
+  async (t) => {
+    const hole = await openBlackHole(t, '127.0.0.1');
+    if (hole === null) {
+      t.pass('black hole', { skip: 'this machine accepts connections beyond the backlog' });
+      return;
+    }
+    const server = await listenRaw(accept, '127.0.0.2', hole);
+    t.teardown(server.close);
+    const connect = await start(t, ({ name }) => ({
+      addresses: name === 'hole.example' ? ['127.0.0.1'] : ['127.0.0.1', '127.0.0.2'],
+    }));
+    const lost = await connect(`http://hole.example:${hole}/`, 500);
+    t.match(lost, { failure: { class: 'timeout', phase: 'connect', detail: 'no connection within 500 ms' } });
+    const saved = await connect(`http://pair.example:${hole}/`, 1500);
+    t.equal(saved.failure, undefined);
+    t.ok(saved.tookMs >= 490 && (saved.stamps.connectMs ?? 0) >= 490, `${saved.tookMs} ms`);
+  },
+);
+
+/** A listener that accepts nothing and whose backlog is full. Its port; null where the system lets no one wait. */
+async function openBlackHole(t: Test, host: string): Promise<number | null> {
+  const worker = new Worker(
+    `const { parentPort } = require('node:worker_threads');
+     const server = require('node:net').createServer();
+     server.listen({ host: '${host}', port: 0, backlog: 1 }, () => {
+       parentPort.postMessage(server.address().port);
+       // From here on the thread accepts nothing more.
+       setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 0);
+     });`,
+    { eval: true },
+  );
+  const fillers: Socket[] = [];
+  t.teardown(async () => {
+    for (const socket of fillers) socket.destroy();
+    await worker.terminate();
+  });
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let n = 0; n < 32; n++) {
+    const filler = createConnection({ host, port });
+    filler.on('error', () => {});
+    fillers.push(filler);
+    const made = await Promise.race([
+      new Promise<boolean>((resolve) => filler.on('connect', () => resolve(true))),
+      new Promise<boolean>((resolve) => setTimeout(resolve, 500, false)),
+    ]);
+    if (!made) return port;
+  }
+  return null;
+}

@@ -1,0 +1,49 @@
+import t from 'tap';
+import type { AcceptRule } from '../../src/domain/service.ts';
+import { isBlocked, judgeRoot, refusesHead } from '../../src/probe/answer-rules.ts';
+
+const head = (statusCode: number, headers = {}) => ({ statusCode, headers });
+
+t.test('it holds 5xx, 404 and 410 for errors of a root check, and nothing else', async (t) => {
+  const errors = [404, 410, 500, 501, 502, 503, 504, 520, 599];
+  for (let status = 200; status < 600; status++) {
+    const wanted = errors.includes(status) || status >= 500;
+    t.equal(judgeRoot(head(status), null) !== null, wanted, String(status));
+  }
+  t.same(judgeRoot(head(503), null), {
+    class: 'status',
+    phase: 'first_byte',
+    detail: 'answered with status 503',
+  });
+});
+
+t.test('it lets a service override what is good', async (t) => {
+  const accept: readonly AcceptRule[] = ['2xx', '3xx', 401];
+  for (const status of [200, 204, 299, 301, 304, 401]) t.equal(judgeRoot(head(status), accept), null);
+  for (const status of [400, 402, 403, 404, 500]) t.ok(judgeRoot(head(status), accept));
+  t.equal(judgeRoot(head(404), [404]), null);
+  t.ok(judgeRoot(head(200), [404]));
+  t.ok(judgeRoot(head(200), []));
+});
+
+t.test('it never calls a bot wall or a rate limit down', async (t) => {
+  for (const status of [200, 403, 404, 429, 500, 503]) {
+    const wall = head(status, { 'cf-mitigated': 'challenge' });
+    t.equal(judgeRoot(wall, null), null);
+    t.equal(judgeRoot(wall, [200]), null);
+    t.ok(isBlocked(wall));
+  }
+  t.equal(judgeRoot(head(429), ['2xx']), null);
+  t.ok(isBlocked(head(429)));
+  t.ok(isBlocked(head(403, { 'cf-mitigated': ['', ' Challenge '] })));
+  t.notOk(isBlocked(head(403, { 'cf-mitigated': 'no' })));
+  t.notOk(isBlocked(head(403)));
+});
+
+t.test('it asks again by GET after any 4xx or 501, but not a server that limits us', async (t) => {
+  for (let status = 200; status < 600; status++) {
+    const wanted = (status >= 400 && status < 500 && status !== 429) || status === 501;
+    t.equal(refusesHead(head(status)), wanted, String(status));
+  }
+  t.notOk(refusesHead(head(403, { 'cf-mitigated': 'challenge' })));
+});

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { STATUS_VOCABULARY } from '../../src/domain/heartbeat.ts';
+import { type HealthBody, judgeHealth } from '../../src/probe/health-rule.ts';
+
+const head = (statusCode: number, headers = {}) => ({ statusCode, headers });
+const text = (value: string): HealthBody => ({ kind: 'text', text: value });
+const json = (value: unknown): HealthBody => text(JSON.stringify(value));
+const bodyFailure = (detail: string) => ({ class: 'body', phase: 'body', detail });
+const MISSING = { kind: 'missing' };
+
+t.test('it judges a healthy body by latency alone, in any case of the word', async (t) => {
+  for (const word of [...STATUS_VOCABULARY.up, 'OK', 'Healthy', 'PASS']) {
+    for (const seen of [false, true]) {
+      t.same(
+        judgeHealth(head(200), json({ status: word, version: 3 }), seen),
+        { kind: 'health', reported: null, failure: null },
+        word,
+      );
+    }
+  }
+  t.same(judgeHealth(head(204), json({ status: 'ok' }), false).kind, 'health');
+  t.same(judgeHealth(head(200), text('\uFEFF{"status":"ok"}'), false).kind, 'health');
+});
+
+t.test('it believes the words for slow and down', async (t) => {
+  for (const word of STATUS_VOCABULARY.slow) {
+    t.same(judgeHealth(head(200), json({ status: word }), false), {
+      kind: 'health',
+      reported: 'slow',
+      failure: null,
+    });
+  }
+  for (const word of STATUS_VOCABULARY.down) {
+    t.same(judgeHealth(head(200), json({ status: word }), false), {
+      kind: 'health',
+      reported: 'down',
+      failure: bodyFailure(`the service reports "${word}"`),
+    });
+  }
+});
+
+t.test('it calls a word outside the vocabulary down and shows it', async (t) => {
+  for (const [word, shown] of [
+    ['meh', 'meh'],
+    ['', ''],
+    [' ok', ' ok'],
+    [`${'x'.repeat(500)}`, 'x'.repeat(64)],
+    ['a\nb\u202e', 'a b '],
+  ] as const) {
+    t.same(judgeHealth(head(200), json({ status: word }), false), {
+      kind: 'health',
+      reported: 'down',
+      failure: bodyFailure(`the service reports an unknown status "${shown}"`),
+    });
+  }
+});
+
+t.test('it takes the absence of a health body for a missing endpoint until one was seen', async (t) => {
+  const absent = [
+    text(''),
+    text('<!doctype html><title>App</title>'),
+    text('ok'),
+    text('{"status":"ok"'),
+    json('ok'),
+    json(null),
+    json([]),
+    json({}),
+    json({ status: 1 }),
+    json({ status: null }),
+    json({ Status: 'ok' }),
+    { kind: 'unreadable' } as const,
+    null,
+  ];
+  for (const body of absent) {
+    t.same(judgeHealth(head(200), body, false), MISSING);
+    t.same(judgeHealth(head(200), body, true), {
+      kind: 'failed',
+      failure: bodyFailure('the health body is not JSON with a status'),
+    });
+  }
+});
+
+t.test('it falls back at 404, 405, 410 and 501 until a body was seen, and at no other error', async (t) => {
+  for (let status = 400; status < 600; status++) {
+    if (status === 429) continue;
+    const failure = { class: 'status', phase: 'first_byte', detail: `answered with status ${status}` };
+    const fallsBack = [404, 405, 410, 501].includes(status);
+    t.same(
+      judgeHealth(head(status), null, false),
+      fallsBack ? MISSING : { kind: 'failed', failure },
+      String(status),
+    );
+    t.same(judgeHealth(head(status), null, true), { kind: 'failed', failure }, String(status));
+  }
+  t.same(judgeHealth(head(304), null, false), MISSING);
+  t.equal(judgeHealth(head(304), null, true).kind, 'failed');
+});
+
+t.test('it fails a body of over 64 KiB, unless it is the page of an application', async (t) => {
+  const failed = { kind: 'failed', failure: bodyFailure('the health body is longer than 64 KiB') };
+  const data: HealthBody = { kind: 'overlong', beginning: '{"status":"ok","pad":"' };
+  const page: HealthBody = { kind: 'overlong', beginning: '\n<!doctype html>' };
+  const bomb: HealthBody = { kind: 'overlong', beginning: '' };
+  const html = { 'content-type': 'text/html; charset=utf-8' };
+  t.same(judgeHealth(head(200), data, false), failed);
+  t.same(judgeHealth(head(200), data, true), failed);
+  t.same(judgeHealth(head(200), bomb, false), failed);
+  t.same(judgeHealth(head(200), page, false), MISSING);
+  t.same(judgeHealth(head(200, html), bomb, false), MISSING);
+  t.same(judgeHealth(head(200, html), page, true), failed);
+});
+
+t.test('it never calls a bot wall or a rate limit down', async (t) => {
+  for (const seen of [false, true]) {
+    t.same(judgeHealth(head(429), null, seen), { kind: 'blocked' });
+    t.same(judgeHealth(head(503, { 'cf-mitigated': 'challenge' }), null, seen), { kind: 'blocked' });
+    t.same(judgeHealth(head(200, { 'cf-mitigated': 'challenge' }), null, seen), { kind: 'blocked' });
+  }
+});
+
+t.test('it judges every body and shows at most 200 characters on one line', async (t) => {
+  const bodies = fc.oneof(
+    fc.string().map(text),
+    fc.json().map(text),
+    fc.record({ status: fc.string({ unit: 'binary', maxLength: 300 }) }).map(json),
+  );
+  const check = () =>
+    fc.assert(
+      fc.property(bodies, fc.integer({ min: 200, max: 599 }), fc.boolean(), (body, status, seen) => {
+        const verdict = judgeHealth(head(status), body, seen);
+        const failure = 'failure' in verdict ? verdict.failure : null;
+        return (
+          failure === null || (failure.detail.length <= 200 && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(failure.detail))
+        );
+      }),
+    );
+  t.doesNotThrow(check);
+});

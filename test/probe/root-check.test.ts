@@ -1,0 +1,239 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import t, { type Test } from 'tap';
+import { NO_MEMORY } from '../../src/domain/result.ts';
+import { listenOn } from '../support/loopback.ts';
+import { openProbe, type Trial } from './try-probe.ts';
+
+/** Serves on loopback and notes what is asked. */
+async function serve(t: Test, answer: RequestListener) {
+  const requests: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[] = [];
+  const server = createServer((request, response) => {
+    requests.push({ method: request.method, url: request.url, headers: request.headers });
+    answer(request, response);
+  });
+  const loopback = await listenOn(server);
+  t.teardown(loopback.close);
+  return {
+    loopback,
+    requests,
+    url: `http://127.0.0.1:${loopback.port}/`,
+    asked: () => requests.map(({ method, url }) => `${method} ${url}`),
+  };
+}
+
+t.test('it asks by HEAD, says who it is, and closes the connection', async (t) => {
+  const probe = openProbe(t);
+  const { url, requests, loopback } = await serve(t, (_, response) => response.writeHead(204).end());
+  const before = Date.now();
+  const attempt = await probe(url);
+  t.ok(attempt.startedAt >= before && attempt.startedAt <= Date.now());
+  const { connectMs, firstByteMs, totalMs } = attempt.timing;
+  t.ok(connectMs !== null && firstByteMs !== null && totalMs !== null);
+  t.ok((totalMs ?? 0) >= (connectMs ?? 0) + (firstByteMs ?? 0));
+  t.same(
+    { ...attempt, startedAt: 0 },
+    {
+      startedAt: 0,
+      statusCode: 204,
+      responseTimeMs: Math.round(totalMs ?? 0),
+      timing: { dnsMs: null, connectMs, tlsMs: null, firstByteMs, totalMs },
+      failure: null,
+      reported: null,
+      blocked: false,
+      via: 'root',
+      certificateExpiresAt: null,
+      retryAfterMs: null,
+      suspect: null,
+      memory: NO_MEMORY,
+    },
+  );
+  t.match(requests, [
+    {
+      method: 'HEAD',
+      url: '/',
+      headers: {
+        host: `127.0.0.1:${loopback.port}`,
+        'user-agent': 'Upbeat/1.2.3 (+https://status.example)',
+        connection: 'close',
+      },
+    },
+  ]);
+  await probe(url);
+  t.equal(loopback.accepted(), 2);
+});
+
+t.test('it asks by GET where HEAD is refused, and remembers it', async (t) => {
+  const probe = openProbe(t);
+  const refusal = { status: 405 };
+  const { url, asked, requests } = await serve(t, ({ method }, response) =>
+    response.writeHead(method === 'HEAD' ? refusal.status : 200).end(method === 'GET' ? 'hello' : undefined),
+  );
+  for (const status of [400, 401, 403, 404, 405, 410, 418, 451, 499, 501]) {
+    refusal.status = status;
+    requests.length = 0;
+    const attempt = await probe(url);
+    t.match(
+      attempt,
+      { statusCode: 200, failure: null, memory: { ...NO_MEMORY, needsGet: true } },
+      String(status),
+    );
+    t.same(asked(), ['HEAD /', 'GET /'], String(status));
+  }
+  requests.length = 0;
+  await probe(url, { memory: { ...NO_MEMORY, needsGet: true } });
+  t.same(asked(), ['GET /']);
+});
+
+t.test('it does not ask again by GET after another error', async (t) => {
+  const probe = openProbe(t);
+  const { url, asked } = await serve(t, (_, response) => response.writeHead(503).end());
+  t.match(await probe(url), {
+    statusCode: 503,
+    failure: { class: 'status', phase: 'first_byte', detail: 'answered with status 503' },
+    memory: NO_MEMORY,
+  });
+  t.same(asked(), ['HEAD /']);
+});
+
+t.test('it does not count the time of a refused HEAD', async (t) => {
+  const probe = openProbe(t);
+  const { url } = await serve(t, ({ method }, response) => {
+    if (method === 'HEAD') setTimeout(() => response.writeHead(405).end(), 1000);
+    else response.writeHead(200).end();
+  });
+  const startedAt = performance.now();
+  const attempt = await probe(url);
+  t.ok(performance.now() - startedAt >= 990);
+  t.ok((attempt.responseTimeMs ?? 1000) < 900, `${attempt.responseTimeMs} ms`);
+});
+
+t.test('it chooses the first method as the service says, and GET for every re-check', async (t) => {
+  const probe = openProbe(t);
+  const { url, asked, requests } = await serve(t, (_, response) => response.writeHead(200).end());
+  const needsGet = { ...NO_MEMORY, needsGet: true };
+  const rows: readonly (readonly [Trial, string])[] = [
+    [{}, 'HEAD /'],
+    [{ check: { method: 'GET' } }, 'GET /'],
+    [{ check: { method: 'HEAD' } }, 'HEAD /'],
+    [{ check: { method: 'HEAD' }, memory: needsGet }, 'HEAD /'],
+    [{ memory: needsGet }, 'GET /'],
+    [{ number: 1 }, 'GET /'],
+    [{ number: 2, check: { method: 'HEAD' } }, 'GET /'],
+  ];
+  for (const [trial, request] of rows) {
+    requests.length = 0;
+    t.match(await probe(url, trial), { statusCode: 200, failure: null });
+    t.same(asked(), [request]);
+  }
+});
+
+t.test('it reads no more than the headers of an answer to GET', async (t) => {
+  const probe = openProbe(t);
+  const { url, loopback } = await serve(t, (_, response) => {
+    response.writeHead(200);
+    const pour = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    };
+    response.on('drain', pour);
+    pour();
+  });
+  t.match(await probe(url, { check: { method: 'GET' } }), { statusCode: 200, failure: null });
+  for (let turn = 0; turn < 400 && loopback.open() > 0; turn++) await new Promise((r) => setTimeout(r, 5));
+  t.equal(loopback.open(), 0);
+});
+
+t.test('it holds a rate limit and a bot wall for reachable, and asks neither twice', async (t) => {
+  const probe = openProbe(t);
+  const answer = { status: 429, headers: { 'retry-after': '120' } as Record<string, string> };
+  const { url, asked, requests } = await serve(t, (_, response) =>
+    response.writeHead(answer.status, answer.headers).end(),
+  );
+  t.match(await probe(url), {
+    statusCode: 429,
+    failure: null,
+    blocked: true,
+    retryAfterMs: 120_000,
+    memory: NO_MEMORY,
+  });
+  t.same(asked(), ['HEAD /']);
+  answer.headers = {};
+  t.match(await probe(url), { statusCode: 429, failure: null, blocked: true, retryAfterMs: null });
+  answer.headers = { 'retry-after': '999999' };
+  t.match(await probe(url), { retryAfterMs: 3_600_000 });
+  requests.length = 0;
+  Object.assign(answer, { status: 503, headers: { 'cf-mitigated': 'challenge', 'retry-after': '5' } });
+  t.match(await probe(url), { statusCode: 503, failure: null, blocked: true, retryAfterMs: null });
+  t.same(asked(), ['HEAD /']);
+});
+
+t.test('it follows five redirects and counts their time, and fails at the sixth', async (t) => {
+  const probe = openProbe(t);
+  const { url, asked, requests } = await serve(t, (request, response) => {
+    const left = Number(request.url?.slice(1));
+    if (left > 0) setTimeout(() => response.writeHead(302, { location: `/${left - 1}` }).end(), 20);
+    else response.writeHead(200).end();
+  });
+  const five = await probe(`${url}5`);
+  t.match(five, { statusCode: 200, failure: null });
+  t.ok((five.responseTimeMs ?? 0) >= 90, `${five.responseTimeMs} ms`);
+  t.same(asked(), ['HEAD /5', 'HEAD /4', 'HEAD /3', 'HEAD /2', 'HEAD /1', 'HEAD /0']);
+  requests.length = 0;
+  t.match(await probe(`${url}6`), {
+    statusCode: 302,
+    failure: { class: 'protocol', phase: 'first_byte', detail: 'more than 5 redirects' },
+  });
+  t.equal(requests.length, 6);
+  requests.length = 0;
+  t.match(await probe(`${url}6`, { check: { method: 'GET' } }), {
+    statusCode: 302,
+    failure: { class: 'protocol' },
+  });
+  t.equal(requests.length, 6);
+});
+
+t.test('it follows each kind of redirect and leaves a 3xx without a target as it is', async (t) => {
+  const probe = openProbe(t);
+  const { url, asked, requests } = await serve(t, (request, response) => {
+    const status = Number(request.url?.slice(1));
+    if (Number.isNaN(status)) response.writeHead(200).end();
+    else response.writeHead(status, status === 399 ? {} : { location: '/end' }).end();
+  });
+  for (const status of [301, 302, 303, 307, 308]) {
+    requests.length = 0;
+    t.match(await probe(`${url}${status}`), { statusCode: 200, failure: null });
+    t.same(asked(), [`HEAD /${status}`, 'HEAD /end']);
+  }
+  for (const status of [300, 304, 305, 399]) {
+    t.match(await probe(`${url}${status}`), { statusCode: status, failure: null });
+  }
+});
+
+t.test('it fails at a redirect to what is no address of the web', async (t) => {
+  const probe = openProbe(t);
+  const headers = { location: '' };
+  const { url } = await serve(t, (_, response) => response.writeHead(302, headers).end());
+  for (const [location, detail] of [
+    ['ftp://127.0.0.1/', 'redirected to an address with the scheme ftp:'],
+    ['javascript:alert(1)', 'redirected to an address with the scheme javascript:'],
+    ['http://[', 'redirected to an address that cannot be read'],
+  ] as const) {
+    headers.location = location;
+    t.match(await probe(url), {
+      statusCode: 302,
+      failure: { class: 'protocol', phase: 'first_byte', detail },
+    });
+  }
+});
+
+t.test('it lets accept say which answers are good', async (t) => {
+  const probe = openProbe(t);
+  const { url } = await serve(t, (request, response) =>
+    response.writeHead(Number(request.url?.slice(1))).end(),
+  );
+  const check = { accept: ['2xx', '3xx', 401] as const };
+  t.match(await probe(`${url}401`, { check }), { statusCode: 401, failure: null });
+  t.match(await probe(`${url}403`, { check }), { statusCode: 403, failure: { class: 'status' } });
+  t.match(await probe(`${url}403`), { statusCode: 403, failure: null });
+  t.match(await probe(`${url}404`, { check: { accept: [404] } }), { statusCode: 404, failure: null });
+  t.match(await probe(`${url}204`, { check: { accept: [404] } }), { failure: { class: 'status' } });
+});

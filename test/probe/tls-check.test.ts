@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import type { CheckDefinition } from '../../src/domain/service.ts';
+import { CERTIFICATE_FOLDER, makeCertificate, TEST_CA_FILE } from '../support/certificates.ts';
+import { listenOn, listenRaw, until } from '../support/loopback.ts';
+import { openProbe, type Trial } from './try-probe.ts';
+
+const read = (name: string) => ({
+  cert: readFileSync(join(CERTIFICATE_FOLDER, `${name}.pem`), 'utf8'),
+  key: readFileSync(join(CERTIFICATE_FOLDER, `${name}-key.pem`), 'utf8'),
+});
+
+/** Serves 204 over HTTPS with a certificate. */
+async function serve(t: Test, options: ServerOptions) {
+  const names: unknown[] = [];
+  const protocols: (string | false | null)[] = [];
+  const server = createHttpsServer(options, (_, response) => response.writeHead(204).end());
+  server.on('secureConnection', (socket) => {
+    names.push(socket.servername);
+    protocols.push(socket.alpnProtocol);
+    socket.on('error', () => {});
+  });
+  const loopback = await listenOn(server);
+  t.teardown(loopback.close);
+  return { ...loopback, server, names, protocols, url: `https://127.0.0.1:${loopback.port}/` };
+}
+
+const tlsFailure = (detail: string | RegExp) => ({
+  statusCode: 0,
+  responseTimeMs: null,
+  failure: { class: 'tls', phase: 'tls', detail },
+  suspect: null,
+});
+
+t.test('it checks over TLS and reads the end of the certificate on the way', async (t) => {
+  const probe = openProbe(t);
+  const { url, open } = await serve(t, read('localhost'));
+  const attempt = await probe(url);
+  t.match(attempt, { statusCode: 204, failure: null, certificateExpiresAt: Date.UTC(2056, 0, 1) });
+  const { connectMs, tlsMs, firstByteMs, totalMs } = attempt.timing;
+  t.ok(connectMs !== null && tlsMs !== null && firstByteMs !== null);
+  t.ok((totalMs ?? 0) >= (connectMs ?? 0) + (tlsMs ?? 0) + (firstByteMs ?? 0));
+  await until(() => open() === 0);
+});
+
+t.test('it makes a full handshake for every check', async (t) => {
+  const probe = openProbe(t);
+  const { url, server } = await serve(t, read('localhost'));
+  const reused: boolean[] = [];
+  server.on('secureConnection', (socket) => reused.push(socket.isSessionReused()));
+  for (let n = 0; n < 3; n++) t.match(await probe(url), { statusCode: 204 });
+  t.same(reused, [false, false, false]);
+});
+
+t.test('it sends the name of the host, never an address, and speaks HTTP/1.1', async (t) => {
+  const hostsFile = `${t.testdir({ hosts: '127.0.0.1 one.demo.test\n' })}/hosts`;
+  const probe = openProbe(t, { hostsFile });
+  const { url, port, names, protocols } = await serve(t, {
+    ...read('localhost'),
+    ALPNProtocols: ['h2', 'http/1.1'],
+  });
+  t.match(await probe(`https://one.demo.test:${port}/`), { statusCode: 204, failure: null });
+  t.match(await probe(url), { statusCode: 204, failure: null });
+  t.match([names[0] || null, names[1] || null], ['one.demo.test', null]);
+  t.same(protocols, ['http/1.1', 'http/1.1']);
+});
+
+t.test('it knows the end of a certificate that ends soon', async (t) => {
+  const probe = openProbe(t);
+  const notAfter = new Date(Math.floor(Date.now() / 1000) * 1000 + 5 * 86_400_000);
+  const { url } = await serve(t, makeCertificate({ names: ['127.0.0.1'], notAfter }));
+  t.match(await probe(url), { statusCode: 204, failure: null, certificateExpiresAt: notAfter.getTime() });
+});
+
+t.test('it fails where the certificate is not to be trusted, and still knows its end', async (t) => {
+  const probe = openProbe(t);
+  const later = new Date(Date.now() + 86_400_000);
+  const rows: readonly (readonly [ServerOptions, string, Partial<CheckDefinition>])[] = [
+    [read('expired'), 'the certificate has expired', {}],
+    [read('wrong-name'), 'the certificate is for another name', {}],
+    [read('self-signed'), 'the certificate is self-signed', {}],
+    [makeCertificate({ names: ['127.0.0.1'], notBefore: later }), 'the certificate is not valid yet', {}],
+    [read('localhost'), 'the chain of certificates is incomplete or not trusted', { caFile: null }],
+  ];
+  for (const [certificate, detail, check] of rows) {
+    const { url, open } = await serve(t, certificate);
+    const attempt = await probe(url, { check });
+    t.match(attempt, tlsFailure(detail));
+    t.type(attempt.certificateExpiresAt, 'number', detail);
+    t.ok(attempt.timing.tlsMs !== null);
+    await until(() => open() === 0);
+  }
+  const { url } = await serve(t, read('expired'));
+  t.equal((await probe(url)).certificateExpiresAt, Date.UTC(2025, 1, 1));
+});
+
+t.test('it trusts the authority of one service for that service alone', async (t) => {
+  const probe = openProbe(t);
+  const { url } = await serve(t, read('localhost'));
+  t.match(await probe(url, { check: { caFile: TEST_CA_FILE } }), { failure: null });
+  t.match(await probe(url, { check: { caFile: null } }), { failure: { class: 'tls' } });
+  t.match(await probe(url, { check: { caFile: TEST_CA_FILE } }), { failure: null });
+});
+
+t.test('it holds a file of authorities that cannot be read for our own fault', async (t) => {
+  const probe = openProbe(t);
+  const { url } = await serve(t, read('localhost'));
+  t.match(await probe(url, { check: { caFile: '/nowhere/ca.pem' } }), {
+    statusCode: 0,
+    failure: { class: 'tls', detail: 'the file of trusted authorities cannot be read' },
+    suspect: 'own_fault',
+  });
+});
+
+const HANDSHAKES: readonly (readonly [name: string, (socket: Socket) => void, object, Trial])[] = [
+  [
+    'it tells of a connection that is reset during the handshake',
+    (socket) => void socket.once('data', () => socket.resetAndDestroy()),
+    tlsFailure('the connection was closed during the TLS handshake'),
+    {},
+  ],
+  [
+    'it tells of a connection that is closed during the handshake',
+    (socket) => void socket.once('data', () => socket.end()),
+    tlsFailure('the connection was closed during the TLS handshake'),
+    {},
+  ],
+  [
+    'it tells of a server that does not speak TLS',
+    (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    tlsFailure(/^the TLS handshake failed \(/),
+    {},
+  ],
+  [
+    'it waits no longer than its budget for a handshake',
+    (socket) => void socket.resume(),
+    { statusCode: 0, failure: { class: 'timeout', phase: 'tls', detail: 'no TLS handshake within 400 ms' } },
+    { timeoutMs: 400 },
+  ],
+];
+
+for (const [name, server, expect, trial] of HANDSHAKES) {
+  t.test(name, async (t) => {
+    const probe = openProbe(t);
+    const { port, open, close } = await listenRaw(server);
+    t.teardown(close);
+    const attempt = await probe(`https://127.0.0.1:${port}/`, trial);
+    t.match(attempt, expect);
+    t.ok(attempt.timing.tlsMs !== null && attempt.timing.firstByteMs === null);
+    await until(() => open() === 0);
+  });
+}
+
+t.test('it tells of a server that can only do old TLS', async (t) => {
+  const probe = openProbe(t);
+  const { url } = await serve(t, {
+    ...read('localhost'),
+    minVersion: 'TLSv1',
+    maxVersion: 'TLSv1.1',
+    ciphers: 'ALL:@SECLEVEL=0',
+  });
+  t.match(await probe(url), tlsFailure(/^the TLS handshake failed \(/));
+});
+
+t.test('it follows a redirect from https to http', async (t) => {
+  const probe = openProbe(t);
+  const plain = await listenRaw((socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
+  });
+  t.teardown(plain.close);
+  const server = createHttpsServer(read('localhost'), (_, response) =>
+    response.writeHead(301, { location: `http://127.0.0.1:${plain.port}/` }).end(),
+  );
+  const { port, close } = await listenOn(server);
+  t.teardown(close);
+  const attempt = await probe(`https://127.0.0.1:${port}/`);
+  t.match(attempt, { statusCode: 200, failure: null, certificateExpiresAt: Date.UTC(2056, 0, 1) });
+  t.ok(attempt.timing.tlsMs !== null);
+});
