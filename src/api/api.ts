@@ -1,0 +1,164 @@
+/** The HTTP API and the pages as one Koa application over the URL table of `routes.ts`. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { createClientReader } from './client-address.ts';
+import type { ApiAnswer, ApiRequest, Route } from './exchange.ts';
+import { ApiError } from './problem.ts';
+import { createRateLimiter } from './rate-limits.ts';
+import { createRoutes, type RouteSources } from './routes.ts';
+import { createServe, type ServeOptions } from './serve.ts';
+
+/** What the API needs. */
+export interface ApiOptions extends Omit<RouteSources, 'now'> {
+  readonly settings: RouteSources['settings'] & {
+    readonly trustedProxies: readonly string[];
+    readonly anonymousPerMinute: number;
+    readonly authenticatedPerMinute: number;
+  };
+  readonly authenticator: ServeOptions['authenticator'];
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The API at work. */
+export interface Api {
+  /** For `http.createServer`. */
+  readonly listener: RequestListener;
+  /** Open event streams. */
+  readonly openStreams: number;
+  /** Takes new limits while running. */
+  setLimits(anonymousPerMinute: number, authenticatedPerMinute: number): void;
+  /** Ends the event streams, so that the server can close. */
+  close(): void;
+}
+
+/** Requests a minute that an address may make of pages and what they load: generous, yet not endless. */
+const PAGES_PER_MINUTE = 600;
+/** Hot reading routes are answered before Koa and its router are asked; the answer is the same. */
+const HOT_PATH = /^\/api\/(v1\/status|badge)\/([A-Za-z0-9._-]{1,200})$/i;
+
+/** Makes the API. */
+export function createApi(options: ApiOptions): Api {
+  const { settings, clock, metrics, log } = options;
+  const now = () => clock.now();
+  const { anonymousPerMinute, authenticatedPerMinute } = settings;
+  const both = () => ({
+    anonymous: createRateLimiter(anonymousPerMinute, now),
+    authenticated: createRateLimiter(authenticatedPerMinute, now),
+  });
+  const pageLimiter = createRateLimiter(PAGES_PER_MINUTE, now);
+  const limiters = {
+    api: both(),
+    pictures: both(),
+    pages: { anonymous: pageLimiter, authenticated: pageLimiter },
+  };
+  const serve = createServe({
+    siteUrl: settings.siteUrl,
+    authenticator: options.authenticator,
+    limiters,
+    now,
+    log,
+  });
+  const readClient = createClientReader(settings.trustedProxies);
+  const { routes, streams } = createRoutes({ ...options, now });
+
+  const requestOf = (
+    message: IncomingMessage,
+    params: Readonly<Record<string, string>>,
+    query: string,
+  ): ApiRequest => ({
+    method: message.method ?? 'GET',
+    params,
+    query,
+    headers: message.headers,
+    client: readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
+  });
+
+  const answer = async (route: Route, request: ApiRequest, response: ServerResponse) => {
+    const startedMs = clock.monotonic();
+    const given = await serve(route, request);
+    send(response, given, request.method);
+    const ms = clock.monotonic() - startedMs;
+    metrics.noteRequest(route.path, given.status, ms / 1_000);
+    log.debug({ method: request.method, route: route.path, status: given.status, ms }, 'request');
+  };
+
+  const application = new Koa();
+  const router = new Router();
+  for (const route of routes) {
+    router.all(route.path, (context: Context & { params: Record<string, string> }) => {
+      context.respond = false;
+      return answer(route, requestOf(context.req, context.params, context.querystring), context.res);
+    });
+  }
+  application.use(router.routes());
+  application.use((context) => {
+    context.respond = false;
+    return answer(UNKNOWN_ROUTE, requestOf(context.req, { path: context.path }, ''), context.res);
+  });
+  application.on('error', (error: Error) =>
+    log.error({ problem: error.message }, 'a request failed outside its route'),
+  );
+  const koa = application.callback();
+
+  const hotRoutes = new Map(
+    routes
+      .filter(({ path }) => path === '/api/v1/status/:slug' || path === '/api/badge/:slug')
+      .map((route) => [route.path.slice('/api/'.length, -'/:slug'.length), route]),
+  );
+
+  return {
+    listener(message, response) {
+      const url = message.url ?? '/';
+      const mark = url.indexOf('?');
+      const path = mark === -1 ? url : url.slice(0, mark);
+      const hot = HOT_PATH.exec(path);
+      const route = hot === null ? undefined : hotRoutes.get((hot[1] ?? '').toLowerCase());
+      if (route === undefined) {
+        void koa(message, response);
+        return;
+      }
+      const request = requestOf(message, { slug: hot?.[2] ?? '' }, mark === -1 ? '' : url.slice(mark + 1));
+      void answer(route, request, response);
+    },
+    get openStreams() {
+      return streams.open;
+    },
+    setLimits(anonymous, authenticated) {
+      for (const bucket of [limiters.api, limiters.pictures]) {
+        bucket.anonymous.setMax(anonymous);
+        bucket.authenticated.setMax(authenticated);
+      }
+    },
+    close: () => streams.close(),
+  };
+}
+
+const UNKNOWN_ROUTE: Route = {
+  path: 'unknown',
+  bucket: 'pages',
+  handle({ params }) {
+    throw new ApiError('route_not_found', `There is nothing at ${(params.path ?? '').slice(0, 200)}.`);
+  },
+};
+
+function send(response: ServerResponse, answer: ApiAnswer, method: string): void {
+  if (response.destroyed) return;
+  if (answer.stream !== undefined && method !== 'HEAD') {
+    response.writeHead(answer.status, answer.headers);
+    answer.stream(response);
+    return;
+  }
+  const length = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.byteLength;
+  const hasBody = answer.status !== 204 && answer.status !== 304 && answer.stream === undefined;
+  response.writeHead(
+    answer.status,
+    hasBody ? { ...answer.headers, 'Content-Length': length } : answer.headers,
+  );
+  response.end(method === 'HEAD' || !hasBody ? undefined : answer.body);
+}

@@ -1,0 +1,46 @@
+/** What a handler gets and gives: an HTTP exchange without a framework, so that every way in shares one behaviour. */
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+
+/** A request as handlers see it. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Path parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Query without the question mark. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The client's address in the form that limits count by. */
+  readonly client: string;
+}
+
+/** An answer. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+  /** Strong validator with its quotes; absent: made from the body where the route has one. */
+  readonly etag?: string;
+  /** Takes the response over and writes to it for as long as it likes; `body` is not used then. */
+  readonly stream?: (response: ServerResponse) => void;
+}
+
+/** Whose requests are counted together (decisions, "What counts where"). */
+export type Bucket = 'api' | 'pictures' | 'pages' | 'none';
+
+/** A line of the URL table. */
+export interface Route {
+  /** Path in the form of @koa/router. */
+  readonly path: string;
+  readonly bucket: Bucket;
+  readonly handle: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
+}
+
+/** A JSON answer. */
+export function json(body: string | Uint8Array, etag?: string): ApiAnswer {
+  const answer = {
+    status: 200,
+    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-cache' },
+    body,
+  };
+  return etag === undefined ? answer : { ...answer, etag };
+}

@@ -1,0 +1,114 @@
+/** `GET /api/v1/services/:slug/history`: the past of a service in equal buckets. */
+import { Type } from '@sinclair/typebox';
+import { formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
+import type { Bucket } from '../domain/sample.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import { json, type Route } from './exchange.ts';
+import { viewIncidentService } from './incident-view.ts';
+import { readParameters, refuse } from './parameters.ts';
+import { findService } from './reading-routes.ts';
+import type { ServiceDirectory } from './service-directory.ts';
+
+const TIME_FORM = 'an ISO 8601 time such as 2026-11-20T10:00:00Z, or epoch milliseconds';
+
+/** Query parameters of the history. */
+export const HISTORY_QUERY = {
+  from: Type.String({ description: `Start of the window, ${TIME_FORM}. Default: 24 hours before "to".` }),
+  to: Type.String({ description: `End of the window, not included, ${TIME_FORM}. Default: now.` }),
+  step: Type.String({
+    description:
+      'Width of a bucket, such as 5m, 1h or 1d; at least 1s, at most 1,000 buckets. Default: fits the window.',
+  }),
+};
+
+const DAY_MS = 86_400_000;
+const LONGEST_WINDOW_MS = 731 * DAY_MS;
+const MOST_BUCKETS = 1_000;
+/** Steps that people think in; the first that gives few enough buckets is the default. */
+const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].map(
+  (text) => parseDuration(text) ?? 0,
+);
+const USUAL_BUCKETS = 120;
+
+/** What the route reads from. */
+export interface HistorySources {
+  readonly directory: ServiceDirectory;
+  readonly samples: Pick<SampleStore, 'query'>;
+  readonly now: () => number;
+}
+
+/** The route. */
+export function historyRoute({ directory, samples, now }: HistorySources): Route {
+  return {
+    path: '/api/v1/services/:slug/history',
+    bucket: 'api',
+    async handle(request) {
+      const service = findService(directory, request);
+      const window = readWindow(request.query, now());
+      const buckets = await samples.query({ serviceId: service.id, ...window });
+      return json(
+        JSON.stringify({
+          service: viewIncidentService(service),
+          from: formatTime(window.from),
+          to: formatTime(window.to),
+          step: formatDuration(window.stepMs),
+          buckets: buckets.map(viewBucket),
+        }),
+      );
+    },
+  };
+}
+
+/** The window that a query asks for, in epoch milliseconds. Throws `invalid_parameter`. */
+export function readWindow(
+  query: string,
+  now: number,
+): { readonly from: number; readonly to: number; readonly stepMs: number } {
+  const given = readParameters(query, HISTORY_QUERY);
+  const to = readTime('to', given.to as string | undefined) ?? now;
+  const from = readTime('from', given.from as string | undefined) ?? to - DAY_MS;
+  if (from >= to) throw refuse('from', 'must be earlier than "to"');
+  if (to - from > LONGEST_WINDOW_MS) throw refuse('from', 'begins a window that is longer than two years');
+  const text = given.step as string | undefined;
+  if (text === undefined) {
+    const usual = USUAL_STEPS_MS.find((stepMs) => (to - from) / stepMs <= USUAL_BUCKETS);
+    return { from, to, stepMs: usual ?? (USUAL_STEPS_MS.at(-1) as number) };
+  }
+  const stepMs = parseDuration(text);
+  if (stepMs === null || stepMs < 1_000)
+    throw refuse('step', 'must be a duration such as 5m, 1h or 1d, at least 1s');
+  const count = Math.ceil((to - from) / stepMs);
+  if (count > MOST_BUCKETS) {
+    const least = formatDuration(Math.ceil((to - from) / MOST_BUCKETS / 1_000) * 1_000);
+    throw refuse(
+      'step',
+      `gives ${count} buckets; at most ${MOST_BUCKETS} are answered, so take at least ${least}`,
+    );
+  }
+  return { from, to, stepMs };
+}
+
+function readTime(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const isIso = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/.test(text);
+  const at = /^\d{1,15}$/.test(text) ? Number(text) : isIso ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at) || at > 8.64e15) throw refuse(name, `must be ${TIME_FORM}`);
+  return at;
+}
+
+function viewBucket(bucket: Bucket): object {
+  return {
+    start: formatTime(bucket.startAt),
+    end: formatTime(bucket.endAt),
+    count: bucket.count,
+    up: bucket.upCount,
+    slow: bucket.slowCount,
+    down: bucket.downCount,
+    suspect: bucket.suspectCount,
+    uptime_ratio: bucket.uptimeRatio,
+    mean_ms: bucket.meanMs === null ? null : Math.round(bucket.meanMs * 10) / 10,
+    p50_ms: bucket.p50Ms,
+    p95_ms: bucket.p95Ms,
+    p99_ms: bucket.p99Ms,
+  };
+}

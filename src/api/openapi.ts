@@ -1,0 +1,280 @@
+/** The OpenAPI 3.1 document, made from the schemas that the API itself uses. */
+import type { TSchema } from '@sinclair/typebox';
+import { BADGE_QUERY } from './badge-route.ts';
+import { EVENTS_QUERY } from './events-route.ts';
+import { HISTORY_QUERY } from './history-route.ts';
+import type { ParameterSchemas } from './parameters.ts';
+import { INCIDENTS_QUERY, SERVICE_INCIDENTS_QUERY, SERVICES_QUERY } from './reading-routes.ts';
+import {
+  HistorySchema,
+  IncidentsSchema,
+  ProblemSchema,
+  ServiceIncidentsSchema,
+  ServicesSchema,
+  StatusSchema,
+} from './schemas.ts';
+
+/** A parameter of an operation. */
+export interface OpenApiParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: object;
+  readonly example?: string;
+}
+
+/** One endpoint. */
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly security?: readonly object[];
+  readonly parameters: readonly OpenApiParameter[];
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly headers?: object; readonly content?: object }>
+  >;
+}
+
+/** The document. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+    readonly license: object;
+  };
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, { readonly get: OpenApiOperation }>>;
+  readonly components: object;
+}
+
+const DESCRIPTION = `Is a service up? Reading needs no authentication; an API key in the header
+\`Authorization: Bearer <API_KEY>\` raises the limit from 15 requests a minute for each address to 60 for each key.
+A key that is not valid is answered 401 on every endpoint. Every error is \`application/problem+json\` (RFC 9457) with a
+stable \`code\`. All times are ISO 8601 UTC with milliseconds. Version 1 only gains members and routes; nothing is
+removed or renamed.`.replaceAll('\n', ' ');
+
+const SLUG = (what: string, example: string): OpenApiParameter => ({
+  name: 'slug',
+  in: 'path',
+  required: true,
+  description: what,
+  schema: { type: 'string' },
+  example,
+});
+const SERVICE_SLUG = SLUG('The service, in any case.', 'github');
+
+/** Makes the document for a site. */
+export function openApiDocument(siteUrl: string, version: string): OpenApiDocument {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Upbeat service status API',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: siteUrl }],
+    paths: {
+      '/api/v1/status/{slug}': {
+        get: operation(
+          'getStatus',
+          'Services',
+          'The current status of one service',
+          '',
+          [SERVICE_SLUG],
+          {},
+          StatusSchema,
+        ),
+      },
+      '/api/v1/services': {
+        get: operation(
+          'listServices',
+          'Services',
+          'Services with their current status',
+          'In the order of slugs.',
+          [],
+          SERVICES_QUERY,
+          ServicesSchema,
+        ),
+      },
+      '/api/v1/services/{slug}/history': {
+        get: operation(
+          'getHistory',
+          'Services',
+          'The past of a service in equal buckets',
+          'Percentiles are by nearest rank; beyond the retention of single checks they come from summaries, within 1 %.',
+          [SERVICE_SLUG],
+          HISTORY_QUERY,
+          HistorySchema,
+        ),
+      },
+      '/api/v1/incidents': {
+        get: operation(
+          'listIncidents',
+          'Incidents',
+          'Recent incidents of all services',
+          'Newest start first, then by id.',
+          [],
+          INCIDENTS_QUERY,
+          IncidentsSchema,
+        ),
+      },
+      '/api/v1/incidents/{slug}': {
+        get: operation(
+          'listServiceIncidents',
+          'Incidents',
+          'Incidents of one service',
+          'Newest start first, then by id.',
+          [SERVICE_SLUG],
+          SERVICE_INCIDENTS_QUERY,
+          ServiceIncidentsSchema,
+        ),
+      },
+      '/api/v1/events': { get: eventsOperation() },
+      '/api/badge/{slug}': { get: badgeOperation() },
+    },
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'API key: upb_ and 38 letters and digits.' },
+      },
+      schemas: { Problem: ProblemSchema },
+      headers: {
+        'X-RateLimit-Limit': header('Requests a minute.'),
+        'X-RateLimit-Remaining': header('Requests left in this window.'),
+        'X-RateLimit-Reset': header('Unix time in whole seconds, rounded up, at which the window ends.'),
+        'Retry-After': header('Seconds to wait, at least 1; on 429 only.'),
+      },
+    },
+  };
+}
+
+function header(description: string): object {
+  return { description, schema: { type: 'integer' } };
+}
+
+const LIMIT_HEADERS = Object.fromEntries(
+  ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'].map((name) => [
+    name,
+    { $ref: `#/components/headers/${name}` },
+  ]),
+);
+
+function problems(statuses: Readonly<Record<string, string>>): OpenApiOperation['responses'] {
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  return Object.fromEntries(
+    Object.entries(statuses).map(([status, description]) => {
+      const retry = status === '429' ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {};
+      return [status, { description, headers: { ...LIMIT_HEADERS, ...retry }, content }];
+    }),
+  );
+}
+
+function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
+  return Object.entries(schemas).map(([name, schema]) => {
+    const { description = '', lowered: _, ...shape } = schema;
+    return { name, in: 'query', required: false, description, schema: shape };
+  });
+}
+
+function operation(
+  operationId: string,
+  tag: string,
+  summary: string,
+  description: string,
+  path: readonly OpenApiParameter[],
+  query: ParameterSchemas,
+  answer: TSchema,
+): OpenApiOperation {
+  const named = path.length > 0;
+  const parameters = [...path, ...queryParameters(query)];
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description,
+    security: [{}, { key: [] }],
+    parameters,
+    responses: {
+      200: {
+        description: 'The answer, with a strong ETag.',
+        headers: LIMIT_HEADERS,
+        content: { 'application/json': { schema: answer } },
+      },
+      304: { description: 'The client has it already (If-None-Match).' },
+      ...problems({
+        ...(Object.keys(query).length > 0 ? { 400: 'A parameter is not valid; the body names it.' } : {}),
+        401: 'The API key is not valid.',
+        ...(named ? { 404: 'There is no such service.' } : {}),
+        429: 'Too many requests; Retry-After says how long to wait.',
+        500: 'A fault of ours, with a request id.',
+      }),
+    },
+  };
+}
+
+function eventsOperation(): OpenApiOperation {
+  const parameters: OpenApiParameter[] = [
+    ...queryParameters(EVENTS_QUERY),
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      required: false,
+      schema: { type: 'string' },
+      description: 'Id of the last event that was received; the stream goes on after it.',
+    },
+  ];
+  const example =
+    'id: 42\nevent: status\ndata: {"slug":"github","from":"up","to":"down","at":"2026-11-20T10:00:00.000Z","recorded_at":"2026-11-20T10:00:06.500Z","reason":"connection refused"}\n\n';
+  return {
+    operationId: 'streamEvents',
+    tags: ['Events'],
+    summary: 'Changes of status as they happen',
+    description:
+      'Server-Sent Events named "status", resumable by their id. An address may hold 10 streams open.',
+    parameters,
+    responses: {
+      200: {
+        description: 'A stream without an end.',
+        content: { 'text/event-stream': { schema: { type: 'string' }, example } },
+      },
+      ...problems({
+        400: 'A parameter is not valid.',
+        404: 'There is no such service.',
+        429: 'Too many open streams.',
+      }),
+    },
+  };
+}
+
+function badgeOperation(): OpenApiOperation {
+  const slug = SLUG(
+    'The domain with each dot replaced by a dash; .png at its end is accepted.',
+    'github-com',
+  );
+  return {
+    operationId: 'getBadge',
+    tags: ['Badges'],
+    summary: 'The status badge of a service',
+    description:
+      'A PNG of 280 by 36 pixels: Operational, Slow, Down or Unknown. In grey with its age where the status is stale.',
+    parameters: [slug, ...queryParameters(BADGE_QUERY)],
+    responses: {
+      200: {
+        description: 'The picture, to be kept by shared caches for 300 seconds.',
+        headers: LIMIT_HEADERS,
+        content: { 'image/png': { schema: { type: 'string', contentMediaType: 'image/png' } } },
+      },
+      304: { description: 'The client has it already; this costs nothing of the limit.' },
+      ...problems({
+        400: 'The theme is not known.',
+        401: 'The API key is not valid.',
+        404: 'There is no such service.',
+        429: 'Too many requests; pictures have a limit of their own.',
+      }),
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** The reading endpoints of the contract: status, services, incidents (4.1 to 4.4). */
+import { CATEGORIES, type Category } from '../domain/category.ts';
+import { INCIDENT_STATUSES, type IncidentStatus } from '../domain/incident.ts';
+import type { Service } from '../domain/service.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import { type ApiRequest, json, type Route } from './exchange.ts';
+import { viewIncident, viewIncidentService } from './incident-view.ts';
+import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from './parameters.ts';
+import { ApiError } from './problem.ts';
+import type { ServiceBytes } from './service-bytes.ts';
+import type { ServiceDirectory } from './service-directory.ts';
+
+/** Query parameters of `GET /services` (contract 4.2). */
+export const SERVICES_QUERY = {
+  category: wordParameter(CATEGORIES, 'Only services of this category.'),
+  limit: limitParameter(100, 500),
+  offset: OFFSET_PARAMETER,
+};
+
+/** Query parameters of `GET /incidents` (contract 4.3). */
+export const INCIDENTS_QUERY = {
+  status: wordParameter(INCIDENT_STATUSES, 'Only incidents in this state.'),
+  limit: limitParameter(50, 100),
+  offset: OFFSET_PARAMETER,
+};
+
+/** Query parameters of `GET /incidents/:slug` (contract 4.4). */
+export const SERVICE_INCIDENTS_QUERY = { limit: limitParameter(20, 50) };
+
+/** What these routes read from. */
+export interface ReadingSources {
+  readonly directory: ServiceDirectory;
+  readonly bytes: ServiceBytes;
+  readonly registry: Pick<Registry, 'listIncidents'>;
+}
+
+/** The routes. */
+export function readingRoutes({ directory, bytes, registry }: ReadingSources): Route[] {
+  return [
+    {
+      path: '/api/v1/status/:slug',
+      bucket: 'api',
+      handle(request) {
+        const { body, etag } = bytes.status(findService(directory, request));
+        return json(body, etag);
+      },
+    },
+    {
+      path: '/api/v1/services',
+      bucket: 'api',
+      handle({ query }) {
+        const { category, limit, offset } = readParameters(query, SERVICES_QUERY);
+        const page = directory.page(
+          (category as Category | undefined) ?? null,
+          Number(offset),
+          Number(limit),
+        );
+        const items = page.services.map(bytes.listItem).join(',');
+        return json(`{"services":[${items}],"total":${page.total},"limit":${limit},"offset":${offset}}`);
+      },
+    },
+    {
+      path: '/api/v1/incidents',
+      bucket: 'api',
+      async handle({ query }) {
+        const { status, limit, offset } = readParameters(query, INCIDENTS_QUERY);
+        const found = await registry.listIncidents({
+          ...(status === undefined ? {} : { status: status as IncidentStatus }),
+          verifiedOnly: true,
+          limit: Number(limit),
+          offset: Number(offset),
+        });
+        const incidents = found.flatMap((incident) => {
+          const service = directory.byId(incident.serviceId);
+          return service === null
+            ? []
+            : [{ ...viewIncident(incident), service: viewIncidentService(service) }];
+        });
+        return json(JSON.stringify({ incidents, limit, offset }));
+      },
+    },
+    {
+      path: '/api/v1/incidents/:slug',
+      bucket: 'api',
+      async handle(request) {
+        const service = findService(directory, request);
+        const { limit } = readParameters(request.query, SERVICE_INCIDENTS_QUERY);
+        const found = await registry.listIncidents({
+          serviceId: service.id,
+          limit: Number(limit),
+          offset: 0,
+        });
+        return json(
+          JSON.stringify({ service: viewIncidentService(service), incidents: found.map(viewIncident) }),
+        );
+      },
+    },
+  ];
+}
+
+/** The service that a path names. Throws `service_not_found`. */
+export function findService(directory: ServiceDirectory, { params }: ApiRequest): Service {
+  const slug = params.slug ?? '';
+  const service = directory.bySlug(slug);
+  if (service === null) throw serviceNotFound(slug);
+  return service;
+}
+
+/** The error for a name that no service has. */
+export function serviceNotFound(name: string): ApiError {
+  return new ApiError('service_not_found', `There is no service "${name.slice(0, 100)}".`);
+}

@@ -1,0 +1,63 @@
+/** The whole URL table. */
+
+import type { Clock } from '../clock.ts';
+import type { Transition } from '../domain/current.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import { pageRoutes } from '../web/page-routes.ts';
+import { type BadgeText, badgeRoute } from './badge-route.ts';
+import { createEventStreams, type EventStreams } from './events-route.ts';
+import type { Route } from './exchange.ts';
+import { historyRoute } from './history-route.ts';
+import { openApiRoute } from './openapi-route.ts';
+import { readingRoutes } from './reading-routes.ts';
+import { createServiceBytes } from './service-bytes.ts';
+import type { ServiceDirectory } from './service-directory.ts';
+import { type Readiness, systemRoutes } from './system-routes.ts';
+
+/** What the routes read from. */
+export interface RouteSources {
+  readonly settings: {
+    /** Without a slash at its end. */
+    readonly siteUrl: string;
+    readonly intervalMs: number;
+    readonly version: string;
+  };
+  readonly directory: ServiceDirectory;
+  readonly status: StatusStore;
+  readonly samples: Pick<SampleStore, 'query'>;
+  readonly registry: Pick<Registry, 'listIncidents' | 'transitionsAfter' | 'lastTransition'>;
+  readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
+  readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
+  readonly readiness: () => Readiness;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** Every route, and the event streams that must be ended at the stop. */
+export function createRoutes(sources: RouteSources): {
+  readonly routes: readonly Route[];
+  readonly streams: EventStreams;
+} {
+  const { settings, directory, status, samples, registry, renderBadge, readiness, metrics, now } = sources;
+  const { intervalMs, siteUrl, version } = settings;
+  const streams = createEventStreams(sources);
+  const bytes = createServiceBytes(status, intervalMs, now);
+  return {
+    streams,
+    routes: [
+      ...readingRoutes({ directory, bytes, registry }),
+      historyRoute({ directory, samples, now }),
+      streams.route,
+      badgeRoute({ directory, status, renderBadge, intervalMs, now }),
+      openApiRoute(siteUrl, version),
+      ...systemRoutes(readiness, metrics),
+      ...pageRoutes({ directory, status, samples, registry, readiness, intervalMs, siteUrl, version, now }),
+    ],
+  };
+}

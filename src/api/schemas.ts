@@ -1,0 +1,165 @@
+/** The shapes of the API's answers, as JSON Schema; the OpenAPI document and the tests of the answers use them. */
+import { type TSchema, Type } from '@sinclair/typebox';
+import { CATEGORIES } from '../domain/category.ts';
+import { INCIDENT_STATUSES, SEVERITIES } from '../domain/incident.ts';
+import { FAILURE_CLASSES, PHASES } from '../domain/result.ts';
+import { SERVICE_STATUSES } from '../domain/status.ts';
+import { PROBLEMS } from './problem.ts';
+
+const words = (allowed: readonly string[], description?: string) =>
+  Type.Unsafe({ type: 'string', enum: [...allowed], ...(description === undefined ? {} : { description }) });
+const nullable = (schema: TSchema, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+const whole = (description: string) => Type.Integer({ minimum: 0, description });
+const strict = { additionalProperties: false };
+
+/** ISO 8601 UTC with milliseconds. */
+const Time = Type.String({
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+  description: 'ISO 8601 UTC with milliseconds.',
+  examples: ['2026-11-20T10:00:00.000Z'],
+});
+const ResponseTime = nullable(
+  whole('Whole milliseconds from the start of name resolution to the headers of the deciding answer.'),
+  'Null before the first check, and when no response arrived.',
+);
+
+const SERVICE_MEMBERS = {
+  slug: Type.String({ description: 'Identifier in paths.' }),
+  name: Type.String({ description: 'Display name.' }),
+  domain: Type.String({ description: 'Monitored domain.' }),
+  category: words(CATEGORIES),
+  status: words(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
+  response_time: ResponseTime,
+  last_checked: nullable(Time, 'Start of the last attempt; null before the first check.'),
+  stale: Type.Boolean({ description: 'The last check is older than two intervals.' }),
+  since: nullable(Time, 'When the present status began; null while unknown.'),
+  self_reported: Type.Boolean({
+    description: 'Registered by an owner who has not shown control of the domain.',
+  }),
+};
+
+/** A service of the list (contract 2.1). */
+export const ServiceSchema = Type.Object(SERVICE_MEMBERS, strict);
+
+/** The newest check of a service (contract 2.2). */
+export const LatestCheckSchema = Type.Object(
+  {
+    status: words(SERVICE_STATUSES.slice(0, 3)),
+    response_time: ResponseTime,
+    status_code: whole('HTTP status code; 0 when no HTTP response arrived, 200 for a heartbeat.'),
+    checked_at: Time,
+    source: words(['root', 'health', 'heartbeat', 'silence'], 'What the check asked.'),
+    blocked: Type.Boolean({ description: 'A bot wall or 429 answered: reachable, never down.' }),
+    failure: nullable(
+      Type.Object(
+        { class: words(FAILURE_CLASSES), phase: words(PHASES), detail: Type.String() },
+        { ...strict, description: 'Why the check failed and in which phase.' },
+      ),
+    ),
+    timing: Type.Object(
+      {
+        dns_ms: nullable(Type.Number()),
+        connect_ms: nullable(Type.Number()),
+        tls_ms: nullable(Type.Number()),
+        first_byte_ms: nullable(Type.Number()),
+        total_ms: nullable(Type.Number()),
+      },
+      { ...strict, description: 'Milliseconds of each phase; null where it did not happen.' },
+    ),
+    certificate_expires_at: nullable(Time, 'End of the certificate; null without TLS.'),
+  },
+  strict,
+);
+
+/** The single status (contract 4.1). */
+export const StatusSchema = Type.Object(
+  { ...SERVICE_MEMBERS, latest_check: nullable(LatestCheckSchema, 'Null before the first check.') },
+  strict,
+);
+
+/** A page of services (contract 4.2). */
+export const ServicesSchema = Type.Object(
+  {
+    services: Type.Array(ServiceSchema, { description: 'In the order of slugs.' }),
+    total: whole('Services that match the filter.'),
+    limit: whole('The limit that was used.'),
+    offset: whole('The offset that was used.'),
+  },
+  strict,
+);
+
+const INCIDENT_MEMBERS = {
+  id: Type.String({ description: 'Stable and unique over all sources.' }),
+  title: Type.String(),
+  description: Type.String({ description: 'Plain text.' }),
+  severity: words(SEVERITIES),
+  status: words(INCIDENT_STATUSES),
+  started_at: Time,
+  resolved_at: nullable(Time, 'Null while it is unresolved.'),
+  source_url: Type.String({
+    description: 'The entry that it comes from; for our own incidents the page of the service.',
+  }),
+};
+const IncidentServiceSchema = Type.Object({ name: Type.String(), slug: Type.String() }, strict);
+
+/** Incidents of all services (contract 4.3). */
+export const IncidentsSchema = Type.Object(
+  {
+    incidents: Type.Array(Type.Object({ ...INCIDENT_MEMBERS, service: IncidentServiceSchema }, strict), {
+      description: 'Newest start first.',
+    }),
+    limit: whole('The limit that was used.'),
+    offset: whole('The offset that was used.'),
+  },
+  strict,
+);
+
+/** Incidents of one service (contract 4.4). */
+export const ServiceIncidentsSchema = Type.Object(
+  { service: IncidentServiceSchema, incidents: Type.Array(Type.Object(INCIDENT_MEMBERS, strict)) },
+  strict,
+);
+
+/** The past of a service. */
+export const HistorySchema = Type.Object(
+  {
+    service: IncidentServiceSchema,
+    from: Time,
+    to: Time,
+    step: Type.String({ examples: ['15m'] }),
+    buckets: Type.Array(
+      Type.Object(
+        {
+          start: Time,
+          end: Time,
+          count: whole('Checks that count.'),
+          up: whole('Of these, up.'),
+          slow: whole('Of these, slow.'),
+          down: whole('Of these, down.'),
+          suspect: whole('Checks beside them whose failure may have been our own.'),
+          uptime_ratio: nullable(
+            Type.Number({ minimum: 0, maximum: 1 }),
+            'Share of up and slow; null without checks.',
+          ),
+          mean_ms: nullable(Type.Number()),
+          p50_ms: nullable(Type.Number()),
+          p95_ms: nullable(Type.Number()),
+          p99_ms: nullable(Type.Number()),
+        },
+        strict,
+      ),
+      { maxItems: 1_000 },
+    ),
+  },
+  strict,
+);
+
+/** Every error body (RFC 9457). */
+export const ProblemSchema = Type.Object({
+  type: Type.String({ format: 'uri' }),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String(),
+  code: words(Object.keys(PROBLEMS), 'Stable word for programs.'),
+});

@@ -1,0 +1,122 @@
+/** All services in memory, in the orders in which they are asked for; follows the registry's feed of changes. */
+import type { Category } from '../domain/category.ts';
+import { dashDomain, type Service } from '../domain/service.ts';
+import type { ServiceChange } from '../store/ports/registry.ts';
+
+/** The list of services. Reads cost the same with ten services as with a million. */
+export interface ServiceDirectory {
+  /** Replaces the whole list. */
+  load(services: readonly Service[]): void;
+  /** Takes a change; an older revision than the known one changes nothing. */
+  apply(change: ServiceChange): void;
+  byId(serviceId: number): Service | null;
+  /** By slug in any case; null: there is none. */
+  bySlug(slug: string): Service | null;
+  /**
+   * By the name on badges and pages: the catalogue service with that dashed domain, then the catalogue service with
+   * that slug, then the owner service with that slug (decisions, Badge).
+   */
+  byPageName(name: string): Service | null;
+  /** The name under which {@link byPageName} finds this very service. */
+  pageName(service: Service): string;
+  /** A page in the order of slugs, and how many services match in all. */
+  page(
+    category: Category | null,
+    offset: number,
+    limit: number,
+  ): { readonly services: readonly Service[]; readonly total: number };
+  /** Every service in the order of slugs. */
+  all(): readonly Service[];
+}
+
+/** Makes an empty directory. */
+export function createServiceDirectory(): ServiceDirectory {
+  const byId = new Map<number, Service>();
+  const bySlug = new Map<string, Service>();
+  const byDashed = new Map<string, Service>();
+  const byCategory = new Map<Category, Service[]>();
+  let sorted: Service[] = [];
+
+  const put = (service: Service) => {
+    byId.set(service.id, service);
+    bySlug.set(service.slug, service);
+    if (service.origin === 'catalogue') byDashed.set(dashDomain(service.domain), service);
+  };
+  const take = (service: Service) => {
+    byId.delete(service.id);
+    bySlug.delete(service.slug);
+    const dashed = dashDomain(service.domain);
+    if (byDashed.get(dashed)?.id === service.id) byDashed.delete(dashed);
+    removeFrom(sorted, service);
+    removeFrom(byCategory.get(service.category) ?? [], service);
+  };
+  const categoryList = (category: Category) => {
+    const list = byCategory.get(category) ?? [];
+    byCategory.set(category, list);
+    return list;
+  };
+
+  const directory: ServiceDirectory = {
+    load(services) {
+      for (const map of [byId, bySlug, byDashed, byCategory]) map.clear();
+      sorted = [...services].sort(inOrder);
+      for (const service of sorted) {
+        put(service);
+        categoryList(service.category).push(service);
+      }
+    },
+    apply({ serviceId, service }) {
+      const known = byId.get(serviceId);
+      if (known !== undefined) {
+        if (service !== null && service.revision < known.revision) return;
+        take(known);
+      }
+      if (service === null) return;
+      put(service);
+      insertInto(sorted, service);
+      insertInto(categoryList(service.category), service);
+    },
+    byId: (serviceId) => byId.get(serviceId) ?? null,
+    bySlug: (slug) => bySlug.get(slug) ?? bySlug.get(slug.toLowerCase()) ?? null,
+    byPageName(name) {
+      const wanted = name.toLowerCase();
+      return byDashed.get(wanted) ?? bySlug.get(wanted) ?? null;
+    },
+    pageName(service) {
+      const dashed = dashDomain(service.domain);
+      return directory.byPageName(dashed)?.id === service.id ? dashed : service.slug;
+    },
+    page(category, offset, limit) {
+      const list = category === null ? sorted : (byCategory.get(category) ?? []);
+      return { services: list.slice(offset, offset + limit), total: list.length };
+    },
+    all: () => sorted,
+  };
+  return directory;
+}
+
+/** By slug, code unit by code unit, which is the order of the API. */
+function inOrder(a: Service, b: Service): number {
+  return a.slug < b.slug ? -1 : a.slug > b.slug ? 1 : 0;
+}
+
+/** The place of a slug in a sorted list: where it stands, or where it would. */
+function placeOf(list: readonly Service[], slug: string): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((list[middle]?.slug ?? '') < slug) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function insertInto(list: Service[], service: Service): void {
+  list.splice(placeOf(list, service.slug), 0, service);
+}
+
+function removeFrom(list: Service[], service: Service): void {
+  const place = placeOf(list, service.slug);
+  if (list[place]?.id === service.id) list.splice(place, 1);
+}

@@ -1,0 +1,99 @@
+/** How a service looks in the API (contract 2.1, 2.2; decisions, Services). */
+import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
+import { formatTime } from '../domain/durations.ts';
+import type { Service } from '../domain/service.ts';
+
+/** A service of the list. */
+export interface ServiceView {
+  readonly slug: string;
+  readonly name: string;
+  readonly domain: string;
+  readonly category: string;
+  readonly status: string;
+  /** Whole milliseconds; null before the first check and when no response arrived. */
+  readonly response_time: number | null;
+  readonly last_checked: string | null;
+  /** The last check is older than two intervals. */
+  readonly stale: boolean;
+  /** When the present status began; null while unknown. */
+  readonly since: string | null;
+  /** Registered by an owner who has not shown control of the domain. */
+  readonly self_reported: boolean;
+}
+
+/** The newest check of a service. */
+export interface LatestCheckView {
+  readonly status: string;
+  readonly response_time: number | null;
+  /** 0 when no HTTP response arrived. */
+  readonly status_code: number;
+  readonly checked_at: string;
+  readonly source: string;
+  readonly blocked: boolean;
+  readonly failure: { readonly class: string; readonly phase: string; readonly detail: string } | null;
+  /** Milliseconds; null where the phase did not happen. */
+  readonly timing: {
+    readonly dns_ms: number | null;
+    readonly connect_ms: number | null;
+    readonly tls_ms: number | null;
+    readonly first_byte_ms: number | null;
+    readonly total_ms: number | null;
+  };
+  readonly certificate_expires_at: string | null;
+}
+
+/** When a status becomes stale: two intervals after its last check, epoch milliseconds; null: never checked. */
+export function staleAt(current: CurrentStatus, intervalMs: number): number | null {
+  return current.latest === null ? null : current.latest.checkedAt + 2 * intervalMs;
+}
+
+/** Whether the last check is older than two intervals. */
+export function isStale(current: CurrentStatus, intervalMs: number, now: number): boolean {
+  const at = staleAt(current, intervalMs);
+  return at !== null && now > at;
+}
+
+/** A service as the list shows it. */
+export function viewService(service: Service, current: CurrentStatus, stale: boolean): ServiceView {
+  const { latest } = current;
+  return {
+    slug: service.slug,
+    name: service.name,
+    domain: service.domain,
+    category: service.category,
+    status: current.status,
+    response_time: latest?.responseTimeMs ?? null,
+    last_checked: latest === null ? null : formatTime(latest.checkedAt),
+    stale,
+    since: current.since === null ? null : formatTime(current.since),
+    self_reported: !service.verified,
+  };
+}
+
+/** A check as the single status shows it; null before the first. */
+export function viewLatestCheck(latest: LatestCheck | null): LatestCheckView | null {
+  if (latest === null) return null;
+  const { timing, certificateExpiresAt } = latest;
+  return {
+    status: latest.status,
+    response_time: latest.responseTimeMs,
+    status_code: latest.statusCode,
+    checked_at: formatTime(latest.checkedAt),
+    source: latest.source,
+    blocked: latest.blocked,
+    failure: latest.failure,
+    timing: {
+      dns_ms: round(timing.dnsMs),
+      connect_ms: round(timing.connectMs),
+      tls_ms: round(timing.tlsMs),
+      first_byte_ms: round(timing.firstByteMs),
+      total_ms: round(timing.totalMs),
+    },
+    certificate_expires_at: certificateExpiresAt === null ? null : formatTime(certificateExpiresAt),
+  };
+}
+
+/** Tenths of a millisecond: finer is noise. */
+function round(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 10) / 10;
+}

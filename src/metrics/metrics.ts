@@ -1,0 +1,78 @@
+/** Figures of the program for Prometheus. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The program's figures. Names begin with `upbeat_` and follow Prometheus' naming rules. */
+export interface Metrics {
+  readonly contentType: string;
+  /** The text that Prometheus reads. */
+  render(): Promise<string>;
+  /** A gauge whose value is asked for at each reading. */
+  gauge(name: string, help: string, read: () => number): void;
+  /** A gauge with one label; `read` gives the value of each of its words. */
+  gaugeBy(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
+  /** A counter that is kept elsewhere and only ever grows. */
+  counter(name: string, help: string, read: () => number): void;
+  /** Notes an answered request; `seconds` from its arrival to the end of its answer. */
+  noteRequest(route: string, status: number, seconds: number): void;
+}
+
+/** Makes an empty set, with those of the process (memory, CPU, event loop) already in it. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'upbeat_' });
+  const requests = new Counter({
+    name: 'upbeat_http_requests_total',
+    help: 'Requests answered, by route and status.',
+    labelNames: ['route', 'status'],
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'upbeat_http_request_duration_seconds',
+    help: 'Time from the arrival of a request to the end of its answer.',
+    labelNames: ['route'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+    registers: [registry],
+  });
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    gauge(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers: [registry],
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+    gaugeBy(name, help, label, read) {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect() {
+          for (const [word, value] of Object.entries(read())) this.set({ [label]: word }, value);
+        },
+      });
+    },
+    counter(name, help, read) {
+      let seen = 0;
+      new Counter({
+        name,
+        help,
+        registers: [registry],
+        collect() {
+          const value = read();
+          if (value > seen) this.inc(value - seen);
+          seen = Math.max(seen, value);
+        },
+      });
+    },
+    noteRequest(route, status, seconds) {
+      requests.inc({ route, status });
+      durations.observe({ route }, seconds);
+    },
+  };
+}
