@@ -26,6 +26,8 @@ export interface ResolverSettings {
   readonly nameservers: readonly string[];
   /** Default `/etc/hosts`. */
   readonly hostsFile?: string;
+  /** Instead of the system's name servers, for tests; asked again whenever they are read anew. */
+  readonly systemServers?: () => readonly string[];
   readonly clock?: Clock;
 }
 
@@ -49,6 +51,9 @@ const MAX_CACHED = 20_000;
 const FIRST_TRY_MS = 1500;
 const TRIES = 3;
 
+/** A machine that changes networks changes its name servers; after silence they are read anew, this often at most. */
+const RENEW_MS = 5000;
+
 /** Codes with which a name server answers that there is nothing. */
 const NONE_CODES = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 /** Codes that mean that no name server spoke. */
@@ -61,13 +66,27 @@ interface Cached {
 
 /** Opens a resolver. Throws where a name server of the settings is no `ip:port`. */
 export function createResolver(settings: ResolverSettings): Resolver {
-  const { nameservers, hostsFile = '/etc/hosts', clock = systemClock } = settings;
-  const dns = new DnsResolver({ timeout: FIRST_TRY_MS, tries: TRIES });
-  if (nameservers.length > 0) dns.setServers(nameservers);
+  const { nameservers, hostsFile = '/etc/hosts', systemServers, clock = systemClock } = settings;
+  const openChannel = () => {
+    const channel = new DnsResolver({ timeout: FIRST_TRY_MS, tries: TRIES });
+    const servers = nameservers.length > 0 ? nameservers : systemServers?.();
+    if (servers !== undefined) channel.setServers(servers);
+    return channel;
+  };
+  let dns = openChannel();
+  let openedAt = clock.monotonic();
   const inHosts = createHostsLookup(hostsFile, clock);
   const cache = new Map<string, Cached>();
   const asking = new Map<string, Promise<Lookup>>();
-  const voice = listenForServers(dns, clock);
+  const voice = listenForServers(() => dns, clock);
+
+  const renew = () => {
+    const now = clock.monotonic();
+    if (nameservers.length > 0 || now - openedAt < RENEW_MS) return;
+    openedAt = now;
+    // Questions that are open on the old channel end there.
+    dns = openChannel();
+  };
 
   const remember = (key: string, records: readonly RecordWithTtl[]) => {
     const ttlMs = Math.min(MAX_TTL_MS, ...records.map((record) => record.ttl * 1000));
@@ -86,8 +105,11 @@ export function createResolver(settings: ResolverSettings): Resolver {
       const onAnswer = (error: NodeJS.ErrnoException | null, records: readonly RecordWithTtl[]) => {
         asking.delete(key);
         voice.ended(error?.code);
-        if (error !== null) resolve(readFailure(error.code ?? 'EUNKNOWN', voice.silentSince(askedAt)));
-        else {
+        if (error !== null) {
+          const failure = readFailure(error.code ?? 'EUNKNOWN', voice.silentSince(askedAt));
+          if (failure.kind === 'failed' && failure.ownFault) renew();
+          resolve(failure);
+        } else {
           remember(key, records);
           const addresses = records.map((record) => record.address);
           resolve(
@@ -138,7 +160,7 @@ function readFailure(code: string, silent: boolean): Lookup {
  * Tells a dead zone from a dead name server. While questions are open and nothing at all has been heard for a while,
  * the root is asked, which every name server can answer at once: if that is met with silence too, it is our side.
  */
-function listenForServers(dns: DnsResolver, clock: Clock) {
+function listenForServers(channel: () => DnsResolver, clock: Clock) {
   const PATIENCE_MS = 1500;
   let heardAt = Number.NEGATIVE_INFINITY;
   let open = 0;
@@ -150,7 +172,7 @@ function listenForServers(dns: DnsResolver, clock: Clock) {
     cancel = null;
     if (open === 0) return;
     if (clock.monotonic() - heardAt >= PATIENCE_MS) {
-      dns.resolveNs('.', (error) => heard(error?.code));
+      channel().resolveNs('.', (error) => heard(error?.code));
     }
     cancel = clock.after(PATIENCE_MS, watch);
   };

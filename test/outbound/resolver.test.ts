@@ -127,6 +127,33 @@ t.test('it tells a silent zone from a silent name server by asking for the root'
   t.equal(deaf.resolver.silentSince(askedAt), true);
 });
 
+t.test('it reads the name servers of the system anew after silence', async (t) => {
+  const clock = createFakeClock();
+  const closed = createSocket('udp4');
+  await new Promise<void>((resolve) => closed.bind(0, '127.0.0.1', resolve));
+  const nobody = `127.0.0.1:${closed.address().port}`;
+  await new Promise<void>((resolve) => closed.close(() => resolve()));
+  const server = await startNameServer(() => ({ addresses: ['192.0.2.1'] }));
+  let system = nobody;
+  const resolver = createResolver({
+    nameservers: [],
+    systemServers: () => [system],
+    hostsFile: '/nowhere',
+    clock,
+  });
+  t.teardown(() => {
+    resolver.close();
+    return server.close();
+  });
+  const failed = { kind: 'failed', ownFault: true };
+  t.match(await resolver.lookup('a.example', 4, false), failed);
+  system = server.address;
+  t.match(await resolver.lookup('a.example', 4, false), failed);
+  await clock.advance(5000);
+  t.match(await resolver.lookup('a.example', 4, false), failed);
+  t.match(await resolver.lookup('a.example', 4, false), { kind: 'addresses', addresses: ['192.0.2.1'] });
+});
+
 t.test('it reads the hosts file first and then asks nobody', async (t) => {
   const hostsFile = `${t.testdir({ hosts: '192.0.2.7 a.example\n' })}/hosts`;
   const { resolver, server } = await start(t, () => ({ addresses: ['192.0.2.1'] }), { hostsFile });

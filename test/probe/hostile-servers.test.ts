@@ -195,6 +195,12 @@ const ROWS: readonly Row[] = [
     expect: good(204),
   },
   {
+    // undici takes this one for an error; nobody sends it to a request without a body.
+    name: 'it tells of a 100 that it did not ask for',
+    server: says(`HTTP/1.1 100 Continue\r\n\r\n${OK}\r\n`),
+    expect: malformed('an answer that was not asked for'),
+  },
+  {
     name: 'it is not kept alive by informational answers',
     server: onRequest((socket) => {
       const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 20);

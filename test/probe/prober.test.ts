@@ -118,6 +118,22 @@ t.test('it takes its times from the clock it is given', async (t) => {
   t.match(await late, { failure: { class: 'timeout' }, suspect: null });
 });
 
+t.test('it distrusts an attempt that failed by the fault of this machine', async (t) => {
+  // The system itself refuses to connect to the broadcast address; nothing is sent.
+  const probe = openProbe(t, { allowPrivate: ['255.255.255.255/32'] });
+  t.match(await probe('http://255.255.255.255/'), {
+    statusCode: 0,
+    failure: { class: 'unreachable', phase: 'connect' },
+    suspect: 'own_fault',
+  });
+  const deaf = openProbe(t, { nameservers: ['127.0.0.1:1'], hostsFile: '/nowhere' });
+  t.match(await deaf('http://a.example/', { timeoutMs: 2000 }), {
+    statusCode: 0,
+    failure: { phase: 'dns' },
+    suspect: 'own_fault',
+  });
+});
+
 t.test('it refuses settings that it cannot read', async (t) => {
   t.throws(() => createProber({ ...LOOPBACK_SETTINGS, allowPrivate: ['everything'] }));
   t.throws(() => createProber({ ...LOOPBACK_SETTINGS, nameservers: ['nobody'] }));
