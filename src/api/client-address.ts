@@ -1,81 +1,48 @@
-/** Who a client is to the limits: its address, by /64 for IPv6 (decisions, Keys and limits). */
-import type { IncomingMessage } from 'node:http';
+/**
+ * Who asks, as limits count them: IPv4 by the address, IPv6 by its /64. `X-Forwarded-For` is believed only from trusted
+ * proxies; the client is its right-most address that is none (decisions, Keys and limits).
+ */
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+
+/** Finds the client of a request from the socket's address and the `X-Forwarded-For` header. */
+export type ClientReader = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
+
+/** Makes a reader. `trustedProxies` are addresses or CIDR blocks. Throws for one that is neither. */
+export function createClientReader(trustedProxies: readonly string[]): ClientReader {
+  const blocks = trustedProxies.map((text) =>
+    ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
+  );
+  const isTrusted = (address: Address) =>
+    blocks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+
+  return (remoteAddress, forwardedFor) => {
+    if (blocks.length === 0 && remoteAddress !== undefined && !remoteAddress.includes(':'))
+      return remoteAddress;
+    let client = parse(remoteAddress ?? '');
+    if (client === null) return 'unknown';
+    const hops = forwardedFor?.split(',') ?? [];
+    while (hops.length > 0 && isTrusted(client)) {
+      const hop = parse((hops.pop() ?? '').trim());
+      // What a trusted proxy passed on unread may be anything; the last address that is known stands.
+      if (hop === null) break;
+      client = hop;
+    }
+    return countedAs(client);
+  };
+}
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Names the client of a request, as `203.0.113.7` or `2001:db8:0:1::/64`. */
-export type NameClient = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
-
-/** Addresses whose names are remembered; parsing costs more than the look-up. */
-const REMEMBERED = 10_000;
-
-/**
- * Makes the function. `trustedProxies` are addresses or CIDR blocks whose `X-Forwarded-For` is believed: the client is
- * then the right-most address in it that is no trusted proxy. Throws where one of them cannot be read.
- */
-export function createNameClient(trustedProxies: readonly string[]): NameClient {
-  const blocks = trustedProxies.map(readBlock);
-  const direct = new Map<string, { readonly name: string; readonly trusted: boolean }>();
-  const isTrusted = (address: Address) => blocks.some((block) => isWithin(address, block));
-
-  const judge = (text: string) => {
-    const known = direct.get(text);
-    if (known !== undefined) return known;
-    const address = readAddress(text);
-    const judged =
-      address === null
-        ? { name: 'unknown', trusted: false }
-        : { name: nameOf(address), trusted: isTrusted(address) };
-    if (direct.size >= REMEMBERED) direct.clear();
-    direct.set(text, judged);
-    return judged;
-  };
-
-  return ({ headers, socket }) => {
-    const peer = judge(socket.remoteAddress ?? '');
-    const forwarded = headers['x-forwarded-for'];
-    if (!peer.trusted || forwarded === undefined) return peer.name;
-    let { name } = peer;
-    for (const entry of String(forwarded).split(',').reverse()) {
-      const hop = readAddress(entry);
-      // What stands left of something unreadable was not vouched for by anybody we trust.
-      if (hop === null) break;
-      name = nameOf(hop);
-      if (!isTrusted(hop)) break;
-    }
-    return name;
-  };
+/** Reads `ip`, `ip:port` and `[ip]:port`; an IPv4 address in IPv6 form is the IPv4 address. */
+function parse(text: string): Address | null {
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  const withoutZone = bare.split('%')[0] ?? '';
+  return isIP(withoutZone) === 0 ? null : ipaddr.process(withoutZone);
 }
 
-/** An address in any form that proxies write: with a port, in brackets, with a zone; null: none. */
-function readAddress(text: string): Address | null {
-  const bare = text
-    .trim()
-    .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')
-    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
-    .replace(/%.*$/, '');
-  if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return null;
-  return ipaddr.process(bare);
-}
-
-function nameOf(address: Address): string {
+function countedAs(address: Address): string {
   if (address.kind() === 'ipv4') return address.toString();
-  const parts = (address as ipaddr.IPv6).parts.map((part, index) => (index < 4 ? part : 0));
-  return `${new ipaddr.IPv6(parts).toString()}/64`;
-}
-
-function readBlock(text: string): [Address, number] {
-  if (text.includes('/')) {
-    const [base, bits] = ipaddr.parseCIDR(text);
-    if (base.kind() === 'ipv6' && (base as ipaddr.IPv6).isIPv4MappedAddress() && bits >= 96)
-      return [(base as ipaddr.IPv6).toIPv4Address(), bits - 96];
-    return [base, bits];
-  }
-  const address = ipaddr.process(text);
-  return [address, address.kind() === 'ipv4' ? 32 : 128];
-}
-
-function isWithin(address: Address, [base, bits]: [Address, number]): boolean {
-  return address.kind() === base.kind() && address.match([base, bits] as never);
+  const [a = 0, b = 0, c = 0, d = 0] = (address as ipaddr.IPv6).parts;
+  return `${[a, b, c, d].map((part) => part.toString(16)).join(':')}::/64`;
 }

@@ -1,35 +1,17 @@
-/** The part of koa-ratelimit 6 that is used here; the package brings no types. */
+/** The part of koa-ratelimit's surface that is used here; its published types are of an older major version. */
 declare module 'koa-ratelimit' {
-  /** What it touches of a Koa context. */
-  export interface RateLimitContext {
-    status: number;
-    body: unknown;
-    state: object;
-    set(headers: Readonly<Record<string, unknown>>): void;
-    set(name: string, value: unknown): void;
-  }
-
-  /** The memory driver's entry. */
-  export interface MemoryEntry {
-    id: string;
-    /** Seconds of the driver's own clock. */
-    reset: number;
-    /** Requests left before the one that created or read the entry was counted. */
-    remaining: number;
-    total: number;
-  }
-
-  export interface MemoryOptions<Context extends RateLimitContext> {
-    driver: 'memory';
-    db: Map<string, MemoryEntry>;
+  /** Options of the memory driver. */
+  interface RateLimitOptions {
+    readonly driver: 'memory';
+    readonly db: Map<string, unknown>;
     /** Milliseconds. */
-    duration: number;
-    max: number;
-    namespace: string;
-    id(context: Context): string;
+    readonly duration: number;
+    readonly max: number;
+    readonly id: (context: object) => string;
+    readonly headers: { readonly remaining: string; readonly reset: string; readonly total: string };
+    readonly errorMessage: string;
   }
-
-  export default function ratelimit<Context extends RateLimitContext>(
-    options: MemoryOptions<Context>,
-  ): (context: Context, next: () => Promise<void>) => Promise<void>;
+  export default function ratelimit(
+    options: RateLimitOptions,
+  ): (context: object, next: () => Promise<void>) => Promise<void>;
 }

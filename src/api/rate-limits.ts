@@ -1,132 +1,149 @@
-/** Request limits by address and by key, on koa-ratelimit (contract, part 8; decisions, Keys and limits). */
-import ratelimit, { type RateLimitContext } from 'koa-ratelimit';
-import type { Clock } from '../clock.ts';
-import { RateStore, type Standing } from './rate-store.ts';
+/**
+ * Request limits by koa-ratelimit, with what it lacks: whole seconds, a bounded memory, our problem body, and a look
+ * without a charge. The library decides and counts; this file only stands around it.
+ */
+import ratelimit from 'koa-ratelimit';
 
-/** What is counted apart: API endpoints, pictures, and pages with what they load. */
-export type Bucket = 'api' | 'pictures' | 'pages';
-
-/** Who is counted: an address, or a key by its number. */
-export interface Caller {
-  readonly kind: 'address' | 'key';
-  readonly id: string;
+/** What a client has left. */
+export interface Allowance {
+  /** False: the request is over the limit. */
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Unix seconds at which the window ends, rounded up. */
+  readonly resetAtSeconds: number;
 }
 
-/** Requests a minute. */
-export interface RateSettings {
-  readonly anonymousPerMinute: number;
-  readonly authenticatedPerMinute: number;
-  /** For pages and what they load; generous. */
-  readonly pagesPerMinute: number;
-}
-
-/** Whether a request may pass, and how its caller stands after it. */
-export interface Ruling extends Standing {
-  readonly limited: boolean;
-}
-
-/** The limits of one process. */
-export interface RateLimits {
-  /** Counts a request. */
-  take(bucket: Bucket, caller: Caller): Promise<Ruling>;
-  /** Counts a request without waiting; null: the limit is reached, and nothing was changed. */
-  takeNow(bucket: Bucket, caller: Caller): Standing | null;
-  /** How a caller stands, without counting. */
-  peek(bucket: Bucket, caller: Caller): Standing;
-  /** Takes new limits; windows that are open keep theirs. */
-  setLimits(settings: RateSettings): void;
+/** Counts requests of clients. */
+export interface RateLimiter {
+  /** Charges a request to a client. */
+  charge(client: string): Promise<Allowance>;
+  /** What the client has left, without a charge. */
+  look(client: string): Allowance;
+  /** Requests a minute; may be changed while running, which begins every client's window anew. */
+  setMax(max: number): void;
 }
 
 const WINDOW_MS = 60_000;
+/** At most so many addresses are remembered in a process (decisions). */
+const CLIENTS_KEPT = 100_000;
 
-/** Addresses, and keys, remembered at a time (decisions, Keys and limits). */
-const CAPACITY = 100_000;
-
-interface Question extends RateLimitContext {
-  readonly key: string;
-}
-
-type Limiter = (question: Question, next: () => Promise<void>) => Promise<void>;
-
-/** Makes the limits. `capacity` is for tests. */
-export function createRateLimits(clock: Clock, settings: RateSettings, capacity = CAPACITY): RateLimits {
-  const stores = {
-    address: new RateStore({ clock, windowMs: WINDOW_MS, capacity }),
-    key: new RateStore({ clock, windowMs: WINDOW_MS, capacity }),
-  };
-  let current = settings;
-  // The package's `max` is fixed for each instance, so there is one for each limit.
-  let limiters = new Map<string, Limiter>();
-
-  const limitOf = (bucket: Bucket, kind: Caller['kind']) => {
-    if (bucket === 'pages') return current.pagesPerMinute;
-    return kind === 'key' ? current.authenticatedPerMinute : current.anonymousPerMinute;
-  };
-
-  const limiterOf = (bucket: Bucket, kind: Caller['kind']): Limiter => {
-    const name = `${bucket} ${kind}`;
-    const known = limiters.get(name);
-    if (known !== undefined) return known;
-    const made = ratelimit<Question>({
+/** Makes a limiter of `max` requests a minute for each client, in the process's own memory. */
+export function createRateLimiter(max: number, now: () => number): RateLimiter {
+  const entries = new LimitMap(now);
+  let limit = max;
+  const makeCheck = () =>
+    ratelimit({
       driver: 'memory',
-      db: stores[kind],
+      db: entries,
       duration: WINDOW_MS,
-      max: limitOf(bucket, kind),
-      namespace: bucket,
-      id: ({ key }) => key,
+      max: limit,
+      id: (context) => (context as LimitContext).client,
+      headers: { remaining: 'remaining', reset: 'reset', total: 'total' },
+      errorMessage: 'limited',
     });
-    limiters.set(name, made);
-    return made;
-  };
-
+  let check = makeCheck();
   return {
-    async take(bucket, caller) {
-      const question = new EmptyContext(caller.id);
-      let passed = false;
-      // An empty `next`: the package only counts. What it says to clients is not in our form.
-      await limiterOf(bucket, caller.kind)(question, async () => {
-        passed = true;
-      });
-      const standing = stores[caller.kind].standing(`${bucket}:${caller.id}`, limitOf(bucket, caller.kind));
-      // Others may have been counted meanwhile; the package's own count is this request's.
-      return { ...standing, remaining: question.remaining, limited: !passed };
+    async charge(client) {
+      const context = createContext(client);
+      await check(context, pass);
+      const { remaining = 0, reset = 0 } = context.figures;
+      return { allowed: context.status !== 429, limit, remaining, resetAtSeconds: Math.ceil(reset) };
     },
-    takeNow: (bucket, { kind, id }) => stores[kind].take(`${bucket}:${id}`, limitOf(bucket, kind)),
-    peek: (bucket, { kind, id }) => stores[kind].standing(`${bucket}:${id}`, limitOf(bucket, kind)),
-    setLimits(next) {
-      current = next;
-      limiters = new Map();
+    look(client) {
+      const entry = entries.peek(`limit:${client}`);
+      if (entry === undefined) {
+        return {
+          allowed: true,
+          limit,
+          remaining: limit,
+          resetAtSeconds: Math.ceil((now() + WINDOW_MS) / 1_000),
+        };
+      }
+      // The stored figure is what was left before the newest request was taken off.
+      const remaining = Math.max(0, entry.remaining - 1);
+      return { allowed: remaining > 0, limit, remaining, resetAtSeconds: Math.ceil(entry.reset) };
+    },
+    setMax(value) {
+      if (value === limit) return;
+      limit = value;
+      entries.clear();
+      check = makeCheck();
     },
   };
 }
 
-/** The headers that say how a caller stands (contract, part 8). */
-export function limitHeaders({ limit, remaining, resetSeconds }: Standing): Record<string, string> {
+interface LimitEntry {
+  readonly id: string;
+  /** Unix seconds with a fraction. */
+  readonly reset: number;
+  remaining: number;
+  readonly total: number;
+}
+
+/** The part of a Koa context that the library touches. */
+interface LimitContext {
+  readonly client: string;
+  figures: { remaining?: number; reset?: number };
+  readonly state: object;
+  status: number;
+  body: unknown;
+  set(name: object | string, value?: unknown): void;
+}
+
+function createContext(client: string): LimitContext {
   return {
-    'X-RateLimit-Limit': String(limit),
-    'X-RateLimit-Remaining': String(remaining),
-    'X-RateLimit-Reset': String(resetSeconds),
+    client,
+    figures: {},
+    state: {},
+    status: 200,
+    body: null,
+    set(name) {
+      if (typeof name === 'object') this.figures = name;
+    },
   };
 }
 
-/** Whole seconds for `Retry-After`, at least 1. */
-export function retryAfterSeconds({ leftMs }: Standing): number {
-  return Math.max(1, Math.ceil(leftMs / 1000));
-}
+const pass = () => Promise.resolve();
 
-/** As much of a Koa context as the package writes to, so that nothing of it reaches the client. */
-class EmptyContext implements Question {
-  readonly key: string;
-  status = 404;
-  body: unknown = undefined;
-  state = {};
-  remaining = 0;
+/**
+ * The library hands its entries out and changes them later, so that requests of one moment would share a figure: `get`
+ * therefore stores and returns a copy. The map is bounded: expired clients go first, then the oldest.
+ */
+class LimitMap extends Map<string, LimitEntry> {
+  readonly #now: () => number;
 
-  constructor(key: string) {
-    this.key = key;
+  constructor(now: () => number) {
+    super();
+    this.#now = now;
   }
 
-  set(headers: string | Readonly<Record<string, unknown>>): void {
-    if (typeof headers === 'object') this.remaining = Number(headers['X-RateLimit-Remaining']);
+  override get(key: string): LimitEntry | undefined {
+    const entry = super.get(key);
+    if (entry === undefined) return undefined;
+    const copy = { ...entry };
+    super.set(key, copy);
+    return copy;
+  }
+
+  override set(key: string, entry: LimitEntry): this {
+    // A new window goes to the end, so that the first in the map is the one that ends first.
+    super.delete(key);
+    if (this.size >= CLIENTS_KEPT) this.#makeRoom();
+    return super.set(key, entry);
+  }
+
+  /** The entry of a window that has not ended, untouched. */
+  peek(key: string): LimitEntry | undefined {
+    const entry = super.get(key);
+    return entry === undefined || entry.reset * 1_000 < this.#now() ? undefined : entry;
+  }
+
+  #makeRoom(): void {
+    const nowSeconds = this.#now() / 1_000;
+    for (const [key, entry] of this) {
+      if (entry.reset >= nowSeconds && this.size < CLIENTS_KEPT) return;
+      super.delete(key);
+    }
   }
 }
