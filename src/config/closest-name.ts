@@ -1,25 +1,31 @@
 /** Finds the name that somebody probably meant. */
 
-/** The candidate that is at most a third of its length away from `name` in single-letter edits; null: none is near. */
+/** The candidate that is at most a third of its length away from `name` in slips of the pen; null: none is near. */
 export function closest(name: string, candidates: readonly string[]): string | null {
   let best: { readonly candidate: string; readonly distance: number } | null = null;
   for (const candidate of candidates) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    const distance = slips(name.toLowerCase(), candidate.toLowerCase());
     if (distance <= candidate.length / 3 && (best === null || distance < best.distance))
       best = { candidate, distance };
   }
   return best?.candidate ?? null;
 }
 
-/** Levenshtein's distance. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+/** Letters to add, drop, replace or swap with their neighbour (optimal string alignment). */
+function slips(a: string, b: string): number {
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      const replace = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swapped =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+          ? (before[j - 2] ?? 0) + 1
+          : replaced;
+      next.push(Math.min(replaced, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[b.length] ?? 0;

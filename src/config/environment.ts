@@ -18,10 +18,15 @@ const OTHER_PREFIXES = ['UPBEAT_TEST_', 'UPBEAT_DEMO_'];
 /** Every setting, in the order of the schema. */
 export const SETTINGS: readonly Setting[] = leaves(CONFIG_SCHEMA, []);
 
+/** The path of every setting, such as `http.port`. */
+export const SETTING_PATHS: readonly string[] = SETTINGS.map(({ path }) => path.join('.'));
+
 /** A value that a variable gives to a setting. */
 export interface EnvironmentValue {
   readonly setting: Setting;
   readonly value: unknown;
+  /** The variable that gave it: the setting's own, or that with `_FILE`. */
+  readonly variable: string;
 }
 
 /** Reads all variables of ours. An unknown one is a problem, so that a misspelt name is not lost. */
@@ -32,39 +37,37 @@ export function readEnvironment(
   const values: EnvironmentValue[] = [];
   const problems: ConfigProblem[] = [];
   const known = new Map(SETTINGS.map((setting) => [setting.variable, setting]));
+  const complain = (path: string, message: string) => problems.push({ path, message, place: null });
   for (const [name, text] of Object.entries(env).sort()) {
     if (text === undefined || !name.startsWith('UPBEAT_')) continue;
     if (OTHER_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
     const direct = known.get(name);
-    const byFile = name.endsWith('_FILE') ? known.get(name.slice(0, -'_FILE'.length)) : undefined;
-    const setting = direct ?? byFile;
+    const setting =
+      direct ?? (name.endsWith('_FILE') ? known.get(name.slice(0, -'_FILE'.length)) : undefined);
     if (setting === undefined) {
       const near = closest(name, [...known.keys()]);
-      problems.push({
-        path: name,
-        message: `is no setting${near === null ? '' : `; did you mean ${near}?`}`,
-      });
-      continue;
-    }
-    if (direct === undefined && env[setting.variable] !== undefined) {
-      problems.push({ path: name, message: `stands beside ${setting.variable}; set only one of them` });
-      continue;
-    }
-    try {
-      const given = direct === undefined ? readFile(text).replace(/\r?\n$/, '') : text;
-      values.push({ setting, value: readValue(given, setting.schema) });
-    } catch (error) {
-      problems.push({ path: name, message: (error as Error).message });
+      complain(name, `is no setting${near === null ? '' : `; did you mean ${near}?`}`);
+    } else if (direct !== undefined)
+      values.push({ setting, value: readValue(text, setting), variable: name });
+    else if (env[setting.variable] !== undefined)
+      complain(name, `stands beside ${setting.variable}; set only one of them`);
+    else {
+      try {
+        const content = readFile(text).replace(/\r?\n$/, '');
+        values.push({ setting, value: readValue(content, setting), variable: name });
+      } catch (error) {
+        complain(name, `cannot be read: ${(error as Error).message}`);
+      }
     }
   }
   return { values, problems };
 }
 
 /** A variable's text as a value of the setting's type; a text that does not fit is left to the schema to refuse. */
-function readValue(text: string, schema: TSchema): unknown {
+function readValue(text: string, { schema }: Setting): unknown {
   if (schema.type === 'array') {
     if (text.trim() === '') return [];
-    if (text.trim().startsWith('[')) return parseYaml(text);
+    if (text.trim().startsWith('[')) return readFlow(text);
     const items = text.split(',').map((item) => item.trim());
     return schema.items.type === 'integer' ? items.map(asNumber) : items;
   }
@@ -76,6 +79,15 @@ function readValue(text: string, schema: TSchema): unknown {
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   if (types.includes('null') && text === '') return null;
   return text;
+}
+
+/** A list in YAML or JSON. The parser's own words are not passed on: they quote the text, which may hold a secret. */
+function readFlow(text: string): unknown {
+  try {
+    return parseYaml(text, { prettyErrors: false, logLevel: 'silent' });
+  } catch {
+    return text;
+  }
 }
 
 function asNumber(text: string): number | string {

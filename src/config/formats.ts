@@ -1,44 +1,74 @@
-/** The forms of text that settings take, each with the sentence that tells what to write instead. */
+/** The forms of text that settings take: how each is read, and the sentence that tells what to write instead. */
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../domain/durations.ts';
 
-/** A form: whether a text has it, and what to say where it has not. */
+/** A form of text. */
 export interface TextFormat {
-  readonly accepts: (text: string) => boolean;
+  /** The value that the program uses; null: the text does not have this form. */
+  readonly read: (text: string) => string | number | null;
   readonly expected: string;
 }
 
 /** All forms, by the name that the schema uses. */
 export const FORMATS: Readonly<Record<string, TextFormat>> = {
   duration: {
-    accepts: (text) => parseDuration(text) !== null,
+    read: parseDuration,
     expected: 'a duration such as 250ms, 10s, 5m, 2h, 90d or 2y',
   },
   block: {
-    accepts: (text) => isIP(text) !== 0 || ipaddr.isValidCIDR(text),
+    read: readBlock,
     expected: 'an address or a CIDR block such as 10.0.0.0/8 or fd00::/8',
   },
   'ip-port': {
-    accepts: (text) => readIpPort(text) !== null,
+    read: (text) => (isIpPort(text) ? text : null),
     expected: 'an address, with a port if it is not 53, such as 9.9.9.9 or 127.0.0.1:5353 or [::1]:5353',
   },
   'http-url': {
-    accepts: (text) => hasScheme(text, ['http:', 'https:']),
+    read: (text) => (hasScheme(text, ['http:', 'https:']) ? text : null),
     expected: 'an address that begins with http:// or https://',
   },
+  'site-url': {
+    read: readSiteUrl,
+    expected: 'an address such as https://status.example.org, without password, query or fragment',
+  },
   'redis-url': {
-    accepts: (text) => hasScheme(text, ['redis:', 'rediss:']),
+    read: (text) => (hasScheme(text, ['redis:', 'rediss:']) ? text : null),
     expected: 'an address that begins with redis:// or rediss://',
   },
 };
 
-/** Splits `ip`, `ip:port` or `[ip]:port`; null: it is none of them. */
-export function readIpPort(text: string): { readonly address: string; readonly port: number } | null {
-  const match = /^(?:\[([^\]]+)\]|([^:]+)|(.+:.*:.*?))(?::(\d{1,5}))?$/.exec(text);
-  const address = isIPv6(text) ? text : (match?.[1] ?? match?.[2] ?? '');
-  const port = isIPv6(text) ? 53 : Number(match?.[4] ?? 53);
-  return isIP(address) !== 0 && port >= 1 && port <= 65_535 ? { address, port } : null;
+/**
+ * Reads an address or a CIDR block into the one canonical form of a block: `10.1.2.3` is `10.1.2.3/32`, `10.1.2.3/8` is
+ * `10.0.0.0/8`, IPv4 written inside IPv6 is IPv4. Null: neither, in the strict notations of RFC 4632 and RFC 4291.
+ */
+export function readBlock(text: string): string | null {
+  const [, base = '', bits] = /^([^/%]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
+  if (isIP(base) === 0) return null;
+  // The URL standard's parser first: ipaddr.js takes the deprecated `::1.2.3.4` for `::ffff:1.2.3.4`.
+  const address = ipaddr.parse(isIPv6(base) ? new URL(`http://[${base}]`).hostname.slice(1, -1) : base);
+  const width = address.kind() === 'ipv4' ? 32 : 128;
+  const length = bits === undefined ? width : Number(bits);
+  if (length > width) return null;
+  if (address instanceof ipaddr.IPv6) {
+    if (address.isIPv4MappedAddress() && length >= 96)
+      return readBlock(`${address.toIPv4Address()}/${length - 96}`);
+    return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${length}`)}/${length}`;
+  }
+  return `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/${length}`)}/${length}`;
+}
+
+function isIpPort(text: string): boolean {
+  if (isIPv6(text)) return true;
+  const [, inBrackets, bare, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const isAddress = inBrackets === undefined ? isIP(bare ?? '') === 4 : isIPv6(inBrackets);
+  return isAddress && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
+function readSiteUrl(text: string): string | null {
+  if (!hasScheme(text, ['http:', 'https:']) || /[?#]/.test(text)) return null;
+  const { href, username, password } = new URL(text);
+  return username === '' && password === '' ? href.replace(/\/+$/, '') : null;
 }
 
 function hasScheme(text: string, schemes: readonly string[]): boolean {

@@ -1,118 +1,73 @@
-/** The configuration as the program uses it: durations in milliseconds, lists with the names of their units. */
-import { parseDuration } from '../domain/durations.ts';
-import { SETTINGS } from './environment.ts';
-import type { ConfigText } from './schema.ts';
+/** The configuration as the program uses it: durations in milliseconds under names that say so, blocks canonical. */
+import type { TSchema } from '@sinclair/typebox';
+import { SETTINGS, type Setting } from './environment.ts';
+import { FORMATS } from './formats.ts';
+import { CONFIG_SCHEMA, type ConfigText, type DurationText } from './schema.ts';
+
+/** A part of the configuration resolved: `interval: '5m'` is `intervalMs: 300000`; everything is readonly. */
+type Resolved<T> = T extends DurationText
+  ? number
+  : T extends readonly (infer Item)[]
+    ? readonly Resolved<Item>[]
+    : T extends object
+      ? {
+          readonly [Name in keyof T as T[Name] extends DurationText | DurationText[]
+            ? `${Name & string}Ms`
+            : Name]: Resolved<T[Name]>;
+        }
+      : T;
+
+/**
+ * All settings, resolved. Durations are whole milliseconds, `http.siteUrl` has no slash at its end, and blocks
+ * (`http.trustedProxies`, `checks.allowPrivate`) are canonical text with a prefix length, so that they cross to threads.
+ */
+export type Config = Resolved<ConfigText>;
 
 /** Sign-in provider. */
-export type AuthProvider = ConfigText['auth']['providers'][number];
-
-/** All settings, resolved. Blocks stay text: each part hands them to its own matcher. */
-export interface Config {
-  readonly http: {
-    readonly host: string;
-    readonly port: number;
-    /** Without a slash at its end. */
-    readonly siteUrl: string;
-    readonly trustedProxies: readonly string[];
-  };
-  readonly catalogue: { readonly file: string };
-  readonly checks: {
-    readonly intervalMs: number;
-    readonly timeoutMs: number;
-    readonly slowOverMs: number;
-    readonly confirmAfterMs: readonly number[];
-    readonly firstSpreadMs: number;
-    readonly threads: 'auto' | number;
-    readonly concurrency: number;
-    readonly controlTargets: readonly string[];
-    readonly allowPrivate: readonly string[];
-    readonly ports: readonly number[];
-    readonly nameservers: readonly string[];
-    readonly ownersMayProbePrivate: boolean;
-  };
-  readonly heartbeats: { readonly silenceMs: number };
-  readonly limits: {
-    readonly anonymousPerMinute: number;
-    readonly authenticatedPerMinute: number;
-    readonly domainsPerAccount: number;
-  };
-  readonly incidents: { readonly feedIntervalMs: number };
-  readonly auth: { readonly providers: readonly AuthProvider[] };
-  readonly storage: {
-    readonly dataDir: string;
-    readonly rawRetentionMs: number;
-    readonly rollupRetentionMs: number;
-    readonly redis: { readonly url: string | null };
-    readonly influx: {
-      readonly url: string | null;
-      readonly token: string | null;
-      readonly org: string | null;
-      readonly bucket: string | null;
-      readonly api: 'v1' | 'v2';
-    };
-  };
-  readonly log: {
-    readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
-    readonly format: 'auto' | 'pretty' | 'json';
-  };
-}
+export type AuthProvider = Config['auth']['providers'][number];
 
 /** Turns a checked configuration into the form that the program uses. */
-export function resolveConfig({ http, checks, heartbeats, incidents, storage, ...rest }: ConfigText): Config {
-  return {
-    http: { ...http, siteUrl: http.siteUrl.replace(/\/+$/, '') },
-    checks: {
-      intervalMs: toMs(checks.interval),
-      timeoutMs: toMs(checks.timeout),
-      slowOverMs: toMs(checks.slowOver),
-      confirmAfterMs: checks.confirmAfter.map(toMs),
-      firstSpreadMs: toMs(checks.firstSpread),
-      threads: checks.threads,
-      concurrency: checks.concurrency,
-      controlTargets: checks.controlTargets,
-      allowPrivate: checks.allowPrivate,
-      ports: checks.ports,
-      nameservers: checks.nameservers,
-      ownersMayProbePrivate: checks.ownersMayProbePrivate,
-    },
-    heartbeats: { silenceMs: toMs(heartbeats.silence) },
-    incidents: { feedIntervalMs: toMs(incidents.feedInterval) },
-    storage: {
-      dataDir: storage.dataDir,
-      rawRetentionMs: toMs(storage.rawRetention),
-      rollupRetentionMs: toMs(storage.rollupRetention),
-      redis: storage.redis,
-      influx: storage.influx,
-    },
-    ...rest,
-  };
+export function resolveConfig(text: ConfigText): Config {
+  return resolve(text, CONFIG_SCHEMA) as Config;
 }
 
-function toMs(text: string): number {
-  return parseDuration(text) ?? Number.NaN;
+function resolve(value: unknown, schema: TSchema): unknown {
+  if (value === null) return null;
+  if (schema.format !== undefined) return FORMATS[schema.format]?.read(value as string);
+  if (schema.type === 'array')
+    return (value as unknown[]).map((item) => resolve(item, schema.items as TSchema));
+  if (schema.type !== 'object') return value;
+  const members = schema.properties as Record<string, TSchema>;
+  return Object.fromEntries(
+    Object.entries(members)
+      .filter(([name]) => name in (value as object))
+      .map(([name, member]) => [
+        resolvedName(name, member),
+        resolve((value as Record<string, unknown>)[name], member),
+      ]),
+  );
 }
 
-/** Settings whose values differ, by path, and whether a running program takes the new one. */
+function resolvedName(name: string, schema: TSchema): string {
+  return schema.format === 'duration' || schema.items?.format === 'duration' ? `${name}Ms` : name;
+}
+
+/** A setting whose value differs, by path, and whether a running program takes the new one. */
 export interface ConfigChange {
   readonly path: string;
+  /** False: it waits for a restart. */
   readonly reloadable: boolean;
 }
 
-/** Compares two configurations, setting by setting. */
+/** Compares two configurations, setting by setting, in the order of the schema. */
 export function changedSettings(before: Config, after: Config): ConfigChange[] {
-  const reloadable = new Set(
-    SETTINGS.filter(({ schema }) => schema.reloadable === true).map(({ path }) => path.join('.')),
-  );
-  return compare(before, after, '').map((path) => ({ path, reloadable: reloadable.has(path) }));
+  return SETTINGS.filter(
+    (setting) =>
+      JSON.stringify(settingValue(before, setting)) !== JSON.stringify(settingValue(after, setting)),
+  ).map(({ path, schema }) => ({ path: path.join('.'), reloadable: schema.reloadable === true }));
 }
 
-function compare(before: unknown, after: unknown, path: string): string[] {
-  const isGroup = (value: unknown): value is Record<string, unknown> =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isGroup(before) || !isGroup(after))
-    return JSON.stringify(before) === JSON.stringify(after) ? [] : [path];
-  const below = path === '' ? '' : `${path}.`;
-  return Object.keys(after).flatMap((name) =>
-    compare(before[name], after[name], below + name.replace(/Ms$/, '')),
-  );
+function settingValue(config: Config, { path, schema }: Setting): unknown {
+  const names = [...path.slice(0, -1), resolvedName(path.at(-1) ?? '', schema)];
+  return names.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], config);
 }

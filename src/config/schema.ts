@@ -1,6 +1,6 @@
 /**
  * Every setting, once: its type, default, meaning, and whether a running program takes a change of it.
- * Durations and blocks are written as text in files; `resolve-config.ts` turns them into what the program uses.
+ * Durations and blocks are written as text in files; `formats.ts` reads them into what the program uses.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 
@@ -14,14 +14,24 @@ export interface SettingNotes {
   readonly secret?: boolean;
 }
 
+declare const durationMark: unique symbol;
+/** A duration as files write it, `5m`; kept apart from other text so that the type `Config` can follow from the schema. */
+export type DurationText = string & { readonly [durationMark]: true };
+
+const durationType = (notes: object) =>
+  Type.Unsafe<DurationText>({ type: 'string', format: 'duration', ...notes });
 const duration = (byDefault: string, description: string, minMs = 0) =>
-  Type.String({ format: 'duration', default: byDefault, description, minMs });
+  durationType({ default: byDefault, description, minMs });
 const count = (byDefault: number, description: string, notes: SettingNotes = {}) =>
   Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: byDefault, description, ...notes });
 const optionalText = (description: string, more: object = {}) =>
   Type.Union([Type.Null(), Type.String({ minLength: 1, ...more })], { default: null, description });
-const list = (item: TSchema, byDefault: readonly unknown[], description: string, more: object = {}) =>
-  Type.Unsafe<string[]>(Type.Array(item, { default: byDefault, description, ...more }));
+const list = <T extends TSchema>(
+  item: T,
+  byDefault: readonly unknown[],
+  description: string,
+  more: object = {},
+) => Type.Array(item, { default: byDefault, description, ...more });
 const section = <T extends Record<string, TSchema>>(members: T, description: string) =>
   Type.Object(members, { additionalProperties: false, default: {}, description });
 const choice = <const T extends string>(
@@ -39,7 +49,8 @@ const Provider = Type.Object(
     clientId: Type.String({ minLength: 1 }),
     clientSecret: Type.String({ minLength: 1, secret: true }),
   },
-  { additionalProperties: false },
+  // A provider that is not of this form may hold its secret anywhere, so it is never printed whole.
+  { additionalProperties: false, secret: true },
 );
 
 /** The whole configuration file. */
@@ -55,7 +66,7 @@ export const CONFIG_SCHEMA = section(
           description: 'Port to listen on; 0: any free one.',
         }),
         siteUrl: Type.String({
-          format: 'http-url',
+          format: 'site-url',
           default: 'http://localhost:8080',
           description: 'The address under which people reach the site. The API is this plus /api/v1.',
         }),
@@ -83,7 +94,7 @@ export const CONFIG_SCHEMA = section(
         timeout: duration('10s', 'Time-out of one attempt, redirects included.', 10),
         slowOver: duration('3s', 'A response over this is slow; exactly this is up.', 1),
         confirmAfter: list(
-          Type.String({ format: 'duration', minMs: 1 }),
+          durationType({ minMs: 1 }),
           ['2s', '4s'],
           'A failure is checked again, each time this long after the failure before. An empty list: not at all.',
           { maxItems: 10 },
@@ -114,11 +125,10 @@ export const CONFIG_SCHEMA = section(
           [],
           "CIDR blocks of private addresses that the catalogue and its feeds may name; never owners' domains.",
         ),
-        ports: Type.Unsafe<number[]>(
-          Type.Array(Type.Integer({ minimum: 1, maximum: 65_535 }), {
-            default: [80, 443],
-            description: "Ports that may be probed. A port in a catalogue entry's check.url is allowed too.",
-          }),
+        ports: list(
+          Type.Integer({ minimum: 1, maximum: 65_535 }),
+          [80, 443],
+          "Ports that may be probed. A port in a catalogue entry's check.url is allowed too.",
         ),
         nameservers: list(
           Type.String({ format: 'ip-port' }),
@@ -154,10 +164,12 @@ export const CONFIG_SCHEMA = section(
     ),
     auth: section(
       {
-        providers: Type.Array(Provider, {
-          default: [],
-          description: 'Sign-in: entries of {id, kind: oidc|github, issuer, clientId, clientSecret}.',
-        }),
+        providers: list(
+          Provider,
+          [],
+          'Sign-in: entries of {id, kind: oidc|github, issuer, clientId, clientSecret}.',
+          { secret: true },
+        ),
       },
       'Who may sign in.',
     ),

@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { parse } from 'yaml';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig, SETTING_PATHS } from '../../src/config/load-config.ts';
+import { findWarnings } from '../../src/config/cross-check.ts';
+import { SETTING_PATHS, SETTINGS } from '../../src/config/environment.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { changedSettings } from '../../src/config/resolve-config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -31,9 +33,48 @@ t.test('it ships a file that names every setting with its default', async (t) =>
   );
 });
 
+t.test(
+  'it ships a file that explains every setting and section, and says what a running program takes',
+  async (t) => {
+    const lines = readFileSync(SHIPPED, 'utf8').split('\n');
+    // The comment lines above each key, with the key's path by its indentation.
+    const comments = new Map<string, string>();
+    const path: string[] = [];
+    lines.forEach((line, index) => {
+      const [, indent, key] = /^( *)([A-Za-z]+):/.exec(line) ?? [];
+      if (indent === undefined || key === undefined) return;
+      path.splice(indent.length / 2, path.length, key);
+      comments.set(path.join('.'), lines[index - 1]?.trim() ?? '');
+    });
+    t.same(
+      SETTINGS.map(({ path }) => comments.get(path.join('.'))),
+      SETTINGS.map(
+        ({ schema }) => `# ${schema.description}${schema.reloadable === true ? ' Taken at SIGHUP.' : ''}`,
+      ),
+    );
+    t.equal([...comments.values()].filter((comment) => !comment.startsWith('# ')).length, 0);
+  },
+);
+
+t.test('it knows exactly the settings that operators are promised', async (t) => {
+  t.same(
+    SETTING_PATHS,
+    [
+      'http.host http.port http.siteUrl http.trustedProxies catalogue.file',
+      'checks.interval checks.timeout checks.slowOver checks.confirmAfter checks.firstSpread checks.threads',
+      'checks.concurrency checks.controlTargets checks.allowPrivate checks.ports checks.nameservers',
+      'checks.ownersMayProbePrivate heartbeats.silence',
+      'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount',
+      'incidents.feedInterval auth.providers storage.dataDir storage.rawRetention storage.rollupRetention',
+      'storage.redis.url storage.influx.url storage.influx.token storage.influx.org storage.influx.bucket',
+      'storage.influx.api log.level log.format',
+    ].flatMap((line) => line.split(' ')),
+  );
+});
+
 t.test('it has the defaults that operators are promised', async (t) => {
   const config = loadConfig({ file: null, env: {} });
-  t.match(config, {
+  t.same(config, {
     http: { host: '0.0.0.0', port: 8080, siteUrl: 'http://localhost:8080', trustedProxies: [] },
     catalogue: { file: 'config/catalogue.yaml' },
     checks: {
@@ -44,6 +85,11 @@ t.test('it has the defaults that operators are promised', async (t) => {
       firstSpreadMs: 60_000,
       threads: 'auto',
       concurrency: 256,
+      controlTargets: [
+        'https://www.google.com/generate_204',
+        'https://www.cloudflare.com/cdn-cgi/trace',
+        'https://www.apple.com/library/test/success.html',
+      ],
       allowPrivate: [],
       ports: [80, 443],
       nameservers: [],
@@ -62,7 +108,6 @@ t.test('it has the defaults that operators are promised', async (t) => {
     },
     log: { level: 'info', format: 'auto' },
   });
-  t.equal(config.checks.controlTargets.length, 3);
 });
 
 t.test(
@@ -88,7 +133,7 @@ t.test(
         confirmAfterMs: [1_000, 500],
         ports: [80, 8080],
         threads: 4,
-        allowPrivate: ['127.0.0.0/8', '::1'],
+        allowPrivate: ['127.0.0.0/8', '::1/128'],
         controlTargets: [],
         ownersMayProbePrivate: true,
       },
@@ -111,26 +156,51 @@ t.test('it tells every problem of a bad file, with its path', async (t) => {
 
 t.test('it names the variable where the environment is wrong', async (t) => {
   t.throws(
-    () => fromText('', { UPBEAT_HTTP_PROT: '1', UPBEAT_HTTP_PORT: 'eighty', UPBEAT_LOG_LEVEL: 'loud' }),
+    () =>
+      fromText('log: { level: info }', {
+        UPBEAT_HTTP_PROT: '1',
+        UPBEAT_HTTP_PORT: 'eighty',
+        UPBEAT_HTTP_HOST: '',
+        UPBEAT_LOG_LEVEL: 'loud',
+        UPBEAT_CHECKS_PORTS: '80,0',
+      }),
     {
       message: [
         'UPBEAT_HTTP_PROT: is no setting; did you mean UPBEAT_HTTP_PORT?',
-        'http.port (UPBEAT_HTTP_PORT): "eighty" is not a whole number from 0 to 65535',
-        'log.level (UPBEAT_LOG_LEVEL): "loud" is not one of silent, error, warn, info, debug',
+        'checks.ports[1]: 0 is not a whole number from 1 to 65535 (UPBEAT_CHECKS_PORTS)',
+        'http.host: must not be empty; write text (UPBEAT_HTTP_HOST)',
+        'http.port: "eighty" is not a whole number from 0 to 65535 (UPBEAT_HTTP_PORT)',
+        'log.level: "loud" is not one of silent, error, warn, info, debug (UPBEAT_LOG_LEVEL)',
       ].join('\n'),
     },
   );
   t.throws(() => fromText('', { UPBEAT_HTTP_HOST: 'a', UPBEAT_HTTP_HOST_FILE: '/x' }), {
     message: 'UPBEAT_HTTP_HOST_FILE: stands beside UPBEAT_HTTP_HOST; set only one of them',
   });
+  t.throws(() => fromText('', { UPBEAT_STORAGE_INFLUX_TOKEN_FILE: '/nowhere/at/all' }), {
+    message: /^UPBEAT_STORAGE_INFLUX_TOKEN_FILE: cannot be read: ENOENT/,
+  });
 });
 
 t.test('it never shows a secret', async (t) => {
-  try {
-    fromText('storage: { influx: { token: [hunter2] }, redis: { url: "http://:hunter2@x" } }');
-    t.fail('it was taken');
-  } catch (error) {
-    t.notMatch((error as Error).message, 'hunter2');
+  const provider = '{ id: x, kind: github, clientId: a, clientSecret: [hunter2] }';
+  const cases: readonly (readonly [text: string, env?: Record<string, string>])[] = [
+    ['storage: { influx: { token: [hunter2] }, redis: { url: "http://:hunter2@x" } }'],
+    ['storage: { influx: { url: "http://x", api: v1, token: hunter2 } }'],
+    [`auth: { providers: [${provider}, hunter2] }`],
+    ['auth: { providers: { clientSecret: hunter2 } }'],
+    ['', { UPBEAT_AUTH_PROVIDERS: '[{ id: x, clientSecret: hunter2' }],
+    ['', { UPBEAT_AUTH_PROVIDERS: 'clientSecret: hunter2' }],
+    ['', { UPBEAT_STORAGE_REDIS_URL: 'hunter2@x' }],
+  ];
+  for (const [text, env] of cases) {
+    try {
+      fromText(text, env);
+      t.fail(`${text} was taken`);
+    } catch (error) {
+      t.ok(error instanceof ConfigError);
+      t.notMatch((error as Error).message, 'hunter2');
+    }
   }
 });
 
@@ -149,11 +219,65 @@ t.test('it ends every bad file in a ConfigError, never in another error', async 
 
 t.test('it knows which settings changed and which of them need a restart', async (t) => {
   const before = fromText('');
-  const after = fromText('limits: { anonymousPerMinute: 20 }\nchecks: { interval: 1m, confirmAfter: [] }');
+  const after = fromText(`
+    http: { port: 1, trustedProxies: [10.0.0.1] }
+    catalogue: { file: other.yaml }
+    checks: { interval: 1m, confirmAfter: [] }
+    limits: { anonymousPerMinute: 20, authenticatedPerMinute: 70, domainsPerAccount: 1 }
+    storage: { redis: { url: "redis://x" } }
+    log: { level: debug, format: json }`);
   t.same(changedSettings(before, after), [
+    { path: 'http.port', reloadable: false },
+    { path: 'http.trustedProxies', reloadable: false },
+    { path: 'catalogue.file', reloadable: false },
     { path: 'checks.interval', reloadable: false },
     { path: 'checks.confirmAfter', reloadable: false },
     { path: 'limits.anonymousPerMinute', reloadable: true },
+    { path: 'limits.authenticatedPerMinute', reloadable: true },
+    { path: 'limits.domainsPerAccount', reloadable: false },
+    { path: 'storage.redis.url', reloadable: false },
+    { path: 'log.level', reloadable: false },
+    { path: 'log.format', reloadable: false },
   ]);
-  t.same(changedSettings(before, before), []);
+  t.same(changedSettings(before, fromText('checks: { interval: 300s }')), []);
+});
+
+t.test('it takes empty sections, wherever they stand, for their defaults', async (t) => {
+  t.same(fromText('http:\nstorage:\n  redis:\n  influx:\nlog: {}\n'), fromText(''));
+});
+
+t.test('it warns of what is allowed and probably not wanted', async (t) => {
+  t.same(findWarnings(fromText('')), []);
+  // 10 s + 2 s + 10 s + 4 s + 10 s: the 36 s of the longest check.
+  t.same(findWarnings(fromText('checks: { interval: 36s }')), []);
+  t.same(
+    findWarnings(
+      fromText(`
+        http: { trustedProxies: [10.0.0.0/8, 0.0.0.0/0] }
+        checks: { interval: 35s, slowOver: 10s, ownersMayProbePrivate: true }
+        storage: { influx: { url: "http://127.0.0.1:8086" } }`),
+    ).map(({ path, message }) => `${path}: ${message}`),
+    [
+      'http.trustedProxies: 0.0.0.0/0 believes everybody: any client can choose the address that limits count',
+      'checks.interval: a check that fails can last 36s with its re-checks, longer than the interval of 35s; the service is then checked less often',
+      'checks.slowOver: is not shorter than checks.timeout; nothing is ever slow',
+      'checks.ownersMayProbePrivate: lets the services of owners reach private addresses; it is meant for tests only',
+      'storage.influx.bucket: is not set; InfluxDB takes no samples without one',
+    ],
+  );
+});
+
+t.test('it says that a file cannot be read', async (t) => {
+  t.throws(() => loadConfig({ file: '/nowhere/upbeat.yaml', env: {} }), {
+    message: /^\/nowhere\/upbeat\.yaml: cannot be read: ENOENT/,
+  });
+});
+
+t.test('it gives every setting a variable of its own', async (t) => {
+  t.equal(new Set(SETTINGS.map(({ variable }) => variable)).size, SETTINGS.length);
+  t.match(
+    SETTINGS.map(({ variable }) => variable),
+    { 0: 'UPBEAT_HTTP_HOST', 2: 'UPBEAT_HTTP_SITEURL' },
+  );
+  t.ok(SETTINGS.some(({ variable }) => variable === 'UPBEAT_STORAGE_REDIS_URL'));
 });

@@ -1,0 +1,82 @@
+/** Says in our own words what the schema found wrong: one sentence for each place, with what to write instead. */
+import type { TSchema } from '@sinclair/typebox';
+import type { ErrorObject } from 'ajv';
+import { formatDuration } from '../domain/durations.ts';
+import { closest } from './closest-name.ts';
+import { SETTING_PATHS } from './environment.ts';
+import { FORMATS } from './formats.ts';
+
+/** A problem at the parts of a path, such as `['checks', 'ports', '0']`. */
+export interface SchemaProblem {
+  readonly parts: readonly string[];
+  readonly message: string;
+}
+
+/** One problem for each place that `errors` name. The errors must be verbose, for the values they found. */
+export function describeErrors(errors: readonly ErrorObject[]): SchemaProblem[] {
+  const found = new Map<string, SchemaProblem>();
+  for (const error of errors) {
+    const parts = error.instancePath.split('/').slice(1).map(unescapePointer);
+    if (error.keyword === 'additionalProperties') parts.push(String(error.params.additionalProperty));
+    if (error.keyword === 'required') parts.push(String(error.params.missingProperty));
+    const key = JSON.stringify(parts);
+    // Each branch of a union complains by itself; the union's own error speaks for all of them.
+    if (!found.has(key) || error.keyword === 'anyOf') found.set(key, { parts, message: sentence(error) });
+  }
+  return [...found.values()];
+}
+
+/** `['checks', 'ports', '0']` as `checks.ports[0]`. */
+export function formatPath(parts: readonly string[]): string {
+  return parts
+    .map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+function sentence(error: ErrorObject): string {
+  const schema = error.parentSchema as TSchema;
+  if (error.keyword === 'additionalProperties')
+    return unknownName(String(error.params.additionalProperty), Object.keys(schema.properties));
+  if (error.keyword === 'required') return 'is missing';
+  if (error.data === '') return `must not be empty; write ${expected(schema)}`;
+  const isSecret = schema.secret === true || schema.anyOf?.some((one: TSchema) => one.secret === true);
+  const shown = isSecret ? 'this' : shorten(JSON.stringify(error.data));
+  if (error.keyword === 'minMs')
+    return `${shown} is too short; write at least ${formatDuration(Number(schema.minMs))}`;
+  if (error.keyword === 'maxItems') return `has too many entries; write at most ${schema.maxItems}`;
+  return `${shown} is not ${expected(schema)}`;
+}
+
+/** Somebody's name for a setting: misspelt, written with dots, or put into the wrong section. */
+function unknownName(name: string, siblings: readonly string[]): string {
+  const near = closest(name, siblings);
+  if (near !== null) return `is no setting; did you mean ${near}?`;
+  if (SETTING_PATHS.includes(name))
+    return `is no setting; write ${name.split('.').join(': { ')}: ...${' }'.repeat(name.split('.').length - 1)}`;
+  const elsewhere = SETTING_PATHS.filter((path) => path.endsWith(`.${name}`));
+  return `is no setting${elsewhere.length === 0 ? '' : `; did you mean ${elsewhere.join(' or ')}?`}`;
+}
+
+/** What a schema wants, in words. */
+function expected(schema: TSchema): string {
+  if (schema.format !== undefined) return FORMATS[schema.format]?.expected ?? schema.format;
+  if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`;
+  if (schema.const !== undefined) return String(schema.const);
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(expected))].join(' or ');
+  if (schema.pattern !== undefined) return `text of the form ${schema.pattern}`;
+  if (schema.type === 'integer') return `a whole number from ${schema.minimum} to ${schema.maximum}`;
+  if (schema.type === 'boolean') return 'true or false';
+  if (schema.type === 'array') return 'a list';
+  if (schema.type === 'object') return 'a group of settings';
+  if (schema.type === 'null') return 'null';
+  return 'text';
+}
+
+function shorten(text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 97)}...`;
+}
+
+function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
