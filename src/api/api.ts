@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { createClientReader } from './client-address.ts';
 import type { ApiAnswer, ApiRequest, Route } from './exchange.ts';
 import { ApiError } from './problem.ts';
-import { createRateLimiter } from './rate-limits.ts';
+import { createLimitMemory, createRateLimiter } from './rate-limits.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
 import { createServe, type ServeOptions } from './serve.ts';
 
@@ -47,21 +47,24 @@ export function createApi(options: ApiOptions): Api {
   const { settings, clock, metrics, log } = options;
   const now = () => clock.now();
   const { anonymousPerMinute, authenticatedPerMinute } = settings;
-  const both = () => ({
-    anonymous: createRateLimiter(anonymousPerMinute, now),
-    authenticated: createRateLimiter(authenticatedPerMinute, now),
+  const addresses = createLimitMemory(clock);
+  const keys = createLimitMemory(clock);
+  const both = (name: string) => ({
+    anonymous: createRateLimiter(name, anonymousPerMinute, addresses),
+    authenticated: createRateLimiter(name, authenticatedPerMinute, keys),
   });
-  const pageLimiter = createRateLimiter(PAGES_PER_MINUTE, now);
   const limiters = {
-    api: both(),
-    pictures: both(),
-    pages: { anonymous: pageLimiter, authenticated: pageLimiter },
+    api: both('api'),
+    pictures: both('pictures'),
+    pages: {
+      anonymous: createRateLimiter('pages', PAGES_PER_MINUTE, addresses),
+      authenticated: createRateLimiter('pages', PAGES_PER_MINUTE, keys),
+    },
   };
   const serve = createServe({
     siteUrl: settings.siteUrl,
     authenticator: options.authenticator,
     limiters,
-    now,
     log,
   });
   const readClient = createClientReader(settings.trustedProxies);
@@ -142,20 +145,21 @@ export function createApi(options: ApiOptions): Api {
 const UNKNOWN_ROUTE: Route = {
   path: 'unknown',
   bucket: 'pages',
+  anyMethod: true,
   handle({ params }) {
     throw new ApiError('route_not_found', `There is nothing at ${(params.path ?? '').slice(0, 200)}.`);
   },
 };
 
 function send(response: ServerResponse, answer: ApiAnswer, method: string): void {
-  if (response.destroyed) return;
-  if (answer.stream !== undefined && method !== 'HEAD') {
-    response.writeHead(answer.status, answer.headers);
+  if (answer.stream !== undefined) {
+    if (!response.destroyed) response.writeHead(answer.status, answer.headers);
     answer.stream(response);
     return;
   }
+  if (response.destroyed) return;
   const length = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.byteLength;
-  const hasBody = answer.status !== 204 && answer.status !== 304 && answer.stream === undefined;
+  const hasBody = answer.status !== 204 && answer.status !== 304;
   response.writeHead(
     answer.status,
     hasBody ? { ...answer.headers, 'Content-Length': length } : answer.headers,

@@ -12,6 +12,7 @@ import type { Registry } from '../store/ports/registry.ts';
 import type { Route } from './exchange.ts';
 import { readParameters, refuse } from './parameters.ts';
 import { ApiError } from './problem.ts';
+import type { Allowance } from './rate-limits.ts';
 import { serviceNotFound } from './reading-routes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 
@@ -52,40 +53,72 @@ const HEARTBEAT_MS = 15_000;
 const REPLAY_PAGE = 500;
 /** A client that does not read is ended when this much waits for it; it resumes where it was. */
 const LONGEST_BACKLOG_BYTES = 1_048_576;
+/** When a client with too many streams may try again, seconds. */
+const RETRY_AFTER_SECONDS = 10;
 
 /** Makes the route and its streams. */
 export function createEventStreams(sources: EventSources): EventStreams {
   const { directory, registry, clock, log } = sources;
   const streams = new Set<ServerResponse>();
   const perClient = new Map<string, number>();
+  let closed = false;
 
   const run = async (response: ServerResponse, slug: string | null, after: number | null) => {
-    let position = after ?? (await registry.lastTransition());
-    /** Live events wait here until what was missed has been sent. */
-    let waiting: Transition[] | null = [];
+    // A position that the feed has not reached is none of ours: nothing would ever come after it.
+    const newest = await registry.lastTransition();
+    let position = after === null ? newest : Math.min(after, newest);
+    const write = (text: string) => {
+      if (response.writableEnded || response.destroyed) return;
+      response.write(text);
+      if (response.writableLength > LONGEST_BACKLOG_BYTES) response.destroy();
+    };
     const send = (transition: Transition) => {
       if (transition.position <= position) return;
       position = transition.position;
-      if (slug === null || transition.slug === slug) response.write(formatEvent(transition));
-      if (response.writableLength > LONGEST_BACKLOG_BYTES) response.destroy();
+      if (slug === null || transition.slug === slug) write(formatEvent(transition));
     };
-    const unwatch = sources.watchTransitions((transition) => {
-      if (waiting === null) send(transition);
-      else waiting.push(transition);
-    });
-    const stopBeating = clock.every(HEARTBEAT_MS, () => response.write(': still here\n\n'));
-    response.once('close', () => {
-      unwatch();
-      stopBeating();
-    });
-    response.write(`retry: 3000\n: status changes; resumable by Last-Event-ID\n\n`);
+    /** Live events wait here until what was missed has been sent. */
+    let waiting: Transition[] | null = [];
+    const stops = [
+      sources.watchTransitions((transition) => {
+        if (waiting === null) send(transition);
+        else waiting.push(transition);
+      }),
+      // The id alone is no event, but moves what the client will resume from past the events of other services.
+      clock.every(HEARTBEAT_MS, () => write(`: still here\nid: ${position}\n\n`)),
+    ];
+    const stop = () => {
+      for (const end of stops) end();
+    };
+    response.once('close', stop);
+    // The client may have left during the question above.
+    if (response.destroyed) return stop();
+    write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
     for (;;) {
       const missed = await registry.transitionsAfter(position, REPLAY_PAGE);
       missed.forEach(send);
       if (missed.length < REPLAY_PAGE || response.destroyed) break;
+      await drained(response);
     }
     for (const transition of waiting) send(transition);
     waiting = null;
+  };
+
+  const look = (client: string): Allowance => {
+    const remaining = STREAMS_PER_CLIENT - (perClient.get(client) ?? 0);
+    return {
+      allowed: remaining > 0,
+      limit: STREAMS_PER_CLIENT,
+      remaining,
+      resetAtSeconds: Math.ceil(clock.now() / 1_000) + RETRY_AFTER_SECONDS,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    };
+  };
+
+  const release = (client: string) => {
+    const left = (perClient.get(client) ?? 1) - 1;
+    if (left === 0) perClient.delete(client);
+    else perClient.set(client, left);
   };
 
   return {
@@ -93,39 +126,41 @@ export function createEventStreams(sources: EventSources): EventStreams {
       return streams.size;
     },
     close() {
+      closed = true;
       for (const response of streams) response.end();
     },
     route: {
       path: '/api/v1/events',
-      bucket: 'none',
+      bucket: 'streams',
+      look,
       handle({ method, client, headers, query }) {
         const given = readParameters(query, EVENTS_QUERY);
         const slug = given.slug === undefined ? null : String(given.slug);
         const service = slug === null ? null : directory.bySlug(slug);
         if (slug !== null && service === null) throw serviceNotFound(slug);
         const after = readPosition(headers['last-event-id']?.toString() ?? given.last_event_id?.toString());
-        if (method === 'HEAD') return { status: 200, headers: STREAM_HEADERS, body: '' };
-        const already = perClient.get(client) ?? 0;
-        if (already >= STREAMS_PER_CLIENT) {
+        if (method === 'HEAD')
+          return { status: 200, headers: STREAM_HEADERS, body: '', stream: (response) => response.end() };
+        if (!look(client).allowed) {
           const detail = `An address may hold ${STREAMS_PER_CLIENT} streams open.`;
-          throw new ApiError('too_many_streams', detail, {}, { 'Retry-After': '10' });
+          throw new ApiError('too_many_streams', detail, {}, { 'Retry-After': String(RETRY_AFTER_SECONDS) });
         }
-        perClient.set(client, already + 1);
+        perClient.set(client, (perClient.get(client) ?? 0) + 1);
         return {
           status: 200,
-          headers: {
-            'Content-Type': 'text/event-stream',
-            'Cache-Control': 'no-store',
-            'X-Accel-Buffering': 'no',
-          },
+          headers: STREAM_HEADERS,
           body: '',
           stream(response) {
+            // Where the client has left already, no 'close' would come.
+            if (response.destroyed || closed) {
+              release(client);
+              response.end();
+              return;
+            }
             streams.add(response);
             response.once('close', () => {
               streams.delete(response);
-              const left = (perClient.get(client) ?? 1) - 1;
-              if (left === 0) perClient.delete(client);
-              else perClient.set(client, left);
+              release(client);
             });
             run(response, service?.slug ?? null, after).catch((error: Error) => {
               log.warn({ problem: error.message }, 'an event stream was ended');
@@ -136,6 +171,20 @@ export function createEventStreams(sources: EventSources): EventStreams {
       },
     },
   };
+}
+
+/** Waits until a client has read what was written, or has left. */
+function drained(response: ServerResponse): Promise<void> {
+  if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
 }
 
 function readPosition(text: string | undefined): number | null {

@@ -1,5 +1,6 @@
 /** What a handler gets and gives: an HTTP exchange without a framework, so that every way in shares one behaviour. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Allowance } from './rate-limits.ts';
 
 /** A request as handlers see it. */
 export interface ApiRequest {
@@ -20,12 +21,15 @@ export interface ApiAnswer {
   readonly body: string | Uint8Array;
   /** Strong validator with its quotes; absent: made from the body where the route has one. */
   readonly etag?: string;
-  /** Takes the response over and writes to it for as long as it likes; `body` is not used then. */
+  /**
+   * Takes the response over and writes to it for as long as it likes; `body` is not used then. Called once, also where
+   * the client has left meanwhile.
+   */
   readonly stream?: (response: ServerResponse) => void;
 }
 
-/** Whose requests are counted together (decisions, "What counts where"). */
-export type Bucket = 'api' | 'pictures' | 'pages' | 'none';
+/** Whose requests are counted together (decisions, "What counts where"); `streams` counts by itself. */
+export type Bucket = 'api' | 'pictures' | 'pages' | 'streams' | 'none';
 
 /** A line of the URL table. */
 export interface Route {
@@ -33,6 +37,10 @@ export interface Route {
   readonly path: string;
   readonly bucket: Bucket;
   readonly handle: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
+  /** What a client has left, where the route counts by itself. */
+  readonly look?: (client: string) => Allowance;
+  /** True: the handler is asked for every method. Absent: for GET and HEAD. */
+  readonly anyMethod?: boolean;
 }
 
 /** A JSON answer. */

@@ -3,10 +3,13 @@ declare module 'koa-ratelimit' {
   /** Options of the memory driver. */
   interface RateLimitOptions {
     readonly driver: 'memory';
-    readonly db: Map<string, unknown>;
+    /** A Map, as far as get, has and set. */
+    readonly db: object;
     /** Milliseconds. */
     readonly duration: number;
     readonly max: number;
+    /** Stands before the id and a colon in the keys of `db`. */
+    readonly namespace: string;
     readonly id: (context: object) => string;
     readonly headers: { readonly remaining: string; readonly reset: string; readonly total: string };
     readonly errorMessage: string;

@@ -71,9 +71,10 @@ function readValue(name: string, text: string, schema: TSchema): string | number
     throw refuse(name, `is ${quote(text)}, which is not known`, schema);
   }
   if (schema.type !== 'integer') return text;
-  if (!/^\d{1,15}$/.test(text))
+  if (!/^\d+$/.test(text))
     throw refuse(name, `is ${quote(text)}, which is not a whole number in decimal digits`, schema);
-  const value = Number(text);
+  // Beyond this the stores could not tell neighbours apart; there is nothing there anyway.
+  const value = Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   if (value < schema.minimum) throw refuse(name, `is ${value}, which is too small`, schema);
   if (schema.maximum !== undefined && value > schema.maximum) {
     if (schema.lowered === true) return schema.maximum;

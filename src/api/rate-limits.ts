@@ -3,6 +3,7 @@
  * without a charge. The library decides and counts; this file only stands around it.
  */
 import ratelimit from 'koa-ratelimit';
+import type { Clock } from '../clock.ts';
 
 /** What a client has left. */
 export interface Allowance {
@@ -12,6 +13,8 @@ export interface Allowance {
   readonly remaining: number;
   /** Unix seconds at which the window ends, rounded up. */
   readonly resetAtSeconds: number;
+  /** Whole seconds until then, at least 1. */
+  readonly retryAfterSeconds: number;
 }
 
 /** Counts requests of clients. */
@@ -20,7 +23,7 @@ export interface RateLimiter {
   charge(client: string): Promise<Allowance>;
   /** What the client has left, without a charge. */
   look(client: string): Allowance;
-  /** Requests a minute; may be changed while running, which begins every client's window anew. */
+  /** Requests a minute; may be changed while running. A window that is open keeps the limit it began with. */
   setMax(max: number): void;
 }
 
@@ -28,63 +31,73 @@ const WINDOW_MS = 60_000;
 /** At most so many addresses are remembered in a process (decisions). */
 const CLIENTS_KEPT = 100_000;
 
-/** Makes a limiter of `max` requests a minute for each client, in the process's own memory. */
-export function createRateLimiter(max: number, now: () => number): RateLimiter {
-  const entries = new LimitMap(now);
+/** Makes a memory for limiters. `clientsKept` windows are remembered; of more, the oldest are forgotten. */
+export function createLimitMemory(clock: Clock, clientsKept = CLIENTS_KEPT): LimitMemory {
+  return new LimitMemory(clock, clientsKept);
+}
+
+/** Makes a limiter of `max` requests a minute for each client. Limiters of one memory are told apart by `name`. */
+export function createRateLimiter(name: string, max: number, memory: LimitMemory): RateLimiter {
   let limit = max;
   const makeCheck = () =>
     ratelimit({
       driver: 'memory',
-      db: entries,
+      db: memory,
       duration: WINDOW_MS,
       max: limit,
+      namespace: name,
       id: (context) => (context as LimitContext).client,
       headers: { remaining: 'remaining', reset: 'reset', total: 'total' },
       errorMessage: 'limited',
     });
   let check = makeCheck();
+  const look = (client: string): Allowance => {
+    const entry = memory.peek(`${name}:${client}`);
+    const window = entry ?? memory.newWindow();
+    const times = { resetAtSeconds: window.resetAtSeconds, retryAfterSeconds: memory.secondsLeft(window) };
+    if (entry === undefined) return { allowed: true, limit, remaining: limit, ...times };
+    // The stored figure is what was left before the newest request was taken off.
+    const remaining = Math.max(0, entry.remaining - 1);
+    return { allowed: remaining > 0, limit: entry.total, remaining, ...times };
+  };
   return {
+    look,
     async charge(client) {
       const context = createContext(client);
       await check(context, pass);
-      const { remaining = 0, reset = 0 } = context.figures;
-      return { allowed: context.status !== 429, limit, remaining, resetAtSeconds: Math.ceil(reset) };
-    },
-    look(client) {
-      const entry = entries.peek(`limit:${client}`);
-      if (entry === undefined) {
-        return {
-          allowed: true,
-          limit,
-          remaining: limit,
-          resetAtSeconds: Math.ceil((now() + WINDOW_MS) / 1_000),
-        };
-      }
-      // The stored figure is what was left before the newest request was taken off.
-      const remaining = Math.max(0, entry.remaining - 1);
-      return { allowed: remaining > 0, limit, remaining, resetAtSeconds: Math.ceil(entry.reset) };
+      // Others may have been counted since; what the library told this request is its own.
+      const { remaining = 0 } = context.figures;
+      return { ...look(client), allowed: context.status !== 429, remaining };
     },
     setMax(value) {
       if (value === limit) return;
       limit = value;
-      entries.clear();
       check = makeCheck();
     },
   };
 }
 
-interface LimitEntry {
+interface Window {
+  /** End by the monotonic clock, milliseconds: neither sleep nor a corrected wall clock moves it. */
+  readonly endsAt: number;
+  /** End as clients are told, Unix seconds, rounded up. */
+  readonly resetAtSeconds: number;
+}
+
+interface LibraryEntry {
   readonly id: string;
-  /** Unix seconds with a fraction. */
+  /** Unix seconds by the library's clock, which runs on from the wall time at its start. */
   readonly reset: number;
   remaining: number;
   readonly total: number;
 }
 
+type LimitEntry = LibraryEntry & Window;
+
 /** The part of a Koa context that the library touches. */
 interface LimitContext {
   readonly client: string;
-  figures: { remaining?: number; reset?: number };
+  figures: { remaining?: number };
   readonly state: object;
   status: number;
   body: unknown;
@@ -108,42 +121,64 @@ const pass = () => Promise.resolve();
 
 /**
  * The library hands its entries out and changes them later, so that requests of one moment would share a figure: `get`
- * therefore stores and returns a copy. The map is bounded: expired clients go first, then the oldest.
+ * therefore stores and returns a copy. When a window ends is decided here, by our clock. The map is bounded: windows
+ * that have ended go first, then the oldest.
  */
-class LimitMap extends Map<string, LimitEntry> {
-  readonly #now: () => number;
+class LimitMemory extends Map<string, LimitEntry> {
+  readonly #clock: Clock;
+  readonly #clientsKept: number;
 
-  constructor(now: () => number) {
+  constructor(clock: Clock, clientsKept: number) {
     super();
-    this.#now = now;
+    this.#clock = clock;
+    this.#clientsKept = clientsKept;
   }
 
   override get(key: string): LimitEntry | undefined {
-    const entry = super.get(key);
-    if (entry === undefined) return undefined;
+    const entry = this.peek(key);
+    if (entry === undefined) {
+      // The library asks `has` next.
+      super.delete(key);
+      return undefined;
+    }
     const copy = { ...entry };
     super.set(key, copy);
     return copy;
   }
 
-  override set(key: string, entry: LimitEntry): this {
-    // A new window goes to the end, so that the first in the map is the one that ends first.
+  override set(key: string, entry: LibraryEntry): this {
+    // A new window goes to the end; all are equally long, so that the first in the map is the one that ends first.
     super.delete(key);
-    if (this.size >= CLIENTS_KEPT) this.#makeRoom();
-    return super.set(key, entry);
+    this.#sweep();
+    return super.set(key, { ...entry, reset: Number.POSITIVE_INFINITY, ...this.newWindow() });
   }
 
   /** The entry of a window that has not ended, untouched. */
   peek(key: string): LimitEntry | undefined {
     const entry = super.get(key);
-    return entry === undefined || entry.reset * 1_000 < this.#now() ? undefined : entry;
+    return entry === undefined || entry.endsAt <= this.#clock.monotonic() ? undefined : entry;
   }
 
-  #makeRoom(): void {
-    const nowSeconds = this.#now() / 1_000;
-    for (const [key, entry] of this) {
-      if (entry.reset >= nowSeconds && this.size < CLIENTS_KEPT) return;
+  /** A window that begins now. */
+  newWindow(): Window {
+    return {
+      endsAt: this.#clock.monotonic() + WINDOW_MS,
+      resetAtSeconds: Math.ceil((this.#clock.now() + WINDOW_MS) / 1_000),
+    };
+  }
+
+  /** Whole seconds to the end of a window, at least 1. */
+  secondsLeft({ endsAt }: Window): number {
+    return Math.max(1, Math.ceil((endsAt - this.#clock.monotonic()) / 1_000));
+  }
+
+  #sweep(): void {
+    const now = this.#clock.monotonic();
+    for (const [key, { endsAt }] of this) {
+      if (endsAt > now && this.size < this.#clientsKept) return;
       super.delete(key);
     }
   }
 }
+
+export type { LimitMemory };

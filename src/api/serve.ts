@@ -23,8 +23,7 @@ export interface ServeOptions {
     authenticate(authorization: string | undefined): Promise<Authentication>;
     peek(authorization: string | undefined): Authentication | undefined;
   };
-  readonly limiters: Readonly<Record<Exclude<Bucket, 'none'>, BucketLimiters>>;
-  readonly now: () => number;
+  readonly limiters: Readonly<Record<Exclude<Bucket, 'none' | 'streams'>, BucketLimiters>>;
   readonly log: Log;
 }
 
@@ -34,6 +33,7 @@ export type Serve = (route: Route, request: ApiRequest) => Promise<ApiAnswer>;
 const ALLOWED = 'GET, HEAD, OPTIONS';
 const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag';
 const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
+const NO_SNIFFING = { 'X-Content-Type-Options': 'nosniff' };
 const PREFLIGHT: ApiAnswer = {
   status: 204,
   headers: {
@@ -47,7 +47,7 @@ const PREFLIGHT: ApiAnswer = {
 };
 
 /** Makes the way of every request. */
-export function createServe({ siteUrl, authenticator, limiters, now, log }: ServeOptions): Serve {
+export function createServe({ siteUrl, authenticator, limiters, log }: ServeOptions): Serve {
   const answerError = (thrown: unknown, request: ApiRequest): ApiAnswer => {
     const error = thrown instanceof ApiError ? thrown : hideFault(thrown, request, log);
     return {
@@ -57,30 +57,25 @@ export function createServe({ siteUrl, authenticator, limiters, now, log }: Serv
     };
   };
 
+  const bucketOf = ({ bucket }: Route): BucketLimiters | null =>
+    bucket === 'none' ? null : limiters[bucket === 'streams' ? 'api' : bucket];
+
   /** Who pays for a request, and whether it is let in. */
   const admit = async (route: Route, request: ApiRequest): Promise<Admission> => {
-    if (route.bucket === 'none') return { charge: null, look: null, refused: null };
+    const bucket = bucketOf(route);
+    if (bucket === null) return FREE;
     const header = request.headers.authorization;
     const who = authenticator.peek(header) ?? (await authenticator.authenticate(header));
-    const bucket = limiters[route.bucket];
-    const limiter = who.kind === 'key' ? bucket.authenticated : bucket.anonymous;
-    const client = who.kind === 'key' ? `key:${who.key.id}` : request.client;
-    const refused =
-      who.kind === 'invalid'
-        ? new ApiError(
-            'invalid_key',
-            'The API key is not valid: unknown, expired or revoked.',
-            {},
-            {
-              'WWW-Authenticate': 'Bearer',
-            },
-          )
-        : null;
-    return { charge: () => limiter.charge(client), look: () => limiter.look(client), refused };
+    if (who.kind === 'invalid') return { payer: [bucket.anonymous, request.client], refused: invalidKey() };
+    // Streams are counted by how many are open.
+    if (route.bucket === 'streams') return FREE;
+    return who.kind === 'key'
+      ? { payer: [bucket.authenticated, String(who.key.id)], refused: null }
+      : { payer: [bucket.anonymous, request.client], refused: null };
   };
 
   const handle = async (route: Route, request: ApiRequest): Promise<ApiAnswer> => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
+    if (request.method !== 'GET' && request.method !== 'HEAD' && route.anyMethod !== true) {
       throw new ApiError(
         'method_not_allowed',
         `${request.method} is not possible here.`,
@@ -91,39 +86,50 @@ export function createServe({ siteUrl, authenticator, limiters, now, log }: Serv
     return await route.handle(request);
   };
 
+  /** A picture that the client has already costs nothing, so it is looked for before the charge; null: it has not. */
+  const findUnchanged = async (route: Route, request: ApiRequest): Promise<ApiAnswer | null> => {
+    if (route.bucket !== 'pictures' || request.headers['if-none-match'] === undefined) return null;
+    try {
+      const answer = await handle(route, request);
+      return isUnchanged(answer, request) ? answer : null;
+    } catch {
+      // What is wrong is answered, and charged, on the usual way.
+      return null;
+    }
+  };
+
   return async (route, request) => {
-    if (request.method === 'OPTIONS') return PREFLIGHT;
+    if (request.method === 'OPTIONS' && route.anyMethod !== true) return PREFLIGHT;
     let allowance: Allowance | null = null;
     let answer: ApiAnswer;
     try {
-      const { charge, look, refused } = await admit(route, request);
-      // A picture that the client has already costs nothing, so it is looked for before the charge.
-      const early = route.bucket === 'pictures' && refused === null ? await handle(route, request) : null;
-      if (early !== null && isUnchanged(early, request)) {
-        allowance = look?.() ?? null;
-        answer = early;
-      } else {
-        allowance = (await charge?.()) ?? null;
-        if (allowance !== null && !allowance.allowed) throw rateLimited(allowance, now());
-        if (refused !== null) throw refused;
-        answer = early ?? (await handle(route, request));
-      }
+      const { payer, refused } = await admit(route, request);
+      const unchanged = refused === null ? await findUnchanged(route, request) : null;
+      if (unchanged !== null && payer !== null) return complete(unchanged, request, payer[0].look(payer[1]));
+      if (payer !== null) allowance = await payer[0].charge(payer[1]);
+      if (allowance?.allowed === false) throw rateLimited(allowance);
+      if (refused !== null) throw refused;
+      answer = await handle(route, request);
     } catch (thrown) {
-      // An error of a picture's own was thrown before its charge.
-      if (allowance === null && route.bucket === 'pictures')
-        allowance = await limiters.pictures.anonymous.charge(request.client);
       answer = answerError(thrown, request);
     }
+    allowance ??= route.look?.(request.client) ?? bucketOf(route)?.anonymous.look(request.client) ?? null;
     return complete(answer, request, allowance);
   };
 }
 
 interface Admission {
-  /** Takes a request off; null: the route is not limited. */
-  readonly charge: (() => Promise<Allowance>) | null;
-  readonly look: (() => Allowance) | null;
-  /** Why the request is refused, after it was charged; null: it is not. */
+  /** The limiter that counts the request, and by which name; null: none does. */
+  readonly payer: readonly [RateLimiter, string] | null;
+  /** Why the request is refused, after it was counted; null: it is not. */
   readonly refused: ApiError | null;
+}
+
+const FREE: Admission = { payer: null, refused: null };
+
+function invalidKey(): ApiError {
+  const detail = 'The API key is not valid: unknown, expired or revoked.';
+  return new ApiError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
 }
 
 function isUnchanged(answer: ApiAnswer, { headers }: ApiRequest): boolean {
@@ -132,7 +138,8 @@ function isUnchanged(answer: ApiAnswer, { headers }: ApiRequest): boolean {
 
 /** Adds the validator and the headers that every answer carries; turns an answer that the client has into a 304. */
 function complete(answer: ApiAnswer, request: ApiRequest, allowance: Allowance | null): ApiAnswer {
-  const headers: Record<string, string> = { ...CORS, ...answer.headers };
+  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  const headers: Record<string, string> = { ...(isReading ? CORS : {}), ...NO_SNIFFING, ...answer.headers };
   if (allowance !== null) {
     headers['X-RateLimit-Limit'] = String(allowance.limit);
     headers['X-RateLimit-Remaining'] = String(allowance.remaining);
@@ -146,13 +153,12 @@ function complete(answer: ApiAnswer, request: ApiRequest, allowance: Allowance |
   return { status: 304, headers: rest, body: '' };
 }
 
-function rateLimited({ limit, resetAtSeconds }: Allowance, now: number): ApiError {
-  const seconds = Math.max(1, resetAtSeconds - Math.floor(now / 1_000));
+function rateLimited({ limit, retryAfterSeconds }: Allowance): ApiError {
   return new ApiError(
     'rate_limited',
-    `More than ${limit} requests in a minute. Wait ${seconds} s.`,
-    { retry_after: seconds },
-    { 'Retry-After': String(seconds) },
+    `More than ${limit} requests in a minute. Wait ${retryAfterSeconds} s.`,
+    { retry_after: retryAfterSeconds },
+    { 'Retry-After': String(retryAfterSeconds) },
   );
 }
 
