@@ -1,0 +1,283 @@
+/** The API over real HTTP on loopback, on simple stores that a test fills, with a clock that stands still. */
+import type { AddressInfo } from 'node:net';
+import { createApi } from '../../src/api/api.ts';
+import { createHttpServer } from '../../src/api/http-server.ts';
+import { createServiceDirectory } from '../../src/api/service-directory.ts';
+import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
+import { generateKeyText, readKey } from '../../src/auth/key-text.ts';
+import { createFakeClock } from '../../src/clock.ts';
+import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/current.ts';
+import type { Incident } from '../../src/domain/incident.ts';
+import { NO_TIMING } from '../../src/domain/result.ts';
+import type { Bucket } from '../../src/domain/sample.ts';
+import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { type Log, silentLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import type { ApiKey, IncidentQuery } from '../../src/store/ports/registry.ts';
+import type { SampleQuery } from '../../src/store/ports/samples.ts';
+import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+
+/** When the clock of a test stands. */
+export const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
+
+/** A service of the catalogue; a test names what matters to it. */
+export function service(id: number, slug: string, more: Partial<Service> = {}): Service {
+  return {
+    id,
+    slug,
+    name: slug.toUpperCase(),
+    domain: `${slug}.example`,
+    category: 'developer',
+    origin: 'catalogue',
+    accountId: null,
+    verified: true,
+    paused: false,
+    check: DEFAULT_CHECK,
+    statusPage: null,
+    revision: 1,
+    ...more,
+  };
+}
+
+/** A good check at `checkedAt`. */
+export function check(checkedAt: number, more: Partial<LatestCheck> = {}): LatestCheck {
+  return {
+    status: 'up',
+    responseTimeMs: 123,
+    statusCode: 200,
+    checkedAt,
+    source: 'root',
+    failure: null,
+    blocked: false,
+    timing: NO_TIMING,
+    certificateExpiresAt: null,
+    ...more,
+  };
+}
+
+/** The record of a service after a check. */
+export function current(
+  serviceId: number,
+  latest: LatestCheck,
+  more: Partial<CurrentStatus> = {},
+): CurrentStatus {
+  return {
+    serviceId,
+    seq: 1,
+    observedAt: latest.checkedAt,
+    status: latest.status,
+    since: latest.checkedAt,
+    latest,
+    ...more,
+  };
+}
+
+/** A transition at a position. */
+export function transition(position: number, slug: string, more: Partial<Transition> = {}): Transition {
+  return {
+    position,
+    serviceId: 1,
+    slug,
+    seq: position,
+    from: 'up',
+    to: 'down',
+    at: NOW + position * 1_000,
+    recordedAt: NOW + position * 1_000 + 6_500,
+    reason: 'it refused the connection',
+    ...more,
+  };
+}
+
+/** What a test may set. */
+export interface WorldOptions {
+  readonly services?: readonly Service[];
+  readonly anonymousPerMinute?: number;
+  readonly authenticatedPerMinute?: number;
+  readonly log?: Log;
+  readonly siteUrl?: string;
+}
+
+/** An answer with its body read. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  readonly text: string;
+  /** The body as JSON; null where it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared whole, by tests alone
+  readonly json: any;
+}
+
+/** The API's world. */
+export type World = Awaited<ReturnType<typeof startApi>>;
+
+/** Starts the API. The client's address is the last one of `x-forwarded-for`: loopback is a trusted proxy. */
+export async function startApi({ services = [], ...options }: WorldOptions = {}) {
+  const clock = createFakeClock(NOW);
+  const log = options.log ?? silentLog;
+  const directory = createServiceDirectory();
+  directory.load(services);
+  const status = createMemoryStatusStore({ log });
+  const metrics = createMetrics();
+  const keys = new Map<string, ApiKey>();
+  const transitions: Transition[] = [];
+  const incidents: Incident[] = [];
+  const listeners = new Set<(transition: Transition) => void>();
+  const asked = { incidents: [] as IncidentQuery[], samples: [] as SampleQuery[], badges: [] as object[] };
+  const faults = { registry: false, samples: false, keys: false };
+  const state = {
+    phase: 'serving' as 'starting' | 'serving' | 'stopping',
+    prober: { online: true, offlineSince: null as number | null, reason: null as string | null },
+    parts: {} as Record<string, { problem: string | null }>,
+  };
+  const idOf = (sha256: Uint8Array) => Buffer.from(sha256).toString('hex');
+  const authenticator = createKeyAuthenticator({
+    registry: {
+      async findKey(sha256) {
+        if (faults.keys) throw new Error('secret inside: the registry is away');
+        return keys.get(idOf(sha256)) ?? null;
+      },
+      async touchKeys() {},
+    },
+    clock,
+    log,
+  });
+  const registry = {
+    async listIncidents(query: IncidentQuery) {
+      if (faults.registry) throw new Error('secret inside: the registry is away');
+      asked.incidents.push(query);
+      return incidents
+        .filter(({ serviceId }) => query.serviceId === undefined || query.serviceId === serviceId)
+        .filter((incident) => query.status === undefined || query.status === incident.status)
+        .filter(
+          ({ serviceId }) => query.verifiedOnly !== true || directory.byId(serviceId)?.verified !== false,
+        )
+        .slice(query.offset, query.offset + query.limit);
+    },
+    transitionsAfter: async (position: number, limit: number) =>
+      transitions.filter((found) => found.position > position).slice(0, limit),
+    lastTransition: async () => transitions.at(-1)?.position ?? 0,
+  };
+  const api = createApi({
+    settings: {
+      siteUrl: options.siteUrl ?? 'https://upbeat.test',
+      trustedProxies: ['127.0.0.0/8', '::1'],
+      anonymousPerMinute: options.anonymousPerMinute ?? 100_000,
+      authenticatedPerMinute: options.authenticatedPerMinute ?? 200_000,
+      intervalMs: 300_000,
+      version: '1.2.3',
+    },
+    directory,
+    status,
+    samples: {
+      async query(query: SampleQuery) {
+        if (faults.samples) throw new Error('secret inside: disk full');
+        asked.samples.push(query);
+        return bucketsOf(query);
+      },
+    },
+    registry,
+    authenticator,
+    async renderBadge(text: object) {
+      asked.badges.push(text);
+      return Buffer.from(`PNG ${JSON.stringify(text)}`);
+    },
+    watchTransitions(listener: (transition: Transition) => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    readiness: () => state,
+    metrics,
+    clock,
+    log,
+  });
+  const server = createHttpServer(api.listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+
+  return {
+    api,
+    port,
+    origin,
+    clock,
+    directory,
+    status,
+    transitions,
+    incidents,
+    listeners,
+    asked,
+    faults,
+    state,
+    /** Makes a key; returns the header that carries it, and its record, which a test may change. */
+    makeKey(more: Partial<ApiKey> = {}) {
+      const text = generateKeyText();
+      const record: ApiKey = {
+        id: keys.size + 1,
+        accountId: 1,
+        accountName: 'ada',
+        name: 'laptop',
+        prefix: text.slice(0, 8),
+        createdAt: NOW,
+        lastUsedAt: null,
+        expiresAt: null,
+        revokedAt: null,
+        ...more,
+      };
+      const reading = readKey(text);
+      if (reading === null) throw new Error('a key that cannot be read');
+      keys.set(idOf(reading.sha256), record);
+      return { authorization: `Bearer ${text}` };
+    },
+    /** Records a transition and tells the watchers. */
+    tell(...told: readonly Transition[]) {
+      for (const one of told) {
+        transitions.push(one);
+        for (const listener of listeners) listener(one);
+      }
+    },
+    async get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+      const response = await fetch(origin + path, { method, headers, redirect: 'manual' });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      const text = bytes.toString();
+      const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+      return {
+        status: response.status,
+        headers: response.headers,
+        bytes,
+        text,
+        json: isJson ? JSON.parse(text) : null,
+      };
+    },
+    async close() {
+      api.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await authenticator.close();
+      await status.close();
+    },
+  };
+}
+
+/** One bucket a step, all alike, so that a test can count on them. */
+function bucketsOf({ from, to, stepMs }: SampleQuery): Bucket[] {
+  return Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, index) => ({
+    startAt: from + index * stepMs,
+    endAt: Math.min(to, from + (index + 1) * stepMs),
+    count: 4,
+    upCount: 2,
+    slowCount: 1,
+    downCount: 1,
+    suspectCount: 1,
+    uptimeRatio: 0.75,
+    meanMs: 100.04,
+    p50Ms: 90,
+    p95Ms: 200,
+    p99Ms: 250,
+  }));
+}
+
+/** The headers of a caller at an address. */
+export function from(address: string): Record<string, string> {
+  return { 'x-forwarded-for': address };
+}

@@ -1,0 +1,119 @@
+/** `GET /api/v1/services/:slug/history`: any window up to two years in at most 1,000 buckets. */
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import t from 'tap';
+import { readWindow } from '../../src/api/history-route.ts';
+import { HistorySchema } from '../../src/api/schemas.ts';
+import { NOW, service, startApi } from './api-world.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const isHistory = new Ajv({ allErrors: true, strict: false }).compile(HistorySchema);
+
+t.test('it answers every bucket of the window', async (t) => {
+  const world = await startApi({ services: [service(7, 'shop', { name: 'Shop' })] });
+  t.teardown(world.close);
+  const from = new Date(NOW - 90 * 60_000).toISOString();
+  const { status, json } = await world.get(`/api/v1/services/SHOP/history?from=${from}&to=${NOW}&step=1h`);
+  t.equal(status, 200);
+  t.strictSame(world.asked.samples, [{ serviceId: 7, from: NOW - 90 * 60_000, to: NOW, stepMs: HOUR_MS }]);
+  const figures = {
+    count: 4,
+    up: 2,
+    slow: 1,
+    down: 1,
+    suspect: 1,
+    uptime_ratio: 0.75,
+    mean_ms: 100,
+    p50_ms: 90,
+    p95_ms: 200,
+    p99_ms: 250,
+  };
+  t.strictSame(json, {
+    service: { name: 'Shop', slug: 'shop' },
+    from: '2026-11-20T08:30:00.000Z',
+    to: '2026-11-20T10:00:00.000Z',
+    step: '1h',
+    buckets: [
+      { start: '2026-11-20T08:30:00.000Z', end: '2026-11-20T09:30:00.000Z', ...figures },
+      { start: '2026-11-20T09:30:00.000Z', end: '2026-11-20T10:00:00.000Z', ...figures },
+    ],
+  });
+  t.ok(isHistory(json), JSON.stringify(isHistory.errors));
+  t.match(await world.get('/api/v1/services/nobody/history'), {
+    status: 404,
+    json: { code: 'service_not_found' },
+  });
+});
+
+t.test('it takes the last 24 hours where nothing is said', (t) => {
+  const { from, to } = readWindow('', NOW);
+  t.strictSame([from, to], [NOW - DAY_MS, NOW]);
+  t.strictSame(readWindow(`to=${NOW - DAY_MS}`, NOW).from, NOW - 2 * DAY_MS);
+  t.strictSame(readWindow('from=2026-11-20', NOW).from, NOW - 10 * HOUR_MS);
+  t.strictSame(readWindow('from=2026-11-20T10:30:00%2B02:00', NOW).from, NOW - 1.5 * HOUR_MS);
+  t.end();
+});
+
+t.test('it chooses a step that fits any window up to two years', (t) => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 731 * DAY_MS }), (length) => {
+      const { from, to, stepMs } = readWindow(`from=${NOW - length}&to=${NOW}`, NOW);
+      return to - from === length && Math.ceil(length / stepMs) <= 1_000 && stepMs >= 60_000;
+    }),
+  );
+  t.end();
+});
+
+t.test('it answers at most 1,000 buckets and says which step would do', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(world.close);
+  const most = await world.get(
+    `/api/v1/services/shop/history?from=${NOW - 1_000 * 60_000}&to=${NOW}&step=1m`,
+  );
+  t.equal(most.json.buckets.length, 1_000);
+  const over = await world.get(
+    `/api/v1/services/shop/history?from=${NOW - 1_001 * 60_000}&to=${NOW}&step=1m`,
+  );
+  t.match(over.json, { code: 'invalid_parameter', parameter: 'step', detail: /1001 buckets.*at least 61s/ });
+  fc.assert(
+    fc.property(fc.integer({ min: 1_001_000, max: 731 * DAY_MS }), (length) => {
+      const query = `from=${NOW - length}&to=${NOW}`;
+      try {
+        readWindow(`${query}&step=1s`, NOW);
+        return false;
+      } catch (error) {
+        const step = /at least (\w+)/.exec((error as Error).message)?.[1];
+        return Math.ceil(length / readWindow(`${query}&step=${step}`, NOW).stepMs) <= 1_000;
+      }
+    }),
+  );
+});
+
+t.test('it refuses what is no window, and names the parameter', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(world.close);
+  const table: readonly [string, string][] = [
+    ['from=yesterday', 'from'],
+    ['from=', 'from'],
+    ['to=2026-13-01', 'to'],
+    ['to=2026-11-20T10:00:00', 'to'],
+    ['to=99999999999999999', 'to'],
+    ['from=-1', 'from'],
+    [`from=${NOW}&to=${NOW}`, 'from'],
+    [`from=${NOW + 1}&to=${NOW}`, 'from'],
+    [`from=${NOW - 800 * DAY_MS}`, 'from'],
+    ['step=', 'step'],
+    ['step=5', 'step'],
+    ['step=0s', 'step'],
+    ['step=500ms', 'step'],
+    ['step=fortnight', 'step'],
+    ['step=1h&step=1h', 'step'],
+    ['from=1&from=2', 'from'],
+  ];
+  for (const [query, parameter] of table) {
+    const answer = await world.get(`/api/v1/services/shop/history?${query}`);
+    t.match(answer, { status: 400, json: { code: 'invalid_parameter', parameter } }, query);
+  }
+  t.strictSame(world.asked.samples, []);
+});

@@ -1,0 +1,113 @@
+/** `GET /api/v1/services` and the rules of query parameters (contract 4.2; decisions, Services). */
+import { Ajv } from 'ajv';
+import t from 'tap';
+import { ServicesSchema } from '../../src/api/schemas.ts';
+import { CATEGORIES } from '../../src/domain/category.ts';
+import { check, current, NOW, service, startApi } from './api-world.ts';
+
+const isList = new Ajv({ allErrors: true, strict: false }).compile(ServicesSchema);
+const slugs = (json: { services: { slug: string }[] }) => json.services.map(({ slug }) => slug);
+
+t.test('it lists services in the order of slugs with the members of the contract', async (t) => {
+  const world = await startApi({
+    services: [service(3, 'b'), service(1, 'c', { category: 'ai' }), service(2, 'a'), service(4, 'a-b')],
+  });
+  t.teardown(world.close);
+  await world.status.put([current(2, check(NOW))]);
+  const answer = await world.get('/api/v1/services');
+  t.match(answer.json, { total: 4, limit: 100, offset: 0 });
+  t.strictSame(slugs(answer.json), ['a', 'a-b', 'b', 'c']);
+  t.strictSame(answer.json.services[0], {
+    slug: 'a',
+    name: 'A',
+    domain: 'a.example',
+    category: 'developer',
+    status: 'up',
+    response_time: 123,
+    last_checked: '2026-11-20T10:00:00.000Z',
+    stale: false,
+    since: '2026-11-20T10:00:00.000Z',
+    self_reported: false,
+  });
+  t.ok(isList(answer.json), JSON.stringify(isList.errors));
+  const ai = (await world.get('/api/v1/services?category=ai')).json;
+  t.match(ai, { total: 1, services: [{ slug: 'c' }] }, 'total counts the matches of the filter');
+  t.match((await world.get('/api/v1/services?category=vpn')).json, { total: 0, services: [] });
+});
+
+t.test('it cuts pages that neither overlap nor miss a service', async (t) => {
+  const services = Array.from({ length: 620 }, (_, index) => service(index + 1, `s${(index * 7919) % 620}`));
+  const world = await startApi({ services });
+  t.teardown(world.close);
+  const seen: string[] = [];
+  for (let offset = 0; offset < 700; offset += 70) {
+    const { json } = await world.get(`/api/v1/services?limit=70&offset=${offset}`);
+    t.match(json, { total: 620, limit: 70, offset });
+    seen.push(...slugs(json));
+  }
+  t.strictSame(seen, services.map(({ slug }) => slug).sort());
+});
+
+t.test('it lowers a limit over the maximum and says which it used', async (t) => {
+  const services = Array.from({ length: 501 }, (_, index) => service(index + 1, `s${index}`));
+  const world = await startApi({ services });
+  t.teardown(world.close);
+  const table: readonly [string, number, number][] = [
+    ['', 100, 0],
+    ['?limit=1', 1, 0],
+    ['?limit=500', 500, 0],
+    ['?limit=501', 500, 0],
+    ['?limit=99999999999999999999999', 500, 0],
+    ['?limit=007', 7, 0],
+    ['?offset=500', 100, 500],
+    ['?unknown=1&unknown=2&limit=3', 3, 0],
+  ];
+  for (const [query, limit, offset] of table) {
+    const { status, json } = await world.get(`/api/v1/services${query}`);
+    t.strictSame([status, json.limit, json.offset], [200, limit, offset], query);
+    t.equal(json.services.length, Math.min(limit, 501 - offset), query);
+  }
+  const far = (await world.get('/api/v1/services?offset=99999999999999999999999')).json;
+  t.match(far, { services: [], total: 501 });
+});
+
+t.test('it refuses what is not a parameter, names it and lists what is allowed', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(world.close);
+  const table: readonly [string, string, RegExp][] = [
+    ['/api/v1/services?limit=0', 'limit', /1 to 500/],
+    ['/api/v1/services?limit=', 'limit', /1 to 500/],
+    ['/api/v1/services?limit', 'limit', /1 to 500/],
+    ['/api/v1/services?limit=-1', 'limit', /1 to 500/],
+    ['/api/v1/services?limit=+1', 'limit', /1 to 500/],
+    ['/api/v1/services?limit=%201', 'limit', /1 to 500/],
+    ['/api/v1/services?limit=1.5', 'limit', /1 to 500/],
+    ['/api/v1/services?limit=1e3', 'limit', /1 to 500/],
+    ['/api/v1/services?limit=0x10', 'limit', /1 to 500/],
+    ['/api/v1/services?limit=%D9%A1', 'limit', /1 to 500/],
+    ['/api/v1/services?limit=ten', 'limit', /1 to 500/],
+    ['/api/v1/services?offset=-1', 'offset', /0 and more/],
+    ['/api/v1/services?offset=', 'offset', /0 and more/],
+    ['/api/v1/services?offset=2.0', 'offset', /0 and more/],
+    ['/api/v1/services?limit=1&limit=2', 'limit', /once/],
+    ['/api/v1/services?category=ai&category=ai', 'category', /once/],
+    ['/api/v1/services?category=', 'category', new RegExp(CATEGORIES.join(', '))],
+    ['/api/v1/services?category=AI', 'category', /ai, social-media/],
+    ['/api/v1/services?category=games', 'category', /gaming/],
+    ['/api/v1/incidents?status=open', 'status', /investigating, identified, monitoring, resolved/],
+    ['/api/v1/incidents?limit=0', 'limit', /1 to 100/],
+    ['/api/v1/incidents?offset=x', 'offset', /0 and more/],
+    ['/api/v1/incidents/shop?limit=0', 'limit', /1 to 50/],
+    ['/api/badge/shop-example?theme=blue', 'theme', /light, dark/],
+    ['/api/badge/shop-example?theme=', 'theme', /light, dark/],
+    ['/api/badge/shop-example?theme=dark&theme=dark', 'theme', /once/],
+  ];
+  for (const [path, parameter, allowed] of table) {
+    const answer = await world.get(path);
+    t.match(answer.json, { code: 'invalid_parameter', status: 400, parameter, detail: allowed }, path);
+    t.match(answer.json.detail, `"${parameter}"`, path);
+    t.equal(answer.status, 400, path);
+    t.equal(answer.headers.get('content-type'), 'application/problem+json', path);
+  }
+  t.strictSame((await world.get('/api/v1/services?category=games')).json.allowed, [...CATEGORIES]);
+});
