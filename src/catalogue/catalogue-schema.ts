@@ -1,11 +1,28 @@
-/** The form of the catalogue file: a list of public services. */
+/** The form of the catalogue file: a list of public services. Names of formats are those of {@link FORMATS}. */
+import { isIPv4 } from 'node:net';
 import { type Static, Type } from '@sinclair/typebox';
 import type { Category } from '../domain/category.ts';
 import { CATEGORIES } from '../domain/category.ts';
 import { STATUS_PAGE_KINDS, type StatusPageKind } from '../domain/service.ts';
 
+/** The forms of text that entries take, each with the words that tell what to write instead. */
+export const FORMATS = {
+  slug: {
+    accepts: (text: string) => /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text),
+    expected: 'lower-case letters and digits, in groups joined by single dashes',
+  },
+  domain: {
+    accepts: isDomain,
+    expected: 'a host name in lower-case ASCII, without scheme, port or path',
+  },
+  'http-url': {
+    accepts: isHttpUrl,
+    expected: 'an address that begins with http:// or https://, without password',
+  },
+} as const;
+
 const strict = { additionalProperties: false };
-const HttpUrl = Type.String({ pattern: '^https?://[^\\s/]+', maxLength: 2_000 });
+const HttpUrl = Type.String({ format: 'http-url', maxLength: 2_000 });
 
 const StatusPageEntry = Type.Object(
   {
@@ -36,9 +53,9 @@ const CheckEntry = Type.Object(
 /** One service of the list. */
 export const CatalogueEntrySchema = Type.Object(
   {
-    slug: Type.String({ pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$', maxLength: 100 }),
+    slug: Type.String({ format: 'slug', maxLength: 100 }),
     name: Type.String({ minLength: 1, maxLength: 100 }),
-    domain: Type.String({ pattern: '^[a-z0-9](?:[a-z0-9.:-]{0,251}[a-z0-9])?$' }),
+    domain: Type.String({ format: 'domain', maxLength: 253 }),
     category: Type.Unsafe<Category>({ type: 'string', enum: [...CATEGORIES] }),
     statusPage: Type.Optional(StatusPageEntry),
     check: Type.Optional(CheckEntry),
@@ -48,3 +65,18 @@ export const CatalogueEntrySchema = Type.Object(
 
 /** A checked entry. */
 export type CatalogueEntry = Static<typeof CatalogueEntrySchema>;
+
+/** Host names of one label and IPv4 addresses are allowed here: private fleets have them (operating, Catalogue). */
+function isDomain(text: string): boolean {
+  if (isIPv4(text)) return true;
+  const labels = text.split('.');
+  // A last label of digits alone would make the URL an address in one of its odd notations.
+  if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) return false;
+  return labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
+}
+
+function isHttpUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s/]/.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}

@@ -1,9 +1,9 @@
 /** Reads the catalogue: the public services of a YAML file, or everything that is wrong with it. */
 import { Ajv, type ErrorObject } from 'ajv';
-import { type Document, isMap, isSeq, LineCounter, parseDocument } from 'yaml';
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { type AcceptRule, DEFAULT_CHECK, dashDomain } from '../domain/service.ts';
 import type { NewService } from '../store/ports/registry.ts';
-import { type CatalogueEntry, CatalogueEntrySchema } from './catalogue-schema.ts';
+import { type CatalogueEntry, CatalogueEntrySchema, FORMATS } from './catalogue-schema.ts';
 
 /** Thrown with every problem of a catalogue file, each with its line. */
 export class CatalogueError extends Error {
@@ -16,97 +16,138 @@ export class CatalogueError extends Error {
   }
 }
 
-const validate = new Ajv({ allErrors: true, strict: false }).compile<CatalogueEntry>(CatalogueEntrySchema);
+const ajv = new Ajv({ allErrors: true, strict: false });
+for (const [name, { accepts }] of Object.entries(FORMATS)) ajv.addFormat(name, accepts);
+const validate = ajv.compile<CatalogueEntry>(CatalogueEntrySchema);
 
-/** Reads the services of `text`; `file` only names it in messages. Throws {@link CatalogueError}. */
+/** One thing that is wrong, at a path below the file such as `['services', '3', 'check', 'url']`. */
+interface Problem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/**
+ * Reads the services of `text`; `file` only names it in messages. An empty list is a list.
+ * Throws {@link CatalogueError} with every problem, in the order of the lines.
+ */
 export function readCatalogue(text: string, file: string): NewService[] {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
-  const lineAt = (offset: number) => lines.linePos(offset).line;
-  if (document.errors.length > 0) {
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
+  if (document.errors.length > 0)
     throw new CatalogueError(
-      document.errors.map((error) => `${file}:${lineAt(error.pos[0])}: ${firstLine(error.message)}`),
+      document.errors.map(({ pos, message }) => `${file}:${lineAt(pos[0])}: ${message}`),
     );
+  const root = readRoot(document, file);
+  if (!Array.isArray(root.services)) throw new CatalogueError([`${file}: must hold a list named "services"`]);
+  const items: readonly unknown[] = root.services;
+  const lineOf = (path: readonly string[]) => lineAt(offsetOf(document, path));
+  const problems: Problem[] = Object.keys(root)
+    .filter((name) => name !== 'services')
+    .map((name) => ({ path: [name], message: `has an unknown member "${name}"` }));
+  const entries: CatalogueEntry[] = [];
+  items.forEach((item, index) => {
+    if (validate(item)) entries.push(item);
+    else problems.push(...describe(item, index, validate.errors ?? []));
+  });
+  problems.push(...findDoubles(items, (index) => lineOf(['services', String(index)])));
+  if (problems.length > 0) {
+    const told = problems.map(({ path, message }) => ({ line: lineOf(path), message }));
+    told.sort((a, b) => a.line - b.line);
+    throw new CatalogueError(told.map(({ line, message }) => `${file}:${line}: ${message}`));
   }
-  const list = findList(document);
-  if (list === null) throw new CatalogueError([`${file}: must hold a list named "services"`]);
-  const problems: string[] = [];
-  const entries: { readonly entry: CatalogueEntry; readonly line: number }[] = [];
-  for (const item of list) {
-    const line = lineAt(item.offset);
-    if (validate(item.value)) entries.push({ entry: item.value, line });
-    else
-      problems.push(
-        ...describe(item.value, validate.errors ?? []).map((problem) => `${file}:${line}: ${problem}`),
-      );
-  }
-  problems.push(...findDoubles(entries).map(({ line, problem }) => `${file}:${line}: ${problem}`));
-  if (problems.length > 0) throw new CatalogueError(problems);
-  return entries.map(({ entry }) => toService(entry));
+  return entries.map(toService);
 }
 
-function findList(document: Document): { readonly value: unknown; readonly offset: number }[] | null {
-  const services = isMap(document.contents) ? document.contents.get('services', true) : null;
-  if (!isSeq(services)) return null;
-  let values: unknown;
+function readRoot(document: Document, file: string): { readonly [name: string]: unknown } {
   try {
-    values = services.toJS(document, { maxAliasCount: 100 });
+    const root: unknown = document.toJS({ maxAliasCount: 100 });
+    return typeof root === 'object' && root !== null ? (root as { [name: string]: unknown }) : {};
   } catch (error) {
-    throw new CatalogueError([firstLine((error as Error).message)]);
+    // An alias without its anchor, or one that multiplies itself, shows only here.
+    throw new CatalogueError([`${file}: ${(error as Error).message}`]);
   }
-  return (values as unknown[]).map((value, index) => ({
-    value,
-    offset: (services.items[index] as { range?: readonly number[] } | undefined)?.range?.[0] ?? 0,
-  }));
 }
 
-function describe(value: unknown, errors: readonly ErrorObject[]): string[] {
-  const slug = (value as { slug?: unknown } | null)?.slug;
-  const name = typeof slug === 'string' ? `${slug}: ` : '';
-  const places = new Map<string, string>();
+/** Where the value at `path` begins, or what stands nearest above it. */
+function offsetOf(document: Document, path: readonly string[]): number {
+  for (let length = path.length; length > 0; length--) {
+    const keys = path.slice(0, length).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+    const node = document.getIn(keys, true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return 0;
+}
+
+function describe(item: unknown, index: number, errors: readonly ErrorObject[]): Problem[] {
+  const slug = textOf(item, 'slug');
+  const name = slug === null ? '' : `${slug}: `;
+  const found = new Map<string, Problem>();
   for (const error of errors) {
-    const place = error.instancePath.slice(1).replaceAll('/', '.');
-    const said = sentence(error);
-    const key = `${place}${error.keyword === 'additionalProperties' ? said : ''}`;
-    if (!places.has(key) || error.keyword === 'anyOf')
-      places.set(key, `${name}${place === '' ? '' : `${place} `}${said}`);
+    const below = error.instancePath.split('/').slice(1);
+    if (error.keyword === 'additionalProperties') below.push(String(error.params.additionalProperty));
+    const place = error.keyword === 'additionalProperties' ? below.slice(0, -1) : below;
+    const message = `${name}${place.length === 0 ? '' : `${place.join('.')} `}${sentence(error)}`;
+    const path = ['services', String(index), ...below];
+    const key = `${path.join('/')} ${error.keyword === 'required' ? error.params.missingProperty : ''}`;
+    // Each branch of a union complains by itself, and the union's own error speaks for all; words say more than types.
+    if (!found.has(key) || error.keyword === 'anyOf' || error.keyword === 'enum')
+      found.set(key, { path, message });
   }
-  return [...places.values()];
+  return [...found.values()];
 }
 
-function sentence(error: ErrorObject): string {
-  if (error.keyword === 'required') return `lacks "${error.params.missingProperty}"`;
-  if (error.keyword === 'additionalProperties')
-    return `has an unknown member "${error.params.additionalProperty}"`;
-  if (error.keyword === 'enum') return `must be one of ${error.params.allowedValues.join(', ')}`;
-  if (error.keyword === 'anyOf') return 'must be a status code or a class such as 2xx';
-  if (error.keyword === 'pattern') return `does not have the form ${error.params.pattern}`;
-  return error.message ?? error.keyword;
+function sentence({ keyword, params, message }: ErrorObject): string {
+  switch (keyword) {
+    case 'required':
+      return `lacks "${params.missingProperty}"`;
+    case 'additionalProperties':
+      return `has an unknown member "${params.additionalProperty}"`;
+    case 'enum':
+      return `must be one of ${params.allowedValues.join(', ')}`;
+    case 'anyOf':
+      return 'must be a status code from 100 to 599 or a class such as 2xx';
+    case 'format':
+      return `must be ${FORMATS[params.format as keyof typeof FORMATS].expected}`;
+    case 'minLength':
+    case 'minItems':
+      return 'must not be empty';
+    case 'maxLength':
+      return `must not be longer than ${params.limit} characters`;
+    case 'type':
+      return `must be ${params.type === 'object' ? 'a group of members' : params.type === 'array' ? 'a list' : 'text'}`;
+    default:
+      return message ?? keyword;
+  }
 }
 
-/** Slugs, domains and their dashed forms name one service each. */
-function findDoubles(
-  entries: readonly { readonly entry: CatalogueEntry; readonly line: number }[],
-): { readonly line: number; readonly problem: string }[] {
-  const seen = {
-    slug: new Map<string, number>(),
-    domain: new Map<string, number>(),
-    dashed: new Map<string, number>(),
+/** Slugs, domains and their dashed forms name one service each; entries with other problems count too. */
+function findDoubles(items: readonly unknown[], lineOf: (index: number) => number): Problem[] {
+  const first = new Map<string, number>();
+  const problems: Problem[] = [];
+  const isDouble = (what: string, value: string, index: number, member: string): boolean => {
+    const before = first.get(`${what} ${value}`);
+    if (before === undefined) first.set(`${what} ${value}`, index);
+    else
+      problems.push({
+        path: ['services', String(index), member],
+        message: `the ${what} "${value}" stands in line ${lineOf(before)} already`,
+      });
+    return before !== undefined;
   };
-  const found: { line: number; problem: string }[] = [];
-  const note = (kind: keyof typeof seen, value: string, line: number, what: string) => {
-    const first = seen[kind].get(value);
-    if (first !== undefined)
-      found.push({ line, problem: `${what} "${value}" stands in line ${first} already` });
-    seen[kind].set(value, first ?? line);
-    return first !== undefined;
-  };
-  for (const { entry, line } of entries) {
-    note('slug', entry.slug, line, 'the slug');
-    const doubled = note('domain', entry.domain, line, 'the domain');
-    if (!doubled) note('dashed', dashDomain(entry.domain), line, 'the dashed domain');
-  }
-  return found;
+  items.forEach((item, index) => {
+    const slug = textOf(item, 'slug');
+    const domain = textOf(item, 'domain');
+    if (slug !== null) isDouble('slug', slug, index, 'slug');
+    if (domain !== null && !isDouble('domain', domain, index, 'domain'))
+      isDouble('dashed domain', dashDomain(domain), index, 'domain');
+  });
+  return problems;
+}
+
+function textOf(item: unknown, member: string): string | null {
+  const value = (item as { readonly [name: string]: unknown } | null)?.[member];
+  return typeof value === 'string' ? value : null;
 }
 
 function toService({ slug, name, domain, category, check, statusPage }: CatalogueEntry): NewService {
@@ -134,8 +175,4 @@ function toService({ slug, name, domain, category, check, statusPage }: Catalogu
             components: statusPage.components ?? null,
           },
   };
-}
-
-function firstLine(message: string): string {
-  return message.split('\n')[0] ?? message;
 }

@@ -9,8 +9,12 @@ import { readCatalogue } from './read-catalogue.ts';
 
 /** A catalogue that is being watched. */
 export interface CatalogueWatch {
-  /** Reads the file now; resolves when the list has been taken or refused. Never rejects. */
+  /**
+   * Reads the file now, on somebody's demand: a list that was refused before is judged again, and a problem is told again.
+   * Resolves when the list has been taken or refused. Never rejects.
+   */
   reload(): Promise<void>;
+  /** Nothing is taken or told after this. */
   close(): void;
 }
 
@@ -41,38 +45,50 @@ export function watchCatalogue(
   seen: string,
   { file, onChange, clock, log }: CatalogueWatchOptions,
 ): CatalogueWatch {
-  let lastText = seen;
+  let takenText = seen;
+  let refusedText: string | null = null;
+  let lastProblem: string | null = null;
+  let closed = false;
   let running: Promise<void> = Promise.resolve();
   let cancelQuiet = () => {};
-  const read = async () => {
+  const read = async (demanded: boolean) => {
+    if (closed) return;
     try {
       const text = await readFile(file, 'utf8');
-      if (text === lastText) return;
-      // Remembered before it is judged, so that a bad file is told once and not at every poll.
-      lastText = text;
-      await onChange(readCatalogue(text, file));
+      if (closed || (text === refusedText && !demanded)) return;
+      if (text !== takenText) {
+        // Reading a long list takes a good part of a second: a bad one is not read at every look.
+        refusedText = text;
+        const services = readCatalogue(text, file);
+        refusedText = null;
+        await onChange(services);
+        takenText = text;
+      }
+      lastProblem = null;
     } catch (error) {
-      log.error(
-        { file, problem: (error as Error).message },
-        'the catalogue was not taken; the list stays as it was',
-      );
+      const problem = (error as Error).message;
+      // The file is looked at every few seconds: what stays wrong is told once, unless somebody asks.
+      if (closed || (problem === lastProblem && !demanded)) return;
+      lastProblem = problem;
+      log.error({ file, problem }, 'the catalogue was not taken; the list stays as it was');
     }
   };
-  const reload = () => {
-    running = running.then(read);
+  const look = (demanded: boolean) => {
+    running = running.then(() => read(demanded));
     return running;
   };
-  const watcher = watchFolder(file, () => {
+  const stopWatching = watchFolder(file, () => {
     cancelQuiet();
-    cancelQuiet = clock.after(QUIET_MS, () => void reload());
+    cancelQuiet = clock.after(QUIET_MS, () => void look(false));
   });
-  const stopPolling = clock.every(POLL_MS, () => void reload());
+  const stopPolling = clock.every(POLL_MS, () => void look(false));
   return {
-    reload,
+    reload: () => look(true),
     close() {
+      closed = true;
       cancelQuiet();
       stopPolling();
-      watcher();
+      stopWatching();
     },
   };
 }

@@ -1,49 +1,147 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { loadCatalogue, watchCatalogue } from '../../src/catalogue/watch-catalogue.ts';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, createFakeClock, systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 
 const entry = (slug: string) => `  - { slug: ${slug}, name: X, domain: ${slug}.example, category: ai }\n`;
+const listOf = (...slugs: string[]) => `services:\n${slugs.map(entry).join('')}`;
 
-t.test('it takes a new list when the file is replaced, and keeps the old one when it is bad', async (t) => {
-  const folder = t.testdir({ 'c.yaml': `services:\n${entry('a')}` });
-  const file = join(folder, 'c.yaml');
+/** Watches `file` and notes what was taken and what was told. */
+async function follow(
+  t: Test,
+  file: string,
+  clock: Clock,
+  onChange = async (_slugs: readonly string[]) => {},
+) {
   const { text, services } = await loadCatalogue(file);
-  t.same(
-    services.map(({ slug }) => slug),
-    ['a'],
-  );
-
-  const lists: string[][] = [];
-  const errors: object[] = [];
-  let changed = Promise.withResolvers<void>();
+  const lists: string[][] = [services.map(({ slug }) => slug)];
+  const problems: string[] = [];
   const watch = watchCatalogue(text, {
     file,
-    clock: systemClock,
-    log: { ...silentLog, error: (fields) => void errors.push(fields) },
-    onChange: async (list) => {
-      lists.push(list.map(({ slug }) => slug));
-      changed.resolve();
+    clock,
+    log: {
+      ...silentLog,
+      error: (fields) => void problems.push((fields as { problem: string }).problem),
+    },
+    async onChange(list) {
+      const slugs = list.map(({ slug }) => slug);
+      await onChange(slugs);
+      lists.push(slugs);
     },
   });
   t.teardown(() => watch.close());
+  return { watch, lists, problems };
+}
 
-  // The timers of the program's clock do not keep a process alive; the test's own does.
-  const alive = setInterval(() => {}, 1_000);
-  t.teardown(() => clearInterval(alive));
-  writeFileSync(`${file}.new`, `services:\n${entry('a')}${entry('b')}`);
+/** Moves time until `done`; the file system's own answers take real time. */
+async function until(clock: ReturnType<typeof createFakeClock>, done: () => boolean): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!done() && performance.now() < deadline) {
+    await clock.advance(5_000);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+t.test('it takes a new list when an editor renames it over the file', async (t) => {
+  const file = join(t.testdir({ 'c.yaml': listOf('a') }), 'c.yaml');
+  const { lists, problems } = await follow(t, file, systemClock);
+  writeFileSync(`${file}.new`, listOf('a', 'b'));
   renameSync(`${file}.new`, file);
-  await changed.promise;
-  t.same(lists, [['a', 'b']]);
+  const deadline = performance.now() + 20_000;
+  while (lists.length < 2 && performance.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  t.same({ lists, problems }, { lists: [['a'], ['a', 'b']], problems: [] });
+});
 
+t.test('it changes nothing but the log when the file is bad, and takes the next good one', async (t) => {
+  const file = join(t.testdir({ 'c.yaml': listOf('a') }), 'c.yaml');
+  const clock = createFakeClock();
+  const { watch, lists, problems } = await follow(t, file, clock);
   writeFileSync(file, 'services: 7\n');
   await watch.reload();
+  t.same({ lists, problems }, { lists: [['a']], problems: [`${file}: must hold a list named "services"`] });
+  writeFileSync(file, listOf('c'));
   await watch.reload();
-  t.equal(errors.length, 1, 'a bad file is told once');
-  changed = Promise.withResolvers<void>();
-  writeFileSync(file, `services:\n${entry('c')}`);
   await watch.reload();
-  t.same(lists, [['a', 'b'], ['c']]);
+  t.same(lists, [['a'], ['c']], 'a list that stands already is not taken again');
+  t.equal(problems.length, 1);
+});
+
+t.test('it tells a problem once while it looks by itself, and again when it is asked to read', async (t) => {
+  const file = join(t.testdir({ 'c.yaml': listOf('a') }), 'c.yaml');
+  const clock = createFakeClock();
+  const { watch, lists, problems } = await follow(t, file, clock);
+  rmSync(file);
+  await until(clock, () => problems.length > 0);
+  for (let turn = 0; turn < 5; turn++) await until(clock, () => true);
+  await clock.advance(60_000);
+  await watch.reload();
+  t.match(problems, [/ENOENT/, /ENOENT/]);
+  t.equal(problems.length, 2);
+  writeFileSync(file, listOf('a', 'b'));
+  await until(clock, () => lists.length > 1);
+  t.same(lists, [['a'], ['a', 'b']]);
+});
+
+t.test('it sees the target of a link change, as the configuration of a container does', async (t) => {
+  const folder = t.testdir({});
+  for (const [name, slug] of [
+    ['one', 'a'],
+    ['two', 'b'],
+  ] as const) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, 'c.yaml'), listOf(slug));
+  }
+  symlinkSync('one', join(folder, 'now'));
+  symlinkSync('now/c.yaml', join(folder, 'c.yaml'));
+  const clock = createFakeClock();
+  const { lists } = await follow(t, join(folder, 'c.yaml'), clock);
+  symlinkSync('two', join(folder, 'next'));
+  renameSync(join(folder, 'next'), join(folder, 'now'));
+  await until(clock, () => lists.length > 1);
+  t.same(lists, [['a'], ['b']]);
+});
+
+t.test('it offers a list again that could not be taken', async (t) => {
+  const file = join(t.testdir({ 'c.yaml': listOf('a') }), 'c.yaml');
+  const clock = createFakeClock();
+  let away = true;
+  const { watch, lists, problems } = await follow(t, file, clock, async () => {
+    if (away) throw new Error('the registry is away');
+  });
+  writeFileSync(file, listOf('b'));
+  await watch.reload();
+  t.same({ lists, problems }, { lists: [['a']], problems: ['the registry is away'] });
+  away = false;
+  await until(clock, () => lists.length > 1);
+  t.same({ lists, problems }, { lists: [['a'], ['b']], problems: ['the registry is away'] });
+});
+
+t.test('it takes one list at a time', async (t) => {
+  const file = join(t.testdir({ 'c.yaml': listOf('a') }), 'c.yaml');
+  let open = 0;
+  const { watch, lists } = await follow(t, file, createFakeClock(), async () => {
+    open += 1;
+    t.equal(open, 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    open -= 1;
+  });
+  for (const slug of ['b', 'c', 'd']) {
+    writeFileSync(file, listOf(slug));
+    await Promise.all([watch.reload(), watch.reload()]);
+  }
+  t.same(lists, [['a'], ['b'], ['c'], ['d']]);
+});
+
+t.test('it takes and tells nothing after it was closed', async (t) => {
+  const file = join(t.testdir({ 'c.yaml': listOf('a') }), 'c.yaml');
+  const clock = createFakeClock();
+  const { watch, lists, problems } = await follow(t, file, clock);
+  writeFileSync(file, listOf('b'));
+  watch.close();
+  await watch.reload();
+  await clock.advance(60_000);
+  t.same({ lists, problems }, { lists: [['a']], problems: [] });
 });
