@@ -1,0 +1,103 @@
+/** Puts samples and summaries into the buckets of a query. */
+import type { Bucket } from '../../domain/sample.ts';
+import type { SampleQuery } from '../ports/samples.ts';
+import type { Series } from './block.ts';
+import { classOf, quantileOf } from './sketch.ts';
+import { addSummary, emptySummary, type Summary } from './summary.ts';
+import { isSuspect, latencyOf, verdictOf } from './wire.ts';
+
+/** Fills the buckets of one query. */
+export interface Bucketing {
+  /** Takes the samples that lie in the window. */
+  addSeries(series: Series): void;
+  /** Takes a summary whose span begins at `startAt`; it belongs to the bucket in which it begins. */
+  addSummary(startAt: number, summary: Summary): void;
+  buckets(): Bucket[];
+}
+
+/** Most buckets of an answer. */
+const MOST_BUCKETS = 1_000;
+
+/** Begins a query. Throws a RangeError for a window that cannot be answered. */
+export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
+  const count = Math.ceil((to - from) / stepMs);
+  if (!(stepMs > 0) || !(to > from) || count > MOST_BUCKETS) {
+    throw new RangeError(`a query has 1 to ${MOST_BUCKETS} buckets, not ${count}`);
+  }
+  const exact = Array.from({ length: count }, emptySummary);
+  /** Latencies of single samples, from which percentiles are exact. */
+  const latencies: (number[] | undefined)[] = new Array(count);
+  const summarised = new Set<number>();
+
+  return {
+    addSeries({ times, rests }) {
+      for (let index = 0; index < times.length; index++) {
+        const time = times[index] as number;
+        if (time < from || time >= to) continue;
+        const place = Math.floor((time - from) / stepMs);
+        const bucket = exact[place] as Summary;
+        const rest = rests[index] as number;
+        if (isSuspect(rest)) {
+          bucket.suspect++;
+          continue;
+        }
+        bucket.counts[verdictOf(rest) as 0 | 1 | 2]++;
+        const latency = latencyOf(rest);
+        if (latency === -1) continue;
+        bucket.latencySum += latency;
+        bucket.latencyCount++;
+        const list = latencies[place];
+        if (list === undefined) latencies[place] = [latency];
+        else list.push(latency);
+      }
+    },
+    addSummary(startAt, summary) {
+      if (startAt < from || startAt >= to) return;
+      const place = Math.floor((startAt - from) / stepMs);
+      addSummary(exact[place] as Summary, summary);
+      summarised.add(place);
+    },
+    buckets: () =>
+      exact.map((summary, place) => {
+        const [up, slow, down] = summary.counts;
+        const total = up + slow + down;
+        const startAt = from + place * stepMs;
+        const rank = summarised.has(place)
+          ? sketchRank(summary, latencies[place] ?? [])
+          : exactRank(latencies[place] ?? []);
+        return {
+          startAt,
+          endAt: Math.min(to, startAt + stepMs),
+          count: total,
+          upCount: up,
+          slowCount: slow,
+          downCount: down,
+          suspectCount: summary.suspect,
+          uptimeRatio: total === 0 ? null : (up + slow) / total,
+          meanMs: summary.latencyCount === 0 ? null : summary.latencySum / summary.latencyCount,
+          p50Ms: rank(0.5),
+          p95Ms: rank(0.95),
+          p99Ms: rank(0.99),
+        };
+      }),
+  };
+}
+
+type Rank = (ratio: number) => number | null;
+
+/** Percentiles by nearest rank, as InfluxQL's PERCENTILE. */
+function exactRank(latencies: readonly number[]): Rank {
+  const sorted = Float64Array.from(latencies).sort();
+  return (ratio) =>
+    sorted.length === 0 ? null : (sorted[Math.max(1, Math.ceil(ratio * sorted.length)) - 1] ?? null);
+}
+
+/** Percentiles of a bucket that holds summaries, single samples counted in. */
+function sketchRank({ sketch, latencyCount }: Summary, single: readonly number[]): Rank {
+  const merged = emptySummary();
+  addSummary(merged, { ...emptySummary(), sketch });
+  for (const latency of single)
+    merged.sketch.set(classOf(latency), (merged.sketch.get(classOf(latency)) ?? 0) + 1);
+  const sorted = [...merged.sketch].sort((a, b) => a[0] - b[0]);
+  return (ratio) => quantileOf(sorted, latencyCount, ratio);
+}

@@ -1,0 +1,276 @@
+/**
+ * The sample store's thread: takes batches into memory and, at least once a second, into a journal on disk; moves them
+ * into blocks of a service and day when enough have come together; summarises days that are over.
+ */
+import type { Bucket, Sample } from '../../domain/sample.ts';
+import type { SampleQuery } from '../ports/samples.ts';
+import { decodeBlock, encodeBlock, mergeSeries, type Series } from './block.ts';
+import { createBucketing } from './bucketing.ts';
+import type { SamplesDatabase } from './samples-database.ts';
+import { decodeDay, encodeDay, HOUR_MS } from './summary.ts';
+import { STRIDE, unpackRest } from './wire.ts';
+
+/** Retention in milliseconds, and the clock of the thread. */
+export interface SampleBookOptions {
+  readonly database: SamplesDatabase;
+  readonly rawRetentionMs: number;
+  readonly rollupRetentionMs: number;
+  readonly now: () => number;
+}
+
+/** State of the store after a call. */
+export interface SampleBookState {
+  /** Samples not yet in the journal. */
+  readonly pending: number;
+  readonly fileBytes: number;
+  /** Why the last write failed; null: it did not. */
+  readonly problem: string | null;
+  /** Samples lost because the disk took nothing for too long. */
+  readonly lost: number;
+}
+
+/** The store, as its thread serves it. */
+export interface SampleBook {
+  /** Takes packed samples. */
+  append(packed: Float64Array): SampleBookState;
+  /** Puts everything that came in on disk. Throws where the disk refuses it. */
+  flush(): SampleBookState;
+  query(query: SampleQuery): Bucket[];
+  newest(serviceId: number, limit: number): Sample[];
+  /** Moves everything into blocks, summarises days that are over, deletes what is out of retention; in slices. */
+  tidy(): Promise<void>;
+  close(): void;
+}
+
+const DAY_MS = 86_400_000;
+const DAYS = 65_536;
+/** The journal is moved into blocks at this many samples; each is written about three times in all. */
+const JOURNAL_SAMPLES = 100_000;
+/** Services that are moved in one transaction, so that a query never waits long. */
+const SLICE = 200;
+/** While the disk refuses writes, so many samples wait in memory; then the oldest are lost and counted. */
+const MOST_PENDING = 1_000_000;
+
+/** Opens the store: reads the journal that a crash may have left. */
+export function createSampleBook({
+  database,
+  rawRetentionMs,
+  rollupRetentionMs,
+  now,
+}: SampleBookOptions): SampleBook {
+  /** Samples that are in no block yet, by service, in the order of their arrival. */
+  const buffers = new Map<number, Series>();
+  let unwritten: Float64Array[] = [];
+  let pending = 0;
+  let journaled = 0;
+  let problem: string | null = null;
+  let lost = 0;
+  let tidying: Promise<void> | null = null;
+  let fileBytes = database.fileBytes();
+
+  const buffer = (packed: Float64Array) => {
+    for (let at = 0; at < packed.length; at += STRIDE) {
+      const serviceId = packed[at] as number;
+      let series = buffers.get(serviceId);
+      if (series === undefined) {
+        series = { times: [], rests: [] };
+        buffers.set(serviceId, series);
+      }
+      series.times.push(packed[at + 1] as number);
+      series.rests.push(packed[at + 2] as number);
+    }
+  };
+
+  for (const { bytes } of database.journal()) {
+    const packed = new Float64Array(bytes.slice().buffer);
+    journaled += packed.length / STRIDE;
+    buffer(packed);
+  }
+
+  const writeJournal = () => {
+    if (unwritten.length === 0) return;
+    const batches = unwritten;
+    database.transaction(() => {
+      for (const batch of batches)
+        database.addToJournal(new Uint8Array(batch.buffer, batch.byteOffset, batch.byteLength));
+    });
+    unwritten = [];
+    journaled += pending;
+    pending = 0;
+    problem = null;
+    fileBytes = database.fileBytes();
+  };
+
+  const state = (): SampleBookState => ({ pending, fileBytes, problem, lost });
+
+  const dropOldest = () => {
+    while (pending > MOST_PENDING && unwritten.length > 1) {
+      const count = (unwritten.shift()?.length ?? 0) / STRIDE;
+      pending -= count;
+      lost += count;
+    }
+  };
+
+  /** Moves the buffers of some services into blocks; summaries of days that are over follow in the same transaction. */
+  const seal = (services: readonly number[]) => {
+    const today = Math.floor(now() / DAY_MS);
+    database.transaction(() => {
+      for (const serviceId of services) {
+        for (const [day, series] of splitByDay(buffers.get(serviceId))) {
+          const key = serviceId * DAYS + day;
+          const old = database.block(key);
+          const merged = mergeSeries(old === null ? { times: [], rests: [] } : decodeBlock(old), series);
+          database.putBlock(key, encodeBlock(merged));
+          if (day < today) database.putSummary(key, encodeDay(merged));
+        }
+      }
+    });
+    for (const serviceId of services) buffers.delete(serviceId);
+  };
+
+  const summarise = (keys: readonly number[]) => {
+    database.transaction(() => {
+      for (const key of keys) {
+        const block = database.block(key);
+        if (block !== null) database.putSummary(key, encodeDay(decodeBlock(block)));
+      }
+    });
+  };
+
+  /** Deletes the days of a service that are out of retention. */
+  const forget = (services: readonly number[]) => {
+    const rawDay = Math.floor((now() - rawRetentionMs) / DAY_MS);
+    const rollupDay = Math.floor((now() - rollupRetentionMs) / DAY_MS);
+    database.transaction(() => {
+      for (const serviceId of services) {
+        database.cutBlocks(serviceId * DAYS, serviceId * DAYS + rawDay);
+        database.cutSummaries(serviceId * DAYS, serviceId * DAYS + rollupDay);
+      }
+    });
+  };
+
+  const tidy = async () => {
+    writeJournal();
+    const upTo = database.lastJournalSeq();
+    const moved = journaled;
+    await inSlices([...buffers.keys()], seal);
+    database.transaction(() => database.cutJournal(upTo));
+    journaled -= moved;
+    const today = Math.floor(now() / DAY_MS);
+    await inSlices(database.unsummarised(today), summarise);
+    const old = database.outdated(Math.floor((now() - rawRetentionMs) / DAY_MS));
+    await inSlices([...new Set(old.map((key) => Math.floor(key / DAYS)))], forget);
+    fileBytes = database.fileBytes();
+  };
+
+  const startTidying = () => {
+    tidying ??= tidy().finally(() => {
+      tidying = null;
+    });
+    return tidying;
+  };
+
+  return {
+    append(packed) {
+      if (packed.length > 0) {
+        unwritten.push(packed);
+        pending += packed.length / STRIDE;
+        buffer(packed);
+        dropOldest();
+      }
+      return state();
+    },
+    flush() {
+      try {
+        writeJournal();
+      } catch (error) {
+        problem = (error as Error).message;
+        throw error;
+      }
+      if (journaled >= JOURNAL_SAMPLES) {
+        startTidying().catch((error: Error) => {
+          problem = error.message;
+        });
+      }
+      return state();
+    },
+    query(query) {
+      const { serviceId, from, to } = query;
+      const bucketing = createBucketing(query);
+      const [firstKey, lastKey] = [
+        serviceId * DAYS + Math.floor(from / DAY_MS),
+        serviceId * DAYS + Math.floor((to - 1) / DAY_MS),
+      ];
+      const fresh = splitByDay(buffers.get(serviceId));
+      const answered = new Set<number>();
+      for (const { key, bytes } of database.blocks(firstKey, lastKey)) {
+        const day = key - serviceId * DAYS;
+        const late = fresh.get(day);
+        const block = decodeBlock(bytes);
+        bucketing.addSeries(late === undefined ? block : mergeSeries(block, late));
+        fresh.delete(day);
+        answered.add(key);
+      }
+      for (const series of fresh.values()) bucketing.addSeries(mergeSeries(EMPTY, series));
+      // Days that have no block any more are answered from their hours.
+      if (Math.floor(from / DAY_MS) <= Math.floor((now() - rawRetentionMs) / DAY_MS)) {
+        for (const { key, bytes } of database.summaries(firstKey, lastKey)) {
+          if (answered.has(key)) continue;
+          const dayStart = (key - serviceId * DAYS) * DAY_MS;
+          for (const [hour, summary] of decodeDay(bytes))
+            bucketing.addSummary(dayStart + hour * HOUR_MS, summary);
+        }
+      }
+      return bucketing.buckets();
+    },
+    newest(serviceId, limit) {
+      let found = mergeSeries(EMPTY, buffers.get(serviceId) ?? EMPTY);
+      const start = serviceId * DAYS;
+      for (let end = start + DAYS - 1; ; ) {
+        const [block] = database.newestBlocks(start, end, 1);
+        if (block === undefined) break;
+        found = mergeSeries(decodeBlock(block.bytes), found);
+        end = block.key - 1;
+        // A late sample may lie before this block, but never in the days after it.
+        const firstOfDay = (block.key - start) * DAY_MS;
+        if (found.times.filter((time) => time >= firstOfDay).length >= limit) break;
+      }
+      return found.times
+        .map((at, index) => ({ serviceId, at, ...unpackRest(found.rests[index] as number) }))
+        .reverse()
+        .slice(0, limit);
+    },
+    async tidy() {
+      await tidying;
+      await startTidying();
+    },
+    close() {
+      writeJournal();
+      database.close();
+    },
+  };
+}
+
+const EMPTY: Series = { times: [], rests: [] };
+
+function splitByDay(series: Series | undefined): Map<number, Series> {
+  const days = new Map<number, Series>();
+  if (series === undefined) return days;
+  for (let index = 0; index < series.times.length; index++) {
+    const time = series.times[index] as number;
+    const day = Math.floor(time / DAY_MS);
+    const known = days.get(day) ?? { times: [], rests: [] };
+    days.set(day, known);
+    known.times.push(time);
+    known.rests.push(series.rests[index] as number);
+  }
+  return days;
+}
+
+/** Does the work piece by piece, with room for queries between the pieces. */
+async function inSlices(items: readonly number[], work: (slice: readonly number[]) => void): Promise<void> {
+  for (let at = 0; at < items.length; at += SLICE) {
+    work(items.slice(at, at + SLICE));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,71 @@
+/** What the sample store's thread serves, and its own timetable. */
+import { systemClock } from '../../clock.ts';
+import { createSampleBook, type SampleBook, type SampleBookState } from './sample-book.ts';
+import { openSamplesDatabase } from './samples-database.ts';
+
+/** What the thread is started with. */
+export interface SamplesThreadData {
+  readonly dataDir: string;
+  readonly rawRetentionMs: number;
+  readonly rollupRetentionMs: number;
+}
+
+/** The thread's methods; `open` comes first. */
+export type SamplesMethods = {
+  readonly open: () => void;
+  readonly append: (packed: Float64Array) => SampleBookState;
+  readonly flush: () => SampleBookState;
+  readonly query: SampleBook['query'];
+  readonly newest: SampleBook['newest'];
+  readonly tidy: () => Promise<void>;
+  readonly close: () => void;
+};
+
+/** At the most so much is lost when the power goes. */
+const COMMIT_MS = 500;
+const TIDY_MS = 3_600_000;
+
+/** Makes the methods; nothing is opened before `open`. */
+export function createSamplesMethods(data: SamplesThreadData): SamplesMethods {
+  let book: SampleBook | null = null;
+  const opened = () => {
+    if (book === null) throw new Error('the sample store is not open');
+    return book;
+  };
+  const timers: NodeJS.Timeout[] = [];
+  return {
+    open() {
+      const now = () => systemClock.now();
+      book = createSampleBook({ ...data, database: openSamplesDatabase(data.dataDir), now });
+      const quietly = (work: () => unknown) => async () => {
+        try {
+          await work();
+        } catch {
+          // The state of the next append tells; what waits is tried again.
+        }
+      };
+      timers.push(
+        setInterval(
+          quietly(() => opened().flush()),
+          COMMIT_MS,
+        ),
+      );
+      timers.push(
+        setInterval(
+          quietly(() => opened().tidy()),
+          TIDY_MS,
+        ),
+      );
+    },
+    append: (packed) => opened().append(packed),
+    flush: () => opened().flush(),
+    query: (query) => opened().query(query),
+    newest: (serviceId, limit) => opened().newest(serviceId, limit),
+    tidy: () => opened().tidy(),
+    close() {
+      for (const timer of timers) clearInterval(timer);
+      opened().close();
+      book = null;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+/** The embedded sample store: the contract, and what only a file on disk can get wrong. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Sample } from '../../src/domain/sample.ts';
+import { silentLog } from '../../src/log.ts';
+import type { SampleStore } from '../../src/store/ports/samples.ts';
+import { createSampleBook } from '../../src/store/samples/sample-book.ts';
+import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
+import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
+import { packSamples } from '../../src/store/samples/wire.ts';
+import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
+
+const DAY = 86_400_000;
+const folders: string[] = [];
+const folder = () => {
+  const path = mkdtempSync(join(tmpdir(), 'upbeat-samples-'));
+  folders.push(path);
+  return path;
+};
+t.after(() => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
+});
+
+/** The thread's store in this process: a thread for each store of a property would take half a second. */
+function openBook(dataDir = folder(), now: () => number = Date.now, rawDays = 90, rollupDays = 730) {
+  const database = openSamplesDatabase(dataDir);
+  const book = createSampleBook({
+    database,
+    rawRetentionMs: rawDays * DAY,
+    rollupRetentionMs: rollupDays * DAY,
+    now,
+  });
+  return { book, dataDir };
+}
+
+function inProcess(tidies: boolean): () => Promise<SampleStore> {
+  return async () => {
+    const { book } = openBook(folder(), () => Date.UTC(2026, 10, 3));
+    return {
+      async append(samples) {
+        book.append(packSamples(samples));
+        if (tidies) await book.tidy();
+      },
+      query: async (query) => book.query(query),
+      newest: async (serviceId, limit) => book.newest(serviceId, limit),
+      flush: async () => void book.flush(),
+      stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }),
+      close: async () => book.close(),
+    };
+  };
+}
+
+t.test('while samples are in the journal', (t) => {
+  runSamplesContract(t, { open: inProcess(false) });
+  t.end();
+});
+
+t.test('when samples are in blocks', (t) => {
+  runSamplesContract(t, { open: inProcess(true) });
+  t.end();
+});
+
+t.test('it serves the port through its thread, and keeps everything over a restart', async (t) => {
+  const dataDir = folder();
+  const options = {
+    dataDir,
+    rawRetentionMs: 90 * DAY,
+    rollupRetentionMs: 730 * DAY,
+
+    log: silentLog,
+  };
+  const now = Date.now();
+  const first = await openSamples(options);
+  void first.append([sampleAt(now - 2)]);
+  await first.append([sampleAt(now - 1), sampleAt(now)]);
+  t.equal(first.stats().appended, 3);
+  t.equal((await first.newest(1, 10)).length, 3);
+  await first.tidy();
+  await first.append([sampleAt(now + 1)]);
+  await first.flush();
+  t.equal(first.stats().pending, 0);
+  t.ok(first.stats().fileBytes > 0);
+  await t.rejects(first.query({ serviceId: 1, from: 0, to: 5_000, stepMs: 1 }), /buckets/);
+  await first.close();
+
+  const second = await openSamples(options);
+  t.same(
+    (await second.newest(1, 10)).map(({ at }) => at - now),
+    [1, 0, -1, -2],
+  );
+  await second.close();
+});
+
+t.test(
+  'it answers from hours what is out of raw retention, within 1 %, and forgets what is out of both',
+  async (t) => {
+    let now = Date.UTC(2026, 0, 1);
+    const { book } = openBook(folder(), () => now, 2, 20);
+    t.teardown(() => book.close());
+    const samples: Sample[] = [];
+    for (let at = now; at < now + DAY; at += 300_000) {
+      const latencyMs = 20 + (((at / 300_000) * 7_919) % 5_000);
+      samples.push(
+        sampleAt(at, { latencyMs: Math.round(latencyMs), status: latencyMs > 4_500 ? 'slow' : 'up' }),
+      );
+    }
+    samples.push(sampleAt(now + 1_000, { status: 'down', latencyMs: null, statusCode: 0 }));
+    book.append(packSamples(samples));
+    await book.tidy();
+    const query = { serviceId: 1, from: now, to: now + DAY, stepMs: DAY / 4 };
+    const exact = naiveBuckets(samples, 1, query.from, query.to, query.stepMs);
+    t.same(book.query(query), exact);
+
+    now += 5 * DAY;
+    await book.tidy();
+    t.same(book.newest(1, 5), [], 'single samples are gone');
+    for (const [index, bucket] of book.query(query).entries()) {
+      const expected = exact[index];
+      t.match(bucket, {
+        count: expected?.count,
+        upCount: expected?.upCount,
+        downCount: expected?.downCount,
+        uptimeRatio: expected?.uptimeRatio,
+      });
+      for (const name of ['meanMs', 'p50Ms', 'p95Ms', 'p99Ms'] as const) {
+        const [given, wanted] = [bucket[name] ?? 0, expected?.[name] ?? 0];
+        t.ok(Math.abs(given - wanted) <= wanted * 0.01 + 1, `${name}: ${given} for ${wanted}`);
+      }
+    }
+    now += 30 * DAY;
+    book.append(packSamples([sampleAt(now)]));
+    await book.tidy();
+  },
+);
+
+t.test('it takes samples that come late into the day where they belong', async (t) => {
+  const start = Date.UTC(2026, 5, 1);
+  const { book } = openBook(folder(), () => start + 3 * DAY);
+  t.teardown(() => book.close());
+  book.append(packSamples([sampleAt(start + 5), sampleAt(start + DAY + 5)]));
+  await book.tidy();
+  book.append(packSamples([sampleAt(start + 1, { latencyMs: 7 })]));
+  await book.tidy();
+  t.match(book.query({ serviceId: 1, from: start, to: start + DAY, stepMs: DAY }), [{ count: 2, p50Ms: 7 }]);
+});
+
+t.test('it loses nothing that was flushed when it is killed, and doubles nothing', async (t) => {
+  const dataDir = folder();
+  let flushed = 0;
+  for (let round = 0; round < 3; round++) {
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'samples-writer.ts'), dataDir, String(flushed)],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { PATH: process.env.PATH },
+      },
+    );
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    const enough = flushed + 3_000 * (round + 1);
+    while (Number(output.trim().split('\n').at(-1) ?? 0) < enough)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    flushed = Number(output.trim().split('\n').at(-1));
+  }
+  const { book } = openBook(dataDir);
+  t.teardown(() => book.close());
+  const [bucket] = book.query({ serviceId: 1, from: 1, to: flushed + 1, stepMs: flushed });
+  t.equal(bucket?.count, flushed, 'every sample that was acknowledged is there once');
+});
+
+t.test('it says what to do with a file that cannot be used', async (t) => {
+  const dataDir = folder();
+  writeFileSync(
+    join(dataDir, 'samples.sqlite'),
+    'this is no database, and long enough to be looked at'.repeat(20),
+  );
+  await t.rejects(
+    openSamples({
+      dataDir,
+      rawRetentionMs: DAY,
+      rollupRetentionMs: DAY,
+
+      log: silentLog,
+    }),
+    { code: 'samples_unusable', message: /Move it/ },
+  );
+});
