@@ -1,0 +1,55 @@
+/** The life of the program's process: signals, the parent's end, faults. */
+import type { Log } from '../log.ts';
+import { EXIT_FAULT } from './keep-alive.ts';
+
+/** What the process does with the program. */
+export interface ProgramHandles {
+  /** Stops in order; resolves when nothing is left to do. */
+  stop(): Promise<void>;
+  /** Reads the configuration's reloadable part and the catalogue again. */
+  reload(): Promise<void>;
+}
+
+/** A stop that takes longer is broken off, so that the process ends within 15 s of the signal. */
+const LONGEST_STOP_MS = 14_500;
+/** npm, the terminal and the parent may each pass one signal on: what follows this closely is the same one. */
+const SAME_SIGNAL_MS = 400;
+
+/** Ends the process at once, with the fault's story in the log; the parent starts it again. */
+export function endByFault(log: Log, error: Error, message: string): never {
+  log.error({ problem: error.message, stack: error.stack }, message);
+  // Nothing is flushed on purpose: state after a fault is not to be trusted, and the stores survive a kill.
+  process.exit(EXIT_FAULT);
+}
+
+/** Joins the process to the program: SIGTERM and SIGINT stop it, SIGHUP reloads, a second signal ends at once. */
+export function joinProcess(program: ProgramHandles, log: Log): void {
+  let askedAt: number | null = null;
+  const stop = (why: string) => {
+    const now = performance.now();
+    if (askedAt !== null) {
+      if (now - askedAt < SAME_SIGNAL_MS) return;
+      log.warn({}, 'a second signal: ending at once');
+      process.exit(1);
+    }
+    askedAt = now;
+    log.info({ why }, 'stopping');
+    setTimeout(() => {
+      log.error({}, 'the stop took too long and was broken off');
+      process.exit(1);
+    }, LONGEST_STOP_MS).unref();
+    program.stop().then(
+      () => {
+        log.info({}, 'stopped');
+        process.exit(0);
+      },
+      (error: Error) => endByFault(log, error, 'the stop failed'),
+    );
+  };
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
+  process.on('SIGHUP', () => void program.reload());
+  // The parent has gone, however it went: nobody is left to pass signals on.
+  process.on('disconnect', () => stop('the parent process has ended'));
+  process.on('uncaughtException', (error) => endByFault(log, error, 'a fault that nobody caught'));
+}

@@ -1,0 +1,257 @@
+/**
+ * The program: builds every part and joins them, in the order in which data flows. Run by `upbeat start` as a child of
+ * the small parent in `cli/keep-alive.ts`; `node src/main.ts --config FILE` runs it alone.
+ */
+import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { createApi } from './api/api.ts';
+import { createHttpServer, listen } from './api/http-server.ts';
+import { createServiceDirectory } from './api/service-directory.ts';
+import type { Readiness } from './api/system-routes.ts';
+import { createKeyAuthenticator } from './auth/key-authenticator.ts';
+import { loadCatalogue, watchCatalogue } from './catalogue/watch-catalogue.ts';
+import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
+import { systemClock } from './clock.ts';
+import { loadConfig } from './config/load-config.ts';
+import { type Config, changedSettings } from './config/resolve-config.ts';
+import type { CheckTarget } from './domain/check-target.ts';
+import { NO_MEMORY, type ProbeMemory } from './domain/result.ts';
+import type { Service } from './domain/service.ts';
+import { createFleet } from './engine/fleet/fleet.ts';
+import { createLog, type Log } from './log.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { observeProgram } from './metrics/observe-program.ts';
+import { askControlTargets } from './outbound/control-targets.ts';
+import { userAgentOf } from './outbound/user-agent.ts';
+import type { ProberSettings } from './probe/prober.ts';
+import { createRecord } from './record/record.ts';
+import { createRenderer } from './render/renderer.ts';
+import type { ServiceState } from './store/ports/registry.ts';
+import { openRegistry } from './store/registry/sqlite-registry.ts';
+import { acquireLease } from './store/registry/writer-lease.ts';
+import { openSamples } from './store/samples/sqlite-samples.ts';
+import { createMemoryStatusStore } from './store/status/memory-status-store.ts';
+import { VERSION } from './version.ts';
+
+const CONTROL_TIMEOUT_MS = 3_000;
+
+/** Starts everything; resolves when the program serves and probes. Rejects with what is wrong, in one sentence. */
+export async function startProgram(config: Config, reread: () => Config, log: Log): Promise<ProgramHandles> {
+  const clock = systemClock;
+  const { checks, http, storage } = config;
+  const { siteUrl } = http;
+  const fail = (what: string) => (error: Error) => endByFault(log, error, what);
+  let phase: Readiness['phase'] = 'starting';
+
+  // Stores.
+  mkdirSync(storage.dataDir, { recursive: true });
+  const { domainsPerAccount } = config.limits;
+  const onEnd = fail('a store has ended');
+  const registry = await openRegistry({ dataDir: storage.dataDir, log, clock, domainsPerAccount, onEnd });
+  const lease = await acquireLease({
+    book: registry.lease,
+    dataDir: storage.dataDir,
+    clock,
+    onLost: fail('the lease of the data directory was lost'),
+  });
+  const { rawRetentionMs, rollupRetentionMs } = storage;
+  const samples = await openSamples({
+    dataDir: storage.dataDir,
+    rawRetentionMs,
+    rollupRetentionMs,
+    log,
+    onEnd,
+  });
+  const status = createMemoryStatusStore({ log });
+
+  // Services.
+  const catalogueFile = config.catalogue.file;
+  const catalogue = await loadCatalogue(catalogueFile);
+  log.info(
+    { ...(await registry.putCatalogue(catalogue.services)), file: catalogueFile },
+    'the catalogue is loaded',
+  );
+  const lastChange = await registry.lastChange();
+  const states = await registry.loadServices();
+  const directory = createServiceDirectory();
+  directory.load(states.map(({ service }) => service));
+
+  // What happens to results.
+  const record = createRecord({
+    registry,
+    status,
+    samples,
+    clock,
+    log,
+    settings: {
+      slowOverMs: checks.slowOverMs,
+      firstSpreadMs: checks.firstSpreadMs,
+      controlTargets: checks.controlTargets.length,
+    },
+    askControlTargets: () =>
+      askControlTargets(checks.controlTargets, CONTROL_TIMEOUT_MS, {
+        nameservers: checks.nameservers,
+        userAgent: userAgentOf(VERSION, siteUrl),
+      }),
+    onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
+    sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
+  });
+  await record.load(states);
+
+  // The engine.
+  const prober: ProberSettings = {
+    version: VERSION,
+    siteUrl,
+    allowPrivate: checks.allowPrivate,
+    ports: checks.ports,
+    nameservers: checks.nameservers,
+    ownersMayProbePrivate: checks.ownersMayProbePrivate,
+    concurrency: checks.concurrency,
+  };
+  const threads = checks.threads === 'auto' ? Math.max(1, availableParallelism() - 1) : checks.threads;
+  const { intervalMs, timeoutMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
+  const fleet = createFleet({
+    settings: { intervalMs, timeoutMs, confirmAfterMs, firstSpreadMs, concurrency },
+    threads,
+    entry: new URL('../workers/probe.ts', import.meta.url),
+    prober,
+    clock,
+    log,
+    onResults: record.takeResults,
+    onDoubt: record.noteDoubt,
+    onFatal: fail('probe threads end again and again'),
+  });
+
+  // What people and programs see.
+  const renderer = await createRenderer({ log });
+  const authenticator = createKeyAuthenticator({ registry, clock, log });
+  const metrics = createMetrics();
+  const readiness = (): Readiness => ({ phase, prober: record.prober(), parts: {} });
+  const api = createApi({
+    settings: {
+      siteUrl,
+      intervalMs,
+      version: VERSION,
+      trustedProxies: http.trustedProxies,
+      anonymousPerMinute: config.limits.anonymousPerMinute,
+      authenticatedPerMinute: config.limits.authenticatedPerMinute,
+    },
+    directory,
+    status,
+    samples,
+    registry,
+    renderBadge: renderer.badge,
+    watchTransitions: record.watchTransitions,
+    readiness,
+    authenticator,
+    metrics,
+    clock,
+    log,
+  });
+  observeProgram(metrics, { fleet, record, samples, directory, status, openStreams: () => api.openStreams });
+
+  // Changes of the list, whoever makes them: the catalogue, a command, the API.
+  const unwatchChanges = registry.watchChanges(lastChange, (change) => {
+    directory.apply(change);
+    record.applyChange(change);
+    const { serviceId, service } = change;
+    fleet.apply({ serviceId, target: service === null ? null : targetOf(service, NO_MEMORY, null) });
+  });
+  const catalogueWatch = watchCatalogue(catalogue.text, {
+    file: catalogueFile,
+    clock,
+    log,
+    async onChange(services) {
+      log.info(
+        { ...(await registry.putCatalogue(services)), file: catalogueFile },
+        'the catalogue was read again',
+      );
+    },
+  });
+  record.watchProber(({ online, reason }) => {
+    if (online) log.info({}, 'the prober is online again');
+    else log.warn({ reason }, 'the prober is offline: no service is called down until it is back');
+  });
+  if (checks.ownersMayProbePrivate) {
+    log.warn(
+      {},
+      'checks.ownersMayProbePrivate is on: owners can reach private addresses; this is for tests only',
+    );
+  }
+
+  const server = createHttpServer(api.listener);
+  const port = await listen(server, http.host, http.port);
+  await fleet.start(states.flatMap((state) => startTarget(state)));
+  phase = 'serving';
+  log.info(
+    { services: states.length, threads, address: `http://${http.host}:${port}`, siteUrl },
+    'Upbeat is at work',
+  );
+
+  let current = config;
+  return {
+    async reload() {
+      await catalogueWatch.reload();
+      try {
+        const next = reread();
+        const changes = changedSettings(current, next);
+        const { anonymousPerMinute, authenticatedPerMinute } = next.limits;
+        api.setLimits(anonymousPerMinute, authenticatedPerMinute);
+        current = { ...current, limits: { ...current.limits, anonymousPerMinute, authenticatedPerMinute } };
+        const waiting = changes.filter(({ reloadable }) => !reloadable).map(({ path }) => path);
+        if (waiting.length > 0)
+          log.warn({ settings: waiting }, 'these settings have changed and need a restart');
+        log.info({}, 'the configuration was read again');
+      } catch (error) {
+        log.error(
+          { problem: (error as Error).message },
+          'the configuration was not taken; it stays as it was',
+        );
+      }
+    },
+    async stop() {
+      phase = 'stopping';
+      catalogueWatch.close();
+      unwatchChanges();
+      const closed = new Promise((resolve) => server.close(resolve));
+      api.close();
+      server.closeIdleConnections();
+      await fleet.stop();
+      await record.stop();
+      server.closeAllConnections();
+      await closed;
+      await authenticator.close();
+      await samples.close();
+      await renderer.close();
+      await lease.release();
+      await registry.close();
+    },
+  };
+}
+
+/** What the engine is told of a service; nothing of one that is paused or reports by itself. */
+function targetOf(service: Service, memory: ProbeMemory, lastCheckedAt: number | null): CheckTarget | null {
+  if (service.paused || service.check.kind === 'heartbeat') return null;
+  const { id: serviceId, revision, domain, origin, check } = service;
+  return { serviceId, revision, domain, origin, check, memory, lastCheckedAt };
+}
+
+function startTarget({ service, memory, current }: ServiceState): CheckTarget[] {
+  const target = targetOf(service, memory, current.latest?.checkedAt ?? null);
+  return target === null ? [] : [target];
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { config: { type: 'string' } } });
+  const read = () => loadConfig({ file: values.config ?? 'config/upbeat.yaml', env: process.env });
+  const config = read();
+  const log = createLog(config.log);
+  try {
+    joinProcess(await startProgram(config, read, log), log);
+    process.send?.('ready');
+  } catch (error) {
+    log.error({ problem: (error as Error).message }, 'Upbeat could not start');
+    process.exit(1);
+  }
+}
