@@ -169,10 +169,6 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       );
     },
   });
-  record.watchProber(({ online, reason }) => {
-    if (online) log.info({}, 'the prober is online again');
-    else log.warn({ reason }, 'the prober is offline: no service is called down until it is back');
-  });
   if (checks.ownersMayProbePrivate) {
     log.warn(
       {},

@@ -1,1 +1,4 @@
-console.log('cli', process.version, process.argv.slice(2));
+/** The command `upbeat`. */
+import { buildCommands } from './commands.ts';
+
+await buildCommands().parseAsync(process.argv);

@@ -1,0 +1,149 @@
+/** All commands with their options, and how they end: errors go to standard error with status 1, wrong usage with 2. */
+import { Command, type CommanderError, Option } from 'commander';
+import { ConfigError } from '../config/config-error.ts';
+import { VERSION } from '../version.ts';
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  readonly config: string;
+  readonly json?: boolean;
+}
+
+const DEFAULT_CONFIG = 'config/upbeat.yaml';
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+
+/** Makes the command with all below it. */
+export function buildCommands(): Command {
+  const program = new Command('upbeat')
+    .description('Tells the world whether a service is up.')
+    .version(VERSION)
+    .showHelpAfterError('(add --help for more)');
+
+  add(program, 'start', 'run the monitor: probe, record, serve')
+    .option('--check-config', 'print every problem of the configuration and end')
+    .action(
+      act(async (options: CommonOptions & { checkConfig?: boolean }) =>
+        (await import('./start.ts')).start(options),
+      ),
+    );
+
+  const keys = program.command('keys').description('API keys');
+  add(keys, 'create', 'make a key and print it, once')
+    .requiredOption('--account <name>', 'account that owns the key; it is made where there is none')
+    .requiredOption('--name <name>', 'what the key is for')
+    .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire')
+    .action(
+      act(async (options: CommonOptions & { account: string; name: string; expires?: string }) =>
+        (await import('./keys.ts')).createKey(options),
+      ),
+    );
+  addJson(keys, 'list', 'list keys, without their secrets').action(
+    act(async (options: CommonOptions) => (await import('./keys.ts')).listKeys(options)),
+  );
+  add(keys, 'revoke', 'revoke a key; it is refused within a second')
+    .argument('<id>', 'number of the key, from "upbeat keys list"')
+    .action(
+      act(async (id: string, options: CommonOptions) => (await import('./keys.ts')).revokeKey(id, options)),
+    );
+
+  const services = program.command('services').description('services');
+  addJson(services, 'list', 'list services with their last known status').action(
+    act(async (options: CommonOptions) => (await import('./service-commands.ts')).listServices(options)),
+  );
+  add(services, 'add', 'register a service for an account')
+    .argument('<domain>')
+    .requiredOption('--account <name>', 'account that owns the service; it is made where there is none')
+    .addOption(kindOption())
+    .action(
+      act(
+        async (
+          domain: string,
+          options: CommonOptions & { account: string; kind: 'root' | 'health' | 'heartbeat' },
+        ) => (await import('./service-commands.ts')).addService(domain, options),
+      ),
+    );
+  add(services, 'remove', "remove an account's service")
+    .argument('<slug>')
+    .action(
+      act(async (slug: string, options: CommonOptions) =>
+        (await import('./service-commands.ts')).removeService(slug, options),
+      ),
+    );
+  addJson(
+    services,
+    'import',
+    "register the services of a CSV, YAML or JSON file, of Uptime Kuma's backup or Gatus' configuration",
+  )
+    .argument('<file>')
+    .option('--account <name>', 'account that owns them', 'imported')
+    .action(
+      act(async (file: string, options: CommonOptions & { account: string }) =>
+        (await import('./service-commands.ts')).importServices(file, options),
+      ),
+    );
+  addJson(services, 'export', "print the accounts' services as a file that import reads")
+    .addOption(
+      new Option('--format <format>', 'form of the file').choices(['csv', 'yaml', 'json']).default('csv'),
+    )
+    .action(
+      act(async (options: CommonOptions & { format: 'csv' | 'yaml' | 'json' }) =>
+        (await import('./service-commands.ts')).exportAll(options),
+      ),
+    );
+  addJson(services, 'verify', 'check every catalogue service once and list those that need attention').action(
+    act(async (options: CommonOptions) => (await import('./verify.ts')).verifyCatalogue(options)),
+  );
+
+  addJson(program, 'probe', 'one check now, with the timing of each phase')
+    .argument('<domain>')
+    .addOption(kindOption())
+    .action(
+      act(async (domain: string, options: CommonOptions & { kind: 'root' | 'health' }) =>
+        (await import('./probe.ts')).probeDomain(domain, options),
+      ),
+    );
+  addJson(
+    program,
+    'doctor',
+    'check configuration, stores, DNS, clock, certificates and outgoing connections',
+  ).action(act(async (options: CommonOptions) => (await import('./doctor.ts')).examine(options)));
+
+  exitByStatus(program);
+  return program;
+}
+
+function kindOption(): Option {
+  return new Option('--kind <kind>', 'how it is monitored')
+    .choices(['root', 'health', 'heartbeat'])
+    .default('root');
+}
+
+function add(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option('--config <file>', 'configuration file', DEFAULT_CONFIG);
+}
+
+function addJson(parent: Command, name: string, description: string): Command {
+  return add(parent, name, description).option('--json', 'print JSON');
+}
+
+/** Wraps an action: what it throws is one line on standard error and status 1, a bad configuration status 2. */
+function act<A extends unknown[]>(action: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
+  return async (...args) => {
+    try {
+      await action(...args);
+    } catch (error) {
+      console.error(error instanceof ConfigError ? error.message : `upbeat: ${(error as Error).message}`);
+      process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILURE);
+    }
+  };
+}
+
+/** Help and version end with 0, everything else that is wrong with the words of a command with 2. */
+function exitByStatus(command: Command): void {
+  command.exitOverride((error: CommanderError) => process.exit(error.exitCode === 0 ? 0 : EXIT_USAGE));
+  for (const below of command.commands) exitByStatus(below);
+}

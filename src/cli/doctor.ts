@@ -1,0 +1,167 @@
+/** `upbeat doctor`: looks at everything the program needs and says what to mend. */
+
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { rootCertificates } from 'node:tls';
+import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config/resolve-config.ts';
+import { createOutbound } from '../outbound/outbound.ts';
+import { userAgentOf } from '../outbound/user-agent.ts';
+import { VERSION } from '../version.ts';
+import type { CommonOptions } from './commands.ts';
+import { readConfig, withRegistry } from './open-stores.ts';
+import { printRows } from './output.ts';
+
+/** What an examination found: `advice` is null where all is well. */
+interface Finding {
+  readonly what: string;
+  readonly found: string;
+  readonly advice: string | null;
+}
+
+const LEAST_FREE_BYTES = 1_073_741_824;
+const WORST_CLOCK_OFFSET_MS = 5_000;
+
+/** Examines everything; ends with status 1 where something is to be mended. */
+export async function examine({ config: file, json = false }: CommonOptions): Promise<void> {
+  const config = readConfig(file);
+  const findings = [
+    { what: 'configuration', found: `${file} is valid`, advice: null },
+    await examineCatalogue(config),
+    await examineStores(file),
+    await examineDisk(config),
+    await examinePort(config),
+    await examineNames(config),
+    ...(await examineControlTargets(config)),
+    { what: 'certificates', found: `${rootCertificates.length} authorities are trusted`, advice: null },
+  ];
+  const rows = findings.map(({ what, found, advice }) => ({
+    state: advice === null ? 'ok' : 'MEND',
+    what,
+    found,
+    advice,
+  }));
+  printRows(['state', 'what', 'found', 'advice'], rows, json, '');
+  if (findings.some(({ advice }) => advice !== null)) process.exitCode = 1;
+}
+
+async function examineCatalogue({ catalogue }: Config): Promise<Finding> {
+  try {
+    const { services } = await loadCatalogue(catalogue.file);
+    const missing = services.filter(({ check }) => check.caFile !== null && !existsSync(check.caFile));
+    return {
+      what: 'catalogue',
+      found: `${services.length} services in ${catalogue.file}`,
+      advice:
+        missing.length === 0
+          ? null
+          : `the caFile of ${missing.map(({ slug }) => slug).join(', ')} is not there`,
+    };
+  } catch (error) {
+    return {
+      what: 'catalogue',
+      found: (error as Error).message.split('\n')[0] ?? '',
+      advice: `mend ${catalogue.file}`,
+    };
+  }
+}
+
+async function examineStores(file: string): Promise<Finding> {
+  try {
+    const count = await withRegistry(file, async (registry) => (await registry.loadServices()).length);
+    return { what: 'registry', found: `${count} services are known`, advice: null };
+  } catch (error) {
+    return { what: 'registry', found: 'it cannot be opened', advice: (error as Error).message };
+  }
+}
+
+async function examineDisk({ storage }: Config): Promise<Finding> {
+  const { bavail, bsize } = await statfs(existsSync(storage.dataDir) ? storage.dataDir : '.');
+  const free = bavail * bsize;
+  return {
+    what: 'disk',
+    found: `${(free / 2 ** 30).toFixed(1)} GiB are free for ${storage.dataDir}`,
+    advice: free < LEAST_FREE_BYTES ? 'make room, or set storage.dataDir to a larger disk' : null,
+  };
+}
+
+async function examinePort({ http }: Config): Promise<Finding> {
+  const server = createServer();
+  const ended = once(server.listen(http.port, http.host), 'listening').then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+  );
+  const problem = await ended;
+  server.close();
+  const isRunning = problem === 'EADDRINUSE' && (await answersHealth(http.port));
+  const found =
+    problem === null
+      ? `${http.host}:${http.port} is free`
+      : isRunning
+        ? 'Upbeat is serving'
+        : `${problem} on ${http.port}`;
+  return { what: 'port', found, advice: problem === null || isRunning ? null : 'choose another http.port' };
+}
+
+async function answersHealth(port: number): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/healthz`, {
+    signal: AbortSignal.timeout(2_000),
+  }).catch(() => null);
+  return answer !== null && /"status":"ok"/.test(await answer.text());
+}
+
+async function examineNames({ checks }: Config): Promise<Finding> {
+  const resolver = new Resolver({ timeout: 2_000, tries: 1 });
+  if (checks.nameservers.length > 0) resolver.setServers([...checks.nameservers]);
+  const servers = resolver.getServers().join(', ');
+  try {
+    await resolver.resolve4('one.one.one.one');
+    return { what: 'names', found: `${servers} answers`, advice: null };
+  } catch (error) {
+    const advice = 'see /etc/resolv.conf, or name working servers in checks.nameservers';
+    return { what: 'names', found: `${servers}: ${(error as NodeJS.ErrnoException).code}`, advice };
+  }
+}
+
+/** Asks each control target alone; their Date headers tell whether our clock is right. */
+async function examineControlTargets({ checks, http }: Config): Promise<Finding[]> {
+  const outbound = createOutbound({
+    userAgent: userAgentOf(VERSION, http.siteUrl),
+    nameservers: checks.nameservers,
+  });
+  // The operator's own addresses, wherever they are.
+  const policy = { allowPrivate: ['0.0.0.0/0', '::/0'], ports: checks.ports };
+  const answers = await Promise.all(
+    checks.controlTargets.map((url) =>
+      outbound.request({ url, timeoutMs: 3_000, maxBodyBytes: 65_536, policy }),
+    ),
+  );
+  outbound.close();
+  const answered = answers.filter(({ status }) => status !== 0);
+  const [first] = answered;
+  const date = first === undefined ? Number.NaN : Date.parse(String(first.headers.date ?? ''));
+  const offset = Math.abs(systemClock.now() - date);
+  return [
+    {
+      what: 'outgoing',
+      found: `${answered.length} of ${answers.length} control targets answer`,
+      advice:
+        answered.length > 0 || answers.length === 0
+          ? null
+          : 'this machine is offline: nothing is called down, and nothing is checked, until one answers',
+    },
+    ...(Number.isNaN(offset)
+      ? []
+      : [
+          {
+            what: 'clock',
+            found: `${(offset / 1_000).toFixed(1)} s from a control target's`,
+            advice: offset > WORST_CLOCK_OFFSET_MS ? 'set the clock (NTP)' : null,
+          },
+        ]),
+  ];
+}

@@ -1,0 +1,66 @@
+/** `upbeat keys`: API keys without a browser. */
+import { createApiKey } from '../auth/api-keys.ts';
+import { systemClock } from '../clock.ts';
+import { formatTime, parseDuration } from '../domain/durations.ts';
+import type { CommonOptions } from './commands.ts';
+import { withRegistry } from './open-stores.ts';
+import { printRows } from './output.ts';
+import { CommandError } from './services.ts';
+
+const COLUMNS = ['id', 'account', 'name', 'prefix', 'created', 'last_used', 'expires', 'state'];
+
+/** Makes a key and prints it alone on standard output; it is shown this once. */
+export async function createKey(
+  options: CommonOptions & { account: string; name: string; expires?: string },
+): Promise<void> {
+  const { config, account, name, expires } = options;
+  const now = systemClock.now();
+  const lifetimeMs = expires === undefined ? null : parseDuration(expires);
+  if (expires !== undefined && (lifetimeMs === null || lifetimeMs <= 0)) {
+    throw new CommandError(`--expires ${expires} is not a duration such as 12h, 90d or 1y`);
+  }
+  const expiresAt = lifetimeMs === null ? null : now + lifetimeMs;
+  const key = await withRegistry(config, async (registry) => {
+    const made = await createApiKey(registry, { account, name, expiresAt, now });
+    return made.key;
+  });
+  console.log(key);
+}
+
+/** Prints the keys, oldest first. */
+export async function listKeys({ config, json = false }: CommonOptions): Promise<void> {
+  const keys = await withRegistry(config, (registry) => registry.listKeys());
+  const now = systemClock.now();
+  const time = (at: number | null) => (at === null ? null : formatTime(at));
+  const rows = keys.map((key) => ({
+    id: key.id,
+    account: key.accountName,
+    name: key.name,
+    prefix: key.prefix,
+    created: time(key.createdAt),
+    last_used: time(key.lastUsedAt),
+    expires: time(key.expiresAt),
+    state:
+      key.revokedAt !== null
+        ? 'revoked'
+        : key.expiresAt !== null && key.expiresAt <= now
+          ? 'expired'
+          : 'valid',
+  }));
+  printRows(
+    COLUMNS,
+    rows,
+    json,
+    'There are no keys. Make one: upbeat keys create --account NAME --name NAME',
+  );
+}
+
+/** Revokes a key by its number. */
+export async function revokeKey(idText: string, { config }: CommonOptions): Promise<void> {
+  const id = Number(idText);
+  const revoked =
+    Number.isSafeInteger(id) &&
+    (await withRegistry(config, (registry) => registry.revokeKey(id, systemClock.now())));
+  if (!revoked) throw new CommandError(`there is no key ${idText}; "upbeat keys list" shows their numbers`);
+  console.error(`key ${id} is revoked`);
+}

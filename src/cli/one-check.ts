@@ -1,0 +1,52 @@
+/** One check outside of the engine, by the engine's own prober and rules. */
+
+import type { Config } from '../config/resolve-config.ts';
+import type { CheckTarget } from '../domain/check-target.ts';
+import { judgeAttempt } from '../domain/judge.ts';
+import { type Attempt, NO_MEMORY } from '../domain/result.ts';
+import { type CheckDefinition, DEFAULT_CHECK, type ServiceOrigin } from '../domain/service.ts';
+import type { Verdict } from '../domain/status.ts';
+import { createProber, type Prober } from '../probe/prober.ts';
+import { VERSION } from '../version.ts';
+
+/** Opens the prober as the engine would, with so many slots. */
+export function openProber({ checks, http }: Config, concurrency: number): Prober {
+  return createProber({
+    version: VERSION,
+    siteUrl: http.siteUrl,
+    allowPrivate: checks.allowPrivate,
+    ports: checks.ports,
+    nameservers: checks.nameservers,
+    ownersMayProbePrivate: checks.ownersMayProbePrivate,
+    concurrency,
+  });
+}
+
+/** What is checked. */
+export interface OneCheck {
+  readonly domain: string;
+  readonly origin: ServiceOrigin;
+  readonly check: Partial<CheckDefinition>;
+}
+
+/** Makes one attempt, without re-checks. */
+export async function checkOnce(
+  prober: Prober,
+  config: Config,
+  { domain, origin, check }: OneCheck,
+  slot: number,
+): Promise<{ readonly attempt: Attempt; readonly verdict: Verdict }> {
+  const target: CheckTarget = {
+    serviceId: slot + 1,
+    revision: 1,
+    domain,
+    origin,
+    check: { ...DEFAULT_CHECK, ...check },
+    memory: NO_MEMORY,
+    lastCheckedAt: null,
+  };
+  const { timeoutMs, slowOverMs } = config.checks;
+  const signal = new AbortController().signal;
+  const attempt = await prober.runAttempt(target, { timeoutMs, number: 0, slot, signal });
+  return { attempt, verdict: judgeAttempt(attempt, slowOverMs) };
+}

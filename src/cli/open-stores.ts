@@ -1,0 +1,31 @@
+/** What commands share: the configuration, and the registry beside a running program. */
+import { systemClock } from '../clock.ts';
+import { loadConfig } from '../config/load-config.ts';
+import type { Config } from '../config/resolve-config.ts';
+import { createLog } from '../log.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import { openRegistry } from '../store/registry/sqlite-registry.ts';
+
+/** Reads the configuration of a command. Throws ConfigError. */
+export function readConfig(file: string): Config {
+  return loadConfig({ file, env: process.env });
+}
+
+/** Runs `work` with the registry open, and closes it whatever happens. */
+export async function withRegistry<T>(
+  configFile: string,
+  work: (registry: Registry, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(configFile);
+  const registry = await openRegistry({
+    dataDir: config.storage.dataDir,
+    log: createLog({ level: 'silent', format: 'json' }),
+    clock: systemClock,
+    domainsPerAccount: config.limits.domainsPerAccount,
+  });
+  try {
+    return await work(registry, config);
+  } finally {
+    await registry.close();
+  }
+}

@@ -1,0 +1,22 @@
+/** `upbeat start`. */
+import { fileURLToPath } from 'node:url';
+import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
+import { systemClock } from '../clock.ts';
+import type { CommonOptions } from './commands.ts';
+import { keepAlive } from './keep-alive.ts';
+import { readConfig } from './open-stores.ts';
+
+/** Checks the configuration, then runs the program under its parent; ends the process with its status. */
+export async function start({
+  config,
+  checkConfig = false,
+}: CommonOptions & { checkConfig?: boolean }): Promise<void> {
+  const read = readConfig(config);
+  if (checkConfig) {
+    const { services } = await loadCatalogue(read.catalogue.file);
+    console.log(`${config}: no problems; ${services.length} services in ${read.catalogue.file}`);
+    return;
+  }
+  const program = fileURLToPath(new URL('../main.ts', import.meta.url));
+  process.exit(await keepAlive(program, ['--config', config], systemClock));
+}

@@ -1,0 +1,66 @@
+/** `upbeat services verify`: one check of every catalogue service, and a table of those that need attention. */
+import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
+import { askControlTargets } from '../outbound/control-targets.ts';
+import type { CommonOptions } from './commands.ts';
+import { checkOnce, openProber } from './one-check.ts';
+import { readConfig } from './open-stores.ts';
+import { type OutputRow, printRows } from './output.ts';
+import { CommandError } from './services.ts';
+
+const AT_A_TIME = 32;
+const COLUMNS = ['slug', 'address', 'status', 'code', 'problem', 'advice'];
+
+/** Checks all and prints what is not simply up. Ends with status 1 where something is down. */
+export async function verifyCatalogue({ config: file, json = false }: CommonOptions): Promise<void> {
+  const config = readConfig(file);
+  const { services } = await loadCatalogue(config.catalogue.file);
+  const { controlTargets, nameservers } = config.checks;
+  if (controlTargets.length > 0 && !(await askControlTargets(controlTargets, 3_000, { nameservers }))) {
+    throw new CommandError(
+      'no control target answers: this machine is offline, so nothing can be said of the services',
+    );
+  }
+  const prober = openProber(config, AT_A_TIME);
+  const rows: OutputRow[] = [];
+  let next = 0;
+  let done = 0;
+  const work = async (slot: number) => {
+    for (let service = services[next++]; service !== undefined; service = services[next++]) {
+      const { attempt, verdict } = await checkOnce(prober, config, service, slot);
+      done++;
+      if (!json && process.stderr.isTTY) process.stderr.write(`\r${done} of ${services.length} `);
+      const advice = adviceFor(verdict, attempt.statusCode, attempt.blocked);
+      if (advice === null) continue;
+      const address = service.check.url ?? `https://${service.domain}/`;
+      rows.push({
+        slug: service.slug,
+        address,
+        status: verdict,
+        code: attempt.statusCode,
+        problem: attempt.failure?.detail ?? null,
+        advice,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, (_, slot) => work(slot)));
+  await prober.close();
+  rows.sort((a, b) => (String(a.slug) < String(b.slug) ? -1 : 1));
+  printRows(COLUMNS, rows, json, `All ${services.length} services answer as they should.`);
+  if (rows.some(({ status }) => status === 'down')) process.exitCode = 1;
+}
+
+/** What to do about an answer; null: nothing. */
+export function adviceFor(
+  verdict: 'up' | 'slow' | 'down',
+  statusCode: number,
+  blocked: boolean,
+): string | null {
+  if (blocked) return 'a bot wall answers; nothing to do';
+  if (verdict === 'slow') return 'look again later';
+  if (verdict === 'up') return null;
+  if (statusCode === 404 || statusCode === 410)
+    return 'set check.url to a page that exists, or add the code to check.accept';
+  if (statusCode >= 500)
+    return 'down, or hostile to monitors: if it is up in a browser, add the code to check.accept';
+  return 'set check.url to the address that serves, or remove the service';
+}
