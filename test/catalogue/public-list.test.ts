@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
-import { readHostName } from '../../src/domain/host-name.ts';
+import { isWithinDomain, readHostName } from '../../src/domain/host-name.ts';
 import { dashDomain } from '../../src/domain/service.ts';
 
 const FILE = join(import.meta.dirname, '../../config/catalogue.yaml');
@@ -35,6 +35,54 @@ t.test('it names public hosts only, and asks them by HTTPS', async (t) => {
   const addresses = services.flatMap(({ check, statusPage }) => [check.url, statusPage?.url ?? null]);
   t.same(
     addresses.filter((url) => url !== null && !(URL.canParse(url) && url.startsWith('https://'))),
+    [],
+  );
+});
+
+t.test('it asks each service at its own host', async (t) => {
+  t.same(
+    services.filter(
+      ({ domain, check }) => check.url !== null && !isWithinDomain(new URL(check.url).hostname, domain),
+    ),
+    [],
+  );
+});
+
+t.test(
+  'it is sorted by slug within each category, the categories in the order of the contract',
+  async (t) => {
+    const order = services.map(({ category, slug }) => [CATEGORIES.indexOf(category), slug] as const);
+    const sorted = [...order].sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1));
+    t.same(order, sorted);
+  },
+);
+
+t.test('it says the same of a status page wherever it names it', async (t) => {
+  const said = new Set(
+    services.flatMap(({ statusPage }) =>
+      statusPage === null ? [] : `${statusPage.url} ${statusPage.kind} ${statusPage.feedUrl}`,
+    ),
+  );
+  const urls = [...said].map((line) => line.split(' ')[0]);
+  t.same(
+    urls.filter((url, index) => urls.indexOf(url) < index),
+    [],
+  );
+});
+
+t.test('it names a feed where a page is of a kind whose feed follows from nothing', async (t) => {
+  const unnamed = services.filter(
+    ({ statusPage }) =>
+      statusPage !== null && ['rss', 'atom', 'statusio'].includes(statusPage.kind) && !statusPage.feedUrl,
+  );
+  t.same(unnamed, []);
+  const feeds = services.flatMap(({ statusPage }) => statusPage?.feedUrl ?? []);
+  t.same(
+    feeds.filter((url) => !url.startsWith('https://')),
+    [],
+  );
+  t.same(
+    services.filter(({ statusPage }) => statusPage?.kind === 'custom' && statusPage.feedUrl !== null),
     [],
   );
 });
