@@ -243,6 +243,7 @@ function eventsOperation(): OpenApiOperation {
       },
       ...problems({
         400: 'A parameter is not valid.',
+        401: 'The API key is not valid.',
         404: 'There is no such service.',
         429: 'Too many open streams.',
       }),

@@ -37,7 +37,7 @@ t.test('it keeps at most 100,000 addresses', async (t) => {
   t.equal(memory.size, 100_000);
 });
 
-t.test('it allows exactly the limit in each window, whatever comes when', async (t) => {
+t.test('it allows exactly the limit in each window, whatever comes when', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),

@@ -1,0 +1,110 @@
+/** The OpenAPI document tells what the API does. */
+import { Ajv } from 'ajv';
+import t from 'tap';
+import { ProblemSchema } from '../../src/api/schemas.ts';
+import { from, service, startApi } from './api-world.ts';
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: {
+    readonly default?: unknown;
+    readonly maximum?: number;
+    readonly enum?: readonly string[];
+  };
+}
+interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly Parameter[];
+  readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: object }> }>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Record<string, { readonly get: Operation }>;
+  readonly components: object;
+}
+
+t.test('it documents each endpoint, and each answers as documented', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(world.close);
+  const answer = await world.get('/api/v1/openapi.json');
+  const document = answer.json as Document;
+  t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  t.match(document, {
+    openapi: /^3\.1\./,
+    info: { version: '1.2.3' },
+    servers: [{ url: 'https://upbeat.test' }],
+  });
+  t.strictSame(Object.keys(document.paths).sort(), [
+    '/api/badge/{slug}',
+    '/api/v1/events',
+    '/api/v1/incidents',
+    '/api/v1/incidents/{slug}',
+    '/api/v1/services',
+    '/api/v1/services/{slug}/history',
+    '/api/v1/status/{slug}',
+  ]);
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  ajv.addSchema(document, 'document');
+  for (const [path, { get: operation }] of Object.entries(document.paths)) {
+    if (path === '/api/v1/events') continue;
+    const good = await world.get(path.replace('{slug}', path.includes('badge') ? 'shop-example' : 'shop'));
+    t.equal(good.status, 200, path);
+    const [type = '', { schema = {} } = {}] =
+      Object.entries(operation.responses['200']?.content ?? {})[0] ?? [];
+    t.ok(good.headers.get('content-type')?.startsWith(type), `${path} sends ${type}`);
+    if (type === 'application/json') {
+      const validate = ajv.compile({ ...schema, components: document.components });
+      t.ok(validate(good.json), `${path}: ${JSON.stringify(validate.errors)}`);
+    }
+    for (const { name, in: place, schema: shape } of operation.parameters) {
+      if (place !== 'query') continue;
+      if (shape.enum !== undefined) {
+        for (const word of shape.enum) {
+          const url = path.replace('{slug}', path.includes('badge') ? 'shop-example' : 'shop');
+          t.equal((await world.get(`${url}?${name}=${word}`)).status, 200, `${path} takes ${name}=${word}`);
+        }
+      }
+    }
+  }
+});
+
+t.test('it documents the defaults and bounds of the contract', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const { paths } = (await world.get('/api/v1/openapi.json')).json as Document;
+  const limits = ['/api/v1/services', '/api/v1/incidents', '/api/v1/incidents/{slug}'].map((path) => {
+    const limit = paths[path]?.get.parameters.find(({ name }) => name === 'limit')?.schema;
+    return [limit?.default, limit?.maximum];
+  });
+  t.strictSame(limits, [
+    [100, 500],
+    [50, 100],
+    [20, 50],
+  ]);
+});
+
+t.test('it documents every error, and each has the documented body', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop')], anonymousPerMinute: 1 });
+  t.teardown(world.close);
+  const isProblem = new Ajv({ strict: false, formats: { uri: true } }).compile(ProblemSchema);
+  const { paths } = (await world.get('/api/v1/openapi.json')).json as Document;
+  const errors: readonly [string, string, Record<string, string>, number][] = [
+    ['/api/v1/status/{slug}', '/api/v1/status/nobody', from('203.0.113.1'), 404],
+    ['/api/v1/status/{slug}', '/api/v1/status/shop', from('203.0.113.1'), 429],
+    ['/api/v1/services', '/api/v1/services?limit=0', from('203.0.113.2'), 400],
+    ['/api/v1/services', '/api/v1/services', { ...from('203.0.113.3'), authorization: 'Bearer x' }, 401],
+    ['/api/badge/{slug}', '/api/badge/shop-example?theme=x', from('203.0.113.4'), 400],
+    ['/api/badge/{slug}', '/api/badge/nobody', from('203.0.113.5'), 404],
+    ['/api/v1/events', '/api/v1/events?slug=nobody', from('203.0.113.6'), 404],
+    ['/api/v1/events', '/api/v1/events', { ...from('203.0.113.7'), authorization: 'Bearer x' }, 401],
+  ];
+  for (const [path, url, headers, status] of errors) {
+    const answer = await world.get(url, headers);
+    t.equal(answer.status, status, url);
+    t.ok(isProblem(answer.json), `${url}: ${JSON.stringify(isProblem.errors)}`);
+    t.ok(status in (paths[path]?.get.responses ?? {}), `${path} documents ${status}`);
+  }
+});
