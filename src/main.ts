@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createApi } from './api/api.ts';
 import { createHttpServer, listen } from './api/http-server.ts';
@@ -13,6 +14,7 @@ import { createKeyAuthenticator } from './auth/key-authenticator.ts';
 import { loadCatalogue, watchCatalogue } from './catalogue/watch-catalogue.ts';
 import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
+import { findWarnings } from './config/cross-check.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings } from './config/resolve-config.ts';
 import type { CheckTarget } from './domain/check-target.ts';
@@ -35,6 +37,8 @@ import { createMemoryStatusStore } from './store/status/memory-status-store.ts';
 import { VERSION } from './version.ts';
 
 const CONTROL_TIMEOUT_MS = 3_000;
+const LEASE_PATIENCE_MS = 6_000;
+const LEASE_RETRY_MS = 200;
 
 /** Starts everything; resolves when the program serves and probes. Rejects with what is wrong, in one sentence. */
 export async function startProgram(config: Config, reread: () => Config, log: Log): Promise<ProgramHandles> {
@@ -49,12 +53,16 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const { domainsPerAccount } = config.limits;
   const onEnd = fail('a store has ended');
   const registry = await openRegistry({ dataDir: storage.dataDir, log, clock, domainsPerAccount, onEnd });
-  const lease = await acquireLease({
-    book: registry.lease,
-    dataDir: storage.dataDir,
-    clock,
-    onLost: fail('the lease of the data directory was lost'),
-  });
+  const lease = await waitForLease(
+    () =>
+      acquireLease({
+        book: registry.lease,
+        dataDir: storage.dataDir,
+        clock,
+        onLost: fail('the lease of the data directory was lost'),
+      }),
+    log,
+  );
   const { rawRetentionMs, rollupRetentionMs } = storage;
   const samples = await openSamples({
     dataDir: storage.dataDir,
@@ -224,6 +232,24 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       await registry.close();
     },
   };
+}
+
+/**
+ * A process that was killed may still be in the system's list, and one that was told to stop still at it: the lease is
+ * asked for until it would be stale, before a start is refused.
+ */
+async function waitForLease<T>(acquire: () => Promise<T>, log: Log): Promise<T> {
+  const until = systemClock.monotonic() + LEASE_PATIENCE_MS;
+  for (let told = false; ; told = true) {
+    try {
+      return await acquire();
+    } catch (error) {
+      const isHeld = (error as { code?: string }).code === 'lease_held';
+      if (!isHeld || systemClock.monotonic() > until) throw error;
+      if (!told) log.info({ problem: (error as Error).message }, 'waiting for another process to end');
+      await sleep(LEASE_RETRY_MS);
+    }
+  }
 }
 
 /** What the engine is told of a service; nothing of one that is paused or reports by itself. */

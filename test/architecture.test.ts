@@ -33,7 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The only places that build things and join them. */
-const JOINERS = ['main', 'cli'];
+const JOINERS = ['main', 'cli', 'version'];
 
 interface Import {
   readonly from: string;

@@ -10,6 +10,7 @@ import {
   CommandError,
   describeService,
   exportServices,
+  listCatalogueDomains,
   listRows,
   SERVICE_COLUMNS,
 } from './services.ts';
@@ -33,7 +34,7 @@ export async function addService(
   const listed = describeService(domain, kind);
   const service = await withRegistry(config, async (registry) => {
     const { id } = await registry.ensureAccount(account, systemClock.now());
-    return addListed(registry, listed, id);
+    return addListed(registry, listed, id, await listCatalogueDomains(registry));
   });
   console.log(service.slug);
 }
@@ -61,9 +62,10 @@ export async function importServices(
   const added: string[] = [];
   await withRegistry(config, async (registry) => {
     const { id } = await registry.ensureAccount(account, systemClock.now());
+    const taken = await listCatalogueDomains(registry);
     for (const listed of reading.services) {
       try {
-        added.push((await addListed(registry, listed, id)).slug);
+        added.push((await addListed(registry, listed, id, taken)).slug);
       } catch (error) {
         skipped.push({ entry: listed.name, reason: (error as Error).message });
       }

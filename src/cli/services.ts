@@ -1,7 +1,7 @@
 /** The commands on services: what an operator may do to the list without a browser. */
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { stringify as stringifyYaml } from 'yaml';
-import { readHostName } from '../domain/host-name.ts';
+import { isWithinDomain, readHostName } from '../domain/host-name.ts';
 import { type CheckKind, DEFAULT_CHECK, dashDomain, type Service } from '../domain/service.ts';
 import type { NewService, Registry, RegistryErrorCode, ServiceState } from '../store/ports/registry.ts';
 import type { ListedService } from './import-formats.ts';
@@ -39,7 +39,11 @@ export async function addListed(
   registry: Registry,
   listed: ListedService,
   accountId: number,
+  catalogueDomains: readonly string[],
 ): Promise<Service> {
+  const owner = catalogueDomains.find((domain) => isWithinDomain(listed.domain, domain));
+  if (owner !== undefined)
+    throw new CommandError(`${listed.domain} belongs to ${owner} of the public catalogue`);
   const base = dashDomain(listed.domain);
   for (let number = 1; ; number++) {
     const service: NewService = {
@@ -68,6 +72,12 @@ export async function addListed(
       throw new CommandError(explain(code, listed.domain) ?? (error as Error).message);
     }
   }
+}
+
+/** Domains of the public list: they, and all below them, are nobody's to register (decisions, Ownership). */
+export async function listCatalogueDomains(registry: Registry): Promise<string[]> {
+  const states = await registry.loadServices();
+  return states.flatMap(({ service }) => (service.origin === 'catalogue' ? [service.domain] : []));
 }
 
 /** A service as `services add` describes it. Throws {@link CommandError} for a name that is no host name. */
@@ -102,7 +112,7 @@ export function exportServices(states: readonly ServiceState[], format: 'csv' | 
 
 function explain(code: RegistryErrorCode | undefined, domain: string): string | null {
   if (code === 'domain_taken') return `${domain} is registered already`;
-  if (code === 'catalogue_domain') return `${domain} belongs to the public catalogue and is checked already`;
+  if (code === 'catalogue_domain') return `${domain} belongs to the public catalogue`;
   if (code === 'account_limit') return 'the account has as many domains as limits.domainsPerAccount allows';
   return null;
 }

@@ -1,0 +1,246 @@
+/** The whole program from the outside: what an operator and a client of the API see. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { type CatalogueEntry, install } from '../support/program.ts';
+
+interface Status {
+  readonly slug: string;
+  readonly status: string;
+  readonly since: string | null;
+  readonly response_time: number | null;
+  readonly last_checked: string | null;
+  readonly latest_check: {
+    readonly status: string;
+    readonly status_code: number;
+    readonly checked_at: string;
+  } | null;
+}
+
+/** A server whose answer a test can change. */
+async function serve(): Promise<{
+  url: string;
+  port: number;
+  answer: (status: number) => void;
+  server: Server;
+}> {
+  let code = 200;
+  const server = createServer((_request, response) => response.writeHead(code).end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, port, server, answer: (status) => (code = status) };
+}
+
+const isStatus = (status: string) => (body: Status) => body.status === status;
+
+t.test('it follows a service up, down and up again, with its incident', async (t) => {
+  const site = await serve();
+  const installation = await install([{ slug: 'shop', name: 'Shop', check: { url: site.url } }]);
+  t.teardown(() => {
+    site.server.close();
+    installation.remove();
+  });
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+
+  const up = await program.until<Status>('/api/v1/status/shop', isStatus('up'));
+  t.match(up, {
+    slug: 'shop',
+    name: 'Shop',
+    domain: 'shop.example',
+    category: 'developer',
+    status: 'up',
+    stale: false,
+    latest_check: { status: 'up', status_code: 200 },
+  });
+  t.type(up.response_time, 'number');
+
+  const before = Date.now();
+  site.answer(503);
+  const down = await program.until<Status>('/api/v1/status/shop', isStatus('down'));
+  t.equal(down.latest_check?.status_code, 503);
+  t.ok(Date.parse(down.since ?? '') >= before - 50, 'down is dated to the first failed attempt');
+  t.ok(Date.parse(down.since ?? '') < Date.parse(down.last_checked ?? ''), 'which came before the last one');
+
+  interface List {
+    readonly incidents: readonly {
+      readonly status: string;
+      readonly started_at: string;
+      readonly resolved_at: string | null;
+    }[];
+  }
+  const open = await program.until<List>('/api/v1/incidents/shop', (body) => body.incidents.length === 1);
+  t.match(open, {
+    service: { name: 'Shop', slug: 'shop' },
+    incidents: [{ severity: 'major', status: 'investigating', started_at: down.since, resolved_at: null }],
+  });
+
+  site.answer(204);
+  await program.until<Status>('/api/v1/status/shop', isStatus('up'));
+  const resolved = await program.until<List>(
+    '/api/v1/incidents',
+    (body) => body.incidents[0]?.status === 'resolved',
+  );
+  t.match(resolved, { incidents: [{ service: { name: 'Shop', slug: 'shop' }, status: 'resolved' }] });
+  t.not(resolved.incidents[0]?.resolved_at, null);
+
+  t.equal(await program.stop('SIGTERM'), 0, 'it ends with status 0');
+  t.match(program.output(), /"msg":"stopped"/);
+});
+
+t.test('it keeps status, since and phase through kill -9', async (t) => {
+  const site = await serve();
+  const installation = await install([{ slug: 'shop', check: { url: site.url } }]);
+  t.teardown(() => {
+    site.server.close();
+    installation.remove();
+  });
+  const first = await installation.start();
+  t.teardown(() => first.killHard());
+  await first.until<Status>('/api/v1/status/shop', isStatus('up'));
+  site.answer(500);
+  const before = await first.until<Status>('/api/v1/status/shop', isStatus('down'));
+  await first.killHard();
+
+  const second = await installation.start();
+  t.teardown(() => second.killHard());
+  const after = (await second.get('/api/v1/status/shop')).body as Status;
+  t.same([after.status, after.since], [before.status, before.since]);
+  const incidents = (await second.get('/api/v1/incidents/shop')).body as { incidents: unknown[] };
+  t.equal(incidents.incidents.length, 1);
+  t.equal(await second.stop('SIGINT'), 0);
+});
+
+t.test('it leaves everything unknown where the prober is offline, and says so', async (t) => {
+  const gone = await serve();
+  await new Promise((resolve) => gone.server.close(resolve));
+  const entries: CatalogueEntry[] = Array.from({ length: 12 }, (_, index) => ({
+    slug: `gone-${index}`,
+    check: { url: gone.url },
+  }));
+  const installation = await install(entries, { checks: { controlTargets: [gone.url] } });
+  t.teardown(() => installation.remove());
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  await program.until<{ degraded: readonly unknown[] }>('/readyz', (body) => body.degraded.length > 0);
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  const list = (await program.get('/api/v1/services')).body as { services: Status[] };
+  t.same(
+    list.services.map(({ status, last_checked }) => [status, last_checked]),
+    entries.map(() => ['unknown', null]),
+  );
+  t.match(program.output(), /offline/i, 'the console says why');
+  const metrics = (await program.get('/metrics')).body as Buffer;
+  t.match(metrics.toString(), /^upbeat_prober_online 0$/m);
+  const incidents = (await program.get('/api/v1/incidents')).body as { incidents: unknown[] };
+  t.same(incidents.incidents, []);
+  t.equal(await program.stop(), 0);
+});
+
+t.test('it applies a changed catalogue without a restart, and leaves a bad one alone', async (t) => {
+  const site = await serve();
+  const installation = await install([{ slug: 'one', check: { url: site.url } }]);
+  t.teardown(() => {
+    site.server.close();
+    installation.remove();
+  });
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  await program.until<Status>('/api/v1/status/one', isStatus('up'));
+
+  installation.writeCatalogue([{ slug: 'two', check: { url: site.url } }]);
+  await program.until<Status>('/api/v1/status/two', isStatus('up'));
+  t.equal((await program.get('/api/v1/status/one')).status, 404, 'a service that left the list is gone');
+
+  installation.writeCatalogue([{ slug: 'BAD SLUG', check: { url: site.url } }]);
+  program.process.kill('SIGHUP');
+  const deadline = Date.now() + 10_000;
+  while (!/BAD SLUG|slug/.test(program.output()) && Date.now() < deadline)
+    await new Promise((r) => setTimeout(r, 50));
+  t.equal((await program.get('/api/v1/status/two')).status, 200);
+  t.equal(await program.stop(), 0);
+});
+
+t.test('it takes keys from the command line at once, and forgets revoked ones within a second', async (t) => {
+  const site = await serve();
+  const installation = await install([{ slug: 'one', check: { url: site.url } }]);
+  t.teardown(() => {
+    site.server.close();
+    installation.remove();
+  });
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+
+  const made = await installation.run(
+    'keys',
+    'create',
+    '--account',
+    'ada',
+    '--name',
+    'laptop',
+    '--expires',
+    '90d',
+  );
+  t.match(made.stdout, /^upb_[0-9A-Za-z]{38}\n$/, made.stderr);
+  const headers = { authorization: `Bearer ${made.stdout.trim()}` };
+  const answer = await program.get('/api/v1/status/one', headers);
+  t.equal(answer.status, 200);
+  t.equal(answer.headers.get('x-ratelimit-limit'), '60');
+
+  const listed = await installation.run('keys', 'list', '--json');
+  const [key] = JSON.parse(listed.stdout) as { id: number; name: string; account: string }[];
+  t.match(key, { name: 'laptop', account: 'ada' });
+  t.notMatch(listed.stdout, made.stdout.trim(), 'the list never shows the key');
+
+  t.equal((await installation.run('keys', 'revoke', String(key?.id))).status, 0);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  t.equal((await program.get('/api/v1/status/one', headers)).status, 401);
+  t.equal((await installation.run('keys', 'revoke', '999')).status, 1);
+  t.equal(await program.stop(), 0);
+});
+
+t.test('it prints every problem of a configuration and ends with status 2', async (t) => {
+  const installation = await install([], { checks: { interval: '5 minutes', treads: 2 }, htp: {} });
+  t.teardown(() => installation.remove());
+  const { status, stderr } = await installation.run('start', '--check-config');
+  t.equal(status, 2);
+  for (const path of ['checks.interval', 'checks.treads', 'htp']) t.match(stderr, path);
+  t.equal((await installation.run('no-such-command')).status, 2, 'wrong usage ends with status 2 too');
+});
+
+t.test('it lets an operator add, list, export and remove services', async (t) => {
+  const installation = await install([
+    { slug: 'one', domain: 'one.example', check: { url: 'http://127.0.0.1:9/' } },
+  ]);
+  t.teardown(() => installation.remove());
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  const added = await installation.run(
+    'services',
+    'add',
+    'Shop.Test.Example',
+    '--account',
+    'ada',
+    '--kind',
+    'heartbeat',
+  );
+  t.equal(added.status, 0, added.stderr);
+  await program.until<Status>('/api/v1/status/shop-test-example', isStatus('unknown'));
+  t.equal((await installation.run('services', 'add', 'localhost', '--account', 'ada')).status, 1);
+  t.match(
+    (await installation.run('services', 'add', 'api.one.example', '--account', 'ada')).stderr,
+    /catalogue/,
+  );
+  const listed = JSON.parse((await installation.run('services', 'list', '--json')).stdout) as {
+    slug: string;
+  }[];
+  t.same(
+    listed.map(({ slug }) => slug),
+    ['one', 'shop-test-example'],
+  );
+  t.match((await installation.run('services', 'export')).stdout, /shop\.test\.example/);
+  t.equal((await installation.run('services', 'remove', 'shop-test-example')).status, 0);
+  await program.until<{ total: number }>('/api/v1/services', (body) => body.total === 1);
+  t.equal((await installation.run('services', 'remove', 'nothing')).status, 1);
+  t.equal(await program.stop(), 0);
+});

@@ -1,0 +1,203 @@
+/** Starts the whole program as a user does, with a catalogue of the test's own, for tests from the outside. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CLI = join(ROOT, 'bin/upbeat.mjs');
+
+/** A catalogue entry as the file has it. */
+export interface CatalogueEntry {
+  readonly slug: string;
+  readonly name?: string;
+  readonly domain?: string;
+  readonly category?: string;
+  readonly check?: object;
+}
+
+/** A folder with a configuration, a catalogue and a data directory, and the commands run in it. */
+export interface Installation {
+  readonly folder: string;
+  readonly siteUrl: string;
+  /** Replaces the catalogue file as an editor would: written beside it and renamed over it. */
+  writeCatalogue(entries: readonly CatalogueEntry[]): void;
+  /** Starts the program and waits until it is ready. */
+  start(): Promise<RunningProgram>;
+  /** Runs a command of `upbeat` to its end. */
+  run(...args: readonly string[]): Promise<{ status: number | null; stdout: string; stderr: string }>;
+  remove(): void;
+}
+
+/** The program at work. */
+export interface RunningProgram {
+  readonly process: ChildProcess;
+  /** Everything it has printed so far. */
+  output(): string;
+  /** GET on a path; the body parsed where it is JSON. */
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** Asks until `accept` holds of the parsed body, at most `withinMs`; returns that body. Throws with the last one. */
+  until<T>(path: string, accept: (body: T) => boolean, withinMs?: number): Promise<T>;
+  /** Sends a signal to the parent process and waits for its end; returns its exit status. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Ends the parent and the program at once, as a power cut would. */
+  killHard(): Promise<void>;
+}
+
+/** An answer of the API. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** Makes an installation. `settings` is merged over quick intervals and limits that do not disturb. */
+export async function install(
+  entries: readonly CatalogueEntry[],
+  settings: object = {},
+): Promise<Installation> {
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-e2e-'));
+  const port = await freePort();
+  const siteUrl = `http://127.0.0.1:${port}`;
+  const configFile = join(folder, 'upbeat.yaml');
+  const catalogueFile = join(folder, 'catalogue.yaml');
+  const base = {
+    http: { host: '127.0.0.1', port, siteUrl },
+    catalogue: { file: catalogueFile },
+    checks: {
+      interval: '1s',
+      timeout: '2s',
+      firstSpread: '500ms',
+      confirmAfter: ['100ms', '200ms'],
+      threads: 1,
+      allowPrivate: ['127.0.0.0/8', '::1/128'],
+      controlTargets: [`${siteUrl}/healthz`],
+    },
+    limits: { anonymousPerMinute: 100_000 },
+    storage: { dataDir: join(folder, 'data') },
+    log: { level: 'info', format: 'json' },
+  };
+  writeFileSync(configFile, stringify(merge(base, settings)));
+  const installation: Installation = {
+    folder,
+    siteUrl,
+    writeCatalogue(list) {
+      const services = list.map(
+        ({ slug, name = slug, domain = `${slug}.example`, category = 'developer', check }) => ({
+          slug,
+          name,
+          domain,
+          category,
+          ...(check === undefined ? {} : { check }),
+        }),
+      );
+      writeFileSync(`${catalogueFile}.new`, stringify({ services }));
+      renameSync(`${catalogueFile}.new`, catalogueFile);
+    },
+    start: () => startProgram(['start', '--config', configFile], siteUrl),
+    run: (...args) => runCommand([...args, '--config', configFile]),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+  installation.writeCatalogue(entries);
+  return installation;
+}
+
+async function startProgram(args: readonly string[], siteUrl: string): Promise<RunningProgram> {
+  let output = '';
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    env: cleanEnvironment(),
+  });
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const ended = once(child, 'exit');
+  const killHard = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+    await ended;
+  };
+  const get = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
+    const response = await fetch(siteUrl + path, { headers, redirect: 'manual' });
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    const body = isJson ? await response.json() : Buffer.from(await response.arrayBuffer());
+    return { status: response.status, headers: response.headers, body };
+  };
+  const until = async <T>(path: string, accept: (body: T) => boolean, withinMs = 20_000): Promise<T> => {
+    const deadline = performance.now() + withinMs;
+    let last: unknown;
+    do {
+      last = await get(path).then(
+        (answer) => answer.body,
+        (error: Error) => error.message,
+      );
+      if (typeof last === 'object' && last !== null && accept(last as T)) return last as T;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    } while (performance.now() < deadline && child.exitCode === null);
+    await killHard();
+    throw new Error(`${path} still answered ${JSON.stringify(last)}\n${output.slice(-3_000)}`);
+  };
+  await until<{ status?: string }>('/readyz', (body) => body !== null && !('code' in body), 30_000);
+  return {
+    process: child,
+    output: () => output,
+    get,
+    until,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      const [code] = await ended;
+      return code as number | null;
+    },
+    killHard,
+  };
+}
+
+/** Runs `upbeat` with `args` to its end. */
+export async function runCommand(
+  args: readonly string[],
+): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: cleanEnvironment(),
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  const [status] = await once(child, 'close');
+  return { status, stdout, stderr };
+}
+
+/** The environment without settings that a developer may have set, and without tap's own hooks. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const entries = Object.entries(process.env).filter(
+    ([name]) => !/^(?:UPBEAT_|TAP|NODE_OPTIONS$|NODE_V8|_TAPJS)/.test(name),
+  );
+  return Object.fromEntries(entries);
+}
+
+function merge(base: object, over: object): object {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const old = merged[key];
+    const nested = isPlain(old) && isPlain(value);
+    merged[key] = nested ? merge(old, value) : value;
+  }
+  return merged;
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
