@@ -1,0 +1,138 @@
+/**
+ * One of the servers that `bench/api.ts` compares, in a process of its own: `node bench/api-server.ts KIND`.
+ * Says its port to the parent, and its CPU time whenever it is asked.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import rateLimit from '@fastify/rate-limit';
+import fastify from 'fastify';
+import { createApi } from '../src/api/api.ts';
+import { createHttpServer } from '../src/api/http-server.ts';
+import { createServiceDirectory } from '../src/api/service-directory.ts';
+import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
+import { createKeyAuthenticator } from '../src/auth/key-authenticator.ts';
+import { systemClock } from '../src/clock.ts';
+import type { CurrentStatus } from '../src/domain/current.ts';
+import { silentLog } from '../src/log.ts';
+import { createMetrics } from '../src/metrics/metrics.ts';
+import { drawBadge } from '../src/render/badge.ts';
+import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
+import { makeServices } from './api-services.ts';
+
+/** Above what a benchmark can ask for in a minute. */
+const NO_LIMIT = 1_000_000_000;
+const SERVICES = makeServices(1_200);
+const [SERVICE] = SERVICES;
+if (SERVICE === undefined) throw new Error('no services');
+
+const CURRENT: CurrentStatus = {
+  serviceId: SERVICE.id,
+  seq: 1,
+  observedAt: systemClock.now(),
+  status: 'up',
+  since: systemClock.now(),
+  latest: {
+    status: 'up',
+    responseTimeMs: 123,
+    statusCode: 200,
+    checkedAt: systemClock.now(),
+    source: 'root',
+    failure: null,
+    blocked: false,
+    timing: { dnsMs: 1, connectMs: 10, tlsMs: 20, firstByteMs: 90, totalMs: 123 },
+    certificateExpiresAt: null,
+  },
+};
+const BODY = Buffer.from(
+  JSON.stringify({ ...viewService(SERVICE, CURRENT, false), latest_check: viewLatestCheck(CURRENT.latest) }),
+);
+const BADGE = { name: SERVICE.name, status: 'up', theme: 'light', ageText: null } as const;
+
+const STARTS: Readonly<Record<string, () => Promise<number>>> = { bare, fastify: peer, upbeat };
+
+const port = await STARTS[process.argv[2] ?? '']?.();
+process.send?.({ port });
+process.on('message', () => process.send?.({ cpu: process.cpuUsage() }));
+process.on('disconnect', () => process.exit());
+
+/** The floor: `node:http` that sends the same bytes to whoever asks. */
+async function bare(): Promise<number> {
+  const png = drawBadge(BADGE);
+  const server = createServer((request, response) => {
+    const isBadge = request.url?.startsWith('/api/badge/') === true;
+    const body = isBadge ? png : BODY;
+    response.writeHead(200, {
+      'Content-Type': isBadge ? 'image/png' : 'application/json; charset=utf-8',
+      'Content-Length': body.byteLength,
+    });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** The peer: Fastify with its own limiter, a look-up, CORS and validators over prepared bytes. */
+async function peer(): Promise<number> {
+  const app = fastify();
+  await app.register(rateLimit, { max: NO_LIMIT, timeWindow: 60_000 });
+  const prepared = new Map(SERVICES.map(({ slug }) => [slug, { body: BODY, etag: '"prepared"' }]));
+  app.get<{ Params: { slug: string } }>('/api/v1/status/:slug', (request, reply) => {
+    const found = prepared.get(request.params.slug);
+    if (found === undefined) return reply.code(404).send({ code: 'service_not_found' });
+    reply.headers({
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Expose-Headers': 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset',
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-cache',
+      ETag: found.etag,
+    });
+    if (request.headers['if-none-match'] === found.etag) return reply.code(304).send();
+    return reply.send(found.body);
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** The API with everything on. */
+async function upbeat(): Promise<number> {
+  const directory = createServiceDirectory();
+  directory.load(SERVICES);
+  const status = createMemoryStatusStore({ log: silentLog });
+  await status.put([CURRENT]);
+  const api = createApi({
+    settings: {
+      siteUrl: 'http://localhost:8080',
+      trustedProxies: [],
+      anonymousPerMinute: NO_LIMIT,
+      authenticatedPerMinute: NO_LIMIT,
+      intervalMs: 300_000,
+      version: '0.0.0',
+    },
+    directory,
+    status,
+    samples: { query: async () => [] },
+    registry: {
+      listIncidents: async () => [],
+      transitionsAfter: async () => [],
+      lastTransition: async () => 0,
+    },
+    authenticator: createKeyAuthenticator({
+      registry: { findKey: async () => null, touchKeys: async () => {} },
+      clock: systemClock,
+      log: silentLog,
+    }),
+    renderBadge: async (text) => drawBadge(text),
+    watchTransitions: () => () => {},
+    readiness: () => ({
+      phase: 'serving',
+      prober: { online: true, offlineSince: null, reason: null },
+      parts: {},
+    }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    log: silentLog,
+  });
+  const server = createHttpServer(api.listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
