@@ -177,12 +177,8 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       );
     },
   });
-  if (checks.ownersMayProbePrivate) {
-    log.warn(
-      {},
-      'checks.ownersMayProbePrivate is on: owners can reach private addresses; this is for tests only',
-    );
-  }
+
+  for (const { path, message } of findWarnings(config)) log.warn({ setting: path }, message);
 
   const server = createHttpServer(api.listener);
   const port = await listen(server, http.host, http.port);

@@ -1,0 +1,44 @@
+/** The files that pages load: a fixed table, read at start, named with a hash of their content. */
+import { readFileSync } from 'node:fs';
+import { entityTag } from '../api/conditional.ts';
+import type { Route } from '../api/exchange.ts';
+import { ApiError } from '../api/problem.ts';
+
+/** Addresses of the files, with their hashes. */
+export interface AssetAddresses {
+  readonly style: string;
+  readonly docsScript: string;
+  readonly icon: string;
+}
+
+const FOLDER = new URL('../../assets/web/', import.meta.url);
+const TYPES = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+} as const;
+
+/** Reads the files; the route serves them for a year, since another content has another address. */
+export function createAssets(): { readonly addresses: AssetAddresses; readonly route: Route } {
+  const files = new Map<string, { readonly body: Buffer; readonly type: string; readonly etag: string }>();
+  const add = (name: string, extension: keyof typeof TYPES) => {
+    const body = readFileSync(new URL(`${name}.${extension}`, FOLDER));
+    const etag = entityTag(body);
+    const address = `${name}-${etag.slice(1, 9)}.${extension}`;
+    files.set(address, { body, type: TYPES[extension], etag });
+    return `/assets/${address}`;
+  };
+  return {
+    addresses: { style: add('style', 'css'), docsScript: add('docs', 'js'), icon: add('favicon', 'svg') },
+    route: {
+      path: '/assets/:name',
+      bucket: 'pages',
+      handle({ params }) {
+        const file = files.get(params.name ?? '');
+        if (file === undefined) throw new ApiError('route_not_found', 'There is no such file.');
+        const headers = { 'Content-Type': file.type, 'Cache-Control': 'public, max-age=31536000, immutable' };
+        return { status: 200, headers, body: file.body, etag: file.etag };
+      },
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/** The home page: what is down or slow first, then everything by category, with a search that needs no script. */
+
+import { Type } from '@sinclair/typebox';
+import type { Route } from '../api/exchange.ts';
+import { viewIncidentService } from '../api/incident-view.ts';
+import { readParameters, wordParameter } from '../api/parameters.ts';
+import { CATEGORIES } from '../domain/category.ts';
+import { unknownStatus } from '../domain/current.ts';
+import type { Service } from '../domain/service.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
+import type { PageSources } from './page-routes.ts';
+import type { RenderPage } from './views.ts';
+import { describeLength, describeTime, describeVerdict, STATUS_SHAPES, STATUS_WORDS } from './words.ts';
+
+const QUERY = {
+  q: Type.String({ default: '', description: 'Part of a name or domain.' }),
+  category: wordParameter(['', ...CATEGORIES], 'Only this category.', ''),
+};
+const INCIDENTS_SHOWN = 8;
+
+/** The route. */
+export function homePage(render: RenderPage, sources: PageSources): Route {
+  const { directory, status, registry, readiness, now } = sources;
+  return {
+    path: '/',
+    bucket: 'pages',
+    async handle({ query }) {
+      const { q = '', category = '' } = readParameters(query, QUERY);
+      const wanted = String(q).trim().toLowerCase();
+      const shown: ShownService[] = [];
+      const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
+      for (const service of directory.all()) {
+        // Who has not shown control of a domain is not shown here (decisions, Ownership).
+        if (!service.verified) continue;
+        const current = status.get(service.id) ?? unknownStatus(service.id);
+        counts[current.status]++;
+        if (category !== '' && service.category !== category) continue;
+        if (wanted !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(wanted)) continue;
+        const page = directory.pageName(service);
+        shown.push({ service, page, status: current.status, verdict: describeVerdict(current, now()) });
+      }
+      const incidents = await registry.listIncidents({
+        verifiedOnly: true,
+        limit: INCIDENTS_SHOWN,
+        offset: 0,
+      });
+      const { prober } = readiness();
+      return render('./home', {
+        title: 'Upbeat: is it up?',
+        q,
+        category,
+        categories: CATEGORIES,
+        counts: SERVICE_STATUSES.map((word) => ({ word, count: counts[word], label: STATUS_WORDS[word] })),
+        troubled: shown
+          .filter((entry) => entry.status === 'down' || entry.status === 'slow')
+          .sort(worstFirst),
+        groups: CATEGORIES.map((name) => ({
+          name,
+          services: shown.filter(({ service }) => service.category === name),
+        })),
+        total: shown.length,
+        incidents: incidents.flatMap((incident) => {
+          const service = directory.byId(incident.serviceId);
+          if (service === null) return [];
+          const lasted = describeLength((incident.resolvedAt ?? now()) - incident.startedAt);
+          const started = describeTime(incident.startedAt);
+          return [
+            {
+              ...incident,
+              started,
+              lasted,
+              page: directory.pageName(service),
+              of: viewIncidentService(service),
+            },
+          ];
+        }),
+        offline: prober.online || prober.offlineSince === null ? null : describeTime(prober.offlineSince),
+        shapes: STATUS_SHAPES,
+        words: STATUS_WORDS,
+      });
+    },
+  };
+}
+
+interface ShownService {
+  readonly service: Service;
+  readonly page: string;
+  readonly status: ServiceStatus;
+  readonly verdict: string;
+}
+
+function worstFirst(a: ShownService, b: ShownService): number {
+  return a.status === b.status ? 0 : a.status === 'down' ? -1 : 1;
+}

@@ -1,0 +1,38 @@
+/** The pages and what they load. */
+import type { Route } from '../api/exchange.ts';
+import type { ServiceDirectory } from '../api/service-directory.ts';
+import type { Readiness } from '../api/system-routes.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import { createAssets } from './assets.ts';
+import { docsPage } from './docs-page.ts';
+import { homePage } from './home-page.ts';
+import { servicePage } from './service-page.ts';
+import { createViews } from './views.ts';
+
+/** What pages read from. */
+export interface PageSources {
+  readonly directory: ServiceDirectory;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly samples: Pick<SampleStore, 'query'>;
+  readonly registry: Pick<Registry, 'listIncidents'>;
+  readonly readiness: () => Readiness;
+  readonly intervalMs: number;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  readonly version: string;
+  readonly now: () => number;
+}
+
+/** Every page. */
+export function pageRoutes(sources: PageSources): Route[] {
+  const assets = createAssets();
+  const render = createViews(assets.addresses, sources.version);
+  return [
+    homePage(render, sources),
+    servicePage(render, sources),
+    docsPage(render, sources.siteUrl, sources.version),
+    assets.route,
+  ];
+}
