@@ -127,7 +127,10 @@ export function createApi(options: ApiOptions): Api {
         return;
       }
       const request = requestOf(message, { slug: hot?.[2] ?? '' }, mark === -1 ? '' : url.slice(mark + 1));
-      void answer(route, request, response);
+      answer(route, request, response).catch((error: Error) => {
+        log.error({ problem: error.message, stack: error.stack }, 'a request failed outside its route');
+        response.destroy();
+      });
     },
     get openStreams() {
       return streams.open;

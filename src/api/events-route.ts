@@ -193,8 +193,14 @@ function readPosition(text: string | undefined): number | null {
   return Number(text);
 }
 
+/** The text of events that are being told: with many streams, most of the work of a change. */
+const texts = new WeakMap<Transition, string>();
+
 /** One event of the stream. */
-function formatEvent({ position, slug, from, to, at, recordedAt, reason }: Transition): string {
+function formatEvent(transition: Transition): string {
+  const known = texts.get(transition);
+  if (known !== undefined) return known;
+  const { position, slug, from, to, at, recordedAt, reason } = transition;
   const data = JSON.stringify({
     slug,
     from,
@@ -203,5 +209,7 @@ function formatEvent({ position, slug, from, to, at, recordedAt, reason }: Trans
     recorded_at: formatTime(recordedAt),
     reason,
   });
-  return `id: ${position}\nevent: status\ndata: ${data}\n\n`;
+  const text = `id: ${position}\nevent: status\ndata: ${data}\n\n`;
+  texts.set(transition, text);
+  return text;
 }

@@ -53,6 +53,8 @@ export function createMetrics(): Metrics {
         labelNames: [label],
         registers: [registry],
         collect() {
+          // A word that is not given any more must not keep its last value for ever.
+          this.reset();
           for (const [word, value] of Object.entries(read())) this.set({ [label]: word }, value);
         },
       });

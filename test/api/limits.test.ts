@@ -1,4 +1,5 @@
 /** Request limits and keys (contract 5, 8; decisions, Keys and limits). */
+import { connect } from 'node:net';
 import t from 'tap';
 import { type Answer, from, NOW, service, startApi } from './api-world.ts';
 
@@ -57,6 +58,38 @@ t.test('it lets exactly sixty of two hundred concurrent requests of a key throug
     'each is told its own count',
   );
   t.equal((await world.get(PATH)).status, 200, 'the address of the key has its own limit');
+});
+
+t.test('it counts requests that arrive in one packet', async (t) => {
+  const world = await startApi({ services: SERVICES, anonymousPerMinute: 15 });
+  t.teardown(world.close);
+  for (const path of [`${PATH}/`, '/api/badge/shop-example']) {
+    const one = `GET ${path} HTTP/1.1\r\nHost: a\r\n`;
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(world.port, '127.0.0.1', () => {
+        socket.write(`${`${one}\r\n`.repeat(19)}${one}Connection: close\r\n\r\n`);
+      });
+      let read = '';
+      socket.setEncoding('latin1');
+      socket.on('data', (chunk: string) => {
+        read += chunk;
+      });
+      socket.on('end', () => resolve(read));
+      socket.on('error', reject);
+    });
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+    const left = [...text.matchAll(/^X-RateLimit-Remaining: (\d+)/gm)].map(([, count]) => Number(count));
+    t.strictSame(
+      statuses,
+      Array.from({ length: 20 }, (_, index) => (index < 15 ? 200 : 429)),
+      path,
+    );
+    t.strictSame(
+      left,
+      Array.from({ length: 20 }, (_, index) => Math.max(0, 14 - index)),
+      path,
+    );
+  }
 });
 
 t.test('it takes valid keys only, and counts each key by itself', async (t) => {

@@ -1,0 +1,57 @@
+/** The figures for Prometheus. */
+import t from 'tap';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+
+const lines = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
+  (await metrics.render()).split('\n').filter((line) => line.startsWith(name));
+
+t.test('it asks for values when it is read, not before', async (t) => {
+  const metrics = createMetrics();
+  let online = 1;
+  let asked = 0;
+  metrics.gauge('upbeat_prober_online', 'Whether the prober is online.', () => {
+    asked++;
+    return online;
+  });
+  t.equal(asked, 0);
+  t.strictSame(await lines(metrics, 'upbeat_prober_online'), ['upbeat_prober_online 1']);
+  online = 0;
+  t.strictSame(await lines(metrics, 'upbeat_prober_online'), ['upbeat_prober_online 0']);
+});
+
+t.test('it shows a value for each word, and forgets words that are gone', async (t) => {
+  const metrics = createMetrics();
+  let counts: Record<string, number> = { up: 3, down: 1 };
+  metrics.gaugeBy('upbeat_services', 'Services by status.', 'status', () => counts);
+  t.strictSame(await lines(metrics, 'upbeat_services'), [
+    'upbeat_services{status="up"} 3',
+    'upbeat_services{status="down"} 1',
+  ]);
+  counts = { up: 4 };
+  t.strictSame(await lines(metrics, 'upbeat_services'), ['upbeat_services{status="up"} 4']);
+});
+
+t.test('it never lets a counter fall', async (t) => {
+  const metrics = createMetrics();
+  let done = 5;
+  metrics.counter('upbeat_checks_total', 'Checks that ended.', () => done);
+  t.strictSame(await lines(metrics, 'upbeat_checks_total'), ['upbeat_checks_total 5']);
+  done = 3;
+  t.strictSame(await lines(metrics, 'upbeat_checks_total'), ['upbeat_checks_total 5']);
+  done = 9;
+  t.strictSame(await lines(metrics, 'upbeat_checks_total'), ['upbeat_checks_total 9']);
+});
+
+t.test('it counts requests and their times, and keeps two sets apart', async (t) => {
+  const [one, two] = [createMetrics(), createMetrics()];
+  one.noteRequest('/healthz', 200, 0.002);
+  one.noteRequest('/healthz', 200, 0.3);
+  t.strictSame(await lines(one, 'upbeat_http_requests_total'), [
+    'upbeat_http_requests_total{route="/healthz",status="200"} 2',
+  ]);
+  const durations = await lines(one, 'upbeat_http_request_duration_seconds');
+  t.ok(durations.includes('upbeat_http_request_duration_seconds_bucket{le="0.0025",route="/healthz"} 1'));
+  t.ok(durations.includes('upbeat_http_request_duration_seconds_count{route="/healthz"} 2'));
+  t.strictSame(await lines(two, 'upbeat_http_requests_total'), []);
+  t.match(one.contentType, /^text\/plain/);
+});
