@@ -39,7 +39,8 @@ export function describeVerdict({ status, since, latest }: CurrentStatus, now: n
   if (status === 'unknown' || since === null || latest === null) return 'has not been checked yet.';
   const lasted = `since ${describeTime(since)} (${describeLength(now - since)})`;
   if (status === 'up') return `is operational ${lasted}.`;
-  if (status === 'slow') return `answers, but takes over 3 seconds or calls itself degraded, ${lasted}.`;
+  const took = latest.responseTimeMs === null ? '' : `: the last answer took ${latest.responseTimeMs} ms`;
+  if (status === 'slow') return `is slow ${lasted}${took}.`;
   const why = latest.failure === null ? '' : `: ${latest.failure.detail}`;
   return `is down ${lasted}${why}.`;
 }
