@@ -123,8 +123,14 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const transitions: Transition[] = [];
   const incidents: Incident[] = [];
   const listeners = new Set<(transition: Transition) => void>();
-  const asked = { incidents: [] as IncidentQuery[], samples: [] as SampleQuery[], badges: [] as object[] };
+  const asked = {
+    incidents: [] as IncidentQuery[],
+    samples: [] as SampleQuery[],
+    badges: [] as object[],
+    keys: 0,
+  };
   const faults = { registry: false, samples: false, keys: false };
+  const gate = { keys: Promise.resolve(), transitions: Promise.resolve() };
   const state = {
     phase: 'serving' as 'starting' | 'serving' | 'stopping',
     prober: { online: true, offlineSince: null as number | null, reason: null as string | null },
@@ -134,6 +140,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const authenticator = createKeyAuthenticator({
     registry: {
       async findKey(sha256) {
+        asked.keys++;
+        await gate.keys;
         if (faults.keys) throw new Error('secret inside: the registry is away');
         return keys.get(idOf(sha256)) ?? null;
       },
@@ -154,8 +162,11 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         )
         .slice(query.offset, query.offset + query.limit);
     },
-    transitionsAfter: async (position: number, limit: number) =>
-      transitions.filter((found) => found.position > position).slice(0, limit),
+    async transitionsAfter(position: number, limit: number) {
+      const found = transitions.filter((one) => one.position > position).slice(0, limit);
+      await gate.transitions;
+      return found;
+    },
     lastTransition: async () => transitions.at(-1)?.position ?? 0,
   };
   const api = createApi({
@@ -192,6 +203,11 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     log,
   });
   const server = createHttpServer(api.listener);
+  let connections = 0;
+  server.on('connection', (socket) => {
+    connections++;
+    socket.on('close', () => connections--);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
@@ -201,6 +217,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     port,
     origin,
     clock,
+    connections: () => connections,
     directory,
     status,
     transitions,
@@ -208,6 +225,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     listeners,
     asked,
     faults,
+    /** What looking a key up, and reading transitions, wait for. */
+    gate,
     state,
     /** Makes a key; returns the header that carries it, and its record, which a test may change. */
     makeKey(more: Partial<ApiKey> = {}) {

@@ -118,18 +118,15 @@ t.test('it misses nothing that happens while it reads what was missed', async (t
   const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
   for (let position = 1; position <= 3; position++) world.tell(transition(position, 'shop'));
-  const opening = open(world, PATH, { 'last-event-id': '0' });
-  // Told at every moment of the opening, before, between and after the questions to the registry.
-  for (let position = 4; position <= 40; position++) {
-    world.tell(transition(position, 'shop'));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  const stream = await opening;
-  await until(() => ids(stream).at(-1) === 40);
-  t.strictSame(
-    ids(stream),
-    Array.from({ length: 40 }, (_, index) => index + 1),
-  );
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  world.gate.transitions = promise;
+  const stream = await open(world, PATH, { 'last-event-id': '0' });
+  await begun(stream);
+  world.tell(transition(4, 'shop'), transition(5, 'shop'));
+  t.strictSame(ids(stream), []);
+  release();
+  await until(() => ids(stream).at(-1) === 5);
+  t.strictSame(ids(stream), [1, 2, 3, 4, 5]);
 });
 
 t.test('it tells of one service where the client wants one, and still moves on', async (t) => {
@@ -220,6 +217,28 @@ t.test('it frees the places of clients that leave at once', async (t) => {
     if (count % 2 === 1) await new Promise((resolve) => setImmediate(resolve));
     asked.destroy();
   }
+  await until(() => world.api.openStreams === 0 && world.listeners.size === 0);
+  const stream = await open(world, PATH, from('203.0.113.1'));
+  t.equal(stream.headers['x-ratelimit-remaining'], '9');
+});
+
+t.test('it frees the place of a client that left while its key was looked up', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  world.gate.keys = promise;
+  const leaving = Array.from({ length: 3 }, () => {
+    const headers = { ...from('203.0.113.1'), ...world.makeKey() };
+    const asked = request(world.origin + PATH, { headers, agent: false });
+    asked.on('error', () => {});
+    asked.end();
+    return asked;
+  });
+  await until(() => world.asked.keys === 3);
+  for (const asked of leaving) asked.destroy();
+  await until(() => world.connections() === 0);
+  release();
+  await world.get('/healthz');
   await until(() => world.api.openStreams === 0 && world.listeners.size === 0);
   const stream = await open(world, PATH, from('203.0.113.1'));
   t.equal(stream.headers['x-ratelimit-remaining'], '9');

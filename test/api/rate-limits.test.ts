@@ -29,6 +29,19 @@ t.test('it forgets windows that have ended', async (t) => {
   t.equal(memory.size, 1);
 });
 
+t.test("it ends a window by its own clock, whatever the library's clock says", async (t) => {
+  const clock = createFakeClock();
+  const memory = createLimitMemory(clock);
+  const limiter = createRateLimiter('api', 5, memory);
+  // As the library writes it, with an end that lies behind the library's own clock.
+  memory.set('api:a', { id: 'a', reset: 1, remaining: 5, total: 5 });
+  t.strictSame((await limiter.charge('a')).remaining, 3, 'the window goes on');
+  await clock.advance(59_999);
+  t.equal((await limiter.charge('a')).remaining, 2);
+  await clock.advance(1);
+  t.equal((await limiter.charge('a')).remaining, 4, 'a new window');
+});
+
 t.test('it keeps at most 100,000 addresses', async (t) => {
   const memory = createLimitMemory(createFakeClock());
   const limiter = createRateLimiter('api', 5, memory);
