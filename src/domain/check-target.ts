@@ -28,3 +28,19 @@ export interface AttemptOptions {
 
 /** Makes one attempt. Resolves for every outcome of the target; rejects only for a bug or an abort. */
 export type RunAttempt = (target: CheckTarget, options: AttemptOptions) => Promise<Attempt>;
+
+/** Whether two definitions of a service are checked alike; name, category and the like make no difference. */
+export function isSameCheck(a: CheckTarget, b: CheckTarget): boolean {
+  return a.domain === b.domain && a.origin === b.origin && isSameDefinition(a.check, b.check);
+}
+
+function isSameDefinition(a: CheckDefinition, b: CheckDefinition): boolean {
+  if (a === b) return true;
+  return (
+    a.kind === b.kind &&
+    a.url === b.url &&
+    a.method === b.method &&
+    a.caFile === b.caFile &&
+    String(a.accept) === String(b.accept)
+  );
+}

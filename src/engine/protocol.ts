@@ -16,8 +16,16 @@ export interface EngineSettings {
 
 /** From the supervisor to a host. */
 export type ToHost =
-  /** Check these too, or by a new definition; services without a recent check come within `spreadMs`. */
-  | { readonly type: 'assign'; readonly services: readonly CheckTarget[]; readonly spreadMs: number }
+  /**
+   * Check these too, or by a new definition; services without a recent check come within `spreadMs`. Those of
+   * `notBefore` are to be left alone until a time (epoch milliseconds).
+   */
+  | {
+      readonly type: 'assign';
+      readonly services: readonly CheckTarget[];
+      readonly spreadMs: number;
+      readonly notBefore: readonly (readonly [serviceId: number, at: number])[];
+    }
   | { readonly type: 'remove'; readonly serviceIds: readonly number[] }
   /** Check these again soon, spread over `spreadMs` (after the prober was offline). */
   | { readonly type: 'recheck'; readonly serviceIds: readonly number[]; readonly spreadMs: number }
@@ -25,7 +33,8 @@ export type ToHost =
 
 /** From a host to the supervisor. Every message carries the epoch of the host's life. */
 export type FromHost =
-  | { readonly type: 'ready'; readonly epoch: number }
+  /** `threadId` is Node's number of the worker thread. */
+  | { readonly type: 'ready'; readonly epoch: number; readonly threadId: number }
   | { readonly type: 'results'; readonly epoch: number; readonly packed: PackedResults }
   /** A first attempt failed without an HTTP response: time to ask the control targets. Coalesced by the host. */
   | { readonly type: 'doubt'; readonly epoch: number; readonly failedAt: number }
@@ -53,6 +62,11 @@ export interface HostTask {
   readonly port: MessagePort;
   /** A counter that the host increments several times a second while its event loop turns. */
   readonly beats: SharedArrayBuffer;
+  /**
+   * What the host has under way: a Float64 for each slot, 1 + the service's number, or 0. Read after its death;
+   * absent: nobody will ask.
+   */
+  readonly inFlight?: SharedArrayBuffer;
   readonly settings: EngineSettings;
   /** Whatever the thread's entry needs to make attempts. */
   readonly prober: unknown;

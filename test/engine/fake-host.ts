@@ -22,16 +22,18 @@ const runAttempt: RunAttempt = async ({ domain }, { signal }) => {
     case 'exit':
       process.exit(1);
       break;
+    case 'stuck':
+      return new Promise(() => {});
+    case 'limit':
+      return goodAttempt({ startedAt, statusCode: 429, blocked: true, retryAfterMs: 60_000 });
     case 'busy':
       for (;;) kept.length = 0;
     case 'hungry':
       // Small objects: V8 ends the thread alone. One huge allocation would take the process with it.
       for (;;) kept.push({ startedAt: performance.now() });
-    case 'leaky':
-      for (;;) {
-        for (let count = 0; count < 2_000; count++) kept.push(new Array(100).fill(0.5));
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+    case 'large':
+      // Module state outlives the task: only a new thread is rid of it. About 105 MB.
+      for (let count = kept.length; count < 125_000; count++) kept.push(new Array(100).fill(0.5 + count));
   }
   return goodAttempt({ startedAt });
 };

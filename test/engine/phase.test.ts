@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { chooseHost } from '../../src/engine/fleet/rendezvous.ts';
-import { dueAfterCheck, firstDue, nextPhase, phaseOf } from '../../src/engine/host/phase.ts';
+import { dueAfterCheck, dueAfterDeath, firstDue, nextPhase, phaseOf } from '../../src/engine/host/phase.ts';
 
 const INTERVAL = 300_000;
 const id = fc.nat(2 ** 31 - 1);
@@ -17,19 +17,53 @@ t.test('it gives each service a phase that nothing moves', async () => {
   );
 });
 
-t.test(
-  'it keeps the phase of a service that was checked within the last interval, and sweeps the others',
-  async () => {
-    fc.assert(
-      fc.property(id, time, fc.nat(2 * INTERVAL), (serviceId, now, age) => {
-        const due = firstDue(serviceId, now - age, now, INTERVAL, 60_000);
-        const kept = due === nextPhase(serviceId, INTERVAL, now);
-        const swept = due >= now && due <= now + 60_000;
-        if (age < INTERVAL ? !kept : !swept) throw new Error(`age ${age}: due in ${due - now}`);
-      }),
-    );
-  },
-);
+t.test('it sweeps a service without a check within the last interval, and only such a one', async () => {
+  fc.assert(
+    fc.property(id, time, fc.nat(2 * INTERVAL), (serviceId, now, age) => {
+      const due = firstDue(serviceId, now - age, now, INTERVAL, 60_000);
+      const kept = due > now && due % INTERVAL === phaseOf(serviceId, INTERVAL);
+      const swept = due >= now && due <= now + 60_000;
+      if (age < INTERVAL ? !kept : !swept) throw new Error(`age ${age}: due in ${due - now}`);
+    }),
+  );
+});
+
+t.test('it neither moves nor repeats a check by a restart, also after a check out of phase', async () => {
+  fc.assert(
+    fc.property(
+      id,
+      time,
+      fc.nat(36_000),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (serviceId, at, lasted, part) => {
+        const due = dueAfterCheck(serviceId, INTERVAL, at, at + lasted);
+        const restartAt = Math.floor(at + lasted + part * (Math.min(due, at + INTERVAL) - at - lasted - 1));
+        if (firstDue(serviceId, at, restartAt, INTERVAL, 60_000) !== due)
+          throw new Error(`a restart ${restartAt - at} ms after the check moves the next one`);
+      },
+    ),
+  );
+});
+
+t.test('it does not wait for a wall clock that was set back during a check', async () => {
+  fc.assert(
+    fc.property(id, time, fc.nat(864_000_000), (serviceId, now, backMs) => {
+      if (dueAfterCheck(serviceId, INTERVAL, now + backMs, now) > now + 1.5 * INTERVAL)
+        throw new Error('it does');
+    }),
+  );
+});
+
+t.test('it brings those whose thread died back within the time, at another place each time', async () => {
+  fc.assert(
+    fc.property(id, fc.nat(100_000), time, (serviceId, life, now) => {
+      const due = dueAfterDeath(serviceId, INTERVAL, life, now) - now;
+      if (due < INTERVAL / 2 || due > INTERVAL) throw new Error(`${due}`);
+      if (due + now === dueAfterDeath(serviceId, INTERVAL, life + 1, now)) throw new Error('the same place');
+    }),
+    { seed: 1 },
+  );
+});
 
 t.test('it sweeps a service that was never checked, or whose last check lies in the future', async (t) => {
   for (const last of [null, 5_000_000]) {

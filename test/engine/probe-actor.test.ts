@@ -15,14 +15,30 @@ const handle = createProbeHandler({ intervalMs: INTERVAL, confirmAfterMs: [2_000
 const target = targetOf(7);
 const NOW = 1_800_000_000_000;
 
+/** The actor after its check has begun. */
+function begun(at: ProbeState = restingProbe(target)): ProbeState {
+  return handle(at, { type: 'due' }).state;
+}
+
+/** Tells an actor how the attempt that it waits for has ended. */
+function answer(state: ProbeState, now: number, attempt: Attempt) {
+  return handle(state, {
+    type: 'attempted',
+    target: state.check?.target ?? target,
+    attempt,
+    now,
+    loopDelayMs: 3,
+  });
+}
+
 /** Plays attempts that end at these times; returns the effects of each and the last state. */
-function play(attempts: readonly (readonly [endedAt: number, attempt: Attempt])[]) {
-  let state: ProbeState = handle(restingProbe(target), { type: 'due', now: NOW }).state;
+function play(attempts: readonly (readonly [endedAt: number, attempt: Attempt])[], from = begun()) {
+  let state = from;
   const effects: ProbeEffect[][] = [];
   for (const [now, attempt] of attempts) {
-    const step = handle(state, { type: 'attempted', attempt, now, loopDelayMs: 3 });
+    const step = answer(state, now, attempt);
     effects.push([...step.effects]);
-    state = step.state.checking === null ? step.state : handle(step.state, { type: 'due', now }).state;
+    state = step.state.check === null ? step.state : begun(step.state);
   }
   return { state, effects };
 }
@@ -49,7 +65,7 @@ t.test('it reports a good attempt at once and sleeps until its phase', async (t)
   ]);
   const wake = effects[0]?.find((effect) => effect.type === 'wake');
   t.equal((wake?.at ?? 0) % INTERVAL, phaseOf(7, INTERVAL));
-  t.equal(state.target.lastCheckedAt, NOW);
+  t.same(state, restingProbe(target), 'nothing was learnt');
 });
 
 t.test(
@@ -116,26 +132,114 @@ t.test('it calls a check suspect in which an attempt failed by our own fault', a
   t.equal(resultOf(effects[2] ?? [])?.suspect, 'own_fault');
 });
 
-t.test('it finishes a check with the definition it began with, and goes on with the new one', async (t) => {
-  let state = handle(restingProbe(target), { type: 'due', now: NOW }).state;
-  state = handle(state, { type: 'defined', target: targetOf(7, { revision: 2, domain: 'new' }) }).state;
-  const learnt = goodAttempt({
-    startedAt: NOW,
-    memory: { needsGet: true, healthSeen: false, askHealthAt: null },
+t.test('it makes a doubt of the first attempt without a response, our own faults included', async (t) => {
+  const doubtsOf = (...attempts: Attempt[]) =>
+    play(attempts.map((attempt, index) => [NOW + index * 5_000, attempt] as const)).effects.map(
+      (effects) => effects.filter(({ type }) => type === 'doubt').length,
+    );
+  const broken = goodAttempt({
+    statusCode: 503,
+    failure: { class: 'status', phase: 'first_byte', detail: '503' },
   });
-  const step = handle(state, { type: 'attempted', attempt: learnt, now: NOW + 5, loopDelayMs: 0 });
-  t.equal(resultOf(step.effects)?.revision, 1);
-  t.match(step.state.target, { revision: 2, domain: 'new', memory: { needsGet: false } });
+  t.same(doubtsOf(refusedAttempt(), refusedAttempt(), refusedAttempt()), [1, 0, 0]);
+  t.same(doubtsOf(refusedAttempt({ suspect: 'own_fault' }), refusedAttempt()), [1, 0]);
+  t.same(doubtsOf(broken, refusedAttempt(), refusedAttempt()), [0, 1, 0]);
+  t.same(doubtsOf(broken, broken, refusedAttempt()), [0, 0, 1]);
+  t.same(doubtsOf(broken, broken, broken), [0, 0, 0]);
+});
+
+const renamed = targetOf(7, { revision: 2 });
+const moved = targetOf(7, { revision: 2, domain: 'new' });
+const memory = { needsGet: true, healthSeen: false, askHealthAt: null };
+
+t.test('it takes a new definition at rest, and checks soon where it is checked in another way', async (t) => {
+  const taught: ProbeState = restingProbe({ ...target, memory });
+  const soonAt = NOW + 20;
+  t.same(handle(taught, { type: 'defined', target: moved, soonAt }), {
+    state: restingProbe(moved),
+    effects: [{ type: 'hasten', at: soonAt }],
+  });
+  t.same(handle(taught, { type: 'defined', target: renamed, soonAt }), {
+    state: restingProbe({ ...renamed, memory }),
+    effects: [],
+  });
+  t.same(
+    handle(restingProbe(target, NOW + 900), { type: 'defined', target: moved, soonAt }).effects,
+    [{ type: 'hasten', at: NOW + 900 }],
+    'a 429 is obeyed all the same',
+  );
+});
+
+t.test(
+  'it ends a check with the revision it began with, and then checks by the new one at once',
+  async (t) => {
+    for (const changed of [moved, renamed]) {
+      const state = handle(begun(), { type: 'defined', target: changed, soonAt: NOW }).state;
+      const step = answer(state, NOW + 5, goodAttempt({ startedAt: NOW, memory }));
+      t.equal(resultOf(step.effects)?.revision, 1);
+      t.match(step.effects.at(-1), { type: 'wake', at: NOW + 5 });
+      t.same(step.state, restingProbe(changed === moved ? moved : { ...renamed, memory }));
+    }
+  },
+);
+
+t.test('it gives no verdict on an unconfirmed failure of a definition that is gone', async (t) => {
+  const attempting = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
+  t.match(answer(attempting, NOW + 5, refusedAttempt({ startedAt: NOW })), {
+    state: restingProbe(moved),
+    effects: [{ type: 'wake', at: NOW + 5 }, { type: 'doubt' }],
+  });
+  const waiting = answer(begun(), NOW + 5, refusedAttempt({ startedAt: NOW })).state;
+  t.same(handle(waiting, { type: 'defined', target: moved, soonAt: NOW + 20 }), {
+    state: restingProbe(moved),
+    effects: [{ type: 'wake', at: NOW + 20 }],
+  });
+});
+
+t.test('it goes on confirming when only the name of the service has changed', async (t) => {
+  const waiting = answer(begun(), NOW + 5, refusedAttempt({ startedAt: NOW })).state;
+  const state = handle(waiting, { type: 'defined', target: renamed, soonAt: NOW }).state;
+  t.same(handle(state, { type: 'due' }).effects, [{ type: 'attempt', target, number: 1 }]);
+});
+
+t.test('it takes no notice of an attempt that it does not wait for', async (t) => {
+  const other = targetOf(7);
+  const late = { target: other, attempt: refusedAttempt(), now: NOW, loopDelayMs: 0 };
+  for (const state of [restingProbe(target), begun()]) {
+    t.same(handle(state, { type: 'attempted', ...late }), { state, effects: [] });
+    t.same(handle(state, { type: 'aborted', target: other }), { state, effects: [] });
+  }
+  t.same(handle(begun(), { type: 'due' }), { state: begun(), effects: [] }, 'one attempt at a time');
+});
+
+t.test(
+  'it is checked again when asked, unless it is under check or has asked to be left alone',
+  async (t) => {
+    const recheck = { type: 'recheck', at: NOW + 50 } as const;
+    t.same(handle(restingProbe(target), recheck).effects, [{ type: 'hasten', at: NOW + 50 }]);
+    t.same(handle(begun(), recheck), { state: begun(), effects: [] });
+    const { state } = play([
+      [NOW, goodAttempt({ statusCode: 429, blocked: true, retryAfterMs: 600_000, startedAt: NOW })],
+    ]);
+    t.same(handle(state, recheck).effects, [{ type: 'hasten', at: NOW + 600_000 }]);
+    const later = play([[NOW + 600_000, goodAttempt({ startedAt: NOW + 600_000 })]], begun(state));
+    t.same(later.state, restingProbe(target), 'the next answer ends the pause');
+  },
+);
+
+t.test('it waits no longer than an hour, whatever a 429 asks', async (t) => {
+  const { state } = play([
+    [NOW, goodAttempt({ statusCode: 429, blocked: true, retryAfterMs: 86_400_000, startedAt: NOW })],
+  ]);
+  t.equal(state.notBefore, NOW + 3_600_000);
 });
 
 t.test('it remembers what an attempt has taught', async (t) => {
-  const memory = { needsGet: true, healthSeen: false, askHealthAt: null };
   t.same(play([[NOW + 5, goodAttempt({ startedAt: NOW, memory })]]).state.target.memory, memory);
 });
 
 t.test('it gives no verdict when an attempt is broken off', async (t) => {
-  const state = handle(restingProbe(target), { type: 'due', now: NOW }).state;
-  t.same(handle(state, { type: 'aborted' }), { state: restingProbe(target), effects: [] });
+  t.same(handle(begun(), { type: 'aborted', target }), { state: restingProbe(target), effects: [] });
 });
 
 t.test('it ends every check with one report and one wake after at most three attempts', async () => {
@@ -161,7 +265,7 @@ t.test('it ends every check with one report and one wake after at most three att
         const all = effects.flat();
         if (all.filter(({ type }) => type === 'report').length !== 1) throw new Error('reports');
         if (all.filter(({ type }) => type === 'wake').length !== used) throw new Error('wakes');
-        if (state.checking !== null) throw new Error('not at rest');
+        if (state.check !== null) throw new Error('not at rest');
         if (resultOf(all)?.attempts !== used) throw new Error('attempts');
       },
     ),

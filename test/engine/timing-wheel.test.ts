@@ -75,3 +75,25 @@ t.test('it takes a million entries', async (t) => {
   wheel.advance(300_010, () => calls++);
   t.equal(calls, 1_000_000);
 });
+
+t.test('it goes on beyond the number of ticks that an Int32 can count', async (t) => {
+  const wheel = createTimingWheel(0, 10);
+  for (const start of [2 ** 31 * 10 - 50, 2 ** 32 * 10 - 50, 3e12]) {
+    wheel.advance(start, () => {});
+    const fired: number[] = [];
+    wheel.schedule(1, start + 30);
+    wheel.schedule(2, start + 300_000);
+    wheel.schedule(3, start + 400_000);
+    for (const [ms, expected] of [
+      [20, []],
+      [100, [1]],
+      [299_900, [1]],
+      [300_010, [1, 2]],
+      [399_900, [1, 2]],
+      [400_010, [1, 2, 3]],
+    ] as const) {
+      wheel.advance(start + ms, (entry) => fired.push(entry));
+      t.same(fired, expected, `${ms} ms after ${start}`);
+    }
+  }
+});

@@ -9,8 +9,9 @@ import type { Clock } from '../../clock.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
-import type { EngineSettings, HostReport, ToHost } from '../protocol.ts';
+import type { EngineSettings, HostReport } from '../protocol.ts';
 import { unpackResults } from '../result-packing.ts';
+import { createFleetBook } from './fleet-book.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
 import { chooseHost } from './rendezvous.ts';
 
@@ -46,11 +47,18 @@ export interface FleetReport {
 
 /** The fleet at work. */
 export interface Fleet {
-  /** Starts the threads and gives them their services; resolves when every thread is ready. */
+  /**
+   * Starts the threads and gives them their services. Resolves when every thread has its own, or the fleet was
+   * stopped; rejects with the error that `onFatal` gets. What `apply` has said before stands.
+   */
   start(targets: readonly CheckTarget[]): Promise<void>;
-  /** Adds, changes or (target null) removes a service; idempotent by revision. */
+  /**
+   * Adds, changes or (target null) removes a service; idempotent by revision. A change that leaves the check as it
+   * was keeps what the service has taught; to make it forget, remove and add it. A service that is new, or checked
+   * in another way, is checked soon.
+   */
   apply(change: { readonly serviceId: number; readonly target: CheckTarget | null }): void;
-  /** Checks these services again soon, spread over `spreadMs`. */
+  /** Checks these services again soon, spread over `spreadMs`; those that asked to be left alone (429), not sooner. */
   recheck(serviceIds: readonly number[], spreadMs: number): void;
   report(): FleetReport;
   /** Attempts in flight may end; then the threads do. */
@@ -63,21 +71,34 @@ const INTENSITY = { restarts: 10, withinMs: 60_000 };
 const GRACE_MS = 1_000;
 /** The program ends within 15 s of a signal; the rest is for the stores. */
 const LONGEST_STOP_MS = 11_000;
-/** Services that are added to a running fleet are checked soon: this long each, as far as the first spread allows. */
+/** A replacement is to be at work within 6 s of the fault; at the program's start nobody waits for that. */
+const READY_WITHIN_MS = { first: 5_000, replacement: 2_000, longest: 10_000 };
+/** A few services that wait for a check get it soon: this long each, as far as the first spread allows. */
 const SPREAD_PER_SERVICE_MS = 20;
+/** Changes of the same moment, such as those of a catalogue that was read again, go out together. */
+const GATHER_MS = 50;
+/** Services told to a thread in one message: more would hold up both event loops. */
+const SERVICES_PER_MESSAGE = 500;
 const DEFAULT_MEMORY_LIMIT_BYTES = 1_073_741_824;
 const MIB = 1_048_576;
 
 /** Makes a fleet; nothing runs before `start`. */
 export function createFleet(options: FleetOptions): Fleet {
   const { settings, threads, clock, log } = options;
+  const { intervalMs, firstSpreadMs } = settings;
   const memoryLimitBytes = options.memoryLimitBytes ?? DEFAULT_MEMORY_LIMIT_BYTES;
-  const targets = new Map<number, CheckTarget>();
+  const book = createFleetBook(intervalMs);
   const hosts: (HostChild | null)[] = Array.from({ length: threads }, () => null);
   const reports: (HostReport | null)[] = hosts.map(() => null);
   const doneBefore: number[] = hosts.map(() => 0);
+  /** Starts in a row that did not become ready, by host; null: it has not been replaced yet. */
+  const failedStarts: (number | null)[] = hosts.map(() => null);
   const allReady = Promise.withResolvers<void>();
   const waitingFor = new Set(hosts.keys());
+  /** Removed before the start; null: it has started. */
+  let removedEarly: Set<number> | null = new Set();
+  let changed = new Set<number>();
+  let cancelGathering: (() => void) | null = null;
   let epoch = 0;
 
   const pool = new Piscina({
@@ -93,21 +114,40 @@ export function createFleet(options: FleetOptions): Fleet {
     log.error({ problem: error.message }, 'a probe thread failed outside its task'),
   );
 
-  const servicesOf = (host: number) =>
-    [...targets.values()].filter(({ serviceId }) => chooseHost(serviceId, threads) === host);
+  const hostOf = (serviceId: number) => chooseHost(serviceId, threads);
+  const soonMs = (services: number) => Math.min(firstSpreadMs, services * SPREAD_PER_SERVICE_MS);
+
+  /** Tells a thread of services, message by message in turns of the event loop, as they are known at that moment. */
+  const deliver = (child: HostChild, serviceIds: readonly number[], spreadMs: number, onDone = () => {}) => {
+    const from = (start: number) => {
+      const part = serviceIds.slice(start, start + SERVICES_PER_MESSAGE);
+      const services = part.flatMap((serviceId) => book.get(serviceId) ?? []);
+      child.send({ type: 'assign', services, spreadMs, notBefore: book.waits(part) });
+      const next = start + SERVICES_PER_MESSAGE;
+      if (next >= serviceIds.length) onDone();
+      else if (hosts.includes(child)) setImmediate(from, next);
+    };
+    from(0);
+  };
 
   const launch = (host: number) => {
+    const failed = failedStarts[host] ?? null;
+    const patienceMs = failed === null ? READY_WITHIN_MS.first : READY_WITHIN_MS.replacement * 2 ** failed;
     const child = startHostChild({
       pool,
       epoch: ++epoch,
       settings,
       prober: options.prober,
       clock,
+      readyWithinMs: Math.min(READY_WITHIN_MS.longest, patienceMs),
       memoryLimitBytes,
       onReady() {
-        child.send({ type: 'assign', services: servicesOf(host), spreadMs: settings.firstSpreadMs });
-        waitingFor.delete(host);
-        if (waitingFor.size === 0) allReady.resolve();
+        const own = [...book.serviceIds()].filter((serviceId) => hostOf(serviceId) === host);
+        const spreadMs = failed === null ? firstSpreadMs : soonMs(countOverdue(own));
+        deliver(child, own, spreadMs, () => {
+          waitingFor.delete(host);
+          if (waitingFor.size === 0) allReady.resolve();
+        });
       },
       onMessage(message) {
         if (message.type === 'results') take(unpackResults(message.packed));
@@ -122,74 +162,100 @@ export function createFleet(options: FleetOptions): Fleet {
     return child;
   };
 
+  const countOverdue = (serviceIds: readonly number[]) => {
+    const since = clock.now() - intervalMs;
+    return serviceIds.filter((serviceId) => (book.get(serviceId)?.lastCheckedAt ?? 0) <= since).length;
+  };
+
   const take = (results: readonly CheckResult[]) => {
-    for (const { serviceId, revision, startedAt, memory } of results) {
-      const target = targets.get(serviceId);
-      if (target !== undefined && target.revision === revision) {
-        targets.set(serviceId, { ...target, memory, lastCheckedAt: startedAt });
-      }
-    }
+    book.take(results);
     options.onResults(results);
   };
 
+  const mourn = (host: number, { kind, error }: { readonly kind: string; readonly error?: Error }) => {
+    const child = hosts[host];
+    const inFlight = kind === 'crash' || kind === 'killed' ? (child?.inFlight() ?? []) : [];
+    book.postpone(inFlight, child?.epoch ?? 0, clock.now());
+    failedStarts[host] = child?.wasReady ? 0 : (failedStarts[host] ?? 0) + 1;
+    doneBefore[host] = (doneBefore[host] ?? 0) + (reports[host]?.checksDone ?? 0);
+    reports[host] = null;
+    hosts[host] = null;
+    log.warn({ host, ended: kind, problem: error?.message, inFlight }, 'a probe thread is replaced');
+  };
+
+  const nameOf = (host: number) => `probe thread ${host}`;
   const supervisor = createSupervisor({
     children: [...hosts.keys()].map((host) => ({
-      id: `probe thread ${host}`,
+      id: nameOf(host),
       restart: 'permanent',
       shutdownMs: Math.min(LONGEST_STOP_MS, settings.timeoutMs + GRACE_MS),
       start: () => launch(host),
     })),
     intensity: INTENSITY,
     clock,
-    onRestart(id, { kind, error }) {
-      const host = Number(id.split(' ').at(-1));
-      doneBefore[host] = (doneBefore[host] ?? 0) + (reports[host]?.checksDone ?? 0);
-      reports[host] = null;
-      hosts[host] = null;
-      log.warn({ ended: kind, problem: error?.message }, `${id} is replaced`);
+    onRestart: (id, reason) =>
+      mourn(
+        [...hosts.keys()].findIndex((host) => nameOf(host) === id),
+        reason,
+      ),
+    onGiveUp(error) {
+      allReady.reject(error);
+      options.onFatal(error);
     },
-    onGiveUp: options.onFatal,
   });
 
-  const send = (serviceId: number, message: ToHost) => hosts[chooseHost(serviceId, threads)]?.send(message);
+  const tellChanges = () => {
+    cancelGathering = null;
+    const known = [...changed].filter((serviceId) => book.get(serviceId) !== undefined);
+    changed = new Set();
+    for (const [host, child] of hosts.entries()) {
+      const own = known.filter((serviceId) => hostOf(serviceId) === host);
+      if (child !== null && own.length > 0) deliver(child, own, soonMs(known.length));
+    }
+  };
 
   return {
     start(first) {
-      for (const target of first) targets.set(target.serviceId, target);
+      for (const target of first) if (!removedEarly?.has(target.serviceId)) book.put(target);
+      removedEarly = null;
       supervisor.start();
       return allReady.promise;
     },
     apply({ serviceId, target }) {
       if (target === null) {
-        if (targets.delete(serviceId)) send(serviceId, { type: 'remove', serviceIds: [serviceId] });
+        removedEarly?.add(serviceId);
+        if (book.remove(serviceId))
+          hosts[hostOf(serviceId)]?.send({ type: 'remove', serviceIds: [serviceId] });
         return;
       }
-      const known = targets.get(serviceId);
-      if (known !== undefined && known.revision >= target.revision) return;
-      targets.set(serviceId, target);
-      const spreadMs = Math.min(settings.firstSpreadMs, SPREAD_PER_SERVICE_MS);
-      send(serviceId, { type: 'assign', services: [target], spreadMs });
+      removedEarly?.delete(serviceId);
+      if (!book.put(target)) return;
+      changed.add(serviceId);
+      cancelGathering ??= clock.after(GATHER_MS, tellChanges);
     },
     recheck(serviceIds, spreadMs) {
+      book.forgetChecks(serviceIds);
       for (const [host, child] of hosts.entries()) {
-        const own = serviceIds.filter((serviceId) => chooseHost(serviceId, threads) === host);
+        const own = serviceIds.filter((serviceId) => hostOf(serviceId) === host);
         if (own.length > 0) child?.send({ type: 'recheck', serviceIds: own, spreadMs });
       }
     },
     report() {
       const done = reports.map((report, host) => (doneBefore[host] ?? 0) + (report?.checksDone ?? 0));
       return {
-        services: targets.size,
+        services: book.size,
         restarts: supervisor.restarts,
         hosts: [...reports],
         checksDone: done.reduce((sum, count) => sum + count, 0),
       };
     },
     async stop() {
+      cancelGathering?.();
       // All at once, so that their attempts end side by side; the supervisor then waits for each in turn.
       for (const child of hosts) child?.ask();
       await supervisor.stop();
       await pool.destroy();
+      allReady.resolve();
     },
   };
 }

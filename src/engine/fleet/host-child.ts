@@ -2,16 +2,22 @@
  * One probe thread as a child of the supervisor: a long-lived task of the Piscina pool, watched until it ends.
  * A thread that is not ready in time, stops beating or grows too large is ended, and the supervisor starts another.
  */
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import type { Child, ExitReason } from '../../actor/supervisor.ts';
 import type { Clock } from '../../clock.ts';
+import { readSlots, shareSlots } from '../host/slots.ts';
 import type { EngineSettings, FromHost, HostReport, HostTask, ToHost } from '../protocol.ts';
+import { watchBeats } from './beat-watch.ts';
 
 /** A thread as the fleet sees it. */
 export interface HostChild extends Child {
   readonly epoch: number;
+  /** Whether it was ever ready. */
+  readonly wasReady: boolean;
   send(message: ToHost): void;
+  /** Services that have an attempt under way; after its end, that had one. */
+  inFlight(): number[];
 }
 
 /** What a thread is started with. */
@@ -21,6 +27,8 @@ export interface HostChildOptions {
   readonly settings: EngineSettings;
   readonly prober: unknown;
   readonly clock: Clock;
+  /** Time to load and say `ready`. A queued task whose thread fails while loading would else hang for ever. */
+  readonly readyWithinMs: number;
   /** Bound on the thread's heap and, apart from it, on its external memory; at 70 % of one it is recycled. */
   readonly memoryLimitBytes: number;
   readonly onReady: () => void;
@@ -29,101 +37,100 @@ export interface HostChildOptions {
   readonly onRecycle: (report: HostReport) => void;
 }
 
-/** A queued task whose thread fails while loading would hang for ever. */
-const READY_WITHIN_MS = 5_000;
-const LOOK_EVERY_MS = 500;
 /** No beat for this long, while our own loop was on time: the thread hangs. */
 const SILENT_AFTER_MS = 3_000;
-/** A look that comes this much late says that our own loop was late; such a look judges nobody. */
-const OWN_LATENESS_MS = 250;
+/** A thread that is recycled may take this long for its open attempts; its successor repeats the others. */
+const RECYCLE_WITHIN_MS = 4_000;
 const RECYCLE_AT = 0.7;
 
 /** Starts a thread. */
 export function startHostChild(options: HostChildOptions): HostChild {
-  const { pool, epoch, settings, prober, clock, onReady, onMessage } = options;
+  const { pool, epoch, settings, prober, clock, readyWithinMs, onReady, onMessage } = options;
   const { port1: port, port2 } = new MessageChannel();
-  const beats = new SharedArrayBuffer(4);
-  const counter = new Int32Array(beats);
+  const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const inFlight = shareSlots(settings.concurrency);
   const aborting = new AbortController();
   const exited = Promise.withResolvers<ExitReason>();
-  let asked = false;
+  let askedToStop = false;
+  let recycling = false;
+  let cancelRecycling = () => {};
   let killedBy: Error | null = null;
-  let ready = false;
+  let threadId: number | null = null;
 
   const kill = (reason: Error) => {
     if (aborting.signal.aborted) return;
     killedBy = reason;
     aborting.abort(reason);
   };
-  const ask = () => {
-    asked = true;
-    port.postMessage({ type: 'stop' } satisfies ToHost);
-  };
+  const send = (message: ToHost) => port.postMessage(message);
 
-  const cancelReady = clock.after(READY_WITHIN_MS, () => {
-    kill(new Error(`the probe thread was not ready within ${READY_WITHIN_MS} ms`));
-  });
-  const cancelLooking = watchBeats(counter, clock, () => {
-    if (ready) kill(new Error(`the probe thread gave no beat for ${SILENT_AFTER_MS} ms`));
+  const cancelWatch = watchBeats({
+    beats,
+    clock,
+    patienceMs: () => (threadId === null ? readyWithinMs : SILENT_AFTER_MS),
+    onSilent(silentMs) {
+      const fault = threadId === null ? 'was not ready' : 'gave no beat';
+      kill(new Error(`the probe thread ${fault} for ${Math.round(silentMs)} ms`));
+    },
   });
 
-  port.on('message', (message: FromHost) => {
+  const take = (message: FromHost) => {
     if (message.epoch !== epoch) return;
     if (message.type === 'ready') {
-      cancelReady();
-      ready = true;
+      threadId = message.threadId;
       onReady();
-      return;
+    } else if (message.type !== 'stopped') {
+      onMessage(message);
+      if (message.type === 'beat') recycleIfLarge(message.report);
     }
-    if (message.type === 'stopped') return;
-    onMessage(message);
-    if (message.type !== 'beat' || asked) return;
-    const { heapBytes, externalBytes } = message.report;
-    if (Math.max(heapBytes, externalBytes) > options.memoryLimitBytes * RECYCLE_AT) {
-      options.onRecycle(message.report);
-      ask();
-    }
-  });
+  };
 
-  const task: HostTask = { epoch, port: port2, beats, settings, prober };
+  const recycleIfLarge = (report: HostReport) => {
+    const bytes = Math.max(report.heapBytes, report.externalBytes);
+    if (askedToStop || recycling || bytes <= options.memoryLimitBytes * RECYCLE_AT) return;
+    recycling = true;
+    options.onRecycle(report);
+    send({ type: 'stop' });
+    cancelRecycling = clock.after(RECYCLE_WITHIN_MS, () => {
+      kill(
+        new Error(`the probe thread had open attempts ${RECYCLE_WITHIN_MS} ms after it was to be recycled`),
+      );
+    });
+  };
+
+  const settle = async (reason: ExitReason) => {
+    cancelWatch();
+    cancelRecycling();
+    // What the thread sent before its end is taken first.
+    for (let left = receiveMessageOnPort(port); left !== undefined; left = receiveMessageOnPort(port)) {
+      take(left.message as FromHost);
+    }
+    port.close();
+    // A task that ended leaves its thread, and what it leaked, to the next one: only a new thread begins anew.
+    if (!askedToStop) await pool.threads.find((thread) => thread.threadId === threadId)?.terminate();
+    exited.resolve(reason);
+  };
+
+  port.on('message', take);
+  const task: HostTask = { epoch, port: port2, beats, inFlight, settings, prober };
   pool.run(task, { transferList: [port2], signal: aborting.signal }).then(
-    () => settle({ kind: asked ? 'shutdown' : 'normal' }),
+    () => settle({ kind: askedToStop || recycling ? 'shutdown' : 'normal' }),
     (error: Error) =>
       settle(killedBy === null ? { kind: 'crash', error } : { kind: 'killed', error: killedBy }),
   );
-  const settle = (reason: ExitReason) => {
-    cancelReady();
-    cancelLooking();
-    // What the thread sent before its end is still in the port's queue: it is taken first.
-    setImmediate(() => {
-      port.close();
-      exited.resolve(reason);
-    });
-  };
 
   return {
     epoch,
     exited: exited.promise,
-    ask,
+    get wasReady() {
+      return threadId !== null;
+    },
+    ask() {
+      askedToStop = true;
+      send({ type: 'stop' });
+    },
     kill: () => kill(new Error('the probe thread did not end in time')),
-    send: (message) => port.postMessage(message),
+    send,
+    inFlight: () => readSlots(inFlight),
   };
-}
-
-function watchBeats(counter: Int32Array, clock: Clock, onSilent: () => void): () => void {
-  let seen = Atomics.load(counter, 0);
-  let seenAt = clock.monotonic();
-  let lookedAt = seenAt;
-  return clock.every(LOOK_EVERY_MS, () => {
-    const now = clock.monotonic();
-    const late = now - lookedAt > LOOK_EVERY_MS + OWN_LATENESS_MS;
-    lookedAt = now;
-    const beat = Atomics.load(counter, 0);
-    if (beat !== seen || late) {
-      seen = beat;
-      seenAt = now;
-    } else if (now - seenAt >= SILENT_AFTER_MS) {
-      onSilent();
-    }
-  });
 }

@@ -1,14 +1,16 @@
 /**
- * The life of one probe thread: a timing wheel wakes the actors, slots bound their open attempts, results leave in
- * packed batches. Runs until it is told to stop; a bug in an actor or in the prober ends it with a throw, and the
- * supervisor decides.
+ * The life of one probe thread: its agenda wakes the actors, slots bound their open attempts, results leave in packed
+ * batches. Runs until it is told to stop; a bug in an actor or in the prober ends it with a throw, and the supervisor
+ * decides.
  */
+import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
 import type { Attempt, CheckResult } from '../../domain/result.ts';
 import type { FromHost, HostTask, ToHost } from '../protocol.ts';
 import { packResults } from '../result-packing.ts';
+import { createAgenda } from './agenda.ts';
 import { createLoopDelay } from './loop-delay.ts';
 import { firstDue, sweepDelay } from './phase.ts';
 import {
@@ -18,8 +20,8 @@ import {
   type ProbeState,
   restingProbe,
 } from './probe-actor.ts';
+import { createSlots } from './slots.ts';
 import { createStartDelays } from './start-delays.ts';
-import { createTimingWheel } from './timing-wheel.ts';
 
 const TICK_MS = 10;
 const BATCH_MS = 100;
@@ -31,33 +33,24 @@ const STARTS_PER_TURN = 8;
 const LATE_LOOP_MS = 250;
 /** Doubts of the same moment are told once. */
 const DOUBT_PAUSE_MS = 100;
-/** An actor gets at most a definition and an answer at a time; more than this is a bug, which `reject` makes visible. */
+/** An attempt that is open this much longer than its time-out will never end: a bug of the prober. */
+const OVERDUE_MS = 5_000;
+/** An actor gets at most a definition and an answer at a time; more than this is a bug. */
 const MAILBOX_LIMIT = 16;
 
 /** Runs a host until it is told to stop. Rejects with the first fault that is ours. */
 export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): Promise<void> {
   const { epoch, port, settings } = task;
   const beats = new Int32Array(task.beats);
-  // The wheel runs on the monotonic clock, so that a step of the wall clock neither stalls nor floods it.
-  const wheel = createTimingWheel(clock.monotonic(), TICK_MS);
-  const loopDelay = createLoopDelay();
+  const slots = createSlots(settings.concurrency, task.inFlight);
+  const agenda = createAgenda(clock, TICK_MS);
+  const loopDelay = createLoopDelay(TICK_MS, clock.monotonic());
   const startDelays = createStartDelays();
-  /** Wheel entries are small numbers that are used again; services have any number. */
-  const entryOf = new Map<number, number>();
-  const serviceOf: number[] = [];
-  const freeEntries: number[] = [];
-  const dueAt = new Map<number, number>();
-  const ready: number[] = [];
-  let readyHead = 0;
-  const freeSlots = Array.from(
-    { length: settings.concurrency },
-    (_, index) => settings.concurrency - 1 - index,
-  );
   const aborting = new AbortController();
   const finished = Promise.withResolvers<void>();
   let outgoing: CheckResult[] = [];
-  let openAttempts = 0;
   let checksDone = 0;
+  /** Nothing is begun any more. */
   let stopping = false;
   let pumping = false;
   let lastDoubtAt = Number.NEGATIVE_INFINITY;
@@ -76,7 +69,9 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       case 'attempt':
         return attempt(serviceId, effect.target, effect.number);
       case 'wake':
-        return wake(serviceId, effect.at);
+        return agenda.wake(serviceId, effect.at);
+      case 'hasten':
+        return agenda.hasten(serviceId, effect.at);
       case 'report':
         checksDone++;
         if (outgoing.push(effect.result) >= BATCH_RESULTS) flush();
@@ -95,122 +90,91 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     mailboxLimit: MAILBOX_LIMIT,
     overflow: 'reject',
   });
-
-  const wake = (serviceId: number, at: number) => {
-    const entry = entryOf.get(serviceId);
-    if (entry === undefined) return;
-    dueAt.set(serviceId, at);
-    wheel.schedule(entry, clock.monotonic() + at - clock.now());
+  const tell = (serviceId: number, message: ProbeMessage) => {
+    if (actors.send(serviceId, message) || actors.state(serviceId) === undefined) return;
+    finish(new Error(`the mailbox of service ${serviceId} is full`));
   };
 
   const attempt = (serviceId: number, target: CheckTarget, number: number) => {
-    const slot = freeSlots.pop() as number;
+    const slot = slots.take(serviceId);
     const startedMs = clock.monotonic();
-    openAttempts++;
     const options = { timeoutMs: settings.timeoutMs, number, slot, signal: aborting.signal };
     const settle = (message: ProbeMessage) => {
-      openAttempts--;
-      freeSlots.push(slot);
-      actors.send(serviceId, message);
-      if (stopping) leaveWhenQuiet();
-      else pump();
+      slots.free(slot);
+      tell(serviceId, message);
+      if (!stopping) pump();
+      else if (!aborting.signal.aborted) leaveWhenQuiet();
     };
     runAttempt(target, options).then(
       (made) => {
-        const loopDelayMs = loopDelay.worstSince(startedMs);
-        settle({
-          type: 'attempted',
-          attempt: distrustLate(made, loopDelayMs),
-          now: clock.now(),
-          loopDelayMs,
-        });
+        const loopDelayMs = loopDelay.worst(startedMs, clock.monotonic());
+        const trusted = distrustLate(made, loopDelayMs);
+        settle({ type: 'attempted', target, attempt: trusted, now: clock.now(), loopDelayMs });
       },
-      (error) => {
-        if (aborting.signal.aborted) settle({ type: 'aborted' });
-        else finish(error as Error);
-      },
+      (error: Error) => (aborting.signal.aborted ? settle({ type: 'aborted', target }) : finish(error)),
     );
   };
 
-  /** Begins what is ready, a few in each turn of the event loop, as far as slots are free. */
-  const pump = () => {
-    if (pumping) return;
-    for (let started = 0; started < STARTS_PER_TURN && freeSlots.length > 0 && !stopping; ) {
-      const serviceId = ready[readyHead];
-      if (serviceId === undefined) {
-        ready.length = 0;
-        readyHead = 0;
-        return;
-      }
-      readyHead++;
-      const due = dueAt.get(serviceId);
-      if (due === undefined) continue;
-      dueAt.delete(serviceId);
-      const now = clock.now();
-      startDelays.note(now - due);
-      actors.send(serviceId, { type: 'due', now });
-      started++;
-    }
-    if (readyHead < ready.length && freeSlots.length > 0 && !stopping) {
-      pumping = true;
-      setImmediate(() => {
-        pumping = false;
-        pump();
-      });
-    }
+  const begin = (serviceId: number, lateMs: number) => {
+    startDelays.note(lateMs);
+    tell(serviceId, { type: 'due' });
   };
 
-  const assign = (target: CheckTarget, spreadMs: number) => {
-    const { serviceId } = target;
-    const known = actors.state(serviceId);
-    if (known !== undefined) {
-      if (target.revision <= known.target.revision) return;
-      actors.send(serviceId, { type: 'defined', target });
-      // A changed service that rests is checked soon, as its owner waits for the outcome.
-      if (known.checking === null) wake(serviceId, clock.now() + sweepDelay(serviceId, spreadMs));
-      return;
+  /** Begins what is due, a few in each turn of the event loop, as far as slots are free. */
+  const pump = () => {
+    if (pumping) return;
+    for (let started = 0; started < STARTS_PER_TURN; started++) {
+      if (stopping || slots.available === 0 || !agenda.take(begin)) return;
     }
-    const entry = freeEntries.pop() ?? serviceOf.length;
-    serviceOf[entry] = serviceId;
-    entryOf.set(serviceId, entry);
-    actors.add(serviceId, restingProbe(target));
-    wake(serviceId, firstDue(serviceId, target.lastCheckedAt, clock.now(), settings.intervalMs, spreadMs));
+    pumping = true;
+    setImmediate(() => {
+      pumping = false;
+      pump();
+    });
+  };
+
+  const assign = ({ services, spreadMs, notBefore }: Extract<ToHost, { type: 'assign' }>) => {
+    const now = clock.now();
+    const waits = new Map(notBefore);
+    for (const target of services) {
+      const { serviceId } = target;
+      const known = actors.state(serviceId);
+      if (known === undefined) {
+        const earliest = waits.get(serviceId) ?? 0;
+        const due = firstDue(serviceId, target.lastCheckedAt, now, settings.intervalMs, spreadMs);
+        actors.add(serviceId, restingProbe(target, earliest));
+        agenda.add(serviceId);
+        agenda.wake(serviceId, Math.max(due, earliest));
+      } else if (target.revision > known.target.revision) {
+        tell(serviceId, { type: 'defined', target, soonAt: now + sweepDelay(serviceId, spreadMs) });
+      }
+    }
   };
 
   const remove = (serviceId: number) => {
-    const entry = entryOf.get(serviceId);
-    if (entry === undefined) return;
-    wheel.cancel(entry);
-    entryOf.delete(serviceId);
-    dueAt.delete(serviceId);
-    freeEntries.push(entry);
+    agenda.remove(serviceId);
     actors.remove(serviceId);
   };
 
   const recheck = (serviceIds: readonly number[], spreadMs: number) => {
     const now = clock.now();
     for (const serviceId of serviceIds) {
-      if (actors.state(serviceId)?.checking === null) wake(serviceId, now + sweepDelay(serviceId, spreadMs));
+      tell(serviceId, { type: 'recheck', at: now + sweepDelay(serviceId, spreadMs) });
     }
   };
 
-  const stop = () => {
-    if (stopping) return;
-    stopping = true;
-    // A check between two attempts gives no verdict; attempts in flight may end.
-    leaveWhenQuiet();
-  };
-
   const leaveWhenQuiet = () => {
-    if (openAttempts > 0) return;
-    flush();
-    say({ type: 'stopped', epoch });
+    // A check between two attempts gives no verdict; attempts in flight may end.
+    if (slots.busy > 0) return;
     finish(null);
   };
 
   const finish = (error: Error | null) => {
+    stopping = true;
     cancelTimers();
-    if (error !== null) aborting.abort(error);
+    flush();
+    if (error === null) say({ type: 'stopped', epoch });
+    else aborting.abort(error);
     port.close();
     if (error === null) finished.resolve();
     else finished.reject(error);
@@ -219,50 +183,50 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   port.on('message', (message: ToHost) => {
     switch (message.type) {
       case 'assign':
-        for (const target of message.services) assign(target, message.spreadMs);
-        return;
+        return assign(message);
       case 'remove':
         return message.serviceIds.forEach(remove);
       case 'recheck':
         return recheck(message.serviceIds, message.spreadMs);
       case 'stop':
-        return stop();
+        stopping = true;
+        return leaveWhenQuiet();
     }
   });
 
-  let nextTickMs = clock.monotonic() + TICK_MS;
-  const tick = setInterval(() => {
-    const now = clock.monotonic();
-    loopDelay.note(nextTickMs, now);
-    nextTickMs = now + TICK_MS;
+  const tick = () => {
+    loopDelay.note(clock.monotonic());
     Atomics.add(beats, 0, 1);
-    wheel.advance(now, (entry) => ready.push(serviceOf[entry] as number));
+    agenda.turn();
     pump();
-  }, TICK_MS);
-  const batching = setInterval(flush, BATCH_MS);
-  const reporting = setInterval(() => {
+  };
+
+  const report = () => {
     const { heapUsed, external } = process.memoryUsage();
+    const now = clock.monotonic();
     say({
       type: 'beat',
       epoch,
       report: {
         services: actors.size,
-        openChecks: openAttempts,
+        openChecks: slots.busy,
         checksDone,
         startDelayMs: startDelays.take(),
-        loopDelayMs: loopDelay.worstSince(clock.monotonic() - REPORT_MS),
+        loopDelayMs: loopDelay.worst(now - REPORT_MS, now),
         heapBytes: heapUsed,
         externalBytes: external,
       },
     });
-  }, REPORT_MS);
-  const cancelTimers = () => {
-    clearInterval(tick);
-    clearInterval(batching);
-    clearInterval(reporting);
+    const lost = slots.findOverdue(Math.ceil((settings.timeoutMs + OVERDUE_MS) / REPORT_MS));
+    if (lost !== null) finish(new Error(`an attempt of service ${lost} did not end within its time-out`));
   };
 
-  say({ type: 'ready', epoch });
+  const cancels = [clock.every(TICK_MS, tick), clock.every(BATCH_MS, flush), clock.every(REPORT_MS, report)];
+  const cancelTimers = () => {
+    for (const cancel of cancels) cancel();
+  };
+
+  say({ type: 'ready', epoch, threadId });
   return finished.promise;
 }
 

@@ -2,35 +2,40 @@
 
 /** Delays of the recent past. All values in milliseconds of the monotonic clock. */
 export interface LoopDelay {
-  /** Tells that the timer that was due at `dueMs` ran at `nowMs`. */
-  note(dueMs: number, nowMs: number): void;
-  /** Worst delay that touched the time since `sinceMs`. */
-  worstSince(sinceMs: number): number;
+  /** Tells that the timer ran at `nowMs`; it is expected again one period later. */
+  note(nowMs: number): void;
+  /** Worst delay that touched the time from `sinceMs` to `nowMs`, that of a timer still overdue included. */
+  worst(sinceMs: number, nowMs: number): number;
 }
 
 /** Delays below this are the ordinary life of an event loop and are not kept. */
 const WORTH_KEEPING_MS = 20;
 const KEPT = 256;
 
-/** Makes an empty memory of delays. */
-export function createLoopDelay(): LoopDelay {
+/** Makes an empty memory of the delays of a timer that was started at `nowMs`. */
+export function createLoopDelay(periodMs: number, nowMs: number): LoopDelay {
   const endedAt = new Float64Array(KEPT).fill(Number.NEGATIVE_INFINITY);
   const delays = new Float64Array(KEPT);
   let newest = 0;
+  let expectedMs = nowMs + periodMs;
+  let lastAt = Number.NEGATIVE_INFINITY;
   let last = 0;
   return {
-    note(dueMs, nowMs) {
-      last = Math.max(0, nowMs - dueMs);
+    note(nowMs) {
+      last = Math.max(0, nowMs - expectedMs);
+      lastAt = nowMs;
+      expectedMs = nowMs + periodMs;
       if (last < WORTH_KEEPING_MS) return;
       newest = (newest + 1) % KEPT;
       endedAt[newest] = nowMs;
       delays[newest] = last;
     },
-    worstSince(sinceMs) {
-      let worst = last;
+    worst(sinceMs, nowMs) {
+      // An answer may be read before the timer runs, in the same turn of a loop that was late.
+      let worst = Math.max(0, nowMs - expectedMs, lastAt > sinceMs ? last : 0);
       for (let back = 0; back < KEPT; back++) {
         const index = (newest - back + KEPT) % KEPT;
-        if ((endedAt[index] as number) < sinceMs) break;
+        if ((endedAt[index] as number) <= sinceMs) break;
         worst = Math.max(worst, delays[index] as number);
       }
       return worst;

@@ -23,8 +23,8 @@ export function nextPhase(serviceId: number, intervalMs: number, after: number):
 }
 
 /**
- * When a service is due that has just come to a host. With a check within the last interval it keeps its phase;
- * without one it belongs to a sweep that is spread over `spreadMs`.
+ * When a service is due that has just come to a host. With a check within the last interval it is due when it would
+ * have been without the move; without one it belongs to a sweep that is spread over `spreadMs`.
  */
 export function firstDue(
   serviceId: number,
@@ -34,7 +34,7 @@ export function firstDue(
   spreadMs: number,
 ): number {
   if (lastCheckedAt !== null && now - lastCheckedAt < intervalMs && lastCheckedAt <= now) {
-    return nextPhase(serviceId, intervalMs, now);
+    return dueAfterCheck(serviceId, intervalMs, lastCheckedAt, now);
   }
   return now + sweepDelay(serviceId, spreadMs);
 }
@@ -45,9 +45,20 @@ export function sweepDelay(serviceId: number, spreadMs: number): number {
 }
 
 /**
- * When a service is due after a check that began at `startedAt`. A phase that would come earlier than half an interval
- * after it (the check was out of phase: a sweep, a re-check) is left out, so that nobody is asked twice in a row.
+ * When a service is due after a check whose last attempt began at `startedAt`. A phase that would come earlier than
+ * half an interval after it (the check was out of phase: a sweep, a re-check) is left out, so that nobody is asked
+ * twice in a row. A start that lies ahead of `now` shows that the wall clock was set back, and counts as now.
  */
 export function dueAfterCheck(serviceId: number, intervalMs: number, startedAt: number, now: number): number {
-  return nextPhase(serviceId, intervalMs, Math.max(now, startedAt + intervalMs / 2));
+  return nextPhase(serviceId, intervalMs, Math.max(now, Math.min(startedAt, now) + intervalMs / 2));
+}
+
+/**
+ * When a service is due again in whose attempt its thread died: between half of `waitMs` and the whole of it later, at
+ * another place after each death (`life` numbers them), so that those that happened to be under check beside the one
+ * that killed the thread meet another time.
+ */
+export function dueAfterDeath(serviceId: number, waitMs: number, life: number, now: number): number {
+  const place = hashNumber(serviceId ^ hashNumber(life)) / 2 ** 32;
+  return now + Math.ceil((waitMs / 2) * (1 + place));
 }

@@ -1,46 +1,66 @@
 /**
  * The actor of one service: plain scheduling memory, and a pure function from a message to the next state.
+ * It rests, makes an attempt, or waits for the next attempt of a check that has failed so far.
  * It never holds the service's status; that is the record's.
  */
 import type { Step } from '../../actor/actor-group.ts';
-import type { CheckTarget } from '../../domain/check-target.ts';
+import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
 import type { Attempt, CheckResult, SuspectReason } from '../../domain/result.ts';
-import { dueAfterCheck } from './phase.ts';
+import { dueAfterCheck, nextPhase } from './phase.ts';
 
-/** What an actor remembers. */
+/** What an actor remembers. Times are epoch milliseconds. */
 export interface ProbeState {
+  /** The newest definition, with what the service has taught since. */
   readonly target: CheckTarget;
-  /** The definition that the check under way was begun with; null: at rest. */
-  readonly checking: CheckTarget | null;
+  /** It asked (429) to be left alone until then, or its thread died in its last check; 0: neither. */
+  readonly notBefore: number;
+  /** Null: at rest. */
+  readonly check: OpenCheck | null;
+}
+
+/** A check under way. */
+export interface OpenCheck {
+  /** The definition that it began with. */
+  readonly target: CheckTarget;
   /** Number of the attempt that is under way or comes next, from 0. */
   readonly attempt: number;
-  /** When the check under way was due, epoch milliseconds. */
-  readonly begunAt: number;
-  /** Start of the first failed attempt of the check under way; null: none has failed. */
+  /** False: between two attempts. */
+  readonly attempting: boolean;
+  /** Start of the first failed attempt; null: none has failed. */
   readonly firstFailedAt: number | null;
-  /** Our own fault in an attempt of the check under way; null: none. */
+  /** Our own fault in a failed attempt; null: none. */
   readonly suspect: SuspectReason | null;
+  /** An attempt failed without a response, and that was told. */
+  readonly doubted: boolean;
   readonly worstLoopDelayMs: number;
 }
 
 /** What an actor can be told. Times are epoch milliseconds. */
 export type ProbeMessage =
   /** Its time has come: for a check, or for the next attempt of one. */
-  | { readonly type: 'due'; readonly now: number }
+  | { readonly type: 'due' }
+  /** The attempt that was asked for with this target has ended. */
   | {
       readonly type: 'attempted';
+      readonly target: CheckTarget;
       readonly attempt: Attempt;
       readonly now: number;
       readonly loopDelayMs: number;
     }
-  /** The attempt under way was broken off; it gives no verdict. */
-  | { readonly type: 'aborted' }
-  | { readonly type: 'defined'; readonly target: CheckTarget };
+  /** The attempt that was asked for with this target was broken off; it gives no verdict. */
+  | { readonly type: 'aborted'; readonly target: CheckTarget }
+  /** Its definition has changed; if that changes the check, one is wanted at `soonAt`. */
+  | { readonly type: 'defined'; readonly target: CheckTarget; readonly soonAt: number }
+  /** Another check is wanted at this time, if none is under way. */
+  | { readonly type: 'recheck'; readonly at: number };
 
 /** What an actor wants done. */
 export type ProbeEffect =
   | { readonly type: 'attempt'; readonly target: CheckTarget; readonly number: number }
+  /** Be told `due` at this time and at no other. */
   | { readonly type: 'wake'; readonly at: number }
+  /** Be told `due` at this time, if not earlier. */
+  | { readonly type: 'hasten'; readonly at: number }
   | { readonly type: 'report'; readonly result: CheckResult }
   | { readonly type: 'doubt'; readonly failedAt: number };
 
@@ -50,102 +70,134 @@ export interface ProbeRules {
   readonly confirmAfterMs: readonly number[];
 }
 
+type ProbeStep = Step<ProbeState, ProbeEffect>;
+type Attempted = Extract<ProbeMessage, { type: 'attempted' }>;
+
+/** A 429 delays the next check by no more than this (decisions, "What a check is"). */
+const LONGEST_WAIT_MS = 3_600_000;
+
 /** An actor at rest. */
-export function restingProbe(target: CheckTarget): ProbeState {
-  return {
-    target,
-    checking: null,
-    attempt: 0,
-    begunAt: 0,
-    firstFailedAt: null,
-    suspect: null,
-    worstLoopDelayMs: 0,
-  };
+export function restingProbe(target: CheckTarget, notBefore = 0): ProbeState {
+  return { target, notBefore, check: null };
 }
 
 /** Makes the pure heart of all actors of a host. */
 export function createProbeHandler(
   rules: ProbeRules,
-): (state: ProbeState, message: ProbeMessage) => Step<ProbeState, ProbeEffect> {
+): (state: ProbeState, message: ProbeMessage) => ProbeStep {
   return (state, message) => {
+    const { check } = state;
     switch (message.type) {
       case 'due':
-        return begin(state, message.now);
+        return begin(state);
       case 'attempted':
-        return state.checking === null
-          ? { state, effects: [] }
-          : judgeAttempt(state, state.checking, message, rules);
+        // An attempt of an earlier life of this service (removed, and added again) is no news.
+        return check?.target === message.target ? conclude(state, check, message, rules) : still(state);
       case 'aborted':
-        return { state: restingProbe(state.target), effects: [] };
+        return check?.target === message.target ? still({ ...state, check: null }) : still(state);
       case 'defined':
-        // The check under way ends with the definition that it began with; the record drops its old revision.
-        return { state: { ...state, target: message.target }, effects: [] };
+        return redefine(state, message.target, message.soonAt);
+      case 'recheck':
+        return check === null ? hasten(state, message.at) : still(state);
     }
   };
 }
 
-function begin(state: ProbeState, now: number): Step<ProbeState, ProbeEffect> {
-  const checking = state.checking ?? state.target;
+function still(state: ProbeState): ProbeStep {
+  return { state, effects: [] };
+}
+
+function hasten(state: ProbeState, at: number): ProbeStep {
+  return { state, effects: [{ type: 'hasten', at: Math.max(at, state.notBefore) }] };
+}
+
+function begin(state: ProbeState): ProbeStep {
+  const { target } = state;
+  if (state.check?.attempting) return still(state);
+  const check: OpenCheck =
+    state.check === null
+      ? {
+          target,
+          attempt: 0,
+          attempting: true,
+          firstFailedAt: null,
+          suspect: null,
+          doubted: false,
+          worstLoopDelayMs: 0,
+        }
+      : { ...state.check, attempting: true };
   return {
-    state: state.checking === null ? { ...state, checking, begunAt: now } : state,
-    effects: [{ type: 'attempt', target: checking, number: state.attempt }],
+    state: { ...state, check },
+    effects: [{ type: 'attempt', target: check.target, number: check.attempt }],
   };
 }
 
-function judgeAttempt(
-  state: ProbeState,
-  checking: CheckTarget,
-  { attempt, now, loopDelayMs }: Extract<ProbeMessage, { type: 'attempted' }>,
-  rules: ProbeRules,
-): Step<ProbeState, ProbeEffect> {
-  const worstLoopDelayMs = Math.max(state.worstLoopDelayMs, loopDelayMs);
-  const learnt =
-    state.target.revision === checking.revision ? { ...state.target, memory: attempt.memory } : state.target;
-  const isBad = isFailed(attempt);
-  const suspect = isBad ? (attempt.suspect ?? state.suspect) : attempt.suspect;
-  const firstFailedAt = isBad ? (state.firstFailedAt ?? attempt.startedAt) : state.firstFailedAt;
-  const wait = rules.confirmAfterMs[state.attempt];
-  if (isBad && wait !== undefined) {
-    const effects: ProbeEffect[] = [{ type: 'wake', at: now + wait }];
-    // The control targets are asked while the failure is being confirmed (decisions, offline rule).
-    if (attempt.statusCode === 0 && attempt.suspect === null)
-      effects.push({ type: 'doubt', failedAt: attempt.startedAt });
+function redefine(state: ProbeState, target: CheckTarget, soonAt: number): ProbeStep {
+  const { check, notBefore } = state;
+  if (isSameCheck(state.target, target)) {
+    return still({ ...state, target: { ...target, memory: state.target.memory } });
+  }
+  if (check === null) return hasten({ ...state, target }, soonAt);
+  // An attempt under way ends first; what waits for another attempt by the old definition is given up.
+  if (check.attempting) return still({ ...state, target });
+  return {
+    state: { target, notBefore, check: null },
+    effects: [{ type: 'wake', at: Math.max(soonAt, notBefore) }],
+  };
+}
+
+function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules: ProbeRules): ProbeStep {
+  const { attempt, now } = message;
+  const { serviceId, revision } = check.target;
+  const failed = isFailed(attempt);
+  const isCurrent = isSameCheck(state.target, check.target);
+  const target =
+    isCurrent && state.target.memory !== attempt.memory
+      ? { ...state.target, memory: attempt.memory }
+      : state.target;
+  const suspect = failed ? (attempt.suspect ?? check.suspect) : attempt.suspect;
+  const firstFailedAt = failed ? (check.firstFailedAt ?? attempt.startedAt) : check.firstFailedAt;
+  const worstLoopDelayMs = Math.max(check.worstLoopDelayMs, message.loopDelayMs);
+  // The control targets are asked while the failure is being confirmed (decisions, offline rule). An own fault, such
+  // as a network that cannot be reached, is the clearest sign of all.
+  const doubts = failed && attempt.statusCode === 0 && !check.doubted;
+  const doubt: ProbeEffect[] = doubts ? [{ type: 'doubt', failedAt: attempt.startedAt }] : [];
+  const waitMs = rules.confirmAfterMs[check.attempt];
+  if (failed && waitMs !== undefined) {
+    // Unconfirmed, and of a definition that is gone: no verdict, but a check by the new one.
+    if (!isCurrent) return { state: restingProbe(target), effects: [{ type: 'wake', at: now }, ...doubt] };
+    const waiting: OpenCheck = {
+      target: { ...check.target, memory: attempt.memory },
+      attempt: check.attempt + 1,
+      attempting: false,
+      firstFailedAt,
+      suspect,
+      doubted: check.doubted || doubts,
+      worstLoopDelayMs,
+    };
     return {
-      state: {
-        ...state,
-        target: learnt,
-        checking: { ...checking, memory: attempt.memory },
-        attempt: state.attempt + 1,
-        firstFailedAt,
-        suspect,
-        worstLoopDelayMs,
-      },
-      effects,
+      state: { target, notBefore: 0, check: waiting },
+      effects: [{ type: 'wake', at: now + waitMs }, ...doubt],
     };
   }
   const result: CheckResult = {
     ...attempt,
     suspect,
-    serviceId: checking.serviceId,
-    revision: checking.revision,
-    attempts: state.attempt + 1,
+    serviceId,
+    revision,
+    attempts: check.attempt + 1,
     firstFailedAt,
     endedAt: now,
     loopDelayMs: worstLoopDelayMs,
   };
-  const phase = dueAfterCheck(checking.serviceId, rules.intervalMs, state.begunAt, now);
-  const asked = attempt.retryAfterMs === null ? phase : now + attempt.retryAfterMs;
-  // A 429 asks us to wait: the first phase after that time.
-  const at = asked > phase ? dueAfterCheck(checking.serviceId, rules.intervalMs, 0, asked) : phase;
+  const notBefore = attempt.retryAfterMs === null ? 0 : now + Math.min(attempt.retryAfterMs, LONGEST_WAIT_MS);
+  const phase = dueAfterCheck(serviceId, rules.intervalMs, attempt.startedAt, now);
+  // The record drops the result of an old revision, so that a new check is wanted at once.
+  const wanted = state.target.revision === revision ? phase : now;
+  const at = notBefore > wanted ? nextPhase(serviceId, rules.intervalMs, notBefore) : wanted;
   return {
-    state: restingProbe({ ...learnt, lastCheckedAt: attempt.startedAt }),
-    effects: [
-      ...(isBad && attempt.statusCode === 0 && attempt.suspect === null && state.attempt === 0
-        ? [{ type: 'doubt', failedAt: attempt.startedAt } as const]
-        : []),
-      { type: 'report', result },
-      { type: 'wake', at },
-    ],
+    state: restingProbe(target, notBefore),
+    effects: [...doubt, { type: 'report', result }, { type: 'wake', at }],
   };
 }
 

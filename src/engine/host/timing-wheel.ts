@@ -5,7 +5,7 @@
 
 /** A wheel. Times are milliseconds of one monotone clock, whole ticks inside. */
 export interface TimingWheel {
-  /** Sets, or moves, the time at which an entry is due. Numbers grow the wheel as needed. */
+  /** Sets, or moves, the time at which an entry is due. A number (from 0) beyond the wheel's size makes it grow. */
   schedule(entry: number, dueMs: number): void;
   /** Forgets an entry's time; nothing happens if it has none. */
   cancel(entry: number): void;
@@ -18,13 +18,17 @@ export interface TimingWheel {
 const NONE = -1;
 /** Buckets: at 10 ms a tick they span 327 s, so that an interval of five minutes passes each entry once. */
 const BUCKETS = 32_768;
+/** Ticks are kept modulo this, so that they fit an Int32Array for ever; a multiple of {@link BUCKETS}. */
+const CYCLE = 2 ** 31;
+/** What is due further ahead (124 days at 10 ms a tick) is called then: within half a cycle no tick is ambiguous. */
+const FURTHEST_TICKS = CYCLE / 2;
 
 /** Makes a wheel that begins at `startMs` with ticks of `tickMs`. */
 export function createTimingWheel(startMs: number, tickMs: number): TimingWheel {
   const heads = new Int32Array(BUCKETS).fill(NONE);
   let next = new Int32Array(1_024).fill(NONE);
   let previous = new Int32Array(1_024).fill(NONE);
-  /** Tick at which the entry is due, from the wheel's start; NONE: not scheduled. */
+  /** Tick at which the entry is due, from the wheel's start, modulo CYCLE; NONE: not scheduled. */
   let dueTicks = new Int32Array(1_024).fill(NONE);
   let currentTick = 0;
   let size = 0;
@@ -59,7 +63,8 @@ export function createTimingWheel(startMs: number, tickMs: number): TimingWheel 
       if (entry >= next.length) grow(entry);
       unlink(entry);
       // What is due in the past, or in the tick that is under way, is due at the next one.
-      const dueTick = Math.max(currentTick + 1, Math.ceil((dueMs - startMs) / tickMs));
+      const wanted = Math.max(currentTick + 1, Math.ceil((dueMs - startMs) / tickMs));
+      const dueTick = Math.min(wanted, currentTick + FURTHEST_TICKS) % CYCLE;
       const bucket = dueTick % BUCKETS;
       const head = heads[bucket] as number;
       dueTicks[entry] = dueTick;
@@ -76,10 +81,15 @@ export function createTimingWheel(startMs: number, tickMs: number): TimingWheel 
       const target = Math.floor((nowMs - startMs) / tickMs);
       const due: number[] = [];
       while (currentTick < target) {
+        if (size === 0) {
+          currentTick = target;
+          return;
+        }
         currentTick++;
-        for (let entry = heads[currentTick % BUCKETS] as number; entry !== NONE; ) {
+        const tick = currentTick % CYCLE;
+        for (let entry = heads[tick % BUCKETS] as number; entry !== NONE; ) {
           const after = next[entry] as number;
-          if (dueTicks[entry] === currentTick) {
+          if (dueTicks[entry] === tick) {
             unlink(entry);
             due.push(entry);
           }

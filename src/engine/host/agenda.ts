@@ -1,0 +1,105 @@
+/**
+ * What a host has to do and when: due times on a timing wheel, and the queue of those whose time has come.
+ * It runs on the monotonic clock, so that a step of the wall clock neither stalls nor floods it.
+ */
+import type { Clock } from '../../clock.ts';
+import { createTimingWheel } from './timing-wheel.ts';
+
+/** Due times of services. Times given are epoch milliseconds. */
+export interface Agenda {
+  /** Makes room for a service that has none. */
+  add(serviceId: number): void;
+  remove(serviceId: number): void;
+  /** Sets when a service is due; it leaves the queue. Nothing happens for a service that was not added. */
+  wake(serviceId: number, at: number): void;
+  /** The same, unless the service is due earlier or waits in the queue already. */
+  hasten(serviceId: number, at: number): void;
+  /** Queues those whose time has come, in its order. */
+  turn(): void;
+  /** Takes the first of the queue and tells it with the milliseconds since it was due; false: the queue is empty. */
+  take(begin: (serviceId: number, lateMs: number) => void): boolean;
+  /** Entries of the queue; some may be outdated. */
+  readonly waiting: number;
+}
+
+/** The taken part of the queue is given back when it is this long and half of the whole. */
+const COMPACT_AT = 4_096;
+
+/** Makes an empty agenda with ticks of `tickMs`. */
+export function createAgenda(clock: Clock, tickMs: number): Agenda {
+  const wheel = createTimingWheel(clock.monotonic(), tickMs);
+  /** Entries of the wheel are small numbers that are used again; services have any number. */
+  const entryOf = new Map<number, number>();
+  const serviceOf: number[] = [];
+  const freeEntries: number[] = [];
+  let dueMs = new Float64Array(1_024);
+  let isQueued = new Uint8Array(1_024);
+  let queue: number[] = [];
+  let head = 0;
+
+  const schedule = (entry: number, due: number) => {
+    dueMs[entry] = due;
+    isQueued[entry] = 0;
+    wheel.schedule(entry, due);
+  };
+  const toMonotonic = (at: number) => clock.monotonic() + at - clock.now();
+
+  return {
+    add(serviceId) {
+      const entry = freeEntries.pop() ?? serviceOf.length;
+      if (entry >= dueMs.length) {
+        const [longerDue, longerQueued] = [new Float64Array(entry * 2), new Uint8Array(entry * 2)];
+        longerDue.set(dueMs);
+        longerQueued.set(isQueued);
+        [dueMs, isQueued] = [longerDue, longerQueued];
+      }
+      serviceOf[entry] = serviceId;
+      dueMs[entry] = Number.POSITIVE_INFINITY;
+      entryOf.set(serviceId, entry);
+    },
+    remove(serviceId) {
+      const entry = entryOf.get(serviceId);
+      if (entry === undefined) return;
+      wheel.cancel(entry);
+      isQueued[entry] = 0;
+      entryOf.delete(serviceId);
+      freeEntries.push(entry);
+    },
+    wake(serviceId, at) {
+      const entry = entryOf.get(serviceId);
+      if (entry !== undefined) schedule(entry, toMonotonic(at));
+    },
+    hasten(serviceId, at) {
+      const entry = entryOf.get(serviceId);
+      if (entry === undefined || isQueued[entry] === 1) return;
+      const due = toMonotonic(at);
+      if (due < (dueMs[entry] as number)) schedule(entry, due);
+    },
+    turn() {
+      wheel.advance(clock.monotonic(), (entry) => {
+        isQueued[entry] = 1;
+        queue.push(entry);
+      });
+    },
+    take(begin) {
+      while (head < queue.length) {
+        const entry = queue[head++] as number;
+        if (head === queue.length || (head >= COMPACT_AT && head * 2 >= queue.length)) {
+          queue = queue.slice(head);
+          head = 0;
+        }
+        // Removed or given another time while it waited.
+        if (isQueued[entry] === 0) continue;
+        isQueued[entry] = 0;
+        const lateMs = clock.monotonic() - (dueMs[entry] as number);
+        dueMs[entry] = Number.POSITIVE_INFINITY;
+        begin(serviceOf[entry] as number, lateMs);
+        return true;
+      }
+      return false;
+    },
+    get waiting() {
+      return queue.length - head;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** The slots of a host: how many attempts are open at once, and for whom. */
+
+/** Slots by number. */
+export interface Slots {
+  readonly available: number;
+  readonly busy: number;
+  /** Takes a free slot for a service. Throws a RangeError where none is free. */
+  take(serviceId: number): number;
+  free(slot: number): void;
+  /** Ages every busy slot by one; returns the service of one that is older than `limit` ages, or null. */
+  findOverdue(limit: number): number | null;
+}
+
+/** Memory for {@link createSlots} that another thread can read. */
+export function shareSlots(count: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT);
+}
+
+/** Makes `count` slots; each keeps 1 + the number of the service that has it, or 0, in `shared`. */
+export function createSlots(count: number, shared: SharedArrayBuffer = shareSlots(count)): Slots {
+  const takenBy = new Float64Array(shared);
+  // Counted, not timed: a machine that slept must not make its attempts old.
+  const ages = new Uint32Array(takenBy.length);
+  const free = Array.from(takenBy, (_, index) => takenBy.length - 1 - index);
+  return {
+    get available() {
+      return free.length;
+    },
+    get busy() {
+      return takenBy.length - free.length;
+    },
+    take(serviceId) {
+      const slot = free.pop();
+      if (slot === undefined) throw new RangeError('no slot is free');
+      takenBy[slot] = serviceId + 1;
+      ages[slot] = 0;
+      return slot;
+    },
+    free(slot) {
+      takenBy[slot] = 0;
+      free.push(slot);
+    },
+    findOverdue(limit) {
+      let overdue: number | null = null;
+      for (const [slot, taken] of takenBy.entries()) {
+        if (taken === 0) continue;
+        const age = (ages[slot] ?? 0) + 1;
+        ages[slot] = age;
+        if (age > limit) overdue = taken - 1;
+      }
+      return overdue;
+    },
+  };
+}
+
+/** The services that had a slot, from what {@link createSlots} wrote. */
+export function readSlots(shared: SharedArrayBuffer): number[] {
+  return Array.from(
+    new Float64Array(shared).filter((taken) => taken !== 0),
+    (taken) => taken - 1,
+  );
+}

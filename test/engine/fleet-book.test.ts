@@ -1,0 +1,104 @@
+import t from 'tap';
+import { createFakeClock } from '../../src/clock.ts';
+import { NO_MEMORY } from '../../src/domain/result.ts';
+import { watchBeats } from '../../src/engine/fleet/beat-watch.ts';
+import { createFleetBook } from '../../src/engine/fleet/fleet-book.ts';
+import { goodAttempt, targetOf } from './attempt.ts';
+
+const INTERVAL = 300_000;
+const NOW = 1_800_000_000_000;
+const memory = { needsGet: true, healthSeen: true, askHealthAt: null };
+
+function resultOf(serviceId: number, changes: object = {}) {
+  const attempt = goodAttempt({ startedAt: NOW, memory });
+  return {
+    ...attempt,
+    serviceId,
+    revision: 1,
+    attempts: 1,
+    firstFailedAt: null,
+    endedAt: NOW + 9,
+    loopDelayMs: 0,
+    ...changes,
+  };
+}
+
+t.test('it takes a newer revision only, and learns from results of the present one', async (t) => {
+  const book = createFleetBook(INTERVAL);
+  t.equal(book.put(targetOf(1)), true);
+  t.equal(book.put(targetOf(1, { domain: 'x' })), false);
+  book.take([resultOf(1), resultOf(2)]);
+  t.same(book.get(1), targetOf(1, { memory, lastCheckedAt: NOW }));
+  t.equal(book.put(targetOf(1, { revision: 2 })), true);
+  t.same(
+    book.get(1),
+    targetOf(1, { revision: 2, memory, lastCheckedAt: NOW }),
+    'a new name keeps what was learnt',
+  );
+  t.equal(book.put(targetOf(1, { revision: 3, domain: 'x' })), true);
+  t.same(book.get(1), targetOf(1, { revision: 3, domain: 'x' }), 'another check begins anew');
+  book.take([resultOf(1, { revision: 2 })]);
+  t.same(book.get(1)?.memory, NO_MEMORY);
+  t.same([book.size, book.remove(1), book.remove(1), book.size], [1, true, false, 0]);
+});
+
+t.test('it forgets that services were checked which are to be checked again', async (t) => {
+  const book = createFleetBook(INTERVAL);
+  book.put(targetOf(1, { lastCheckedAt: NOW, memory }));
+  book.forgetChecks([1, 2]);
+  t.same(book.get(1), targetOf(1, { lastCheckedAt: null, memory }));
+});
+
+t.test('it knows who has asked to be left alone, until the next result', async (t) => {
+  const book = createFleetBook(INTERVAL);
+  book.put(targetOf(1));
+  book.take([resultOf(1, { retryAfterMs: 60_000, blocked: true })]);
+  t.same(book.waits([1, 2]), [[1, NOW + 60_009]]);
+  book.take([resultOf(1)]);
+  t.same(book.waits([1]), []);
+});
+
+t.test('it puts those off under which their thread died, longer with each death', async (t) => {
+  const book = createFleetBook(INTERVAL);
+  book.put(targetOf(1));
+  const waitOf = () => (book.waits([1])[0]?.[1] ?? 0) - NOW;
+  for (const longest of [1, 2, 4, 8, 12, 12].map((times) => times * INTERVAL)) {
+    book.postpone([1, 2], 5, NOW);
+    t.ok(waitOf() >= longest / 2 && waitOf() <= longest, `${waitOf()} of ${longest}`);
+  }
+  book.take([resultOf(1)]);
+  t.same(book.waits([1, 2]), [], 'a result ends it');
+  book.postpone([1], 6, NOW);
+  t.ok(waitOf() <= INTERVAL);
+  book.remove(1);
+  book.put(targetOf(1));
+  t.same(book.waits([1]), [], 'so does its removal');
+});
+
+t.test('it calls a thread silent only by looks that were on time', async (t) => {
+  const clock = createFakeClock();
+  const beats = new SharedArrayBuffer(4);
+  let lateMs = 0;
+  const silences: number[] = [];
+  const cancel = watchBeats({
+    beats,
+    clock: { ...clock, monotonic: () => clock.monotonic() + lateMs },
+    patienceMs: () => 1_500,
+    onSilent: (ms) => silences.push(ms),
+  });
+  await clock.advance(1_499);
+  t.same(silences, []);
+  await clock.advance(1);
+  t.same(silences, [1_500]);
+  Atomics.add(new Int32Array(beats), 0, 1);
+  await clock.advance(1_500);
+  t.same(silences, [1_500], 'a beat is life');
+  lateMs = 60_000;
+  await clock.advance(1_500);
+  t.same(silences, [1_500], 'our own loop was held up for a minute');
+  await clock.advance(500);
+  t.same(silences, [1_500, 1_500]);
+  cancel();
+  await clock.advance(5_000);
+  t.equal(silences.length, 2);
+});

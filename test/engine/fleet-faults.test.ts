@@ -1,0 +1,97 @@
+/** The fleet with real threads that fail in every way a thread can fail. */
+import t from 'tap';
+import { targetOf } from './attempt.ts';
+import { INTERVAL_MS, observe } from './observe-fleet.ts';
+
+for (const way of ['exit', 'bug', 'busy', 'hungry'] as const) {
+  t.test(
+    `it replaces a thread that ends by "${way}" within 6 s, and no service misses more than one check`,
+    async (t) => {
+      const { fleet, until, countOf } = observe({ memoryLimitBytes: 80 * 1_048_576 });
+      t.teardown(() => fleet.stop());
+      await fleet.start([targetOf(1), targetOf(2)]);
+      await until(() => countOf(1) >= 1 && countOf(2) >= 1);
+      fleet.apply({ serviceId: 3, target: targetOf(3, { domain: way }) });
+      const struckAt = performance.now();
+      await until(() => fleet.report().restarts > 0);
+      fleet.apply({ serviceId: 3, target: null });
+      const [first, second] = [countOf(1), countOf(2)];
+      await until(() => countOf(1) > first && countOf(2) > second);
+      t.ok(
+        performance.now() - struckAt < 6_000 + INTERVAL_MS,
+        `${Math.round(performance.now() - struckAt)} ms`,
+      );
+    },
+  );
+}
+
+t.test('it gives a replaced thread what its services have taught', async (t) => {
+  const { fleet, results, until } = observe();
+  t.teardown(() => fleet.stop());
+  await fleet.start([targetOf(1, { lastCheckedAt: Date.now() })]);
+  await until(() => results.length >= 1);
+  const before = results.length;
+  fleet.apply({ serviceId: 9, target: targetOf(9, { domain: 'exit' }) });
+  await until(() => fleet.report().restarts === 1);
+  fleet.apply({ serviceId: 9, target: null });
+  await until(() => results.length > before);
+  const gaps = results.slice(1).map((result, index) => result.startedAt - (results[index]?.startedAt ?? 0));
+  t.ok(
+    gaps.every((gap) => gap > INTERVAL_MS / 2 - 100),
+    `nobody is asked twice in a row: ${gaps}`,
+  );
+});
+
+t.test('it gives up when threads end again and again', async (t) => {
+  const { fleet, fatal } = observe({ entry: new URL('./broken-host.ts', import.meta.url) });
+  t.teardown(() => fleet.stop());
+  const reason = /probe thread 0 ended again .*this thread cannot work.* after 10 restarts/;
+  await t.rejects(fleet.start([targetOf(1)]), { message: reason });
+  t.match((await fatal).message, reason);
+});
+
+t.test('it checks all others when one service kills its thread again and again', async (t) => {
+  const { fleet, until, countOf } = observe({
+    settings: {
+      intervalMs: 1_000,
+      timeoutMs: 1_000,
+      confirmAfterMs: [],
+      firstSpreadMs: 800,
+      concurrency: 16,
+    },
+  });
+  t.teardown(() => fleet.stop());
+  const ids = Array.from({ length: 40 }, (_, index) => index + 1);
+  void fleet.start(ids.map((id) => targetOf(id, id === 20 ? { domain: 'exit' } : {})));
+  const good = ids.filter((id) => id !== 20);
+  await until(() => fleet.report().restarts >= 2 && good.every((id) => countOf(id) >= 2));
+});
+
+t.test('it puts a thread that has grown too large out, not only its task', async (t) => {
+  const { fleet, until, countOf } = observe({ memoryLimitBytes: 160 * 1_048_576 });
+  t.teardown(() => fleet.stop());
+  await fleet.start([targetOf(1), targetOf(2, { domain: 'large' })]);
+  await until(() => (fleet.report().hosts[0]?.heapBytes ?? 0) > 112 * 1_048_576 || countOf(2) > 0);
+  fleet.apply({ serviceId: 2, target: null });
+  await until(() => fleet.report().restarts > 0);
+  await until(() => fleet.report().hosts[0] !== null);
+  const { restarts, hosts } = fleet.report();
+  t.equal(restarts, 1);
+  t.ok((hosts[0]?.heapBytes ?? 0) < 80 * 1_048_576, `${hosts[0]?.heapBytes}`);
+  const at = countOf(1);
+  await until(() => countOf(1) > at);
+});
+
+t.test('it leaves a service alone that asked for it, also after its thread was replaced', async (t) => {
+  const { fleet, until, countOf } = observe();
+  t.teardown(() => fleet.stop());
+  await fleet.start([targetOf(1, { domain: 'limit' }), targetOf(2)]);
+  await until(() => countOf(1) === 1);
+  fleet.recheck([1, 2], 0);
+  fleet.apply({ serviceId: 9, target: targetOf(9, { domain: 'exit' }) });
+  await until(() => fleet.report().restarts === 1);
+  fleet.apply({ serviceId: 9, target: null });
+  const at = countOf(2);
+  await until(() => countOf(2) >= at + 2);
+  t.equal(countOf(1), 1);
+});

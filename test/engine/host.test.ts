@@ -1,0 +1,279 @@
+/** One host in this thread, on a clock that stands still until it is told to move. */
+import { MessageChannel } from 'node:worker_threads';
+import t from 'tap';
+import { createFakeClock } from '../../src/clock.ts';
+import type { AttemptOptions, CheckTarget } from '../../src/domain/check-target.ts';
+import type { Attempt, CheckResult } from '../../src/domain/result.ts';
+import { runHost } from '../../src/engine/host/host.ts';
+import { nextPhase } from '../../src/engine/host/phase.ts';
+import { readSlots, shareSlots } from '../../src/engine/host/slots.ts';
+import type { EngineSettings, FromHost, HostReport, ToHost } from '../../src/engine/protocol.ts';
+import { unpackResults } from '../../src/engine/result-packing.ts';
+import { goodAttempt, refusedAttempt, targetOf } from './attempt.ts';
+
+/** An attempt that a test decides. */
+interface OpenAttempt extends AttemptOptions {
+  readonly target: CheckTarget;
+  readonly at: number;
+  readonly end: (attempt?: Attempt) => void;
+  readonly fail: (error: Error) => void;
+}
+
+const INTERVAL = 300_000;
+
+function startHost(changes: Partial<EngineSettings> = {}) {
+  const clock = createFakeClock();
+  /** What the monotonic clock is ahead of the timers: a loop that was held up sees its clock jump. */
+  let heldUpMs = 0;
+  const settings: EngineSettings = {
+    intervalMs: INTERVAL,
+    timeoutMs: 10_000,
+    confirmAfterMs: [2_000, 4_000],
+    firstSpreadMs: 1_000,
+    concurrency: 256,
+    ...changes,
+  };
+  const { port1, port2 } = new MessageChannel();
+  const attempts: OpenAttempt[] = [];
+  const heard: FromHost[] = [];
+  const results: CheckResult[] = [];
+  const inFlight = shareSlots(settings.concurrency);
+  port1.on('message', (message: FromHost) => {
+    heard.push(message);
+    if (message.type === 'results') results.push(...unpackResults(message.packed));
+  });
+  const beats = new SharedArrayBuffer(4);
+  const ended = runHost(
+    { epoch: 3, port: port2, beats, inFlight, settings, prober: null },
+    (target, options) =>
+      new Promise((resolve, reject) => {
+        const at = clock.now();
+        const end = (attempt = goodAttempt({ startedAt: at })) => resolve(attempt);
+        attempts.push({ ...options, target, at, end, fail: reject });
+        options.signal.addEventListener('abort', () => reject(options.signal.reason));
+      }),
+    { ...clock, monotonic: () => clock.monotonic() + heldUpMs },
+  ).then(
+    () => 'stopped',
+    (error: Error) => error.message,
+  );
+  /** Sends, and waits until the host has taken it. */
+  const tell = async (message: ToHost) => {
+    port1.postMessage(message);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const assign = (services: CheckTarget[], spreadMs = 0, notBefore: [number, number][] = []) =>
+    tell({ type: 'assign', services, spreadMs, notBefore });
+  const reports = () => heard.flatMap((each): HostReport[] => (each.type === 'beat' ? [each.report] : []));
+  const stop = async () => {
+    await tell({ type: 'stop' });
+    for (const each of attempts) each.end();
+    await ended;
+    port1.close();
+  };
+  const holdUp = (ms: number) => {
+    heldUpMs += ms;
+  };
+  return { clock, attempts, heard, results, reports, inFlight, beats, tell, assign, stop, ended, holdUp };
+}
+
+t.test('it begins what is due in one tick a few in each turn of the loop, in order', async (t) => {
+  const { clock, attempts, assign, stop } = startHost({ concurrency: 600 });
+  let turns = 0;
+  let counting = true;
+  const perTurn: number[] = [];
+  let before = 0;
+  const count = () => {
+    perTurn.push(attempts.length - before);
+    before = attempts.length;
+    turns++;
+    if (counting) setImmediate(count);
+  };
+  await assign(Array.from({ length: 500 }, (_, index) => targetOf(index + 1)));
+  count();
+  await clock.advance(10);
+  while (attempts.length < 500 && turns < 10_000) await new Promise((resolve) => setImmediate(resolve));
+  counting = false;
+  t.same(
+    attempts.map(({ target }) => target.serviceId),
+    Array.from({ length: 500 }, (_, index) => index + 1),
+  );
+  t.ok(Math.max(...perTurn) <= 16, `at most a few a turn: ${Math.max(...perTurn)}`);
+  await stop();
+});
+
+t.test('it keeps to its slots; what is due beyond them waits in order', async (t) => {
+  const { clock, attempts, assign, stop, inFlight, reports } = startHost({ concurrency: 2 });
+  await assign([1, 2, 3, 4].map((id) => targetOf(id)));
+  await clock.advance(20);
+  t.same(readSlots(inFlight).sort(), [1, 2]);
+  t.same(
+    attempts.map(({ slot }) => slot),
+    [0, 1],
+  );
+  await clock.advance(1_000);
+  t.match(reports().at(-1), { services: 4, openChecks: 2, checksDone: 0 });
+  attempts[1]?.end();
+  await clock.advance(10);
+  t.match(attempts[2], { slot: 1, target: { serviceId: 3 } });
+  attempts[0]?.end();
+  await clock.advance(10);
+  t.match(attempts[3], { slot: 0, target: { serviceId: 4 } });
+  await clock.advance(1_000);
+  const { startDelayMs } = reports().at(-1) ?? {};
+  t.ok((startDelayMs?.max ?? 0) >= 1_000, 'the wait shows in the report');
+  await stop();
+});
+
+t.test('it sends results as a batch, with what happened on the way', async (t) => {
+  const { clock, attempts, heard, results, assign, stop } = startHost();
+  await assign([targetOf(1, { domain: 'a' }), targetOf(2)]);
+  await clock.advance(20);
+  const startedAt = clock.now();
+  attempts[0]?.end(refusedAttempt({ startedAt }));
+  attempts[1]?.end(goodAttempt({ startedAt }));
+  await clock.advance(2_000);
+  t.same(
+    heard.filter(({ type }) => type === 'doubt'),
+    [{ type: 'doubt', epoch: 3, failedAt: startedAt }],
+  );
+  attempts[2]?.end(refusedAttempt({ startedAt: clock.now() }));
+  await clock.advance(3_990);
+  t.equal(attempts.length, 3, 'the second re-check comes 4 s after the failure before, not earlier');
+  await clock.advance(20);
+  t.same([attempts[2]?.number, attempts[3]?.number], [1, 2]);
+  attempts[3]?.end(refusedAttempt({ startedAt: clock.now() }));
+  await clock.advance(200);
+  t.match(results, [
+    { serviceId: 2, attempts: 1, failure: null, firstFailedAt: null },
+    { serviceId: 1, attempts: 3, failure: { class: 'refused' }, firstFailedAt: startedAt },
+  ]);
+  t.equal(heard.filter(({ type }) => type === 'results').length, 2);
+  await stop();
+});
+
+t.test('it keeps the phase of a service over its checks', async (t) => {
+  const { clock, attempts, assign, stop } = startHost();
+  const lastCheckedAt = clock.now() - INTERVAL / 2;
+  await assign([targetOf(5, { lastCheckedAt })]);
+  const due = [nextPhase(5, INTERVAL, clock.now())];
+  for (let round = 1; round < 3; round++) due.push((due[0] ?? 0) + round * INTERVAL);
+  for (let round = 0; round < 3; round++) {
+    await clock.advance((due[round] ?? 0) - clock.now() + 10);
+    attempts[round]?.end();
+  }
+  t.same(
+    attempts.map(({ at }) => Math.round((at - (due[0] ?? 0)) / 100) * 100),
+    [0, INTERVAL, 2 * INTERVAL],
+  );
+  await stop();
+});
+
+t.test('it leaves those alone that are to be left alone until a time', async (t) => {
+  const { clock, attempts, assign, stop, tell } = startHost();
+  const until = clock.now() + 5_000;
+  await assign([targetOf(1), targetOf(2)], 0, [[2, until]]);
+  await clock.advance(20);
+  await tell({ type: 'recheck', serviceIds: [1, 2, 99], spreadMs: 0 });
+  attempts[0]?.end();
+  await clock.advance(4_900);
+  t.same(
+    attempts.map(({ target }) => target.serviceId),
+    [1],
+  );
+  await clock.advance(200);
+  t.match(attempts[1], { target: { serviceId: 2 } });
+  await stop();
+});
+
+t.test('it takes no answer of an earlier life of a service for one of the present', async (t) => {
+  const { clock, attempts, results, assign, stop, tell } = startHost();
+  await assign([targetOf(1, { domain: 'old' })]);
+  await clock.advance(20);
+  await tell({ type: 'remove', serviceIds: [1] });
+  await assign([targetOf(1, { domain: 'new', revision: 3 })]);
+  await clock.advance(20);
+  t.same(
+    attempts.map(({ target }) => target.domain),
+    ['old', 'new'],
+  );
+  attempts[0]?.end(refusedAttempt());
+  await clock.advance(200);
+  t.same(results, []);
+  attempts[1]?.end();
+  await clock.advance(200);
+  t.match(results, [{ serviceId: 1, revision: 3, attempts: 1, failure: null }]);
+  await stop();
+});
+
+t.test('it stops when the attempts in flight have ended; what is unfinished gives no verdict', async (t) => {
+  const { clock, attempts, heard, results, assign, tell, ended } = startHost({ concurrency: 3 });
+  await assign([1, 2, 3, 4].map((id) => targetOf(id)));
+  await clock.advance(20);
+  attempts[2]?.end(refusedAttempt());
+  await clock.advance(10);
+  await tell({ type: 'stop' });
+  t.equal(attempts.length, 4, 'the slot was given to the fourth before the stop');
+  attempts[0]?.end();
+  attempts[1]?.end(refusedAttempt());
+  await clock.advance(5_000);
+  t.notOk(heard.some(({ type }) => type === 'stopped'));
+  attempts[3]?.end();
+  t.equal(await ended, 'stopped');
+  while (!heard.some(({ type }) => type === 'stopped')) await new Promise((resolve) => setImmediate(resolve));
+  t.same(results.map(({ serviceId }) => serviceId).sort(), [1, 4]);
+  t.equal(attempts.length, 4, 'nothing is begun after it');
+});
+
+t.test('it ends by a bug of the prober, with what it had, and begins nothing more', async (t) => {
+  const { clock, attempts, results, assign, ended, inFlight } = startHost({ concurrency: 2 });
+  await assign([1, 2, 3, 4].map((id) => targetOf(id)));
+  await clock.advance(20);
+  attempts[0]?.end();
+  await clock.advance(0);
+  attempts[1]?.fail(new Error('a bug'));
+  t.equal(await ended, 'a bug');
+  while (results.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.match(results, [{ serviceId: 1 }]);
+  t.equal(attempts.length, 3);
+  t.equal(attempts[2]?.signal.aborted, true);
+  t.ok(readSlots(inFlight).includes(2), 'it can be seen what was under way');
+});
+
+t.test('it ends when an attempt outlives its time-out: that slot would be lost for ever', async (t) => {
+  const { clock, assign, ended } = startHost({ timeoutMs: 1_000 });
+  await assign([targetOf(1)]);
+  await clock.advance(9_000);
+  t.match(await ended, /service 1 did not end/);
+});
+
+t.test('it beats at every tick and reports once a second', async (t) => {
+  const { clock, beats, heard, reports, stop } = startHost();
+  await clock.advance(2_000);
+  t.equal(new Int32Array(beats)[0], 200);
+  t.equal(reports().length, 2);
+  t.match(heard[0], { type: 'ready', epoch: 3 });
+  await stop();
+});
+
+t.test('it does not trust an attempt under which its own loop was late', async (t) => {
+  const { clock, attempts, results, assign, stop, holdUp } = startHost({ confirmAfterMs: [] });
+  await assign([1, 2, 3].map((id) => targetOf(id)));
+  await clock.advance(20);
+  holdUp(200);
+  attempts[0]?.end();
+  await clock.advance(5);
+  holdUp(100);
+  // Its answer is read before the timer can tell that it was late.
+  attempts[1]?.end(refusedAttempt());
+  await clock.advance(50);
+  attempts[2]?.end(refusedAttempt({ suspect: 'own_fault' }));
+  await clock.advance(100);
+  t.match(results, [
+    { serviceId: 1, suspect: null },
+    { serviceId: 2, suspect: 'loop_late' },
+    { serviceId: 3, suspect: 'own_fault' },
+  ]);
+  t.ok((results[0]?.loopDelayMs ?? 0) >= 190 && (results[1]?.loopDelayMs ?? 0) >= 290);
+  await stop();
+});

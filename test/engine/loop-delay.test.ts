@@ -1,0 +1,44 @@
+import t from 'tap';
+import { createLoopDelay } from '../../src/engine/host/loop-delay.ts';
+import { createSlots, readSlots, shareSlots } from '../../src/engine/host/slots.ts';
+
+t.test('it knows the worst delay that touched a span of time', async (t) => {
+  const delay = createLoopDelay(10, 0);
+  delay.note(10);
+  delay.note(320);
+  delay.note(330);
+  delay.note(441);
+  delay.note(452);
+  for (const [since, now, worst] of [
+    [0, 455, 300],
+    [319, 455, 300],
+    [320, 455, 101],
+    [441, 455, 1],
+    [455, 460, 0],
+    [455, 962, 500],
+  ] as const) {
+    t.equal(delay.worst(since, now), worst, `${since} to ${now}`);
+  }
+});
+
+t.test('it counts the slots, and tells who had one from what it shared', async (t) => {
+  const shared = shareSlots(3);
+  const slots = createSlots(3, shared);
+  t.same([slots.take(7), slots.take(0), slots.take(2 ** 40)], [0, 1, 2]);
+  t.throws(() => slots.take(8), RangeError);
+  t.same(readSlots(shared), [7, 0, 2 ** 40]);
+  slots.free(1);
+  t.same([slots.available, slots.busy, readSlots(shared)], [1, 2, [7, 2 ** 40]]);
+  t.equal(slots.take(9), 1);
+});
+
+t.test('it finds an attempt that grows too old, but not one whose slot was taken anew', async (t) => {
+  const slots = createSlots(2);
+  const slot = slots.take(5);
+  slots.take(6);
+  t.equal(slots.findOverdue(2), null);
+  t.equal(slots.findOverdue(2), null);
+  slots.free(slot);
+  slots.take(5);
+  t.equal(slots.findOverdue(2), 6);
+});
