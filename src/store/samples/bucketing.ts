@@ -87,7 +87,7 @@ type Rank = (ratio: number) => number | null;
 
 /** Percentiles by nearest rank, as InfluxQL's PERCENTILE. */
 function exactRank(latencies: readonly number[]): Rank {
-  const sorted = Float64Array.from(latencies).sort();
+  const sorted = Uint16Array.from(latencies).sort();
   return (ratio) =>
     sorted.length === 0 ? null : (sorted[Math.max(1, Math.ceil(ratio * sorted.length)) - 1] ?? null);
 }

@@ -160,6 +160,7 @@ export function createSampleBook({
     await inSlices(database.unsummarised(today), summarise);
     const old = database.outdated(Math.floor((now() - rawRetentionMs) / DAY_MS));
     await inSlices([...new Set(old.map((key) => Math.floor(key / DAYS)))], forget);
+    database.shrink();
     fileBytes = database.fileBytes();
   };
 

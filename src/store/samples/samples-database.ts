@@ -40,6 +40,8 @@ export interface SamplesDatabase {
   unsummarised(today: number): number[];
   /** Keys of blocks of days before `day`. */
   outdated(day: number): number[];
+  /** Gives the pages that the journal no longer needs back to the file system. */
+  shrink(): void;
   fileBytes(): number;
   close(): void;
 }
@@ -119,6 +121,7 @@ export function openSamplesDatabase(dataDir: string): SamplesDatabase {
         today,
       ),
     outdated: (day) => keysOf('SELECT key FROM blocks WHERE (key & 65535) < ?', day),
+    shrink: () => database.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)'),
     fileBytes: () => Number(pages.get()?.bytes ?? 0) + walBytes(file),
     close: () => database.close(),
   };
@@ -144,6 +147,7 @@ function prepareFile(database: DatabaseSync, file: string): void {
     );
   }
   database.exec(`
+    PRAGMA auto_vacuum = INCREMENTAL;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA journal_size_limit = 16777216;

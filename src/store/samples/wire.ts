@@ -7,11 +7,13 @@ export const STRIDE = 3;
 /** The largest latency that can be kept, milliseconds; a longer one is kept as this. */
 export const LONGEST_LATENCY_MS = 65_534;
 
-const NO_LATENCY = 65_535;
+/** Stands for a missing latency in a packed rest. */
+export const NO_LATENCY = 65_535;
 const VERDICTS: readonly Verdict[] = ['up', 'slow', 'down'];
-const CODE_SHIFT = 65_536;
-const STATUS_SHIFT = CODE_SHIFT * 1_024;
-const SUSPECT_SHIFT = STATUS_SHIFT * 4;
+/** Places of the parts in a packed rest. */
+export const CODE_SHIFT = 65_536;
+export const STATUS_SHIFT = CODE_SHIFT * 1_024;
+export const SUSPECT_SHIFT = STATUS_SHIFT * 4;
 
 /** What a sample says beside its service and time. */
 export type SampleRest = Pick<Sample, 'status' | 'latencyMs' | 'statusCode' | 'suspect'>;
