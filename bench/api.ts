@@ -18,19 +18,7 @@ import { NO_TIMING } from '../src/domain/result.ts';
 import { silentLog } from '../src/log.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { makeServices } from './api-services.ts';
-
-/** One line of the table. */
-export interface BenchRow {
-  readonly name: string;
-  /** Median; `unit` says of what. */
-  readonly value: number;
-  readonly unit: string;
-  /** Beside the floor or the peer; null: the line is a floor. */
-  readonly ratio: number | null;
-  /** What must be reached, in words; null: nothing. */
-  readonly target: string | null;
-  readonly reached: boolean | null;
-}
+import { type BenchRow, median, printRows } from './row.ts';
 
 interface Server {
   readonly process: ChildProcess;
@@ -90,7 +78,7 @@ export async function run(): Promise<BenchRow[]> {
     compare(badge, badgeFloor, 0.4),
     ...(await measurePages()),
   ];
-  print(rows);
+  printRows(rows);
   return rows;
 }
 
@@ -178,21 +166,6 @@ function checkedJustNow(serviceId: number): CurrentStatus {
     certificateExpiresAt: null,
   };
   return { serviceId, seq: 1, observedAt: now, status: 'up', since: now, latest };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-function print(rows: readonly BenchRow[]): void {
-  for (const { name, value, unit, ratio, target, reached } of rows) {
-    const goal = target === null ? '' : `${target}: ${reached ? 'reached' : 'MISSED'}`;
-    console.log(
-      `${name.padEnd(64)} ${value.toFixed(value < 10 ? 2 : 1).padStart(7)} ${unit.padEnd(22)} ` +
-        `${(ratio?.toFixed(2) ?? '').padStart(5)}  ${goal}`,
-    );
-  }
 }
 
 if (import.meta.main) await run();

@@ -1,0 +1,149 @@
+/**
+ * The embedded sample store beside the plainest one, a row a sample in SQLite: `node bench/samples.ts`. A million samples
+ * of a thousand services in rounds of five minutes, in the order of time.
+ */
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Sample } from '../src/domain/sample.ts';
+import { silentLog } from '../src/log.ts';
+import { openSamples } from '../src/store/samples/sqlite-samples.ts';
+import { type BenchRow, floor, median, printRows } from './row.ts';
+
+const SERVICES = 1_000;
+const ROUNDS = 1_000;
+const PLAIN_ROUNDS = 200;
+const STEP_MS = 300_000;
+const DAY_MS = 86_400_000;
+const ONE_SERVICE_DAYS = 90;
+
+/** Measures both. */
+export async function run(): Promise<BenchRow[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-'));
+  const start = Math.floor(Date.now() / DAY_MS) * DAY_MS - ONE_SERVICE_DAYS * DAY_MS;
+  const store = await openSamples({
+    dataDir: folder,
+    rawRetentionMs: 400 * DAY_MS,
+    rollupRetentionMs: 800 * DAY_MS,
+    log: silentLog,
+  });
+  const cpuBefore = process.cpuUsage();
+  const startedMs = performance.now();
+  for (let round = 0; round < ROUNDS; round++) {
+    const taken = store.append(roundOf(round, start));
+    // As the record does: the next results do not wait, but what waits is bounded.
+    if (round % 100 === 99) await taken;
+  }
+  await store.flush();
+  const seconds = (performance.now() - startedMs) / 1_000;
+  await store.tidy();
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const total = SERVICES * ROUNDS;
+
+  // One more service with a sample each five minutes for 90 days, which is what a page asks for.
+  const samples = (ONE_SERVICE_DAYS * DAY_MS) / STEP_MS;
+  await store.append(
+    Array.from({ length: samples }, (_, index) => sampleOf(SERVICES + 1, start + index * STEP_MS, index)),
+  );
+  await store.tidy();
+  const query = {
+    serviceId: SERVICES + 1,
+    from: start,
+    to: start + ONE_SERVICE_DAYS * DAY_MS,
+    stepMs: DAY_MS,
+  };
+  const times: number[] = [];
+  for (let turn = 0; turn < 60; turn++) {
+    const before = performance.now();
+    const buckets = await store.query(query);
+    times.push(performance.now() - before);
+    if (buckets.reduce((sum, { count }) => sum + count, 0) !== samples)
+      throw new Error('samples are missing');
+  }
+  await store.close();
+  const bytes = folderBytes(folder) / (total + samples);
+  rmSync(folder, { recursive: true, force: true });
+
+  const plain = writePlain(start);
+  const rate = total / seconds;
+  const middle = median(times);
+  const rows = [
+    floor('samples: a row a sample in SQLite (floor)', plain.rate, 'writes/s'),
+    floor('samples: a row a sample in SQLite (floor)', plain.bytes, 'bytes a sample'),
+    {
+      name: 'samples: writes, journal included',
+      value: rate,
+      unit: 'writes/s',
+      ratio: rate / plain.rate,
+      target: '>= 400,000',
+      reached: rate >= 400_000,
+    },
+    floor('samples: CPU of all threads, blocks included', (user + system) / total, 'µs a sample'),
+    {
+      name: 'samples: on disk',
+      value: bytes,
+      unit: 'bytes a sample',
+      ratio: bytes / plain.bytes,
+      target: '<= 9',
+      reached: bytes <= 9,
+    },
+    {
+      name: 'samples: 90 days of a service by the day',
+      value: middle,
+      unit: 'ms',
+      ratio: null,
+      target: '<= 6',
+      reached: middle <= 6,
+    },
+  ];
+  printRows(rows);
+  return rows;
+}
+
+function roundOf(round: number, start: number): Sample[] {
+  return Array.from({ length: SERVICES }, (_, index) => {
+    // Checks keep their phase to within a few milliseconds, and latencies vary around a mean of their own.
+    const phase = (index * 7_919) % STEP_MS;
+    return sampleOf(index + 1, start + round * STEP_MS + phase + ((round * 31 + index) % 9), round + index);
+  });
+}
+
+function sampleOf(serviceId: number, at: number, seed: number): Sample {
+  const noise = (Math.imul(seed ^ serviceId, 0x9e3779b1) >>> 8) % 60;
+  const isBad = noise === 7 && seed % 50 === 0;
+  return {
+    serviceId,
+    at,
+    suspect: false,
+    status: isBad ? 'down' : 'up',
+    latencyMs: isBad ? null : 80 + (serviceId % 400) + noise,
+    statusCode: isBad ? 503 : 200,
+  };
+}
+
+function writePlain(start: number): { readonly rate: number; readonly bytes: number } {
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-plain-'));
+  const database = new DatabaseSync(join(folder, 'plain.sqlite'));
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+    CREATE TABLE samples (service INTEGER, at INTEGER, status INTEGER, latency INTEGER, code INTEGER, PRIMARY KEY (service, at)) WITHOUT ROWID`);
+  const insert = database.prepare('INSERT INTO samples VALUES (?, ?, ?, ?, ?)');
+  const startedMs = performance.now();
+  for (let round = 0; round < PLAIN_ROUNDS; round++) {
+    database.exec('BEGIN');
+    for (const { serviceId, at, latencyMs, statusCode } of roundOf(round, start))
+      insert.run(serviceId, at, 0, latencyMs, statusCode);
+    database.exec('COMMIT');
+  }
+  const seconds = (performance.now() - startedMs) / 1_000;
+  database.close();
+  const bytes = folderBytes(folder) / (SERVICES * PLAIN_ROUNDS);
+  rmSync(folder, { recursive: true, force: true });
+  return { rate: (SERVICES * PLAIN_ROUNDS) / seconds, bytes };
+}
+
+function folderBytes(folder: string): number {
+  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+}
+
+if (import.meta.main) await run();
