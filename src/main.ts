@@ -266,7 +266,9 @@ if (import.meta.main) {
   const config = read();
   const log = createLog(config.log);
   try {
-    joinProcess(await startProgram(config, read, log), log);
+    const program = startProgram(config, read, log);
+    joinProcess(program, log);
+    await program;
     process.send?.('ready');
   } catch (error) {
     log.error({ problem: (error as Error).message }, 'Upbeat could not start');

@@ -22,8 +22,11 @@ export function endByFault(log: Log, error: Error, message: string): never {
   process.exit(EXIT_FAULT);
 }
 
-/** Joins the process to the program: SIGTERM and SIGINT stop it, SIGHUP reloads, a second signal ends at once. */
-export function joinProcess(program: ProgramHandles, log: Log): void {
+/**
+ * Joins the process to the program: SIGTERM and SIGINT stop it, SIGHUP reloads, a second signal ends at once. A signal
+ * that comes while the program still starts is obeyed when it has started.
+ */
+export function joinProcess(program: Promise<ProgramHandles>, log: Log): void {
   let askedAt: number | null = null;
   const stop = (why: string) => {
     const now = performance.now();
@@ -38,17 +41,19 @@ export function joinProcess(program: ProgramHandles, log: Log): void {
       log.error({}, 'the stop took too long and was broken off');
       process.exit(1);
     }, LONGEST_STOP_MS).unref();
-    program.stop().then(
-      () => {
-        log.info({}, 'stopped');
-        process.exit(0);
-      },
-      (error: Error) => endByFault(log, error, 'the stop failed'),
-    );
+    program
+      .then((started) => started.stop())
+      .then(
+        () => {
+          log.info({}, 'stopped');
+          process.exit(0);
+        },
+        (error: Error) => endByFault(log, error, 'the stop failed'),
+      );
   };
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
-  process.on('SIGHUP', () => void program.reload());
+  process.on('SIGHUP', () => void program.then((started) => started.reload()));
   // The parent has gone, however it went: nobody is left to pass signals on.
   process.on('disconnect', () => stop('the parent process has ended'));
   process.on('uncaughtException', (error) => endByFault(log, error, 'a fault that nobody caught'));
