@@ -14,7 +14,7 @@ import { createKeyAuthenticator } from './auth/key-authenticator.ts';
 import { loadCatalogue, watchCatalogue } from './catalogue/watch-catalogue.ts';
 import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
-import { findWarnings } from './config/cross-check.ts';
+import { findUnused, findWarnings } from './config/cross-check.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings } from './config/resolve-config.ts';
 import type { CheckTarget } from './domain/check-target.ts';
@@ -178,7 +178,8 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     },
   });
 
-  for (const { path, message } of findWarnings(config)) log.warn({ setting: path }, message);
+  for (const { path, message } of [...findWarnings(config), ...findUnused(config)])
+    log.warn({ setting: path }, message);
 
   const server = createHttpServer(api.listener);
   const port = await listen(server, http.host, http.port);

@@ -77,3 +77,14 @@ export function findWarnings({ http, checks, storage }: Config): ConfigWarning[]
   }
   return warnings;
 }
+
+/** Settings that are accepted and have no effect in this version yet; the program says so at start. */
+export function findUnused({ storage, auth }: Config): ConfigWarning[] {
+  const unused: ConfigWarning[] = [];
+  const add = (path: string, instead: string) =>
+    unused.push({ path, message: `is not used by this version: ${instead}` });
+  if (storage.redis.url !== null) add('storage.redis.url', 'the current status lives in the process');
+  if (storage.influx.url !== null) add('storage.influx.url', 'samples live in storage.dataDir');
+  if (auth.providers.length > 0) add('auth.providers', 'accounts and keys are made by "upbeat keys create"');
+  return unused;
+}

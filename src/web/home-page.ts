@@ -39,11 +39,11 @@ export function homePage(render: RenderPage, sources: PageSources): Route {
         const page = directory.pageName(service);
         shown.push({ service, page, status: current.status, verdict: describeVerdict(current, now()) });
       }
-      const incidents = await registry.listIncidents({
-        verifiedOnly: true,
-        limit: INCIDENTS_SHOWN,
-        offset: 0,
-      });
+      // Who searches wants a service, not the news.
+      const incidents =
+        wanted === '' && category === ''
+          ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_SHOWN, offset: 0 })
+          : [];
       const { prober } = readiness();
       return render('./home', {
         title: 'Upbeat: is it up?',

@@ -1,0 +1,169 @@
+/** The pages over real HTTP: what they say, what they never let through, and how a browser sees them. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import type { Incident } from '../../src/domain/incident.ts';
+import { check, current, NOW, service, startApi } from '../api/api-world.ts';
+import { hasProgram } from '../support/install-servers.ts';
+
+const EVIL = '<script>alert(1)</script>"\'&';
+
+const incident: Incident = {
+  id: 'own-1-1',
+  serviceId: 1,
+  source: 'own',
+  title: `Down ${EVIL}`,
+  description: EVIL,
+  severity: 'major',
+  status: 'investigating',
+  startedAt: NOW - 60_000,
+  resolvedAt: null,
+  sourceUrl: 'https://upbeat.test/status/x',
+  goodChecks: 0,
+  updates: [{ at: NOW - 60_000, status: 'investigating', text: EVIL }],
+};
+
+async function world() {
+  const api = await startApi({
+    services: [
+      service(1, 'github', { name: `GitHub ${EVIL}`, domain: 'github.com' }),
+      service(2, 'calm', { name: 'Calm', category: 'entertainment' }),
+      service(3, 'mine-example', {
+        name: 'Mine',
+        domain: 'mine.example',
+        origin: 'owner',
+        accountId: 1,
+        verified: false,
+      }),
+    ],
+  });
+  const failure = { class: 'refused', phase: 'connect', detail: `refused ${EVIL}` } as const;
+  await api.status.put([
+    current(1, check(NOW - 60_000, { status: 'down', statusCode: 0, responseTimeMs: null, failure })),
+    current(2, check(NOW - 30_000)),
+    current(3, check(NOW - 30_000)),
+  ]);
+  api.incidents.push(incident);
+  return api;
+}
+
+t.test('it lets no markup of others through, on any page', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  for (const path of [
+    '/',
+    '/?q=github',
+    '/status/github-com',
+    '/docs',
+    `/status/${encodeURIComponent('<b>x')}`,
+    `/?q=${encodeURIComponent(EVIL)}`,
+  ]) {
+    const { text, headers } = await api.get(path);
+    t.notMatch(text, /<script>|<b>x/, path);
+    t.match(headers.get('content-type'), /^text\/html/, path);
+    const policy = headers.get('content-security-policy') ?? '';
+    t.match(policy, /default-src 'none'/, path);
+    t.notMatch(policy, /unsafe/, path);
+    t.notMatch(text, / style="| on[a-z]+="/, `${path} has no inline style or script`);
+  }
+  t.match((await api.get('/status/github-com')).text, '&lt;script&gt;alert(1)&lt;/script&gt;');
+});
+
+t.test('it shows what is down first, counts by status, and leaves out who is not verified', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { text } = await api.get('/');
+  t.match(text, /1 Operational/);
+  t.match(text, /1 Down/);
+  t.ok(text.indexOf('Down or slow now') < text.indexOf('id="c-entertainment"'));
+  t.notMatch(text, '>Mine<');
+  t.match((await api.get('/status/mine-example')).text, 'has not shown control of the domain');
+});
+
+t.test('it searches by name, domain and category without a script', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  t.match((await api.get('/?q=CALM')).text, '/status/calm-example');
+  t.notMatch((await api.get('/?q=calm')).text, '/status/github-com">GitHub');
+  t.match((await api.get('/?category=ai')).text, 'No service matches');
+  t.equal((await api.get('/?category=cars')).status, 400);
+});
+
+t.test('it says since when and why a service is down, and when our own connection is away', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  api.state.prober = { online: false, offlineSince: NOW - 120_000, reason: 'no control target answers' };
+  const { text } = await api.get('/status/github-com');
+  t.match(text, /is down since 2026-11-20 09:59 UTC \(1 min\): refused/);
+  t.match(text, 'Our own connection is away');
+  t.match(text, '/api/badge/github-com');
+});
+
+t.test('it answers an unknown name with a page and 404', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { status, text } = await api.get('/status/nobody');
+  t.equal(status, 404);
+  t.match(text, 'Not found');
+});
+
+t.test('it serves what pages load for a year, and nothing else', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { text } = await api.get('/docs');
+  const links = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '');
+  t.ok(links.length >= 3);
+  for (const path of new Set(links)) {
+    const { status, headers } = await api.get(path);
+    t.same([status, headers.get('cache-control')], [200, 'public, max-age=31536000, immutable'], path);
+  }
+  for (const path of ['/assets/..%2f..%2fpackage.json', '/assets/style.css', '/assets/']) {
+    t.equal((await api.get(path)).status, 404, path);
+  }
+});
+
+t.test('it explains every error code where the errors point to', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { type } = (await api.get('/api/v1/status/nobody')).json as { type: string };
+  const [, anchor] = type.split('#');
+  t.match((await api.get('/docs')).text, `id="${anchor}"`);
+});
+
+t.test(
+  'it is drawn by a real browser, wide and as a phone',
+  { skip: hasProgram('chromium') ? false : 'chromium is missing: apt-get install chromium' },
+  async (t) => {
+    const api = await world();
+    t.teardown(api.close);
+    const folder = mkdtempSync(join(tmpdir(), 'upbeat-pages-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    for (const [name, path, size] of [
+      ['home', '/', '1100,900'],
+      ['phone', '/status/github-com', '500,900'],
+      ['docs', '/docs', '1100,900'],
+    ] as const) {
+      const file = join(folder, `${name}.png`);
+      await promisify(execFile)('chromium', [
+        '--headless',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+        '--disable-quic',
+        `--user-data-dir=${join(folder, name)}`,
+        `--window-size=${size}`,
+        `--screenshot=${file}`,
+        api.origin + path,
+      ]);
+      const png = readFileSync(file);
+      t.equal(png.readUInt32BE(16), Number(size.split(',')[0]), `${name} is as wide as it was asked for`);
+      t.ok(png.length > 15_000, `${name} is not an empty page`);
+    }
+  },
+);
