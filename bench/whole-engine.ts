@@ -6,7 +6,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { systemClock } from '../src/clock.ts';
 import type { CheckTarget, RunAttempt } from '../src/domain/check-target.ts';
 import { unknownStatus } from '../src/domain/current.ts';
-import { NO_MEMORY } from '../src/domain/result.ts';
+import { type CheckResult, NO_MEMORY } from '../src/domain/result.ts';
 import { DEFAULT_CHECK, type Service } from '../src/domain/service.ts';
 import { runHost } from '../src/engine/host/host.ts';
 import type { FromHost } from '../src/engine/protocol.ts';
@@ -21,6 +21,7 @@ export async function checkThroughEngine(
   targets: readonly CheckTarget[],
   runAttempt: RunAttempt,
   concurrency: number,
+  onResults: (results: readonly CheckResult[]) => void = () => {},
 ): Promise<void> {
   const record = createRecord({
     registry: {
@@ -54,6 +55,7 @@ export async function checkThroughEngine(
     if (message.type !== 'results') return;
     const results = unpackResults(message.packed);
     record.takeResults(results);
+    onResults(results);
     left -= results.length;
     if (left === 0) done.resolve();
   });
