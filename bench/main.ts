@@ -33,7 +33,7 @@ console.log(
 );
 for (const peer of PEERS) {
   const found = spawnSync('which', [peer]).status === 0;
-  if (!found) console.log(`${peer} is not on this machine; its figures are those of docs/performance.md`);
+  if (!found) console.log(`${peer} is not on this machine, and is left out`);
 }
 const rows: BenchRow[] = [];
 for (const [name, load] of Object.entries(SECTIONS)) {
