@@ -2,7 +2,6 @@
  * `npm run bench`: every benchmark one after the other, one table, and the figures as JSON in
  * `bench/results/latest.local.json`. `npm run bench -- api samples` runs some of them.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +16,6 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[
   api: () => import('./api.ts'),
   badge: () => import('./badge.ts'),
 };
-/** Programs that would be measured in the same run where they are installed. */
-const PEERS = ['wrk', 'prometheus-blackbox-exporter'];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in SECTIONS));
@@ -31,10 +28,6 @@ if (unknown.length > 0) {
 console.log(
   `Upbeat ${VERSION}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`,
 );
-for (const peer of PEERS) {
-  const found = spawnSync('which', [peer]).status === 0;
-  if (!found) console.log(`${peer} is not on this machine, and is left out`);
-}
 const rows: BenchRow[] = [];
 for (const [name, load] of Object.entries(SECTIONS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
