@@ -38,6 +38,7 @@ export async function checkThroughEngine(
     askControlTargets: async () => true,
     onRecheck() {},
     sourceUrl: () => '',
+    isInMaintenance: () => false,
   });
   await record.load(
     targets.map((target) => ({

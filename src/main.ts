@@ -104,6 +104,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       }),
     onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
+    isInMaintenance: () => false,
   });
   await record.load(states);
 

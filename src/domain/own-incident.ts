@@ -1,7 +1,7 @@
 /** The life of an incident that this monitor's own checks open (decisions, Incidents). */
 import type { CurrentStatus } from './current.ts';
 import { describeOutage } from './failure-words.ts';
-import type { Incident, IncidentStatus, IncidentUpdate } from './incident.ts';
+import type { Incident, IncidentStatus, IncidentUpdate, Severity } from './incident.ts';
 import type { Service } from './service.ts';
 
 /** Good checks in a row that end an incident: the one that moves it to `monitoring`, and two more. */
@@ -21,24 +21,34 @@ export interface IncidentStep {
   readonly reason: string | null;
   /** Page of the service on this site. */
   readonly sourceUrl: string;
+  /** A vendor's maintenance of the service is at work at the time of the check. */
+  readonly inMaintenance: boolean;
 }
 
 /**
  * The own incident after a check; null: the check changes nothing about it. `open` is the service's unresolved own
  * incident, null where there is none. One opens when the service turns down (`investigating`, `major`), goes to
  * `monitoring` at the first good check and to `resolved` after two more, and returns to `investigating` when the
- * service fails again before that.
+ * service fails again before that. While it is down, its severity follows the vendor's maintenance: `maintenance`
+ * within one, `major` where there is none, or where it was over and the service is still down.
  */
 export function stepOwnIncident(open: Incident | null, step: IncidentStep): Incident | null {
   const { current } = step;
   if (current.status === 'down') {
     if (open === null) return step.changed ? openIncident(step) : null;
-    return open.status === 'monitoring' ? reopen(open, step) : null;
+    const severity = severityOf(step);
+    if (open.status === 'monitoring') return { ...reopen(open, step), severity };
+    return open.severity === severity ? null : { ...open, severity };
   }
   return open === null || current.status === 'unknown' ? null : recover(open, step);
 }
 
-function openIncident({ service, current, reason, sourceUrl }: IncidentStep): Incident {
+function severityOf({ inMaintenance }: IncidentStep): Severity {
+  return inMaintenance ? 'maintenance' : 'major';
+}
+
+function openIncident(step: IncidentStep): Incident {
+  const { service, current, reason, sourceUrl } = step;
   const startedAt = current.since ?? current.observedAt;
   const description = `Our checks of ${service.domain} fail: ${reason ?? 'no reason is known'}.`;
   return {
@@ -47,7 +57,7 @@ function openIncident({ service, current, reason, sourceUrl }: IncidentStep): In
     source: 'own',
     title: `${service.name} ${describeOutage(current.latest?.failure ?? null)}`,
     description,
-    severity: 'major',
+    severity: severityOf(step),
     status: 'investigating',
     startedAt,
     resolvedAt: null,

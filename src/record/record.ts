@@ -50,6 +50,8 @@ export interface RecordOptions {
   readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
   /** Page of a service on this site, for its own incidents. */
   readonly sourceUrl: (service: Service) => string;
+  /** Whether a vendor's maintenance of the service is at work at a time, epoch milliseconds. */
+  readonly isInMaintenance: (serviceId: number, at: number) => boolean;
 }
 
 /** The judge of all results. */
@@ -207,7 +209,12 @@ export function createRecord(options: RecordOptions): ResultRecord {
     if (!changed && entry.incident === null) return null;
     const reason = current.status === 'unknown' ? null : describeVerdict(result, current.status);
     const sourceUrl = options.sourceUrl(service);
-    const incident = stepOwnIncident(entry.incident, { service, current, changed, reason, sourceUrl });
+    const inMaintenance = options.isInMaintenance(
+      service.id,
+      current.latest?.checkedAt ?? current.observedAt,
+    );
+    const step = { service, current, changed, reason, sourceUrl, inMaintenance };
+    const incident = stepOwnIncident(entry.incident, step);
     if (!changed && incident === null) return null;
     return {
       serviceId: service.id,

@@ -18,7 +18,7 @@ interface Life {
 const BORN: Life = { current: unknownStatus(1), open: null, written: [] };
 
 /** One check a minute with this verdict, judged as the record judges it. */
-function live({ current, open, written }: Life, verdict: Verdict): Life {
+function live({ current, open, written }: Life, verdict: Verdict, inMaintenance = false): Life {
   const at = current.observedAt + 60_000;
   const result: CheckResult =
     verdict === 'down' ? failed503(1, at) : good(1, at, { responseTimeMs: verdict === 'slow' ? 4_200 : 100 });
@@ -29,6 +29,7 @@ function live({ current, open, written }: Life, verdict: Verdict): Life {
     changed: next.seq !== current.seq,
     reason: describeVerdict(result, verdict),
     sourceUrl: 'http://localhost/status/service-1',
+    inMaintenance,
   });
   return {
     current: next,
@@ -39,7 +40,7 @@ function live({ current, open, written }: Life, verdict: Verdict): Life {
 
 t.test('it tells the whole life of an incident in plain words', async (t) => {
   const verdicts: readonly Verdict[] = ['up', 'down', 'down', 'slow', 'up', 'down', 'up', 'up', 'slow', 'up'];
-  const { written, open } = verdicts.reduce(live, BORN);
+  const { written, open } = verdicts.reduce((life, verdict) => live(life, verdict), BORN);
   t.equal(open, null);
   t.same(
     written.map(({ status, goodChecks }) => `${status} ${goodChecks}`),
@@ -139,3 +140,16 @@ t.test('it has words for every failure', async (t) => {
   t.equal(describeVerdict(good(1, 0, { responseTimeMs: 3_001 }), 'slow'), 'it took 3.0 s to answer');
   t.equal(describeVerdict(good(1, 0), 'up'), null);
 });
+
+t.test(
+  'it is a maintenance while the vendor works on the service, and major again when that is over',
+  async (t) => {
+    const within = live(BORN, 'down', true);
+    t.match(within.open, { severity: 'maintenance', status: 'investigating' });
+    t.equal(live(within, 'down', true).written.length, 1, 'nothing to write while nothing changes');
+    const after = live(within, 'down', false);
+    t.match(after.open, { id: 'own-1-1', severity: 'major', status: 'investigating' });
+    t.match(live(live(BORN, 'down', false), 'down', true).open, { severity: 'maintenance' });
+    t.match(live(within, 'up', false).open, { severity: 'maintenance', status: 'monitoring' });
+  },
+);

@@ -153,6 +153,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     onRecheck: (serviceIds, spreadMs) => void rechecks.push({ serviceIds, spreadMs }),
     sourceUrl: ({ slug }) => `http://localhost/status/${slug}`,
+    isInMaintenance: () => false,
   });
   record.watchTransitions((transition) => void told.push(transition));
   await record.load(await registry.loadServices());
