@@ -2,62 +2,9 @@
  * What a reader of a vendor's feed gets and gives. Every kind of status page is one file in `kinds/` behind
  * {@link FeedKind}; nothing outside that file knows the vendor's words.
  */
-import type { IncidentStatus, Severity } from '../domain/incident.ts';
+import type { FeedEntry } from '../domain/feed-entry.ts';
 
-/** One update of an entry, as the vendor wrote it. */
-export interface FeedUpdate {
-  /** When it was published, epoch milliseconds. */
-  readonly at: number;
-  readonly status: IncidentStatus;
-  /** Plain text without markup, at most 10,000 characters; may be empty. */
-  readonly text: string;
-}
-
-/** What every entry has. */
-interface FeedEntryBase {
-  /** The vendor's own identifier, stable over reads, unique in the feed, at most 300 characters. */
-  readonly key: string;
-  /** Plain text of 1 to 300 characters, on one line. */
-  readonly title: string;
-  /** The page of the entry, or the status page: http or https. */
-  readonly sourceUrl: string;
-  /**
-   * Names and identifiers of the parts that it concerns, as the vendor writes them. Null: the feed does not say, so
-   * that the entry concerns every service of the page.
-   */
-  readonly components: readonly string[] | null;
-  /**
-   * Oldest first, at most 100; times never before 2000. Where the feed gives only the newest state, that one; empty
-   * where it gives no text and no time of its own.
-   */
-  readonly updates: readonly FeedUpdate[];
-}
-
-/** An incident of the vendor's page. */
-export interface FeedIncident extends FeedEntryBase {
-  readonly kind: 'incident';
-  /** Never `maintenance`. */
-  readonly severity: Exclude<Severity, 'maintenance'>;
-  readonly status: IncidentStatus;
-  /** Epoch milliseconds; null: the feed does not say, and the first read counts. */
-  readonly startedAt: number | null;
-  /** Set only with status `resolved`; null there: the feed does not say when. */
-  readonly resolvedAt: number | null;
-}
-
-/** A maintenance, planned, at work or done. */
-export interface FeedMaintenance extends FeedEntryBase {
-  readonly kind: 'maintenance';
-  /** Epoch milliseconds. */
-  readonly startsAt: number;
-  /** Planned or real end; null: unknown. */
-  readonly endsAt: number | null;
-  /** `done`: completed or called off. */
-  readonly state: 'planned' | 'running' | 'done';
-}
-
-/** An entry of a feed. */
-export type FeedEntry = FeedIncident | FeedMaintenance;
+export type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
 
 /** What one document of a feed says. */
 export interface FeedReading {
