@@ -1,8 +1,8 @@
 /** The hot path: judgements, each compare-and-set on its own, by prepared statements without a query builder. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { type CurrentStatus, type Transition, unknownStatus } from '../../domain/current.ts';
-import type { Incident } from '../../domain/incident.ts';
 import type { CommitOutcome, Judgement } from '../ports/registry.ts';
+import { prepareIncidentWriter } from './write-incident.ts';
 
 /** Commits judgements inside the caller's transaction. */
 export interface Judgements {
@@ -28,15 +28,7 @@ export function createJudgements(database: DatabaseSync): Judgements {
     `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
-  const putIncident = database.prepare(
-    `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
-       source_url, good_checks, updates, listed, verified)
-     SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, verified FROM services WHERE id = ?
-     ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description,
-       severity = excluded.severity, status = excluded.status, started_at = excluded.started_at,
-       resolved_at = excluded.resolved_at, source_url = excluded.source_url, good_checks = excluded.good_checks,
-       updates = excluded.updates`,
-  );
+  const writeIncident = prepareIncidentWriter(database);
 
   const commitOne = (judgement: Judgement): CommitOutcome => {
     checkJudgement(judgement);
@@ -64,23 +56,6 @@ export function createJudgements(database: DatabaseSync): Judgements {
     const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
     const { lastInsertRowid } = addTransition.run(serviceId, seq, from, to, at, recordedAt, reason);
     return { ...transition, position: Number(lastInsertRowid) };
-  };
-
-  const writeIncident = (incident: Incident): void => {
-    putIncident.run(
-      incident.id,
-      incident.source,
-      incident.title,
-      incident.description,
-      incident.severity,
-      incident.status,
-      incident.startedAt,
-      incident.resolvedAt,
-      incident.sourceUrl,
-      incident.goodChecks,
-      JSON.stringify(incident.updates),
-      incident.serviceId,
-    );
   };
 
   return { commit: (judgements) => judgements.map(commitOne) };

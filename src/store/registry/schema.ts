@@ -2,6 +2,7 @@
 import type { Generated } from 'kysely';
 import type { Category } from '../../domain/category.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident.ts';
+import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { ServiceOrigin } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 
@@ -81,6 +82,39 @@ export interface IncidentsTable {
   verified: number;
 }
 
+/** Which incident or maintenance an entry of a vendor's feed became; the key is service, feed and entry. */
+export interface VendorEntriesTable {
+  service_id: number;
+  /** Identity of the feed. */
+  feed: string;
+  /** The vendor's identifier. */
+  entry: string;
+  /** Of the incident, and of the maintenance. */
+  id: string;
+  /** The document of the feed that listed it last. */
+  document: string;
+  kind: 'incident' | 'maintenance';
+  /** 1: not resolved, not over. */
+  open: number;
+}
+
+/** Maintenances that vendors announced. */
+export interface MaintenancesTable {
+  id: string;
+  service_id: number;
+  title: string;
+  description: string;
+  starts_at: number;
+  ends_at: number | null;
+  told: 'planned' | 'running' | 'done';
+  phase: MaintenancePhase;
+  /** When the phase changes by the clock; null: never. */
+  due_at: number | null;
+  source_url: string;
+  /** JSON of IncidentUpdate[]. */
+  updates: string;
+}
+
 /** Accounts. */
 export interface AccountsTable {
   id: Generated<number>;
@@ -123,6 +157,8 @@ export interface RegistrySchema {
   current: CurrentTable;
   transitions: TransitionsTable;
   incidents: IncidentsTable;
+  vendor_entries: VendorEntriesTable;
+  maintenances: MaintenancesTable;
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   facts: FactsTable;

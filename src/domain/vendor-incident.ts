@@ -1,0 +1,124 @@
+/**
+ * The life of an incident that a vendor's page tells of (decisions, Incidents): what is stored of an entry after each
+ * read. Pure, and the same entry read again changes nothing.
+ */
+import type { FeedIncident, FeedUpdate } from './feed-entry.ts';
+import type { Incident, IncidentUpdate } from './incident.ts';
+
+/** Updates kept of one incident: the first, and the newest. */
+const MOST_UPDATES = 100;
+
+/** A list this long may have pushed an old entry out; a shorter one lists all there is. */
+const FULL_LIST = 10;
+
+/** An open entry that its list no longer shows, and may have pushed out, counts as ended this long after its start. */
+const FORGOTTEN_AFTER_MS = 30 * 86_400_000;
+
+/** How the entry of a feed becomes the incident of a service. */
+export interface VendorContext {
+  readonly id: string;
+  readonly serviceId: number;
+  /** When the feed was read, epoch milliseconds. */
+  readonly readAt: number;
+}
+
+/** The incident after a read; `stored` is what earlier reads left, null at the first. */
+export function vendorIncident(
+  stored: Incident | null,
+  entry: FeedIncident,
+  { id, serviceId, readAt }: VendorContext,
+): Incident {
+  const startedAt = entry.startedAt ?? stored?.startedAt ?? readAt;
+  const updates = mergeUpdates(stored?.updates ?? [], withStatus(stored, entry, startedAt, readAt));
+  const ended = entry.resolvedAt ?? stored?.resolvedAt ?? lastOf(updates, 'resolved') ?? readAt;
+  return {
+    id,
+    serviceId,
+    source: 'vendor',
+    title: entry.title,
+    description: newestText(updates),
+    severity: entry.severity,
+    status: entry.status,
+    startedAt,
+    resolvedAt: entry.status === 'resolved' ? Math.max(startedAt, ended) : null,
+    sourceUrl: entry.sourceUrl,
+    goodChecks: 0,
+    updates,
+  };
+}
+
+/** Ends an incident that its page no longer lists. The time is inferred: the first read without it. */
+export function endVanished(stored: Incident, readAt: number): Incident {
+  const at = Math.max(readAt, stored.startedAt, stored.updates.at(-1)?.at ?? 0);
+  const text = 'The status page no longer lists it.';
+  return {
+    ...stored,
+    status: 'resolved',
+    resolvedAt: at,
+    updates: mergeUpdates(stored.updates, [{ at, status: 'resolved', text }]),
+  };
+}
+
+/** What a document lists, as far as it tells why an entry is missing from it. */
+export interface ListedEntries {
+  readonly listsOnlyOpen: boolean;
+  /** Starts of the entries listed, epoch milliseconds. */
+  readonly starts: readonly number[];
+  readonly readAt: number;
+}
+
+/**
+ * Whether an open entry that started at `startedAt` and is missing from its document has ended. It has not where the
+ * document is a long list of newer entries that may have pushed it out, until 30 days after its start.
+ */
+export function hasEnded(startedAt: number, { listsOnlyOpen, starts, readAt }: ListedEntries): boolean {
+  const pushedOut = starts.length >= FULL_LIST && starts.every((start) => start > startedAt);
+  return listsOnlyOpen || !pushedOut || readAt - startedAt > FORGOTTEN_AFTER_MS;
+}
+
+/** The updates that a vendor lists, and one of our own where the status moved without a word. */
+function withStatus(
+  stored: Incident | null,
+  { updates, status, resolvedAt }: FeedIncident,
+  startedAt: number,
+  readAt: number,
+): readonly FeedUpdate[] {
+  const last = updates.at(-1) ?? stored?.updates.at(-1);
+  if (last?.status === status) return updates;
+  const observedAt = status === 'resolved' ? (resolvedAt ?? readAt) : readAt;
+  const at = last === undefined && status !== 'resolved' ? startedAt : observedAt;
+  return [...updates, { at: Math.max(at, last?.at ?? 0), status, text: '' }];
+}
+
+/**
+ * One timeline of what is stored and what is listed, oldest first. An update is known by its time and status, so that a
+ * text which the vendor mends replaces the old one, and an update which the vendor takes away stays.
+ */
+export function mergeUpdates(
+  stored: readonly IncidentUpdate[],
+  listed: readonly IncidentUpdate[],
+): IncidentUpdate[] {
+  const newest = stored.at(-1);
+  const only = listed.length === 1 ? listed[0] : undefined;
+  // A feed that gives its newest state alone may stamp it anew at every read.
+  if (
+    newest !== undefined &&
+    only !== undefined &&
+    only.status === newest.status &&
+    only.text === newest.text
+  )
+    return [...stored];
+  const merged = new Map<string, IncidentUpdate>();
+  for (const update of [...stored, ...listed]) merged.set(`${update.at} ${update.status}`, update);
+  const updates = [...merged.values()].sort((a, b) => a.at - b.at);
+  if (updates.length > MOST_UPDATES) updates.splice(1, updates.length - MOST_UPDATES);
+  return updates;
+}
+
+function newestText(updates: readonly IncidentUpdate[]): string {
+  return updates.findLast(({ text }) => text !== '')?.text ?? '';
+}
+
+function lastOf(updates: readonly IncidentUpdate[], status: IncidentUpdate['status']): number | null {
+  return updates.findLast((update) => update.status === status)?.at ?? null;
+}
