@@ -2,7 +2,7 @@
  * The life of an incident that a vendor's page tells of (decisions, Incidents): what is stored of an entry after each
  * read. Pure, and the same entry read again changes nothing.
  */
-import type { FeedIncident, FeedUpdate } from './feed-entry.ts';
+import type { FeedIncident } from './feed-entry.ts';
 import type { Incident, IncidentUpdate } from './incident.ts';
 
 /** Updates kept of one incident: the first, and the newest. */
@@ -29,7 +29,7 @@ export function vendorIncident(
   { id, serviceId, readAt }: VendorContext,
 ): Incident {
   const startedAt = entry.startedAt ?? stored?.startedAt ?? readAt;
-  const updates = mergeUpdates(stored?.updates ?? [], withStatus(stored, entry, startedAt, readAt));
+  const updates = timelineOf(stored, entry, startedAt, readAt);
   const ended = entry.resolvedAt ?? stored?.resolvedAt ?? lastOf(updates, 'resolved') ?? readAt;
   return {
     id,
@@ -76,18 +76,19 @@ export function hasEnded(startedAt: number, { listsOnlyOpen, starts, readAt }: L
   return listsOnlyOpen || !pushedOut || readAt - startedAt > FORGOTTEN_AFTER_MS;
 }
 
-/** The updates that a vendor lists, and one of our own where the status moved without a word. */
-function withStatus(
+/** What is stored and what is listed, and an update of our own where the status moved without a word. */
+function timelineOf(
   stored: Incident | null,
   { updates, status, resolvedAt }: FeedIncident,
   startedAt: number,
   readAt: number,
-): readonly FeedUpdate[] {
-  const last = updates.at(-1) ?? stored?.updates.at(-1);
-  if (last?.status === status) return updates;
-  const observedAt = status === 'resolved' ? (resolvedAt ?? readAt) : readAt;
-  const at = last === undefined && status !== 'resolved' ? startedAt : observedAt;
-  return [...updates, { at: Math.max(at, last?.at ?? 0), status, text: '' }];
+): IncidentUpdate[] {
+  const merged = mergeUpdates(stored?.updates ?? [], updates);
+  const last = merged.at(-1);
+  if (last?.status === status) return merged;
+  const movedAt = status === 'resolved' ? (resolvedAt ?? readAt) : readAt;
+  const at = last === undefined ? (status === 'resolved' ? movedAt : startedAt) : Math.max(movedAt, last.at);
+  return mergeUpdates(merged, [{ at, status, text: '' }]);
 }
 
 /**

@@ -3,7 +3,9 @@
  * and every commit is visible to the next read.
  */
 import type { CurrentStatus, Transition } from '../../domain/current.ts';
-import type { Incident, IncidentStatus } from '../../domain/incident.ts';
+import type { FeedEntry } from '../../domain/feed-entry.ts';
+import type { Incident, IncidentStatus, Severity } from '../../domain/incident.ts';
+import type { Maintenance } from '../../domain/maintenance.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { Service } from '../../domain/service.ts';
 
@@ -93,6 +95,48 @@ export interface IncidentQuery {
   readonly offset: number;
 }
 
+/** What one document of a vendor's feed lists for one service. */
+export interface VendorReading {
+  readonly serviceId: number;
+  /** Of the service; part of the ids of its incidents. */
+  readonly slug: string;
+  /** Identity of the feed. */
+  readonly feed: string;
+  /** Kind of the feed; part of the ids of its incidents. */
+  readonly kind: string;
+  /** Name of the document among those of the feed. */
+  readonly document: string;
+  /** An incident that is no longer listed has ended. */
+  readonly listsOnlyOpen: boolean;
+  /** Epoch milliseconds. */
+  readonly readAt: number;
+  /** Those that concern the service; no two with the same key. */
+  readonly entries: readonly FeedEntry[];
+}
+
+/** What vendors say of a service now. */
+export interface VendorState {
+  readonly serviceId: number;
+  /** Unresolved incidents of vendors, newest start first, maintenances at work among them. */
+  readonly open: readonly {
+    readonly id: string;
+    readonly severity: Severity;
+    /** Epoch milliseconds. */
+    readonly startedAt: number;
+  }[];
+  /** When the newest resolved one ended; null: there is none. */
+  readonly lastResolvedAt: number | null;
+  /** Planned and running ones by their start. */
+  readonly maintenances: readonly Maintenance[];
+}
+
+/** Which maintenances to list: planned and running ones, by their start, then id. */
+export interface MaintenanceQuery {
+  readonly serviceId?: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
 /** Errors that a caller can act on; `code` is stable. */
 export type RegistryErrorCode =
   | 'domain_taken'
@@ -128,6 +172,28 @@ export interface Registry {
   transitionsOf(serviceId: number, from: number, to: number): Promise<Transition[]>;
 
   listIncidents(query: IncidentQuery): Promise<Incident[]>;
+  /** Null: there is none, or its service was removed. */
+  findIncident(id: string): Promise<Incident | null>;
+  /** Incidents of a service from all sources that started at `from` or later, oldest first, at most 10,000. */
+  incidentsSince(serviceId: number, from: number): Promise<Incident[]>;
+
+  /**
+   * Takes in what vendors' feeds list, each exactly once however often it is read; what an earlier reading of the same
+   * document listed and this one does not has ended. One transaction; the states of the services that changed.
+   */
+  putVendorReadings(readings: readonly VendorReading[]): Promise<VendorState[]>;
+  /** Ends what a service has open from feeds other than `feed` (null: from any); its new state, null: nothing changed. */
+  endOtherFeeds(serviceId: number, feed: string | null, at: number): Promise<VendorState | null>;
+  /**
+   * Moves every maintenance whose time has come by `now`, with its incident. The states of the services that changed,
+   * and when the next is due (null: none is known).
+   */
+  advanceMaintenances(
+    now: number,
+  ): Promise<{ readonly states: readonly VendorState[]; readonly nextAt: number | null }>;
+  /** The states of every service that a vendor ever spoke of, for the start. */
+  loadVendorStates(): Promise<VendorState[]>;
+  listMaintenances(query: MaintenanceQuery): Promise<Maintenance[]>;
 
   /** Finds or makes the account of that name. */
   ensureAccount(name: string, now: number): Promise<Account>;

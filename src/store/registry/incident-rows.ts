@@ -27,6 +27,37 @@ export function listIncidents({ kysely, queries }: RegistryStore, query: Inciden
     .map(toIncident);
 }
 
+/** One incident; null: there is none, or its service was removed. */
+export function findIncident({ kysely, queries }: RegistryStore, id: string): Incident | null {
+  const row = queries.first(
+    kysely.selectFrom('incidents').selectAll().where('id', '=', id).where('listed', '=', 1),
+  );
+  return row === undefined ? null : toIncident(row);
+}
+
+/** Most incidents that one look at a service's past returns. */
+const MOST_INCIDENTS = 10_000;
+
+/** Incidents of a service from all sources that started at `from` or later, oldest first. */
+export function incidentsSince(
+  { kysely, queries }: RegistryStore,
+  serviceId: number,
+  from: number,
+): Incident[] {
+  return queries
+    .all(
+      kysely
+        .selectFrom('incidents')
+        .selectAll()
+        .where('service_id', '=', serviceId)
+        .where('started_at', '>=', from)
+        .orderBy('started_at')
+        .orderBy('id')
+        .limit(MOST_INCIDENTS),
+    )
+    .map(toIncident);
+}
+
 /** The incident that a row holds. */
 export function toIncident(row: Selectable<IncidentsTable>): Incident {
   return {

@@ -62,6 +62,14 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     lastTransition: () => call('lastTransition', []),
     transitionsOf: (serviceId, from, to) => call('transitionsOf', [serviceId, from, to]),
     listIncidents: (query) => call('listIncidents', [query]),
+    findIncident: (id) => call('findIncident', [id]),
+    incidentsSince: (serviceId, from) => call('incidentsSince', [serviceId, from]),
+
+    putVendorReadings: (readings) => call('putVendorReadings', [readings]),
+    endOtherFeeds: (serviceId, feed, at) => call('endOtherFeeds', [serviceId, feed, at]),
+    advanceMaintenances: (now) => call('advanceMaintenances', [now]),
+    loadVendorStates: () => call('loadVendorStates', []),
+    listMaintenances: (query) => call('listMaintenances', [query]),
 
     ensureAccount: (name, now) => call('ensureAccount', [name, now]),
     createKey: (key) => call('createKey', [key]),

@@ -2,10 +2,16 @@
 
 import { systemClock } from '../../clock.ts';
 import type { Service } from '../../domain/service.ts';
-import type { IncidentQuery, Judgement, NewService } from '../ports/registry.ts';
+import type {
+  IncidentQuery,
+  Judgement,
+  MaintenanceQuery,
+  NewService,
+  VendorReading,
+} from '../ports/registry.ts';
 import { getFact, setFact } from './fact-rows.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
-import { listIncidents } from './incident-rows.ts';
+import { findIncident, incidentsSince, listIncidents } from './incident-rows.ts';
 import { createJudgements } from './judgements.ts';
 import {
   createKey,
@@ -19,6 +25,7 @@ import {
 import { createQueries } from './kysely-sqlite.ts';
 import { guardLease, type LeaseClaim, readLease, releaseLease, renewLease, takeLease } from './lease-rows.ts';
 import { loadServices } from './load-services.ts';
+import { advanceMaintenances, listMaintenances } from './maintenance-rows.ts';
 import { addService, removeService } from './owner-services.ts';
 import { putCatalogue } from './put-catalogue.ts';
 import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
@@ -26,6 +33,9 @@ import { explainSqliteError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { lastChange, readChanges } from './service-rows.ts';
 import { lastTransition, transitionsAfter, transitionsOf } from './transition-rows.ts';
+import { endOtherFeeds, putVendorReading } from './vendor-rows.ts';
+import { loadVendorStates, readVendorStates } from './vendor-states.ts';
+import { prepareIncidentWriter } from './write-incident.ts';
 
 /** Longest work of one transaction, milliseconds (architecture, The stores). */
 const MAX_GROUP_MS = 5;
@@ -45,6 +55,7 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
   const { database, kysely } = opened;
   const store: RegistryStore = { database, kysely, queries: createQueries(database) };
   const judgements = createJudgements(database);
+  const writeIncident = prepareIncidentWriter(database);
   let heldFence: number | null = null;
   const commits = createGroupCommit(database, {
     maxGroupMs: MAX_GROUP_MS,
@@ -72,6 +83,26 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     transitionsOf: (serviceId: number, from: number, to: number) =>
       read(() => transitionsOf(store, serviceId, from, to)),
     listIncidents: (query: IncidentQuery) => read(() => listIncidents(store, query)),
+    findIncident: (id: string) => read(() => findIncident(store, id)),
+    incidentsSince: (serviceId: number, from: number) => read(() => incidentsSince(store, serviceId, from)),
+
+    putVendorReadings: (readings: readonly VendorReading[]) =>
+      write(() => {
+        const changed = readings.filter((reading) => putVendorReading(store, writeIncident, reading));
+        return readVendorStates(store, [...new Set(changed.map(({ serviceId }) => serviceId))]);
+      }),
+    endOtherFeeds: (serviceId: number, feed: string | null, at: number) =>
+      write(() => {
+        const changed = endOtherFeeds(store, writeIncident, serviceId, feed, at);
+        return changed ? (readVendorStates(store, [serviceId])[0] ?? null) : null;
+      }),
+    advanceMaintenances: (now: number) =>
+      write(() => {
+        const { serviceIds, nextAt } = advanceMaintenances(store, writeIncident, now);
+        return { states: readVendorStates(store, serviceIds), nextAt };
+      }),
+    loadVendorStates: () => read(() => loadVendorStates(store)),
+    listMaintenances: (query: MaintenanceQuery) => read(() => listMaintenances(store, query)),
 
     ensureAccount: (name: string, now: number) => write(() => ensureAccount(store, name, now)),
     createKey: (key: NewKey) => write(() => createKey(store, key)),

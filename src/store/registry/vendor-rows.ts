@@ -1,0 +1,233 @@
+/** Entries of vendors' feeds as incidents and maintenances, each exactly once (decisions, Incidents). */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type Selectable, sql } from 'kysely';
+import type { FeedEntry } from '../../domain/feed-entry.ts';
+import type { Incident } from '../../domain/incident.ts';
+import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
+import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
+import type { VendorReading } from '../ports/registry.ts';
+import { toIncident } from './incident-rows.ts';
+import { endMaintenance, readMaintenances, writeMaintenance } from './maintenance-rows.ts';
+import type { RegistryStore } from './registry-store.ts';
+import type { VendorEntriesTable } from './schema.ts';
+import type { WriteIncident } from './write-incident.ts';
+
+type EntryRow = Selectable<VendorEntriesTable>;
+
+/** What is stored of one service's part of a feed. */
+interface Stored {
+  readonly rows: ReadonlyMap<string, EntryRow>;
+  readonly incidents: ReadonlyMap<string, Incident>;
+  readonly maintenances: ReadonlyMap<string, Maintenance>;
+}
+
+/**
+ * Takes in what a document lists for one service, inside the caller's transaction. What it listed before and lists no
+ * more has ended. Returns whether anything changed.
+ */
+export function putVendorReading(
+  store: RegistryStore,
+  writeIncident: WriteIncident,
+  reading: VendorReading,
+): boolean {
+  if (!isKnown(store, reading.serviceId)) return false;
+  const stored = readStored(store, reading);
+  const listed = new Set(reading.entries.map(({ key }) => key));
+  const renamed = new Set<string>();
+  let changed = false;
+  for (const entry of reading.entries) {
+    let row = stored.rows.get(entry.key);
+    if (row === undefined) {
+      row = findRenamed(stored, entry, (key) => listed.has(key) || renamed.has(key));
+      if (row !== undefined) renamed.add(row.entry);
+    }
+    if (putEntry(store, writeIncident, reading, entry, row, stored)) changed = true;
+  }
+  const starts = reading.entries.map((entry) =>
+    entry.kind === 'incident' ? (entry.startedAt ?? reading.readAt) : entry.startsAt,
+  );
+  for (const row of stored.rows.values()) {
+    if (row.open === 0 || row.document !== reading.document) continue;
+    if (listed.has(row.entry) || renamed.has(row.entry)) continue;
+    const incident = stored.incidents.get(row.id);
+    const startedAt = incident?.startedAt ?? stored.maintenances.get(row.id)?.startsAt ?? 0;
+    if (!hasEnded(startedAt, { listsOnlyOpen: reading.listsOnlyOpen, starts, readAt: reading.readAt }))
+      continue;
+    endEntry(store, writeIncident, row, stored, reading.readAt);
+    changed = true;
+  }
+  return changed;
+}
+
+/**
+ * Ends what a service still has open from feeds other than `feed` (null: from any), as where the catalogue names
+ * another status page now. Returns whether anything changed.
+ */
+export function endOtherFeeds(
+  store: RegistryStore,
+  writeIncident: WriteIncident,
+  serviceId: number,
+  feed: string | null,
+  at: number,
+): boolean {
+  const { kysely, queries } = store;
+  const feeds = queries
+    .all(
+      kysely
+        .selectFrom('vendor_entries')
+        .select('feed')
+        .distinct()
+        .where('service_id', '=', serviceId)
+        .where('open', '=', sql.lit(1)),
+    )
+    .filter((row) => row.feed !== feed);
+  for (const { feed: other } of feeds) {
+    const stored = readStored(store, { serviceId, feed: other });
+    for (const row of stored.rows.values())
+      if (row.open === 1) endEntry(store, writeIncident, row, stored, at);
+  }
+  return feeds.length > 0;
+}
+
+function putEntry(
+  store: RegistryStore,
+  writeIncident: WriteIncident,
+  { serviceId, slug, feed, kind, document, readAt }: VendorReading,
+  entry: FeedEntry,
+  row: EntryRow | undefined,
+  stored: Stored,
+): boolean {
+  const id = row?.id ?? publicId(kind, feed, entry.key, slug);
+  const known = stored.incidents.get(id) ?? null;
+  let incident: Incident | null;
+  let open: boolean;
+  let changed = false;
+  if (entry.kind === 'incident') {
+    incident = vendorIncident(known, entry, { id, serviceId, readAt });
+    open = incident.status !== 'resolved';
+    // What was announced as maintenance turned out to be an incident.
+    if (row?.kind === 'maintenance') endMaintenance(store, id);
+  } else {
+    const before = stored.maintenances.get(id) ?? null;
+    const told = maintenanceOf(before, entry, { id, serviceId });
+    const maintenance = { ...told, phase: phaseAt(told, readAt) };
+    incident = maintenanceIncident(maintenance, known, readAt);
+    open = maintenance.phase !== 'ended';
+    if (!isDeepStrictEqual(maintenance, before)) {
+      writeMaintenance(store, maintenance, readAt);
+      changed = true;
+    }
+  }
+  if (incident !== null && !isDeepStrictEqual(incident, known)) {
+    writeIncident(incident);
+    changed = true;
+  }
+  writeRow(store, row, {
+    service_id: serviceId,
+    feed,
+    entry: entry.key,
+    id,
+    document,
+    kind: entry.kind,
+    open: open ? 1 : 0,
+  });
+  return changed;
+}
+
+function endEntry(
+  store: RegistryStore,
+  writeIncident: WriteIncident,
+  row: EntryRow,
+  stored: Stored,
+  at: number,
+): void {
+  const incident = stored.incidents.get(row.id);
+  if (incident !== undefined && incident.status !== 'resolved') writeIncident(endVanished(incident, at));
+  const maintenance = stored.maintenances.get(row.id);
+  if (maintenance !== undefined) endMaintenance(store, maintenance.id);
+  writeRow(store, row, { ...row, open: 0 });
+}
+
+function writeRow({ kysely, queries }: RegistryStore, before: EntryRow | undefined, row: EntryRow): void {
+  if (before !== undefined && isDeepStrictEqual({ ...before }, row)) return;
+  if (before !== undefined && before.entry !== row.entry) {
+    const { service_id, feed, entry } = before;
+    queries.run(
+      kysely
+        .deleteFrom('vendor_entries')
+        .where('service_id', '=', service_id)
+        .where('feed', '=', feed)
+        .where('entry', '=', entry),
+    );
+  }
+  queries.run(
+    kysely
+      .insertInto('vendor_entries')
+      .values(row)
+      .onConflict((conflict) =>
+        conflict.columns(['service_id', 'feed', 'entry']).doUpdateSet({
+          id: row.id,
+          document: row.document,
+          kind: row.kind,
+          open: row.open,
+        }),
+      ),
+  );
+}
+
+/** An entry that the vendor lists under another identifier than before: same title, same start, old one gone. */
+function findRenamed(
+  stored: Stored,
+  entry: FeedEntry,
+  isTaken: (key: string) => boolean,
+): EntryRow | undefined {
+  const start = entry.kind === 'incident' ? entry.startedAt : entry.startsAt;
+  if (start === null) return undefined;
+  for (const row of stored.rows.values()) {
+    if (row.kind !== entry.kind || isTaken(row.entry)) continue;
+    const { title, startedAt } = stored.incidents.get(row.id) ?? {};
+    const maintenance = stored.maintenances.get(row.id);
+    const knownTitle = maintenance?.title ?? title;
+    const knownStart = maintenance?.startsAt ?? startedAt;
+    if (knownTitle === entry.title && knownStart === start) return row;
+  }
+  return undefined;
+}
+
+function readStored(
+  store: RegistryStore,
+  { serviceId, feed }: { readonly serviceId: number; readonly feed: string },
+): Stored {
+  const { kysely, queries } = store;
+  const rows = queries.all(
+    kysely
+      .selectFrom('vendor_entries')
+      .selectAll()
+      .where('service_id', '=', serviceId)
+      .where('feed', '=', feed),
+  );
+  const ids = kysely
+    .selectFrom('vendor_entries')
+    .select('id')
+    .where('service_id', '=', serviceId)
+    .where('feed', '=', feed);
+  const incidents = queries
+    .all(kysely.selectFrom('incidents').selectAll().where('id', 'in', ids))
+    .map(toIncident);
+  return {
+    rows: new Map(rows.map((row) => [row.entry, row])),
+    incidents: new Map(incidents.map((incident) => [incident.id, incident])),
+    maintenances: new Map(readMaintenances(store, ids).map((maintenance) => [maintenance.id, maintenance])),
+  };
+}
+
+function isKnown({ kysely, queries }: RegistryStore, serviceId: number): boolean {
+  return queries.first(kysely.selectFrom('services').select('id').where('id', '=', serviceId)) !== undefined;
+}
+
+/** Made of feed, entry and slug (decisions, Incidents); the first two are too long and odd for a path. */
+function publicId(kind: string, feed: string, entry: string, slug: string): string {
+  const digest = createHash('sha256').update(`${feed}\n${entry}`).digest('hex');
+  return `${kind}-${digest.slice(0, 16)}-${slug}`;
+}
