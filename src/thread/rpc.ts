@@ -1,5 +1,5 @@
 /** Calls between the main thread and a worker thread that serves one object: plain data in, promises out. */
-import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
+import { type MessagePort, type ResourceLimits, type TransferListItem, Worker } from 'node:worker_threads';
 
 /** The methods that a thread serves. */
 export type Methods = { readonly [name: string]: (...args: never[]) => unknown };
@@ -34,13 +34,17 @@ export interface ThreadClient<M extends Methods> {
   terminate(): Promise<void>;
 }
 
-/** Starts `entry` as a worker thread with `workerData`. `onEnd` is called if it ends unasked, with the reason. */
+/**
+ * Starts `entry` as a worker thread with `workerData`. `onEnd` is called if it ends unasked, with the reason, which
+ * may be that it passed one of the `limits`.
+ */
 export function startThread<M extends Methods>(
   entry: URL,
   workerData: unknown,
   onEnd: (reason: Error) => void,
+  limits: ResourceLimits = {},
 ): ThreadClient<M> {
-  const worker = new Worker(entry, { workerData });
+  const worker = new Worker(entry, { workerData, resourceLimits: limits });
   const open = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
   let nextId = 1;
   let ended: Error | null = null;

@@ -1,0 +1,154 @@
+/**
+ * Reads vendors' pages politely: an actor per feed, conditional requests, waits that grow with failures, and at most
+ * one open request per host. Runs in a thread of its own, for what it parses is hostile.
+ */
+import { createActorGroup } from '../actor/actor-group.ts';
+import type { Cancel, Clock, Random } from '../clock.ts';
+import type { FeedEntry } from '../domain/feed-entry.ts';
+import type { AddressPolicy } from '../outbound/address-guard.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import { type FeedEffect, type FeedMessage, type FeedState, feedBehaviour, NEW_FEED } from './feed-actor.ts';
+import type { FeedKind } from './feed-kind.ts';
+import type { Feed, FeedKindName } from './feed-list.ts';
+import { createHostTurns } from './host-turns.ts';
+import { type PollOutcome, pollFeed } from './poll-feed.ts';
+
+/** Settings of the poller. */
+export interface PollerSettings {
+  readonly intervalMs: number;
+  /** The first polls are spread over this, milliseconds. */
+  readonly firstSpreadMs: number;
+  readonly policy: AddressPolicy;
+}
+
+/** What the poller tells. Plain data that crosses threads. */
+export type FeedNews =
+  /** A document says something new. */
+  | {
+      readonly kind: 'reading';
+      readonly feedId: string;
+      readonly document: string;
+      readonly listsOnlyOpen: boolean;
+      readonly entries: readonly FeedEntry[];
+      /** Epoch milliseconds. */
+      readonly readAt: number;
+    }
+  /** A poll has ended; after the readings that it brought. */
+  | {
+      readonly kind: 'polled';
+      readonly feedId: string;
+      /** Epoch milliseconds. */
+      readonly at: number;
+      /** Why it failed, one line; null: it went well. */
+      readonly problem: string | null;
+    };
+
+/** What the poller needs. */
+export interface PollerOptions {
+  readonly settings: PollerSettings;
+  readonly kinds: Readonly<Record<FeedKindName, FeedKind>>;
+  readonly outbound: Pick<Outbound, 'request'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly tell: (news: FeedNews) => void;
+}
+
+/** A poller at work. */
+export interface Poller {
+  /** Replaces the list of feeds; those that stay go on as they are. */
+  setFeeds(feeds: readonly Feed[]): void;
+  /** What was told of a feed got lost: it is read anew at its next poll. */
+  forget(feedId: string): void;
+  /** Ends what is under way; nothing is told afterwards. */
+  stop(): void;
+}
+
+/** Polls under way at a time, over all hosts. */
+const MOST_POLLS = 16;
+
+/** Makes a poller without feeds. */
+export function createPoller({ settings, kinds, outbound, clock, random, tell }: PollerOptions): Poller {
+  const numbers = new Map<string, number>();
+  const feeds = new Map<number, Feed>();
+  const timers = new Map<number, Cancel>();
+  const abort = new AbortController();
+  const turns = createHostTurns(MOST_POLLS);
+  let nextNumber = 1;
+
+  const actors = createActorGroup<FeedState, FeedMessage, FeedEffect>({
+    handle: feedBehaviour(settings.intervalMs),
+    perform(number, effect) {
+      if (effect.kind === 'wait') wake(number, effect.ms);
+      else void poll(number, effect.memory);
+    },
+    mailboxLimit: 4,
+    overflow: 'drop_oldest',
+  });
+
+  function wake(number: number, ms: number): void {
+    timers.get(number)?.();
+    timers.set(
+      number,
+      clock.after(ms, () => actors.send(number, { kind: 'due', now: clock.now() })),
+    );
+  }
+
+  async function poll(number: number, memory: FeedState['memory']): Promise<void> {
+    const feed = feeds.get(number);
+    if (feed === undefined) return;
+    let outcome: PollOutcome;
+    try {
+      const addresses = kinds[feed.kind].addresses(feed.source);
+      const { policy } = settings;
+      const parts = { outbound, policy, inTurn: turns.inTurn, now: clock.now, signal: abort.signal };
+      outcome = await pollFeed(addresses, memory, parts);
+    } catch (error) {
+      outcome = { readings: [], memory: {}, problem: (error as Error).message, retryAfterMs: null };
+    }
+    if (abort.signal.aborted || feeds.get(number) !== feed) return;
+    const at = clock.now();
+    for (const { document, listsOnlyOpen, entries } of outcome.readings)
+      tell({ kind: 'reading', feedId: feed.id, document, listsOnlyOpen, entries, readAt: at });
+    tell({ kind: 'polled', feedId: feed.id, at, problem: outcome.problem });
+    const { memory: learnt, problem, retryAfterMs } = outcome;
+    actors.send(number, {
+      kind: 'polled',
+      memory: learnt,
+      failed: problem !== null,
+      retryAfterMs,
+      chance: random(),
+    });
+  }
+
+  function add(feed: Feed): void {
+    const number = nextNumber++;
+    numbers.set(feed.id, number);
+    feeds.set(number, feed);
+    actors.add(number, NEW_FEED);
+    wake(number, random() * Math.min(settings.intervalMs, settings.firstSpreadMs));
+  }
+
+  function remove(feedId: string, number: number): void {
+    timers.get(number)?.();
+    timers.delete(number);
+    numbers.delete(feedId);
+    feeds.delete(number);
+    actors.remove(number);
+  }
+
+  return {
+    setFeeds(list) {
+      const wanted = new Set(list.map(({ id }) => id));
+      for (const [feedId, number] of [...numbers]) if (!wanted.has(feedId)) remove(feedId, number);
+      for (const feed of list) if (!numbers.has(feed.id)) add(feed);
+    },
+    forget(feedId) {
+      const number = numbers.get(feedId);
+      if (number !== undefined) actors.send(number, { kind: 'forget' });
+    },
+    stop() {
+      abort.abort();
+      for (const [feedId, number] of [...numbers]) remove(feedId, number);
+    },
+  };
+}

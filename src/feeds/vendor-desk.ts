@@ -1,0 +1,205 @@
+/**
+ * Where what vendors say arrives: each entry is given to the services that it concerns, stored, and put on the board.
+ * A registry that is away for a moment costs nothing: the feed is read anew.
+ */
+import type { Cancel, Clock } from '../clock.ts';
+import type { FeedEntry } from '../domain/feed-entry.ts';
+import type { Service } from '../domain/service.ts';
+import type { Log } from '../log.ts';
+import type { Registry, VendorReading } from '../store/ports/registry.ts';
+import { type Feed, feedOf, feedsOf } from './feed-list.ts';
+import type { FeedNews } from './poller.ts';
+import type { VendorBoard } from './vendor-board.ts';
+
+/** What the desk needs. */
+export interface VendorDeskOptions {
+  readonly registry: Pick<
+    Registry,
+    'putVendorReadings' | 'endOtherFeeds' | 'advanceMaintenances' | 'loadVendorStates'
+  >;
+  readonly board: VendorBoard;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Tells the poller which feeds there are. */
+  readonly setFeeds: (feeds: readonly Feed[]) => void;
+  /** Tells the poller that what it told of a feed got lost. */
+  readonly forget: (feedId: string) => void;
+  /** Counts polls, for metrics. */
+  readonly onPoll: (ok: boolean) => void;
+}
+
+/** The desk. */
+export interface VendorDesk {
+  /** Fills the board and starts the readings. */
+  load(services: Iterable<Service>): Promise<void>;
+  /** A service was added, changed or (null) removed. */
+  applyChange(serviceId: number, service: Service | null): void;
+  take(news: FeedNews): void;
+  /** Resolves when everything that was taken is stored. */
+  idle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Maintenances are looked at no later than this after they are due, and as often where none is known. */
+const LONGEST_LOOK_MS = 60_000;
+
+/** Makes the desk. */
+export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
+  const { registry, board, clock, log, setFeeds, forget, onPoll } = options;
+  const services = new Map<number, Service>();
+  const byFeed = new Map<string, Set<number>>();
+  const failing = new Set<string>();
+  let work: Promise<void> = Promise.resolve();
+  let cancelLook: Cancel | null = null;
+  let announcing: Cancel | null = null;
+  let stopped = false;
+
+  /** One after the other, so that two readings of a feed are stored in their order. */
+  const inOrder = (task: () => Promise<void>): void => {
+    work = work.then(task).catch((error) => {
+      log.error({ err: error }, 'what vendors say could not be stored');
+    });
+  };
+
+  const place = (service: Service): void => {
+    services.set(service.id, service);
+    const feed = feedOf(service.statusPage);
+    if (feed === null) return;
+    const members = byFeed.get(feed.id) ?? new Set();
+    members.add(service.id);
+    byFeed.set(feed.id, members);
+  };
+
+  const displace = (serviceId: number): Service | undefined => {
+    const before = services.get(serviceId);
+    const feed = feedOf(before?.statusPage ?? null);
+    services.delete(serviceId);
+    if (feed === null) return before;
+    const members = byFeed.get(feed.id);
+    members?.delete(serviceId);
+    if (members?.size === 0) byFeed.delete(feed.id);
+    return before;
+  };
+
+  /** The list of feeds as the poller is told it; a new catalogue comes as a thousand changes, told once. */
+  const announce = (): void => {
+    announcing ??= clock.after(0, () => {
+      announcing = null;
+      board.keepFeeds(new Set(byFeed.keys()));
+      for (const feedId of failing) if (!byFeed.has(feedId)) failing.delete(feedId);
+      setFeeds(feedsOf(services.values()));
+    });
+  };
+
+  const look = (): void => {
+    cancelLook?.();
+    cancelLook = null;
+    inOrder(async () => {
+      let nextAt: number | null = null;
+      try {
+        const advanced = await registry.advanceMaintenances(clock.now());
+        for (const state of advanced.states) board.put(state);
+        nextAt = advanced.nextAt;
+      } finally {
+        if (!stopped) {
+          const ms = nextAt === null ? LONGEST_LOOK_MS : Math.min(LONGEST_LOOK_MS, nextAt - clock.now());
+          cancelLook?.();
+          cancelLook = clock.after(Math.max(0, ms), look);
+        }
+      }
+    });
+  };
+
+  const store = async (news: Extract<FeedNews, { kind: 'reading' }>): Promise<void> => {
+    const readings = [...(byFeed.get(news.feedId) ?? [])].flatMap((serviceId): VendorReading[] => {
+      const service = services.get(serviceId);
+      const feed = feedOf(service?.statusPage ?? null);
+      if (service === undefined || feed === null) return [];
+      const { document, listsOnlyOpen, readAt } = news;
+      const wanted = service.statusPage?.components ?? null;
+      return [
+        {
+          serviceId,
+          slug: service.slug,
+          feed: feed.id,
+          kind: feed.kind,
+          document,
+          listsOnlyOpen,
+          readAt,
+          entries: news.entries.filter((entry) => concerns(entry, wanted)),
+        },
+      ];
+    });
+    try {
+      for (const state of await registry.putVendorReadings(readings)) board.put(state);
+      if (news.entries.some(({ kind }) => kind === 'maintenance')) look();
+    } catch (error) {
+      forget(news.feedId);
+      throw error;
+    }
+  };
+
+  const notePoll = ({ feedId, at, problem }: Extract<FeedNews, { kind: 'polled' }>): void => {
+    if (!byFeed.has(feedId)) return;
+    board.notePoll(feedId, at, problem);
+    onPoll(problem === null);
+    if (problem !== null && !failing.has(feedId)) {
+      failing.add(feedId);
+      log.warn({ feed: feedId, problem }, 'a status page cannot be read; its last known incidents stay');
+    } else if (problem === null && failing.delete(feedId)) {
+      log.info({ feed: feedId }, 'a status page can be read again');
+    }
+  };
+
+  return {
+    async load(list) {
+      for (const service of list) place(service);
+      for (const state of await registry.loadVendorStates()) {
+        board.put(state);
+        if (state.open.length + state.maintenances.length > 0) endFormerFeeds(state.serviceId);
+      }
+      announce();
+      look();
+    },
+    applyChange(serviceId, service) {
+      const before = displace(serviceId);
+      if (service !== null) place(service);
+      const changed = feedOf(before?.statusPage ?? null)?.id !== feedOf(service?.statusPage ?? null)?.id;
+      const narrowed = String(before?.statusPage?.components) !== String(service?.statusPage?.components);
+      if (before !== undefined && changed) endFormerFeeds(serviceId);
+      const feed = feedOf(service?.statusPage ?? null);
+      // The service may be new to a feed that has nothing new to say.
+      if (feed !== null && (changed || narrowed)) forget(feed.id);
+      announce();
+    },
+    take(news) {
+      if (stopped) return;
+      if (news.kind === 'polled') inOrder(async () => notePoll(news));
+      else inOrder(() => store(news));
+    },
+    async idle() {
+      await work;
+    },
+    async stop() {
+      stopped = true;
+      cancelLook?.();
+      announcing?.();
+      await work;
+    },
+  };
+
+  function endFormerFeeds(serviceId: number): void {
+    inOrder(async () => {
+      const feed = feedOf(services.get(serviceId)?.statusPage ?? null);
+      const state = await registry.endOtherFeeds(serviceId, feed?.id ?? null, clock.now());
+      if (state !== null) board.put(state);
+    });
+  }
+}
+
+/** Whether an entry concerns a service of which the catalogue names these components (null: the whole page). */
+function concerns({ components }: FeedEntry, wanted: readonly string[] | null): boolean {
+  if (components === null || wanted === null) return true;
+  const names = new Set(components.map((name) => name.trim().toLowerCase()));
+  return wanted.some((name) => names.has(name.trim().toLowerCase()));
+}

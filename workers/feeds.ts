@@ -1,0 +1,27 @@
+/** Entry of the thread that reads vendors' status pages: the poller, joined with the way out. */
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { systemClock } from '../src/clock.ts';
+import type { FeedMethods } from '../src/feeds/feed-thread.ts';
+import { FEED_KINDS } from '../src/feeds/kinds-table.ts';
+import { createPoller, type Poller, type PollerSettings } from '../src/feeds/poller.ts';
+import { createOutbound, type OutboundSettings } from '../src/outbound/outbound.ts';
+import { serveThread } from '../src/thread/rpc.ts';
+
+let poller: Poller | null = null;
+
+const methods: FeedMethods = {
+  start(settings: PollerSettings, outbound: OutboundSettings, port: MessagePort) {
+    poller = createPoller({
+      settings,
+      kinds: FEED_KINDS,
+      outbound: createOutbound(outbound),
+      clock: systemClock,
+      random: Math.random,
+      tell: (news) => port.postMessage(news),
+    });
+  },
+  setFeeds: (feeds) => poller?.setFeeds(feeds),
+  forget: (feedId) => poller?.forget(feedId),
+};
+
+if (parentPort !== null) serveThread(parentPort, methods);
