@@ -111,10 +111,14 @@ async function upbeat(): Promise<number> {
     directory,
     status,
     samples: { query: async () => [] },
+    vendorOf: () => null,
     registry: {
       listIncidents: async () => [],
       transitionsAfter: async () => [],
       lastTransition: async () => 0,
+      findIncident: async () => null,
+      incidentsSince: async () => [],
+      listMaintenances: async () => [],
     },
     authenticator: createKeyAuthenticator({
       registry: { findKey: async () => null, touchKeys: async () => {} },

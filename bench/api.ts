@@ -132,7 +132,12 @@ async function measurePages(): Promise<BenchRow[]> {
     const directory = createServiceDirectory();
     directory.load(makeServices(count));
     const status = { ...createMemoryStatusStore({ log: silentLog }), get: checkedJustNow };
-    const bytes = createServiceBytes(status, 300_000, () => systemClock.now());
+    const bytes = createServiceBytes({
+      status,
+      intervalMs: 300_000,
+      now: () => systemClock.now(),
+      vendorOf: () => null,
+    });
     const registry = { listIncidents: async () => [] };
     const route = readingRoutes({ directory, bytes, registry }).find(
       ({ path }) => path === '/api/v1/services',

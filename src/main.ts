@@ -21,6 +21,9 @@ import type { CheckTarget } from './domain/check-target.ts';
 import { NO_MEMORY, type ProbeMemory } from './domain/result.ts';
 import type { Service } from './domain/service.ts';
 import { createFleet } from './engine/fleet/fleet.ts';
+import { startFeedThread } from './feeds/feed-thread.ts';
+import { createVendorBoard } from './feeds/vendor-board.ts';
+import { createVendorDesk } from './feeds/vendor-desk.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
@@ -39,6 +42,8 @@ import { VERSION } from './version.ts';
 const CONTROL_TIMEOUT_MS = 3_000;
 const LEASE_PATIENCE_MS = 6_000;
 const LEASE_RETRY_MS = 200;
+/** The first reading of all status pages is spread over this at most: pages have other hosts, and people wait for them. */
+const FEED_SPREAD_MS = 15_000;
 
 /** Starts everything; resolves when the program serves and probes. Rejects with what is wrong, in one sentence. */
 export async function startProgram(config: Config, reread: () => Config, log: Log): Promise<ProgramHandles> {
@@ -85,6 +90,33 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const directory = createServiceDirectory();
   directory.load(states.map(({ service }) => service));
 
+  // What vendors say.
+  const { feedIntervalMs } = config.incidents;
+  const board = createVendorBoard({ intervalMs: feedIntervalMs, now: clock.now });
+  const polls = { good: 0, failed: 0 };
+  const desk = createVendorDesk({
+    registry,
+    board,
+    clock,
+    log,
+    setFeeds: (feeds) => feedThread.setFeeds(feeds),
+    forget: (feedId) => feedThread.forget(feedId),
+    onPoll: (ok) => {
+      polls[ok ? 'good' : 'failed'] += 1;
+    },
+  });
+  const feedThread = startFeedThread({
+    settings: {
+      intervalMs: feedIntervalMs,
+      firstSpreadMs: Math.min(checks.firstSpreadMs, FEED_SPREAD_MS),
+      policy: { allowPrivate: checks.allowPrivate, ports: checks.ports },
+    },
+    outbound: { userAgent: userAgentOf(VERSION, siteUrl), nameservers: checks.nameservers },
+    clock,
+    log,
+    onNews: desk.take,
+  });
+
   // What happens to results.
   const record = createRecord({
     registry,
@@ -104,7 +136,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       }),
     onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
-    isInMaintenance: () => false,
+    isInMaintenance: board.isInMaintenance,
   });
   await record.load(states);
 
@@ -150,6 +182,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     status,
     samples,
     registry,
+    vendorOf: (service) => board.word(service.id, service.statusPage),
     renderBadge: renderer.badge,
     watchTransitions: record.watchTransitions,
     readiness,
@@ -164,6 +197,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const unwatchChanges = registry.watchChanges(lastChange, (change) => {
     directory.apply(change);
     record.applyChange(change);
+    desk.applyChange(change.serviceId, change.service);
     const { serviceId, service } = change;
     fleet.apply({ serviceId, target: service === null ? null : targetOf(service, NO_MEMORY, null) });
   });
@@ -184,6 +218,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
 
   const server = createHttpServer(api.listener);
   const port = await listen(server, http.host, http.port);
+  await desk.load(states.map(({ service }) => service));
   await fleet.start(states.flatMap((state) => startTarget(state)));
   phase = 'serving';
   log.info(
@@ -219,8 +254,10 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       const closed = new Promise((resolve) => server.close(resolve));
       api.close();
       server.closeIdleConnections();
+      await feedThread.stop();
       await fleet.stop();
       await record.stop();
+      await desk.stop();
       server.closeAllConnections();
       await closed;
       await authenticator.close();

@@ -17,6 +17,15 @@ export function viewIncident(incident: Incident): Readonly<Record<string, string
   };
 }
 
+/** An incident with where it comes from and its timeline, oldest first. */
+export function viewIncidentInFull(incident: Incident) {
+  return {
+    ...viewIncident(incident),
+    source: incident.source,
+    timeline: incident.updates.map(({ at, status, text }) => ({ at: formatTime(at), status, text })),
+  };
+}
+
 /** The service of an incident, as it stands beside it. */
 export function viewIncidentService({ name, slug }: Service): {
   readonly name: string;

@@ -7,12 +7,16 @@ import type { ParameterSchemas } from './parameters.ts';
 import { INCIDENTS_QUERY, SERVICE_INCIDENTS_QUERY, SERVICES_QUERY } from './reading-routes.ts';
 import {
   HistorySchema,
+  IncidentSchema,
   IncidentsSchema,
+  MaintenanceSchema,
   ProblemSchema,
   ServiceIncidentsSchema,
   ServicesSchema,
   StatusSchema,
+  VendorSchema,
 } from './schemas.ts';
+import { MAINTENANCE_QUERY } from './vendor-routes.ts';
 
 /** A parameter of an operation. */
 export interface OpenApiParameter {
@@ -66,6 +70,13 @@ const SLUG = (what: string, example: string): OpenApiParameter => ({
   example,
 });
 const SERVICE_SLUG = SLUG('The service, in any case.', 'github');
+const INCIDENT_ID: OpenApiParameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'The id of the incident, as the lists give it.',
+  schema: { type: 'string' },
+};
 
 /** Makes the document for a site. */
 export function openApiDocument(siteUrl: string, version: string): OpenApiDocument {
@@ -132,6 +143,39 @@ export function openApiDocument(siteUrl: string, version: string): OpenApiDocume
           [SERVICE_SLUG],
           SERVICE_INCIDENTS_QUERY,
           ServiceIncidentsSchema,
+        ),
+      },
+      '/api/v1/incidents/{slug}/{id}': {
+        get: operation(
+          'getIncident',
+          'Incidents',
+          'One incident with its timeline',
+          'Every update is kept, with its time, status and text.',
+          [SERVICE_SLUG, INCIDENT_ID],
+          {},
+          IncidentSchema,
+        ),
+      },
+      '/api/v1/services/{slug}/vendor': {
+        get: operation(
+          'getVendor',
+          'Incidents',
+          "A vendor's own word, and how long it takes to say it",
+          'The lag runs from our first failed check to the first entry that the vendor published, over a year; negative where the vendor was first.',
+          [SERVICE_SLUG],
+          {},
+          VendorSchema,
+        ),
+      },
+      '/api/v1/maintenance': {
+        get: operation(
+          'listMaintenance',
+          'Incidents',
+          'Maintenances that vendors announced, upcoming and running',
+          'By their start, earliest first, then by id.',
+          [],
+          MAINTENANCE_QUERY,
+          MaintenanceSchema,
         ),
       },
       '/api/v1/events': { get: eventsOperation() },
@@ -208,7 +252,9 @@ function operation(
       ...problems({
         ...(Object.keys(query).length > 0 ? { 400: 'A parameter is not valid; the body names it.' } : {}),
         401: 'The API key is not valid.',
-        ...(named ? { 404: 'There is no such service.' } : {}),
+        ...(named
+          ? { 404: `There is no such ${path.includes(INCIDENT_ID) ? 'service or incident' : 'service'}.` }
+          : {}),
         429: 'Too many requests; Retry-After says how long to wait.',
         500: 'A fault of ours, with a request id.',
       }),

@@ -6,6 +6,7 @@ export const PROBLEMS = {
   bad_request: { status: 400, title: 'Bad request' },
   invalid_key: { status: 401, title: 'Invalid API key' },
   service_not_found: { status: 404, title: 'Service not found' },
+  incident_not_found: { status: 404, title: 'Incident not found' },
   route_not_found: { status: 404, title: 'No such route' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   rate_limited: { status: 429, title: 'Rate limit exceeded' },

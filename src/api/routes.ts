@@ -17,6 +17,7 @@ import { readingRoutes } from './reading-routes.ts';
 import { createServiceBytes } from './service-bytes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 import { type Readiness, systemRoutes } from './system-routes.ts';
+import { type VendorSources, vendorRoutes } from './vendor-routes.ts';
 
 /** What the routes read from. */
 export interface RouteSources {
@@ -29,7 +30,11 @@ export interface RouteSources {
   readonly directory: ServiceDirectory;
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query'>;
-  readonly registry: Pick<Registry, 'listIncidents' | 'transitionsAfter' | 'lastTransition'>;
+  readonly registry: Pick<
+    Registry,
+    'listIncidents' | 'transitionsAfter' | 'lastTransition' | keyof VendorSources['registry']
+  >;
+  readonly vendorOf: VendorSources['vendorOf'];
   readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   readonly readiness: () => Readiness;
@@ -44,14 +49,16 @@ export function createRoutes(sources: RouteSources): {
   readonly routes: readonly Route[];
   readonly streams: EventStreams;
 } {
-  const { settings, directory, status, samples, registry, renderBadge, readiness, metrics, now } = sources;
+  const { settings, directory, status, samples, registry, vendorOf, renderBadge, readiness, metrics, now } =
+    sources;
   const { intervalMs, siteUrl, version } = settings;
   const streams = createEventStreams(sources);
-  const bytes = createServiceBytes(status, intervalMs, now);
+  const bytes = createServiceBytes({ status, intervalMs, now, vendorOf });
   return {
     streams,
     routes: [
       ...readingRoutes({ directory, bytes, registry }),
+      ...vendorRoutes({ directory, registry, vendorOf, now }),
       historyRoute({ directory, samples, now }),
       streams.route,
       badgeRoute({ directory, status, renderBadge, intervalMs, now }),

@@ -4,6 +4,7 @@ import { CATEGORIES } from '../domain/category.ts';
 import { INCIDENT_STATUSES, SEVERITIES } from '../domain/incident.ts';
 import { FAILURE_CLASSES, PHASES } from '../domain/result.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
+import { VENDOR_STATUSES } from '../domain/vendor-word.ts';
 import { PROBLEMS } from './problem.ts';
 
 const words = (allowed: readonly string[], description?: string) =>
@@ -72,9 +73,32 @@ export const LatestCheckSchema = Type.Object(
   strict,
 );
 
+/** A vendor's own word on a service. */
+export const VendorWordSchema = Type.Object(
+  {
+    status: words(
+      VENDOR_STATUSES,
+      'operational, or the worst severity of what the vendor has open; unknown: never read.',
+    ),
+    since: nullable(Time, 'When that began; null where it is not known.'),
+    incident_id: nullable(Type.String(), 'The incident that it stands for; null: none is open.'),
+    read_at: nullable(Time, 'When the status page was last read.'),
+    stale: Type.Boolean({
+      description: 'The page was not read for two intervals: its word may be out of date.',
+    }),
+    url: Type.String({ description: 'The status page.' }),
+    kind: Type.String({ description: 'Its format.' }),
+  },
+  strict,
+);
+
 /** The single status (contract 4.1). */
 export const StatusSchema = Type.Object(
-  { ...SERVICE_MEMBERS, latest_check: nullable(LatestCheckSchema, 'Null before the first check.') },
+  {
+    ...SERVICE_MEMBERS,
+    latest_check: nullable(LatestCheckSchema, 'Null before the first check.'),
+    vendor: nullable(VendorWordSchema, 'What the vendor says of itself; null where no status page is read.'),
+  },
   strict,
 );
 
@@ -118,6 +142,84 @@ export const IncidentsSchema = Type.Object(
 /** Incidents of one service (contract 4.4). */
 export const ServiceIncidentsSchema = Type.Object(
   { service: IncidentServiceSchema, incidents: Type.Array(Type.Object(INCIDENT_MEMBERS, strict)) },
+  strict,
+);
+
+/** One incident with its timeline. */
+export const IncidentSchema = Type.Object(
+  {
+    service: IncidentServiceSchema,
+    incident: Type.Object(
+      {
+        ...INCIDENT_MEMBERS,
+        source: words(['own', 'vendor'], "Our own checks, or the vendor's status page."),
+        timeline: Type.Array(
+          Type.Object({ at: Time, status: words(INCIDENT_STATUSES), text: Type.String() }, strict),
+          { description: 'Every update, oldest first.' },
+        ),
+      },
+      strict,
+    ),
+  },
+  strict,
+);
+
+const Lag = nullable(Type.Number(), "Seconds from our first failed check to the vendor's first entry.");
+
+/** A vendor's word, and how quick it is to say it. */
+export const VendorSchema = Type.Object(
+  {
+    service: IncidentServiceSchema,
+    vendor: nullable(VendorWordSchema, 'Null where no status page is read.'),
+    acknowledgement: Type.Object(
+      {
+        from: Time,
+        outages: whole('Outages that our checks have seen since then, maintenance left out.'),
+        acknowledged: whole('Of these, those of which the vendor has an incident.'),
+        median_seconds: Lag,
+        worst_seconds: Lag,
+        entries: Type.Array(
+          Type.Object(
+            {
+              incident_id: Type.String(),
+              vendor_incident_id: nullable(Type.String()),
+              started_at: Time,
+              acknowledged_at: nullable(Time),
+              lag_seconds: Lag,
+            },
+            strict,
+          ),
+          { description: 'Newest first.' },
+        ),
+      },
+      strict,
+    ),
+  },
+  strict,
+);
+
+/** Maintenances that vendors announced. */
+export const MaintenanceSchema = Type.Object(
+  {
+    maintenance: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ description: 'The id of its incident, once it has started.' }),
+          service: IncidentServiceSchema,
+          title: Type.String(),
+          description: Type.String({ description: 'Plain text.' }),
+          state: words(['planned', 'running']),
+          starts_at: Time,
+          ends_at: nullable(Time, 'Null where the vendor names no end.'),
+          source_url: Type.String(),
+        },
+        strict,
+      ),
+      { description: 'By their start, earliest first.' },
+    ),
+    limit: whole('The limit that was used.'),
+    offset: whole('The offset that was used.'),
+  },
   strict,
 );
 

@@ -1,9 +1,11 @@
 /** JSON of services, built at the first read after a change and kept until the next (a list joins what is kept). */
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
+import type { VendorWord } from '../domain/vendor-word.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { entityTag } from './conditional.ts';
 import { isStale, viewLatestCheck, viewService } from './service-view.ts';
+import { viewVendorWord } from './vendor-view.ts';
 
 /** Prepared JSON. */
 export interface ServiceBytes {
@@ -19,13 +21,24 @@ interface Kept {
   readonly stale: boolean;
   readonly item: string;
   status: { readonly body: Buffer; readonly etag: string } | null;
+  /** The vendor's word in `status`. */
+  vendor: VendorWord | null;
 }
 
 /** Services whose JSON is kept at a time, about 1 KiB each; beyond, the first that came is the first that goes. */
 const KEPT = 50_000;
 
+/** What the JSON is made of. */
+export interface ServiceBytesSources {
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly intervalMs: number;
+  readonly now: () => number;
+  /** What the vendor says of a service; null: nobody is asked. */
+  readonly vendorOf: (service: Service) => VendorWord | null;
+}
+
 /** Makes an empty memory over the status store. */
-export function createServiceBytes(status: StatusStore, intervalMs: number, now: () => number): ServiceBytes {
+export function createServiceBytes({ status, intervalMs, now, vendorOf }: ServiceBytesSources): ServiceBytes {
   const kept = new Map<number, Kept>();
   const find = (service: Service): Kept => {
     const current = status.get(service.id) ?? unknownStatus(service.id);
@@ -40,7 +53,7 @@ export function createServiceBytes(status: StatusStore, intervalMs: number, now:
     )
       return known;
     const item = JSON.stringify(viewService(service, current, stale));
-    const fresh: Kept = { service, current, stale, item, status: null };
+    const fresh: Kept = { service, current, stale, item, status: null, vendor: null };
     if (kept.size >= KEPT && known === undefined) kept.delete(kept.keys().next().value ?? 0);
     kept.set(service.id, fresh);
     return fresh;
@@ -49,12 +62,26 @@ export function createServiceBytes(status: StatusStore, intervalMs: number, now:
     listItem: (service) => find(service).item,
     status(service) {
       const entry = find(service);
-      if (entry.status === null) {
+      const vendor = vendorOf(service);
+      if (entry.status === null || !isSameWord(entry.vendor, vendor)) {
         const latest = JSON.stringify(viewLatestCheck(entry.current.latest));
-        const body = Buffer.from(`${entry.item.slice(0, -1)},"latest_check":${latest}}`);
+        const word = JSON.stringify(viewVendorWord(vendor));
+        const body = Buffer.from(`${entry.item.slice(0, -1)},"latest_check":${latest},"vendor":${word}}`);
+        entry.vendor = vendor;
         entry.status = { body, etag: entityTag(body) };
       }
       return entry.status;
     },
   };
+}
+
+function isSameWord(a: VendorWord | null, b: VendorWord | null): boolean {
+  if (a === null || b === null) return a === b;
+  return (
+    a.readAt === b.readAt &&
+    a.status === b.status &&
+    a.incidentId === b.incidentId &&
+    a.since === b.since &&
+    a.stale === b.stale
+  );
 }

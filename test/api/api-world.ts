@@ -8,12 +8,14 @@ import { generateKeyText, readKey } from '../../src/auth/key-text.ts';
 import { createFakeClock } from '../../src/clock.ts';
 import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/current.ts';
 import type { Incident } from '../../src/domain/incident.ts';
+import type { Maintenance } from '../../src/domain/maintenance.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import type { VendorWord } from '../../src/domain/vendor-word.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import type { ApiKey, IncidentQuery } from '../../src/store/ports/registry.ts';
+import type { ApiKey, IncidentQuery, MaintenanceQuery } from '../../src/store/ports/registry.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 
@@ -72,6 +74,25 @@ export function current(
   };
 }
 
+/** An own incident of a service. */
+export function incident(id: string, serviceId: number, more: Partial<Incident> = {}): Incident {
+  return {
+    id,
+    serviceId,
+    source: 'own',
+    title: 'Shop is not reachable',
+    description: 'Our checks of shop.example fail.',
+    severity: 'major',
+    status: 'investigating',
+    startedAt: NOW,
+    resolvedAt: null,
+    sourceUrl: 'https://upbeat.test/status/shop-example',
+    goodChecks: 0,
+    updates: [],
+    ...more,
+  };
+}
+
 /** A transition at a position. */
 export function transition(position: number, slug: string, more: Partial<Transition> = {}): Transition {
   return {
@@ -122,6 +143,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const keys = new Map<string, ApiKey>();
   const transitions: Transition[] = [];
   const incidents: Incident[] = [];
+  const maintenances: Maintenance[] = [];
+  const vendorWords = new Map<number, VendorWord>();
   const listeners = new Set<(transition: Transition) => void>();
   const asked = {
     incidents: [] as IncidentQuery[],
@@ -168,6 +191,15 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       return found;
     },
     lastTransition: async () => transitions.at(-1)?.position ?? 0,
+    async findIncident(id: string) {
+      return incidents.find((incident) => incident.id === id) ?? null;
+    },
+    async incidentsSince(serviceId: number, from: number) {
+      return incidents.filter((incident) => incident.serviceId === serviceId && incident.startedAt >= from);
+    },
+    async listMaintenances(query: MaintenanceQuery) {
+      return maintenances.slice(query.offset, query.offset + query.limit);
+    },
   };
   const api = createApi({
     settings: {
@@ -188,6 +220,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       },
     },
     registry,
+    vendorOf: ({ id }) => vendorWords.get(id) ?? null,
     authenticator,
     async renderBadge(text: object) {
       asked.badges.push(text);
@@ -222,6 +255,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     status,
     transitions,
     incidents,
+    maintenances,
+    vendorWords,
     listeners,
     asked,
     faults,

@@ -2,30 +2,11 @@
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { IncidentsSchema, ServiceIncidentsSchema } from '../../src/api/schemas.ts';
-import type { Incident } from '../../src/domain/incident.ts';
-import { NOW, service, startApi } from './api-world.ts';
+import { incident, NOW, service, startApi } from './api-world.ts';
 
 const ajv = new Ajv({ allErrors: true, strict: false });
 const isList = ajv.compile(IncidentsSchema);
 const isServiceList = ajv.compile(ServiceIncidentsSchema);
-
-function incident(id: string, serviceId: number, more: Partial<Incident> = {}): Incident {
-  return {
-    id,
-    serviceId,
-    source: 'own',
-    title: 'Shop is not reachable',
-    description: 'Our checks of shop.example fail.',
-    severity: 'major',
-    status: 'investigating',
-    startedAt: NOW,
-    resolvedAt: null,
-    sourceUrl: 'https://upbeat.test/status/shop-example',
-    goodChecks: 0,
-    updates: [],
-    ...more,
-  };
-}
 
 const SHOWN = {
   id: 'own-1-1',

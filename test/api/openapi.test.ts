@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { ProblemSchema } from '../../src/api/schemas.ts';
-import { from, service, startApi } from './api-world.ts';
+import { from, incident, service, startApi } from './api-world.ts';
 
 interface Parameter {
   readonly name: string;
@@ -29,6 +29,7 @@ interface Document {
 t.test('it documents each endpoint, and each answers as documented', async (t) => {
   const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
+  world.incidents.push(incident('own-1-1', 1));
   const answer = await world.get('/api/v1/openapi.json');
   const document = answer.json as Document;
   t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
@@ -42,15 +43,20 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/events',
     '/api/v1/incidents',
     '/api/v1/incidents/{slug}',
+    '/api/v1/incidents/{slug}/{id}',
+    '/api/v1/maintenance',
     '/api/v1/services',
     '/api/v1/services/{slug}/history',
+    '/api/v1/services/{slug}/vendor',
     '/api/v1/status/{slug}',
   ]);
   const ajv = new Ajv({ strict: false, allErrors: true });
   ajv.addSchema(document, 'document');
   for (const [path, { get: operation }] of Object.entries(document.paths)) {
     if (path === '/api/v1/events') continue;
-    const good = await world.get(path.replace('{slug}', path.includes('badge') ? 'shop-example' : 'shop'));
+    const good = await world.get(
+      path.replace('{slug}', path.includes('badge') ? 'shop-example' : 'shop').replace('{id}', 'own-1-1'),
+    );
     t.equal(good.status, 200, path);
     const [type = '', { schema = {} } = {}] =
       Object.entries(operation.responses['200']?.content ?? {})[0] ?? [];
