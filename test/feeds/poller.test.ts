@@ -1,0 +1,227 @@
+/** The poller against real servers on loopback: what it asks, how often, and what it makes of answers. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { createFakeClock, systemClock } from '../../src/clock.ts';
+import type { FeedIncident } from '../../src/domain/feed-entry.ts';
+import { FeedFormatError, type FeedKind } from '../../src/feeds/feed-kind.ts';
+import type { Feed, FeedKindName } from '../../src/feeds/feed-list.ts';
+import { createPoller, type FeedNews } from '../../src/feeds/poller.ts';
+import { createOutbound } from '../../src/outbound/outbound.ts';
+
+const INTERVAL = 60_000;
+
+/** A kind whose documents are lists of titles. */
+const SIMPLE: FeedKind = {
+  addresses: ({ pageUrl }) =>
+    ['incidents', 'more'].map((name) => ({
+      name,
+      url: `${pageUrl}/${name}`,
+      read({ body }) {
+        const text = body.toString();
+        if (text.startsWith('<')) throw new FeedFormatError('a page for people');
+        if (text.startsWith('!')) throw new TypeError('a fault of the reader');
+        const titles = JSON.parse(text).titles as string[];
+        return { listsOnlyOpen: name === 'more', entries: titles.map(entry) };
+      },
+    })),
+};
+const KINDS = new Proxy({} as Record<FeedKindName, FeedKind>, { get: () => SIMPLE });
+
+function entry(title: string): FeedIncident {
+  return {
+    kind: 'incident',
+    key: title,
+    title,
+    sourceUrl: 'http://localhost/',
+    components: null,
+    updates: [],
+    severity: 'minor',
+    status: 'investigating',
+    startedAt: 1,
+    resolvedAt: null,
+  };
+}
+
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+/** A vendor that answers by path, a poller with one feed (or several of the same vendor), and what was told. */
+async function start(t: Test, answers: (request: IncomingMessage) => Answer, feedCount = 1) {
+  const asked: IncomingMessage[] = [];
+  let open = 0;
+  let mostOpen = 0;
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    asked.push(request);
+    open++;
+    mostOpen = Math.max(mostOpen, open);
+    const { status = 200, headers = {}, body = '{"titles":[]}' } = answers(request);
+    setTimeout(() => {
+      open--;
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+    }, 2);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const clock = createFakeClock();
+  const outbound = createOutbound({ userAgent: 'Upbeat/test', nameservers: [] }, systemClock);
+  const news: FeedNews[] = [];
+  const poller = createPoller({
+    settings: {
+      intervalMs: INTERVAL,
+      firstSpreadMs: 1_000,
+      policy: { allowPrivate: ['127.0.0.0/8'], ports: [80] },
+    },
+    kinds: KINDS,
+    outbound,
+    clock,
+    random: () => 0.5,
+    tell: (one) => news.push(one),
+  });
+  const feeds: Feed[] = Array.from({ length: feedCount }, (_, index) => ({
+    id: `feed ${index}`,
+    kind: 'statuspage',
+    source: { pageUrl: `http://127.0.0.1:${port}/${index}`, feedUrl: null },
+  }));
+  poller.setFeeds(feeds);
+  t.teardown(async () => {
+    poller.stop();
+    outbound.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const polls = () => news.filter(({ kind }) => kind === 'polled').length;
+  return {
+    asked,
+    news,
+    poller,
+    feeds,
+    clock,
+    mostOpen: () => mostOpen,
+    /** Moves time on and waits until so many polls have ended in all. */
+    async pass(ms: number, untilPolls: number) {
+      await clock.advance(ms);
+      while (polls() < untilPolls) await new Promise((resolve) => setTimeout(resolve, 2));
+    },
+  };
+}
+
+t.test('it tells what is new, and nothing when nothing changed', async (t) => {
+  let body = '{"titles":["a"]}';
+  const world = await start(t, ({ url }) => (url === '/0/incidents' ? { body } : {}));
+  await world.pass(1_000, 1);
+  t.match(world.news, [
+    {
+      kind: 'reading',
+      feedId: 'feed 0',
+      document: 'incidents',
+      listsOnlyOpen: false,
+      entries: [{ title: 'a' }],
+    },
+    { kind: 'reading', document: 'more', listsOnlyOpen: true, entries: [] },
+    { kind: 'polled', feedId: 'feed 0', problem: null },
+  ]);
+  t.equal(world.asked[0]?.headers['user-agent'], 'Upbeat/test');
+  await world.pass(INTERVAL, 2);
+  body = '{"titles":["a"],"updated_at":"now"}';
+  await world.pass(INTERVAL, 3);
+  t.strictSame(
+    world.news.slice(3).map(({ kind }) => kind),
+    ['polled', 'polled'],
+    'a time that ticks alone is no news',
+  );
+  body = '{"titles":["a","b"]}';
+  await world.pass(INTERVAL, 4);
+  t.match(world.news.slice(5), [
+    { kind: 'reading', entries: [{ title: 'a' }, { title: 'b' }] },
+    { kind: 'polled' },
+  ]);
+});
+
+t.test('it asks conditionally, and takes 304 for a good answer', async (t) => {
+  const world = await start(t, ({ headers, url }) => {
+    if (headers['if-none-match'] === '"v1"' || headers['if-modified-since'] !== undefined)
+      return { status: 304, body: '' };
+    return url === '/0/more'
+      ? { headers: { 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' } }
+      : { headers: { etag: '"v1"' } };
+  });
+  await world.pass(1_000, 1);
+  t.notOk(world.asked[0]?.headers['if-none-match']);
+  await world.pass(INTERVAL, 2);
+  t.match(world.asked.slice(2), [
+    { headers: { 'if-none-match': '"v1"' } },
+    { headers: { 'if-modified-since': 'Thu, 01 Jan 2026 00:00:00 GMT' } },
+  ]);
+  t.match(world.news.at(-1), { kind: 'polled', problem: null });
+  t.equal(world.news.filter(({ kind }) => kind === 'reading').length, 2);
+  for (let polls = 3; polls <= 62; polls++) await world.pass(INTERVAL, polls);
+  const full = world.asked
+    .slice(4)
+    .filter(
+      ({ headers }) => headers['if-none-match'] === undefined && headers['if-modified-since'] === undefined,
+    );
+  t.equal(full.length, 2, 'once an hour it reads everything anew');
+});
+
+t.test(
+  'it says why a poll failed, leaves the rest of a host in trouble alone, and waits as it was asked to',
+  async (t) => {
+    let answer: Answer = { status: 503, headers: { 'retry-after': '600' } };
+    const world = await start(t, () => answer);
+    await world.pass(1_000, 1);
+    t.match(world.news, [{ kind: 'polled', problem: '127.0.0.1 answered with HTTP 503' }]);
+    t.equal(world.asked.length, 1, 'the second document is not asked for');
+    await world.clock.advance(599_000);
+    t.equal(world.asked.length, 1);
+    const table: readonly [Answer, RegExp][] = [
+      [{ body: '<html>' }, /^127\.0\.0\.1: a page for people$/],
+      [{ body: '!' }, /the reader failed: a fault of the reader at /],
+      [{ body: '{"titles":' }, /the reader failed: /],
+      [{ status: 401 }, /HTTP 401/],
+      [{ status: 302, headers: { location: 'http://10.0.0.1/' } }, /not public/],
+      [{ body: 'x'.repeat(3 * 1024 * 1024) }, /longer than 2097152 bytes/],
+      [{ headers: { 'content-encoding': 'gzip' } }, /coding that cannot be read/],
+    ];
+    for (const [index, [next, problem]] of table.entries()) {
+      answer = next;
+      await world.pass(4_000_000, index + 2);
+      const last = world.news.findLast(({ kind }) => kind === 'polled');
+      t.match(last, { problem }, String(problem));
+    }
+  },
+);
+
+t.test('it does not need every further document of a kind', async (t) => {
+  const world = await start(t, ({ url }) => (url === '/0/more' ? { status: 404 } : {}));
+  await world.pass(1_000, 1);
+  t.match(world.news, [
+    { kind: 'reading', document: 'incidents' },
+    { kind: 'polled', problem: null },
+  ]);
+});
+
+t.test('it never has two requests open at a host', async (t) => {
+  const world = await start(t, () => ({}), 20);
+  await world.pass(1_000, 20);
+  t.equal(world.asked.length, 40);
+  t.equal(world.mostOpen(), 1);
+});
+
+t.test('it reads anew what got lost, and follows the list of feeds', async (t) => {
+  const world = await start(t, () => ({ body: '{"titles":["a"]}', headers: { etag: '"v"' } }));
+  await world.pass(1_000, 1);
+  world.poller.forget('feed 0');
+  await world.pass(INTERVAL, 2);
+  t.equal(world.news.filter(({ kind }) => kind === 'reading').length, 4);
+  world.poller.setFeeds([]);
+  await world.clock.advance(10 * INTERVAL);
+  t.equal(world.asked.length, 4);
+  world.poller.setFeeds(world.feeds);
+  await world.pass(1_000, 3);
+  t.equal(world.asked.length, 6);
+});

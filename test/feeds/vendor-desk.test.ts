@@ -1,0 +1,262 @@
+/** Where what vendors say arrives: on a real registry, with a clock that stands still. */
+import t, { type Test } from 'tap';
+import { createFakeClock, systemClock } from '../../src/clock.ts';
+import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
+import type { Service, StatusPage } from '../../src/domain/service.ts';
+import type { FeedNews } from '../../src/feeds/poller.ts';
+import { createVendorBoard } from '../../src/feeds/vendor-board.ts';
+import { createVendorDesk } from '../../src/feeds/vendor-desk.ts';
+import { type Log, silentLog } from '../../src/log.ts';
+import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { entry as catalogueEntry } from '../store/registry-fixtures.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const MINUTE = 60_000;
+const INTERVAL = 5 * MINUTE;
+
+const PAGE: StatusPage = {
+  url: 'https://status.example',
+  kind: 'statuspage',
+  feedUrl: null,
+  components: null,
+};
+const FEED = 'statuspage https://status.example';
+
+const INCIDENT: FeedIncident = {
+  kind: 'incident',
+  key: 'k1',
+  title: 'API errors',
+  sourceUrl: 'https://status.example/k1',
+  components: ['API', 'c1'],
+  updates: [{ at: NOW, status: 'investigating', text: 'We look.' }],
+  severity: 'major',
+  status: 'investigating',
+  startedAt: NOW,
+  resolvedAt: null,
+};
+
+const MAINTENANCE: FeedMaintenance = {
+  kind: 'maintenance',
+  key: 'm1',
+  title: 'Upgrade',
+  sourceUrl: 'https://status.example/m1',
+  components: null,
+  updates: [],
+  startsAt: NOW + 10 * MINUTE,
+  endsAt: NOW + 20 * MINUTE,
+  state: 'planned',
+};
+
+function reading(entries: readonly FeedEntry[], readAt = NOW, feedId = FEED): FeedNews {
+  return { kind: 'reading', feedId, document: 'incidents', listsOnlyOpen: false, entries, readAt };
+}
+
+/** Services 1, 2, ... with these status pages, and the desk over them. */
+async function start(t: Test, pages: readonly (StatusPage | null)[]) {
+  const clock = createFakeClock(NOW);
+  const registry = await openRegistry({
+    dataDir: t.testdir(),
+    log: silentLog,
+    clock: systemClock,
+    domainsPerAccount: 100,
+    onEnd: (error) => t.fail(error.message),
+  });
+  await registry.putCatalogue(
+    pages.map((statusPage, index) => ({ ...catalogueEntry(`s${index + 1}`), statusPage })),
+  );
+  const services = (await registry.loadServices()).map(({ service }) => service);
+  const board = createVendorBoard({ intervalMs: INTERVAL, now: clock.now });
+  const told = {
+    feeds: [] as string[][],
+    forgotten: [] as string[],
+    polls: [] as boolean[],
+    log: [] as string[],
+  };
+  const note = (_: object, message: string) => void told.log.push(message);
+  const fault = { away: false };
+  const desk = createVendorDesk({
+    registry: {
+      ...registry,
+      async putVendorReadings(readings) {
+        if (fault.away) throw new Error('the registry is away');
+        return await registry.putVendorReadings(readings);
+      },
+    },
+    board,
+    clock,
+    log: { ...silentLog, warn: note, info: note, error: note } as Log,
+    setFeeds: (feeds) => void told.feeds.push(feeds.map(({ id }) => id)),
+    forget: (feedId) => void told.forgotten.push(feedId),
+    onPoll: (ok) => void told.polls.push(ok),
+  });
+  await desk.load(services);
+  await clock.advance(1);
+  await desk.idle();
+  t.teardown(async () => {
+    await desk.stop();
+    await registry.close();
+  });
+  const word = (service: Service) => board.word(service.id, service.statusPage);
+  return {
+    clock,
+    registry,
+    board,
+    desk,
+    told,
+    fault,
+    services,
+    words: () => services.map((service) => word(service)?.status ?? null),
+    word,
+    async take(...news: readonly FeedNews[]) {
+      for (const one of news) desk.take(one);
+      await desk.idle();
+    },
+    /** Lets time pass, with pauses in which the registry's thread can answer. */
+    async pass(ms: number) {
+      for (let passed = 0; passed < ms; passed += MINUTE / 2) {
+        await clock.advance(MINUTE / 2);
+        await desk.idle();
+      }
+    },
+    async incidents() {
+      const found = await registry.listIncidents({ limit: 50, offset: 0 });
+      return found.map(({ serviceId, title, status }) => `${serviceId} ${title} ${status}`).sort();
+    },
+  };
+}
+
+t.test('it gives each entry to the services that it concerns', async (t) => {
+  const world = await start(t, [
+    PAGE,
+    { ...PAGE, components: ['api '] },
+    { ...PAGE, components: ['Website'] },
+    { ...PAGE, url: 'https://status.other.example' },
+    { ...PAGE, kind: 'custom' },
+    null,
+  ]);
+  t.strictSame(world.told.feeds, [[FEED, 'statuspage https://status.other.example']]);
+  await world.take(reading([INCIDENT]), { kind: 'polled', feedId: FEED, at: NOW, problem: null });
+  t.strictSame(await world.incidents(), ['1 API errors investigating', '2 API errors investigating']);
+  t.strictSame(world.words(), ['major', 'major', 'operational', 'unknown', null, null]);
+  await world.take(reading([{ ...INCIDENT, components: null }]));
+  t.equal((await world.incidents()).length, 3, 'an entry without components concerns the whole page');
+});
+
+t.test('it says what the vendor says, since when, and how old its word is', async (t) => {
+  const world = await start(t, [PAGE]);
+  const [service] = world.services;
+  if (service === undefined) throw new Error('no service');
+  t.match(world.word(service), { status: 'unknown', since: null, readAt: null, stale: true });
+  const polled = (at: number, problem: string | null = null): FeedNews => ({
+    kind: 'polled',
+    feedId: FEED,
+    at,
+    problem,
+  });
+  await world.take(reading([]), polled(NOW));
+  t.strictSame(world.word(service), {
+    url: PAGE.url,
+    kind: 'statuspage',
+    status: 'operational',
+    since: null,
+    incidentId: null,
+    readAt: NOW,
+    stale: false,
+  });
+  const minor = {
+    ...INCIDENT,
+    key: 'k0',
+    title: 'Slow',
+    severity: 'minor' as const,
+    startedAt: NOW + MINUTE,
+  };
+  await world.take(reading([INCIDENT, minor]));
+  t.match(world.word(service), { status: 'major', since: NOW, incidentId: /^statuspage-.*-s1$/ });
+  const resolvedAt = NOW + 2 * MINUTE;
+  await world.take(
+    reading([
+      { ...INCIDENT, status: 'resolved', resolvedAt },
+      { ...minor, status: 'resolved', resolvedAt: NOW + MINUTE },
+    ]),
+  );
+  t.match(world.word(service), { status: 'operational', since: resolvedAt, incidentId: null });
+  await world.take(polled(NOW + INTERVAL, 'it answered with HTTP 503'));
+  await world.clock.advance(2 * INTERVAL);
+  t.match(world.word(service), { status: 'operational', readAt: NOW, stale: true });
+  await world.take(polled(NOW + 2 * INTERVAL, 'it answered with HTTP 503'), polled(NOW + 3 * INTERVAL));
+  t.match(world.word(service), { readAt: NOW + 3 * INTERVAL, stale: false });
+  t.strictSame(world.told.polls, [true, false, false, true]);
+  t.strictSame(world.told.log, [
+    'a status page cannot be read; its last known incidents stay',
+    'a status page can be read again',
+  ]);
+  t.match(world.board.feeds(), [{ feedId: FEED, readAt: NOW + 3 * INTERVAL, problem: null }]);
+});
+
+t.test('it starts and ends a maintenance by the clock', async (t) => {
+  const world = await start(t, [PAGE]);
+  await world.take(reading([MAINTENANCE]), { kind: 'polled', feedId: FEED, at: NOW, problem: null });
+  t.equal(world.board.isInMaintenance(1, NOW + 10 * MINUTE - 1), false);
+  t.equal(world.board.isInMaintenance(1, NOW + 10 * MINUTE), true);
+  t.equal(world.board.isInMaintenance(2, NOW + 10 * MINUTE), false);
+  t.strictSame(await world.incidents(), []);
+  await world.pass(10 * MINUTE);
+  t.strictSame(await world.incidents(), ['1 Upgrade identified']);
+  t.strictSame(world.words(), ['maintenance']);
+  await world.pass(10 * MINUTE);
+  t.strictSame(await world.incidents(), ['1 Upgrade resolved']);
+  t.strictSame(world.words(), ['operational']);
+  t.equal(world.board.isInMaintenance(1, NOW + 20 * MINUTE), false);
+});
+
+t.test('it lets nothing get lost while the registry is away', async (t) => {
+  const world = await start(t, [PAGE]);
+  world.fault.away = true;
+  await world.take(reading([INCIDENT]));
+  t.strictSame(world.told.forgotten, [FEED], 'the feed is to be read anew');
+  world.fault.away = false;
+  await world.take(reading([INCIDENT]));
+  t.strictSame(await world.incidents(), ['1 API errors investigating']);
+});
+
+t.test('it follows the catalogue: other pages, other components, services that leave', async (t) => {
+  const world = await start(t, [PAGE, PAGE]);
+  await world.take(reading([INCIDENT]));
+  const [first, second] = world.services;
+  if (first === undefined || second === undefined) throw new Error('no services');
+  const other = { ...PAGE, url: 'https://status.other.example' };
+  world.desk.applyChange(1, { ...first, statusPage: other, revision: 2 });
+  world.desk.applyChange(2, { ...second, statusPage: { ...PAGE, components: ['Website'] }, revision: 2 });
+  await world.clock.advance(1);
+  await world.desk.idle();
+  t.strictSame(await world.incidents(), ['1 API errors resolved', '2 API errors investigating']);
+  t.strictSame(world.told.forgotten, ['statuspage https://status.other.example', FEED]);
+  t.strictSame(new Set(world.told.feeds.at(-1)), new Set([FEED, 'statuspage https://status.other.example']));
+  await world.take(reading([INCIDENT]));
+  t.strictSame(await world.incidents(), ['1 API errors resolved', '2 API errors resolved']);
+  world.desk.applyChange(1, null);
+  world.desk.applyChange(2, { ...second, statusPage: null, revision: 3 });
+  await world.clock.advance(1);
+  t.strictSame(world.told.feeds.at(-1), []);
+  await world.take(reading([INCIDENT]), { kind: 'polled', feedId: FEED, at: NOW, problem: null });
+  t.strictSame(world.board.feeds(), []);
+});
+
+t.test('it knows after a restart what was open before', async (t) => {
+  const world = await start(t, [PAGE]);
+  await world.take(reading([INCIDENT, { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE }]));
+  const board = createVendorBoard({ intervalMs: INTERVAL, now: world.clock.now });
+  const desk = createVendorDesk({
+    registry: world.registry,
+    board,
+    clock: world.clock,
+    log: silentLog,
+    setFeeds: () => {},
+    forget: () => {},
+    onPoll: () => {},
+  });
+  await desk.load(world.services);
+  t.match(board.word(1, PAGE), { status: 'major', readAt: null, stale: true });
+  t.equal(board.isInMaintenance(1, NOW), true);
+  await desk.stop();
+});
