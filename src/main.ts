@@ -191,7 +191,15 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     clock,
     log,
   });
-  observeProgram(metrics, { fleet, record, samples, directory, status, openStreams: () => api.openStreams });
+  observeProgram(metrics, {
+    fleet,
+    record,
+    samples,
+    directory,
+    status,
+    openStreams: () => api.openStreams,
+    feeds: { health: board.feeds, polls: () => polls },
+  });
 
   // Changes of the list, whoever makes them: the catalogue, a command, the API.
   const unwatchChanges = registry.watchChanges(lastChange, (change) => {

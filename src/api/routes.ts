@@ -64,7 +64,7 @@ export function createRoutes(sources: RouteSources): {
       badgeRoute({ directory, status, renderBadge, intervalMs, now }),
       openApiRoute(siteUrl, version),
       ...systemRoutes(readiness, metrics),
-      ...pageRoutes({ directory, status, samples, registry, readiness, intervalMs, siteUrl, version, now }),
+      ...pageRoutes({ ...sources, intervalMs, siteUrl, version }),
     ],
   };
 }

@@ -33,6 +33,15 @@ export interface ObservedParts {
   readonly directory: { all(): readonly Service[] };
   readonly status: Pick<StatusStore, 'get'>;
   readonly openStreams: () => number;
+  readonly feeds: {
+    health(): readonly {
+      readonly feedId: string;
+      readonly readAt: number | null;
+      readonly problem: string | null;
+    }[];
+    /** Polls ended since the start. */
+    polls(): { readonly good: number; readonly failed: number };
+  };
 }
 
 /** Adds every figure of the program. */
@@ -109,5 +118,24 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'Size of the sample store on disk.',
     () => samples.stats().fileBytes,
   );
+  const { feeds } = parts;
+  metrics.gauge('upbeat_feeds', 'Status pages that are read.', () => feeds.health().length);
+  metrics.gauge(
+    'upbeat_feeds_failing',
+    'Status pages whose last reading failed.',
+    () => feeds.health().filter(({ problem }) => problem !== null).length,
+  );
+  metrics.gaugeBy(
+    'upbeat_feed_read_timestamp_seconds',
+    'Unix time of the last good reading of each status page; 0: none yet.',
+    'feed',
+    () => Object.fromEntries(feeds.health().map(({ feedId, readAt }) => [feedId, seconds(readAt ?? 0)])),
+  );
+  metrics.counter(
+    'upbeat_feed_polls_total',
+    'Readings of status pages.',
+    () => feeds.polls().good + feeds.polls().failed,
+  );
+  metrics.counter('upbeat_feed_polls_failed_total', 'Of these, failed.', () => feeds.polls().failed);
   metrics.gauge('upbeat_event_streams', 'Open event streams.', () => parts.openStreams());
 }

@@ -2,6 +2,8 @@
 import type { Route } from '../api/exchange.ts';
 import type { ServiceDirectory } from '../api/service-directory.ts';
 import type { Readiness } from '../api/system-routes.ts';
+import type { Service } from '../domain/service.ts';
+import type { VendorWord } from '../domain/vendor-word.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -16,7 +18,8 @@ export interface PageSources {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'query'>;
-  readonly registry: Pick<Registry, 'listIncidents'>;
+  readonly registry: Pick<Registry, 'listIncidents' | 'incidentsSince' | 'listMaintenances'>;
+  readonly vendorOf: (service: Service) => VendorWord | null;
   readonly readiness: () => Readiness;
   readonly intervalMs: number;
   /** Without a slash at its end. */

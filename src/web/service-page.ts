@@ -3,9 +3,11 @@
 import { describeAge } from '../api/badge-route.ts';
 import type { Route } from '../api/exchange.ts';
 import { isStale, viewLatestCheck } from '../api/service-view.ts';
+import { acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Bucket } from '../domain/sample.ts';
 import type { PageSources } from './page-routes.ts';
+import { describeLag, describeVendor } from './vendor-words.ts';
 import type { RenderPage } from './views.ts';
 import { describeLength, describeTime, describeVerdict, STATUS_SHAPES, STATUS_WORDS } from './words.ts';
 
@@ -15,7 +17,7 @@ const CHART_HEIGHT = 100;
 
 /** The route. */
 export function servicePage(render: RenderPage, sources: PageSources): Route {
-  const { directory, status, samples, registry, readiness, intervalMs, siteUrl, now } = sources;
+  const { directory, status, samples, registry, vendorOf, readiness, intervalMs, siteUrl, now } = sources;
   return {
     path: '/status/:slug',
     bucket: 'pages',
@@ -31,10 +33,12 @@ export function servicePage(render: RenderPage, sources: PageSources): Route {
       }
       const at = now();
       const current = status.get(service.id) ?? unknownStatus(service.id);
-      const [day, quarter, incidents] = await Promise.all([
+      const [day, quarter, incidents, year, maintenances] = await Promise.all([
         samples.query({ serviceId: service.id, from: at - DAY_MS, to: at, stepMs: DAY_MS / 96 }),
         samples.query({ serviceId: service.id, from: at - 90 * DAY_MS, to: at, stepMs: DAY_MS }),
         registry.listIncidents({ serviceId: service.id, limit: INCIDENTS_SHOWN, offset: 0 }),
+        registry.incidentsSince(service.id, at - 365 * DAY_MS),
+        registry.listMaintenances({ serviceId: service.id, limit: INCIDENTS_SHOWN, offset: 0 }),
       ]);
       const page = directory.pageName(service);
       const badge = `${siteUrl}/api/badge/${page}`;
@@ -55,6 +59,13 @@ export function servicePage(render: RenderPage, sources: PageSources): Route {
         quarter: barsOf(quarter),
         dayUptime: uptimeOf(day),
         quarterUptime: uptimeOf(quarter),
+        vendor: describeVendor(vendorOf(service), at),
+        lag: describeLag(summarizeLags(acknowledgements(year, at))),
+        maintenances: maintenances.map((maintenance) => ({
+          ...maintenance,
+          starts: describeTime(maintenance.startsAt),
+          ends: maintenance.endsAt === null ? null : describeTime(maintenance.endsAt),
+        })),
         incidents: incidents.map((incident) => ({
           ...incident,
           started: describeTime(incident.startedAt),

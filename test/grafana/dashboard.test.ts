@@ -20,6 +20,10 @@ t.test('it asks only for metrics that the program has', async (t) => {
     directory: { all: () => [] },
     status: { get: () => null },
     openStreams: () => 0,
+    feeds: {
+      health: () => [{ feedId: 'rss https://status.example', readAt: 1_000, problem: null }],
+      polls: () => ({ good: 0, failed: 0 }),
+    },
   });
   const text = await metrics.render();
   const file = join(import.meta.dirname, '../../grafana/upbeat.json');

@@ -29,7 +29,16 @@ const incident: Incident = {
 async function world() {
   const api = await startApi({
     services: [
-      service(1, 'github', { name: `GitHub ${EVIL}`, domain: 'github.com' }),
+      service(1, 'github', {
+        name: `GitHub ${EVIL}`,
+        domain: 'github.com',
+        statusPage: {
+          url: 'https://www.githubstatus.com',
+          kind: 'statuspage',
+          feedUrl: null,
+          components: null,
+        },
+      }),
       service(2, 'calm', { name: 'Calm', category: 'entertainment' }),
       service(3, 'mine-example', {
         name: 'Mine',
@@ -47,6 +56,27 @@ async function world() {
     current(3, check(NOW - 30_000)),
   ]);
   api.incidents.push(incident);
+  api.vendorWords.set(1, {
+    url: 'https://www.githubstatus.com',
+    kind: 'statuspage',
+    status: 'major',
+    since: NOW - 30_000,
+    incidentId: 'statuspage-1-github',
+    readAt: NOW,
+    stale: false,
+  });
+  api.maintenances.push({
+    id: 'm-1',
+    serviceId: 1,
+    title: `Upgrade ${EVIL}`,
+    description: EVIL,
+    startsAt: NOW + 3_600_000,
+    endsAt: NOW + 7_200_000,
+    told: 'planned',
+    phase: 'planned',
+    sourceUrl: `https://www.githubstatus.com/${encodeURIComponent(EVIL)}`,
+    updates: [],
+  });
   return api;
 }
 
@@ -175,3 +205,14 @@ t.test(
     }
   },
 );
+
+t.test('it shows what the vendor says beside our verdict, and what it plans', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { text } = await api.get('/status/github-com');
+  t.match(text, /speaks of a major incident, since 2026-11-20 09:59 UTC\./);
+  t.match(text, /It said nothing of the one outage that our checks saw in a year\./);
+  t.match(text, /Maintenance ahead:<\/strong> <a href="https:\/\/www\.githubstatus\.com\/%3Cscript/);
+  t.match(text, /from 2026-11-20 11:00 UTC to 2026-11-20 12:00 UTC/);
+  t.notMatch((await api.get('/status/calm-example')).text, /own status page/);
+});
