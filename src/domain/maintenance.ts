@@ -1,7 +1,7 @@
 /** A vendor's scheduled maintenance: known ahead, an incident while it lasts (decisions, Incidents). */
 import type { FeedMaintenance } from './feed-entry.ts';
 import type { Incident, IncidentUpdate } from './incident.ts';
-import { mergeUpdates } from './vendor-incident.ts';
+import { mergeListed, mergeUpdates } from './vendor-incident.ts';
 
 /** Where a maintenance stands: told ahead, at work, over. */
 export const MAINTENANCE_PHASES = ['planned', 'running', 'ended'] as const;
@@ -38,7 +38,7 @@ export function maintenanceOf(
   entry: FeedMaintenance,
   { id, serviceId }: { readonly id: string; readonly serviceId: number },
 ): Maintenance {
-  const updates = mergeUpdates(stored?.updates ?? [], entry.updates);
+  const updates = mergeListed(stored?.updates ?? [], entry.updates);
   return {
     id,
     serviceId,

@@ -83,7 +83,7 @@ function timelineOf(
   startedAt: number,
   readAt: number,
 ): IncidentUpdate[] {
-  const merged = mergeUpdates(stored?.updates ?? [], updates);
+  const merged = mergeListed(stored?.updates ?? [], updates);
   const last = merged.at(-1);
   if (last?.status === status) return merged;
   const movedAt = status === 'resolved' ? (resolvedAt ?? readAt) : readAt;
@@ -92,25 +92,29 @@ function timelineOf(
 }
 
 /**
- * One timeline of what is stored and what is listed, oldest first. An update is known by its time and status, so that a
- * text which the vendor mends replaces the old one, and an update which the vendor takes away stays.
+ * One timeline of what is stored and what a feed lists. A feed that gives its newest state alone may stamp it anew at
+ * every read: one that is known already is no update.
  */
-export function mergeUpdates(
+export function mergeListed(
   stored: readonly IncidentUpdate[],
   listed: readonly IncidentUpdate[],
 ): IncidentUpdate[] {
-  const newest = stored.at(-1);
   const only = listed.length === 1 ? listed[0] : undefined;
-  // A feed that gives its newest state alone may stamp it anew at every read.
-  if (
-    newest !== undefined &&
-    only !== undefined &&
-    only.status === newest.status &&
-    only.text === newest.text
-  )
+  if (only !== undefined && stored.some(({ status, text }) => status === only.status && text === only.text))
     return [...stored];
+  return mergeUpdates(stored, listed);
+}
+
+/**
+ * One timeline of two, oldest first. An update is known by its time and status, so that a text which the vendor mends
+ * replaces the old one, and an update which the vendor takes away stays.
+ */
+export function mergeUpdates(
+  stored: readonly IncidentUpdate[],
+  added: readonly IncidentUpdate[],
+): IncidentUpdate[] {
   const merged = new Map<string, IncidentUpdate>();
-  for (const update of [...stored, ...listed]) merged.set(`${update.at} ${update.status}`, update);
+  for (const update of [...stored, ...added]) merged.set(`${update.at} ${update.status}`, update);
   const updates = [...merged.values()].sort((a, b) => a.at - b.at);
   if (updates.length > MOST_UPDATES) updates.splice(1, updates.length - MOST_UPDATES);
   return updates;

@@ -1,0 +1,244 @@
+/** The life of a vendor's incident over many reads, and of a maintenance by the clock. */
+import fc from 'fast-check';
+import t from 'tap';
+import type { FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
+import { INCIDENT_STATUSES, type Incident } from '../../src/domain/incident.ts';
+import {
+  isWithin,
+  type Maintenance,
+  maintenanceIncident,
+  maintenanceOf,
+  nextPhaseAt,
+  phaseAt,
+} from '../../src/domain/maintenance.ts';
+import { endVanished, hasEnded, vendorIncident } from '../../src/domain/vendor-incident.ts';
+import { worstOf } from '../../src/domain/vendor-word.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const CONTEXT = { id: 'i', serviceId: 1 };
+
+const time = fc.integer({ min: START, max: START + DAY });
+const update = fc.record({
+  at: time,
+  status: fc.constantFrom(...INCIDENT_STATUSES),
+  text: fc.constantFrom('', 'We look.', 'A fix is out.'),
+});
+const entry: fc.Arbitrary<FeedIncident> = fc
+  .record({
+    status: fc.constantFrom(...INCIDENT_STATUSES),
+    startedAt: fc.option(time),
+    resolvedAt: fc.option(time),
+    updates: fc.array(update, { maxLength: 6 }),
+  })
+  .map(({ status, startedAt, resolvedAt, updates }) => ({
+    kind: 'incident',
+    key: 'k',
+    title: 'API errors',
+    sourceUrl: 'https://status.example/k',
+    components: null,
+    severity: 'minor',
+    status,
+    startedAt,
+    resolvedAt: status === 'resolved' ? resolvedAt : null,
+    updates: updates.sort((a, b) => a.at - b.at),
+  }));
+
+/** What the same document leaves after several reads, and after each step. */
+function read(entries: readonly FeedIncident[]): Incident[] {
+  let stored: Incident | null = null;
+  return entries.map((one, index) => {
+    stored = vendorIncident(stored, one, { ...CONTEXT, readAt: START + 2 * DAY + index });
+    return stored;
+  });
+}
+
+t.test('it holds together whatever a vendor writes, and a second look changes nothing', async () => {
+  fc.assert(
+    fc.property(fc.array(entry, { minLength: 1, maxLength: 5 }), (entries) => {
+      const states = read(entries);
+      for (const [index, state] of states.entries()) {
+        const one = entries[index];
+        if (one === undefined) return false;
+        const ordered = state.updates.every(
+          ({ at }, place) => place === 0 || at >= (state.updates[place - 1]?.at ?? 0),
+        );
+        const ends = (state.resolvedAt === null) === (state.status !== 'resolved');
+        const forward = state.resolvedAt === null || state.resolvedAt >= state.startedAt;
+        const speaks = state.updates.at(-1)?.status === state.status;
+        const again = vendorIncident(state, one, { ...CONTEXT, readAt: START + 9 * DAY });
+        if (!ordered || !ends || !forward || !speaks || JSON.stringify(again) !== JSON.stringify(state))
+          return false;
+      }
+      return true;
+    }),
+  );
+});
+
+t.test('it keeps every update that was ever listed', async () => {
+  fc.assert(
+    fc.property(fc.array(entry, { minLength: 1, maxLength: 4 }), (entries) => {
+      const last = read(entries).at(-1);
+      const kept = new Set(last?.updates.map(({ at, status }) => `${at} ${status}`));
+      // A lone newest state that says the same again may be stamped anew.
+      return entries.every(
+        ({ updates }) => updates.length < 2 || updates.every(({ at, status }) => kept.has(`${at} ${status}`)),
+      );
+    }),
+  );
+});
+
+t.test('it takes the first read for the start where the feed names none, and keeps it', async (t) => {
+  const bare: FeedIncident = {
+    kind: 'incident',
+    key: 'k',
+    title: 'Slow',
+    sourceUrl: 'https://status.example/',
+    components: null,
+    severity: 'minor',
+    status: 'identified',
+    startedAt: null,
+    resolvedAt: null,
+    updates: [],
+  };
+  const first = vendorIncident(null, bare, { ...CONTEXT, readAt: START });
+  t.match(first, {
+    startedAt: START,
+    description: '',
+    updates: [{ at: START, status: 'identified', text: '' }],
+  });
+  const moved = vendorIncident(
+    first,
+    { ...bare, status: 'monitoring' },
+    { ...CONTEXT, readAt: START + HOUR },
+  );
+  t.match(moved, { startedAt: START, updates: [{}, { at: START + HOUR, status: 'monitoring' }] });
+  const gone = endVanished(moved, START + 2 * HOUR);
+  t.match(gone, { status: 'resolved', resolvedAt: START + 2 * HOUR });
+  t.match(vendorIncident(gone, bare, { ...CONTEXT, readAt: START + 3 * HOUR }), {
+    status: 'identified',
+    resolvedAt: null,
+    updates: [{}, {}, { status: 'resolved' }, { at: START + 3 * HOUR, status: 'identified' }],
+  });
+});
+
+t.test('it bounds a timeline: the first update and the newest hundred less one', async (t) => {
+  const updates = Array.from({ length: 150 }, (_, index) => ({
+    at: START + index,
+    status: 'investigating' as const,
+    text: `update ${index}`,
+  }));
+  const [state] = read([
+    {
+      kind: 'incident',
+      key: 'k',
+      title: 'Long',
+      sourceUrl: 'https://status.example/',
+      components: null,
+      severity: 'minor',
+      status: 'investigating',
+      startedAt: START,
+      resolvedAt: null,
+      updates,
+    },
+  ]);
+  t.equal(state?.updates.length, 100);
+  t.match(state?.updates[0], { text: 'update 0' });
+  t.match(state?.updates[1], { text: 'update 51' });
+});
+
+t.test('it ends what is missing, but not what newer entries may have pushed out', async (t) => {
+  const newer = Array.from({ length: 10 }, (_, index) => START + index + 1);
+  const table: readonly [Parameters<typeof hasEnded>[1], boolean][] = [
+    [{ listsOnlyOpen: false, starts: [], readAt: START }, true],
+    [{ listsOnlyOpen: false, starts: newer.slice(1), readAt: START }, true],
+    [{ listsOnlyOpen: false, starts: newer, readAt: START }, false],
+    [{ listsOnlyOpen: false, starts: newer, readAt: START + 31 * DAY }, true],
+    [{ listsOnlyOpen: false, starts: [...newer, START - 1], readAt: START }, true],
+    [{ listsOnlyOpen: true, starts: newer, readAt: START }, true],
+  ];
+  for (const [listed, ended] of table) t.equal(hasEnded(START, listed), ended, JSON.stringify(listed));
+});
+
+const PLAN: FeedMaintenance = {
+  kind: 'maintenance',
+  key: 'm',
+  title: 'Upgrade',
+  sourceUrl: 'https://status.example/m',
+  components: null,
+  updates: [],
+  startsAt: START,
+  endsAt: START + HOUR,
+  state: 'planned',
+};
+
+function plan(change: Partial<FeedMaintenance> = {}, stored: Maintenance | null = null): Maintenance {
+  return maintenanceOf(stored, { ...PLAN, ...change }, CONTEXT);
+}
+
+t.test('it knows where a maintenance stands, by the clock and by the word of its vendor', async (t) => {
+  const table: readonly [Partial<FeedMaintenance>, number, string, number | null][] = [
+    [{}, START - 1, 'planned', START],
+    [{}, START, 'running', START + HOUR],
+    [{}, START + HOUR - 1, 'running', START + HOUR],
+    [{}, START + HOUR, 'ended', null],
+    [{ endsAt: null }, START + DAY - 1, 'running', START + DAY],
+    [{ endsAt: null }, START + DAY, 'ended', null],
+    [{ state: 'running' }, START - HOUR, 'running', START + HOUR + DAY],
+    [{ state: 'running' }, START + 2 * HOUR, 'running', START + HOUR + DAY],
+    [{ state: 'running' }, START + HOUR + DAY, 'ended', null],
+    [{ state: 'done' }, START - HOUR, 'ended', null],
+    [{ state: 'done' }, START + 1, 'ended', null],
+  ];
+  for (const [change, at, phase, next] of table) {
+    const name = `${JSON.stringify(change)} at ${at - START}`;
+    t.equal(phaseAt(plan(change), at), phase, name);
+    t.equal(nextPhaseAt(plan(change), at), next, name);
+  }
+  t.equal(isWithin(plan(), START - 1), false);
+  t.equal(isWithin(plan(), START), true);
+  t.equal(isWithin(plan(), START + HOUR), false);
+  t.equal(isWithin(plan({ state: 'done' }), START + 1), false);
+  t.equal(
+    isWithin({ ...plan({ state: 'running' }), phase: 'running' }, START - HOUR),
+    true,
+    'it began early',
+  );
+});
+
+t.test('it makes an incident of a maintenance from its start to its end', async (t) => {
+  t.equal(maintenanceIncident(plan(), null, START - 1), null);
+  t.equal(maintenanceIncident(plan({ state: 'done' }), null, START - 1), null, 'called off');
+  const running = maintenanceIncident(plan(), null, START + 7);
+  t.match(running, {
+    severity: 'maintenance',
+    status: 'identified',
+    startedAt: START,
+    resolvedAt: null,
+    updates: [{ at: START, status: 'identified', text: 'The maintenance has begun.' }],
+  });
+  t.strictSame(maintenanceIncident(plan(), running, START + 9), running, 'a second look changes nothing');
+  const over = maintenanceIncident(plan(), running, START + 2 * HOUR);
+  t.match(over, { status: 'resolved', resolvedAt: START + HOUR, updates: [{}, { status: 'resolved' }] });
+  t.strictSame(maintenanceIncident(plan(), over, START + 3 * HOUR), over);
+  t.match(maintenanceIncident(plan({ state: 'done', endsAt: null }), null, START + HOUR), {
+    status: 'resolved',
+    startedAt: START,
+    resolvedAt: START + HOUR,
+  });
+  const extended = plan({ endsAt: START + 5 * HOUR });
+  t.match(maintenanceIncident(extended, over, START + 2 * HOUR), { status: 'identified', resolvedAt: null });
+});
+
+t.test('it lets the worst of what is open speak, of equals the newest', async (t) => {
+  const open = (id: string, severity: Incident['severity'], startedAt: number) => ({
+    id,
+    severity,
+    startedAt,
+  });
+  t.equal(worstOf([]), null);
+  t.match(worstOf([open('a', 'minor', 1), open('b', 'critical', 0), open('c', 'major', 9)]), { id: 'b' });
+  t.match(worstOf([open('a', 'maintenance', 9), open('b', 'minor', 0)]), { id: 'b' });
+  t.match(worstOf([open('a', 'major', 1), open('b', 'major', 2)]), { id: 'b' });
+});
