@@ -15,6 +15,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[
   samples: () => import('./samples.ts'),
   api: () => import('./api.ts'),
   badge: () => import('./badge.ts'),
+  incidents: () => import('./incidents.ts'),
 };
 
 const wanted = process.argv.slice(2);
