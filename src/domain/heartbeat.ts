@@ -16,5 +16,7 @@ const VERDICT_OF = new Map(
 
 /** The verdict that a word of any case stands for; null: not of the vocabulary. */
 export function readStatusWord(word: string): Verdict | null {
+  // Some characters beyond ASCII have an ASCII letter as their lower case, such as the sign for Kelvin.
+  if (!/^[A-Za-z]+$/.test(word)) return null;
   return VERDICT_OF.get(word.toLowerCase()) ?? null;
 }

@@ -18,6 +18,12 @@ export interface CheckDefinition {
   readonly accept: readonly AcceptRule[] | null;
   /** PEM bundle that is trusted beside the system's authorities; a path from the working directory; null: none. */
   readonly caFile: string | null;
+  /** Heartbeats: the time from one to the next, milliseconds; absent: the setting `heartbeats.silence` alone counts. */
+  readonly periodMs?: number;
+  /** Heartbeats: how much later than that one may come, milliseconds; absent: not at all. */
+  readonly graceMs?: number;
+  /** The owner chose this kind although the service sends heartbeats: these no longer change it. Absent: not so. */
+  readonly keepsKind?: true;
 }
 
 /** The kinds of vendor status pages that a catalogue entry can name. */
@@ -74,6 +80,8 @@ export interface Service {
   readonly paused: boolean;
   readonly check: CheckDefinition;
   readonly statusPage: StatusPage | null;
+  /** The owner lets everybody see what the service reports of its dependencies; absent: not so. */
+  readonly publicDependencies?: true;
   /** Grows with every change of the definition, from 1. */
   readonly revision: number;
 }

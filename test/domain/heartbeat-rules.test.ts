@@ -1,0 +1,120 @@
+/** What a received heartbeat means (decisions, Heartbeats). */
+import t from 'tap';
+import {
+  checkedAtOf,
+  judgeHeartbeat,
+  latestOfBeat,
+  latestOfSilence,
+  refuseTimestamp,
+  responseTimeOf,
+  sampleOfLatest,
+  silenceOf,
+} from '../../src/domain/heartbeat-rules.ts';
+import { NO_TIMING } from '../../src/domain/result.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { readTime } from '../../src/domain/utc-time.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 10);
+const REPORT = { kind: 'beat', domain: 'a.example', word: 'up', dependencies: null, run: null } as const;
+
+t.test('it refuses a timestamp over 5 minutes ahead or over 10 minutes behind', async (t) => {
+  t.equal(refuseTimestamp(NOW + 300_000, NOW), null);
+  t.equal(refuseTimestamp(NOW + 300_001, NOW), 'is more than 5 minutes ahead of our clock');
+  t.equal(refuseTimestamp(NOW - 600_000, NOW), null);
+  t.equal(refuseTimestamp(NOW - 600_001, NOW), 'is more than 10 minutes behind our clock');
+});
+
+t.test('it was checked at the earlier of timestamp and arrival', async (t) => {
+  t.equal(checkedAtOf({ ...REPORT, timestamp: null }, NOW), NOW);
+  t.equal(checkedAtOf({ ...REPORT, timestamp: NOW - 5 }, NOW), NOW - 5);
+  t.equal(checkedAtOf({ ...REPORT, timestamp: NOW + 5 }, NOW), NOW);
+});
+
+t.test('it takes the largest latency as response time', async (t) => {
+  const dependency = (latencyMs: number | null) => ({ name: 'x', status: 'down', latencyMs }) as const;
+  t.equal(responseTimeOf([dependency(3), dependency(40), dependency(null)]), 40);
+  t.equal(responseTimeOf([dependency(0)]), 0);
+  for (const none of [null, [], [dependency(null)]]) t.equal(responseTimeOf(none), null);
+});
+
+t.test('it lets the word of the owner stand, and only `ok` be slowed by latency', async (t) => {
+  const cases = [
+    ['up', null, 'up'],
+    ['up', 3_000, 'up'],
+    ['up', 3_001, 'slow'],
+    ['slow', 1, 'slow'],
+    ['down', 1, 'down'],
+    ['down', 9_000, 'down'],
+  ] as const;
+  for (const [word, ms, verdict] of cases) t.equal(judgeHeartbeat(word, ms, 3_000), verdict, `${word} ${ms}`);
+});
+
+t.test('it shows 0 where no latency was reported, and keeps it out of percentiles', async (t) => {
+  const latest = latestOfBeat({ verdict: 'up', responseTimeMs: null, checkedAt: NOW });
+  t.strictSame(latest, {
+    source: 'heartbeat',
+    failure: null,
+    blocked: false,
+    timing: NO_TIMING,
+    certificateExpiresAt: null,
+    status: 'up',
+    responseTimeMs: 0,
+    statusCode: 200,
+    checkedAt: NOW,
+  });
+  const sample = { serviceId: 7, at: NOW, status: 'up', statusCode: 200, suspect: false } as const;
+  t.strictSame(sampleOfLatest(7, latest, null), { ...sample, latencyMs: null });
+  t.strictSame(sampleOfLatest(7, latest, 600_000), { ...sample, latencyMs: 65_534 });
+});
+
+t.test('it shows silence without a response, at the deadline', async (t) => {
+  t.match(latestOfSilence(NOW), {
+    status: 'down',
+    responseTimeMs: null,
+    statusCode: 0,
+    checkedAt: NOW,
+    source: 'silence',
+  });
+});
+
+t.test('it adds period and grace, or takes the setting', async (t) => {
+  t.equal(silenceOf(DEFAULT_CHECK, 600_000), 600_000);
+  t.equal(silenceOf({ ...DEFAULT_CHECK, graceMs: 5 }, 600_000), 600_005);
+  t.equal(silenceOf({ ...DEFAULT_CHECK, periodMs: 60_000, graceMs: 5 }, 600_000), 60_005);
+  t.equal(silenceOf({ ...DEFAULT_CHECK, periodMs: 60_000 }, 600_000), 60_000);
+});
+
+t.test('it reads times of RFC 3339, and nothing else', async (t) => {
+  const good: readonly [string, number][] = [
+    ['2026-11-20T10:00:00.000Z', NOW],
+    ['2026-11-20t10:00:00z', NOW],
+    ['2026-11-20T10:00:00.1234567Z', NOW + 123],
+    ['2026-11-20T10:00:00.5+00:00', NOW + 500],
+    ['2026-11-20T12:30:00+02:30', NOW],
+    ['2026-11-20T08:00:00-02:00', NOW],
+    ['2024-02-29T00:00:00Z', Date.UTC(2024, 1, 29)],
+    ['0001-01-01T00:00:00Z', -62_135_596_800_000],
+  ];
+  for (const [text, at] of good) t.equal(readTime(text), at, text);
+  const bad = [
+    '',
+    '2026-11-20',
+    '2026-11-20T10:00:00',
+    '2026-11-20T10:00Z',
+    '2026-11-20 10:00:00Z',
+    '2026-02-30T10:00:00Z',
+    '2025-02-29T10:00:00Z',
+    '2026-13-01T10:00:00Z',
+    '2026-00-01T10:00:00Z',
+    '2026-11-20T24:00:00Z',
+    '2026-11-20T10:60:00Z',
+    '2026-11-20T10:00:60Z',
+    '2026-11-20T10:00:00+24:00',
+    '+02026-11-20T10:00:00Z',
+    '1763632800000',
+    'Fri, 20 Nov 2026 10:00:00 GMT',
+    ' 2026-11-20T10:00:00Z',
+    '2026-11-20T10:00:00Z\n',
+  ];
+  for (const text of bad) t.equal(readTime(text), null, JSON.stringify(text));
+});
