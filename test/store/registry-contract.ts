@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import t from 'tap';
 import type { Registry } from '../../src/store/ports/registry.ts';
+import { heartbeatContract } from './registry-contract-heartbeats.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
 import { judgementContract } from './registry-contract-judgements.ts';
 import { keyContract } from './registry-contract-keys.ts';
@@ -31,5 +32,6 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('judgements', (t) => judgementContract(t, open));
   t.test('incidents', (t) => incidentContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));
+  t.test('heartbeats', (t) => heartbeatContract(t, open));
   t.test('keys and facts', (t) => keyContract(t, open));
 }

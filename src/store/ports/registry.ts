@@ -8,6 +8,7 @@ import type { Incident, IncidentStatus, Severity } from '../../domain/incident.t
 import type { Maintenance } from '../../domain/maintenance.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { Service } from '../../domain/service.ts';
+import type { HeartbeatBook, HeartbeatWrite } from './heartbeats.ts';
 
 /** A change of the list of services; `service` is null where it was removed. */
 export interface ServiceChange {
@@ -42,14 +43,21 @@ export interface Judgement {
   readonly incident: Incident | null;
   /** What the prober has learnt; null: nothing new. */
   readonly memory: ProbeMemory | null;
+  /** The heartbeat that it was judged from, written with it; absent: there was none. */
+  readonly heartbeat?: HeartbeatWrite;
 }
 
 /**
  * `stale`: another writer was first; read again and judge again. Where `current.seq` is the very one that was expected,
- * the service was removed, or never was: drop the result.
+ * the service was removed, or never was, or is no longer the heartbeat's account's: drop the result.
  */
 export type CommitOutcome =
-  | { readonly kind: 'committed'; readonly transition: Transition | null }
+  | {
+      readonly kind: 'committed';
+      readonly transition: Transition | null;
+      /** How long the run has lasted that its heartbeat ended, milliseconds; null: it ended none. Absent: no heartbeat. */
+      readonly runMs?: number | null;
+    }
   | { readonly kind: 'stale'; readonly current: CurrentStatus };
 
 /** A service with all that the record and the engine must know of it at start. */
@@ -59,6 +67,8 @@ export interface ServiceState {
   readonly memory: ProbeMemory;
   /** Own incident that is not yet resolved; null: none. */
   readonly openIncident: Incident | null;
+  /** Newest timestamp that its heartbeats carried, epoch milliseconds; null or absent: none did. */
+  readonly toldAt?: number | null;
 }
 
 /** An account that owns services and keys. */
@@ -143,10 +153,11 @@ export type RegistryErrorCode =
   | 'slug_taken'
   | 'not_found'
   | 'account_limit'
+  | 'foreign_domain'
   | 'catalogue_domain';
 
 /** Durable memory of services, judgements, accounts and keys. */
-export interface Registry {
+export interface Registry extends HeartbeatBook {
   /** Every service with its state, for the start. */
   loadServices(): Promise<ServiceState[]>;
   /** Replaces the public list as one transaction. A service that left the list keeps its slug reserved. */

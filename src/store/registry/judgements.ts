@@ -2,13 +2,14 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { type CurrentStatus, type Transition, unknownStatus } from '../../domain/current.ts';
 import type { CommitOutcome, Judgement } from '../ports/registry.ts';
+import { prepareHeartbeatWriter } from './heartbeat-rows.ts';
 import { prepareIncidentWriter } from './write-incident.ts';
 
 /** Commits judgements inside the caller's transaction. */
 export interface Judgements {
   /**
-   * Outcomes in the order of the input. `stale` where another writer was first; for a removed or unknown service
-   * too, and then `current.seq` is the expected one: there is nothing to judge again. Throws for a judgement that
+   * Outcomes in the order of the input. `stale` where another writer was first; for a removed or unknown service,
+   * and for a heartbeat of an account that no longer has it, too, and then `current.seq` is the expected one: there is nothing to judge again. Throws for a judgement that
    * contradicts itself, which is a bug of the caller.
    */
   commit(judgements: readonly Judgement[]): CommitOutcome[];
@@ -29,10 +30,17 @@ export function createJudgements(database: DatabaseSync): Judgements {
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
   const writeIncident = prepareIncidentWriter(database);
+  const heartbeats = prepareHeartbeatWriter(database);
+  const readCurrent = (serviceId: number): CurrentStatus => {
+    const row = read.get(serviceId);
+    return row === undefined ? unknownStatus(serviceId) : toCurrent(row);
+  };
 
   const commitOne = (judgement: Judgement): CommitOutcome => {
     checkJudgement(judgement);
-    const { serviceId, expectedSeq, current, transition, incident, memory } = judgement;
+    const { serviceId, expectedSeq, current, transition, incident, memory, heartbeat } = judgement;
+    if (heartbeat !== undefined && !heartbeats.accepts(serviceId, heartbeat.accountId))
+      return { kind: 'stale', current: readCurrent(serviceId) };
     const { changes } = update.run(
       current.seq,
       current.observedAt,
@@ -43,13 +51,11 @@ export function createJudgements(database: DatabaseSync): Judgements {
       serviceId,
       expectedSeq,
     );
-    if (changes === 0) {
-      const row = read.get(serviceId);
-      return { kind: 'stale', current: row === undefined ? unknownStatus(serviceId) : toCurrent(row) };
-    }
+    if (changes === 0) return { kind: 'stale', current: readCurrent(serviceId) };
     if (incident !== null) writeIncident(incident);
-    if (transition === null) return { kind: 'committed', transition: null };
-    return { kind: 'committed', transition: writeTransition(transition) };
+    const written = transition === null ? null : writeTransition(transition);
+    if (heartbeat === undefined) return { kind: 'committed', transition: written };
+    return { kind: 'committed', transition: written, runMs: heartbeats.write(serviceId, heartbeat) };
   };
 
   const writeTransition = (transition: Omit<Transition, 'position'>): Transition => {

@@ -28,8 +28,18 @@ export function loadServices({ kysely, queries }: RegistryStore): ServiceState[]
       kysely
         .selectFrom('services')
         .innerJoin('current', 'current.service_id', 'services.id')
+        .leftJoin('heartbeat_services', 'heartbeat_services.service_id', 'services.id')
         .selectAll('services')
-        .select(['service_id', 'seq', 'observed_at', 'status', 'since', 'latest', 'memory'])
+        .select([
+          'current.service_id',
+          'seq',
+          'observed_at',
+          'status',
+          'since',
+          'latest',
+          'memory',
+          'timestamp',
+        ])
         .where('removed', '=', 0)
         .orderBy('services.id'),
     )
@@ -38,5 +48,6 @@ export function loadServices({ kysely, queries }: RegistryStore): ServiceState[]
       current: toCurrent(row),
       memory: row.memory === null ? NO_MEMORY : JSON.parse(row.memory),
       openIncident: open.get(row.id) ?? null,
+      ...(row.timestamp === null ? {} : { toldAt: row.timestamp }),
     }));
 }

@@ -46,6 +46,11 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     putCatalogue: (services) => tell(call('putCatalogue', [services])),
     addService: (service) => tell(call('addService', [service])),
     removeService: (slug) => tell(call('removeService', [slug])),
+    claimDomain: (domain, accountId) => tell(call('claimDomain', [domain, accountId])),
+    changeService: (slug, edit) => tell(call('changeService', [slug, edit])),
+    recentHeartbeats: (serviceId) => call('recentHeartbeats', [serviceId]),
+    dependenciesOf: (serviceId, limit) => call('dependenciesOf', [serviceId, limit]),
+    failingDependencies: (page) => call('failingDependencies', [page]),
     changesAfter,
     watchChanges(seq, listener) {
       const watch = startChangeWatch({ changesAfter, clock, log }, seq, listener);

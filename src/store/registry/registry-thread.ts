@@ -2,6 +2,7 @@
 
 import { systemClock } from '../../clock.ts';
 import type { Service } from '../../domain/service.ts';
+import type { ServiceEdit } from '../ports/heartbeats.ts';
 import type {
   IncidentQuery,
   Judgement,
@@ -9,6 +10,8 @@ import type {
   NewService,
   VendorReading,
 } from '../ports/registry.ts';
+import { changeService, claimDomain } from './claim-domain.ts';
+import { dependenciesOf, failingDependencies, recentHeartbeats } from './dependency-rows.ts';
 import { getFact, setFact } from './fact-rows.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { findIncident, incidentsSince, listIncidents } from './incident-rows.ts';
@@ -73,6 +76,13 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     addService: (service: NewService): Promise<Service> =>
       write(() => addService(store, service, domainsPerAccount)),
     removeService: (slug: string) => write(() => removeService(store, slug)),
+    claimDomain: (domain: string, accountId: number) =>
+      write(() => claimDomain(store, domain, accountId, domainsPerAccount)),
+    changeService: (slug: string, edit: ServiceEdit) => write(() => changeService(store, slug, edit)),
+    recentHeartbeats: (serviceId: number) => read(() => recentHeartbeats(store, serviceId)),
+    dependenciesOf: (serviceId: number, limit: number) => read(() => dependenciesOf(store, serviceId, limit)),
+    failingDependencies: (page: { readonly limit: number; readonly offset: number }) =>
+      read(() => failingDependencies(store, page)),
     changesAfter: (seq: number) => read(() => readChanges(store, seq)),
     lastChange: () => read(() => lastChange(store)),
 

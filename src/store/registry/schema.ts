@@ -1,6 +1,7 @@
 /** Tables of the registry as Kysely sees them; made by `migrations.ts`. Times are epoch milliseconds, flags 0 or 1. */
 import type { Generated } from 'kysely';
 import type { Category } from '../../domain/category.ts';
+import type { HeartbeatKind } from '../../domain/heartbeat-body.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { ServiceOrigin } from '../../domain/service.ts';
@@ -25,6 +26,7 @@ export interface ServicesTable {
   status_page: string | null;
   revision: number;
   removed: number;
+  public_dependencies: number;
 }
 
 /** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */
@@ -115,6 +117,60 @@ export interface MaintenancesTable {
   updates: string;
 }
 
+/** The last heartbeats of each service; `id` is service × 100 + number % 100. */
+export interface HeartbeatsTable {
+  id: number;
+  /** Of the service's heartbeats, from 0. */
+  number: number;
+  kind: HeartbeatKind;
+  arrived_at: number;
+  timestamp: number | null;
+  counted: number;
+  verdict: Verdict | null;
+  response_time: number | null;
+  run: string | null;
+  run_ms: number | null;
+  body: string;
+}
+
+/** What is known of each service that ever sent a heartbeat. */
+export interface HeartbeatServicesTable {
+  service_id: number;
+  count: number;
+  /** Of the newest that counted. */
+  arrived_at: number | null;
+  /** Newest timestamp of those that counted. */
+  timestamp: number | null;
+  reported_at: number | null;
+  /** JSON of DependencyState[]. */
+  dependencies: string;
+}
+
+/** Runs that have begun. */
+export interface HeartbeatRunsTable {
+  id: Generated<number>;
+  service_id: number;
+  run: string;
+  started_at: number;
+}
+
+/** Changes of dependencies; status null: no longer reported. */
+export interface DependencyChangesTable {
+  id: Generated<number>;
+  service_id: number;
+  name: string;
+  status: Verdict | null;
+  at: number;
+}
+
+/** Dependencies that are down by the newest report of their service; `folded` is how names are counted together. */
+export interface FailingDependenciesTable {
+  service_id: number;
+  name: string;
+  folded: string;
+  since: number;
+}
+
 /** Accounts. */
 export interface AccountsTable {
   id: Generated<number>;
@@ -159,6 +215,11 @@ export interface RegistrySchema {
   incidents: IncidentsTable;
   vendor_entries: VendorEntriesTable;
   maintenances: MaintenancesTable;
+  heartbeats: HeartbeatsTable;
+  heartbeat_services: HeartbeatServicesTable;
+  heartbeat_runs: HeartbeatRunsTable;
+  dependency_changes: DependencyChangesTable;
+  failing_dependencies: FailingDependenciesTable;
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   facts: FactsTable;

@@ -29,6 +29,7 @@ export function toDefinition(row: ServiceRow): NewService {
     paused: row.paused === 1,
     check: JSON.parse(row.check_definition),
     statusPage: row.status_page === null ? null : JSON.parse(row.status_page),
+    ...(row.public_dependencies === 1 ? { publicDependencies: true } : {}),
   };
 }
 
@@ -125,5 +126,6 @@ function toRow(service: NewService) {
     paused: service.paused ? 1 : 0,
     check_definition: JSON.stringify(service.check),
     status_page: service.statusPage === null ? null : JSON.stringify(service.statusPage),
+    public_dependencies: service.publicDependencies === true ? 1 : 0,
   };
 }

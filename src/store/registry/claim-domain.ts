@@ -1,0 +1,106 @@
+/** Whose a domain is when a heartbeat names it, and what its owner may change (decisions, Ownership). */
+import { DEFAULT_CHECK, dashDomain, type Service } from '../../domain/service.ts';
+import type { ServiceEdit } from '../ports/heartbeats.ts';
+import { addService } from './owner-services.ts';
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore } from './registry-store.ts';
+import { type ServiceRow, toDefinition, toService, updateService } from './service-rows.ts';
+
+/** Numbers that are tried behind a slug that is taken. */
+const MOST_NUMBERS = 10_000;
+
+/**
+ * Finds or registers the account's service with that domain, inside the caller's transaction. Throws `foreign_domain`,
+ * `catalogue_domain` or `account_limit`.
+ */
+export function claimDomain(
+  store: RegistryStore,
+  domain: string,
+  accountId: number,
+  domainsPerAccount: number,
+): Service {
+  const { kysely, queries } = store;
+  const row = queries.first(
+    kysely
+      .selectFrom('services')
+      .selectAll()
+      .where('domain', '=', domain)
+      .where('origin', '=', 'owner')
+      .where('removed', '=', 0),
+  );
+  if (row === undefined) return register(store, domain, accountId, domainsPerAccount);
+  if (row.account_id !== accountId)
+    throw new RegistryError(
+      'foreign_domain',
+      `${domain} is registered by another account. If it is yours, verify the domain.`,
+    );
+  return listen(store, row);
+}
+
+/** Changes an owner's service inside the caller's transaction. Throws `not_found`, for the catalogue's services too. */
+export function changeService(store: RegistryStore, slug: string, edit: ServiceEdit): Service {
+  const { kysely, queries } = store;
+  const row = queries.first(
+    kysely
+      .selectFrom('services')
+      .selectAll()
+      .where('slug', '=', slug)
+      .where('origin', '=', 'owner')
+      .where('removed', '=', 0),
+  );
+  if (row === undefined) throw new RegistryError('not_found', `No account has a service ${slug}.`);
+  const { publicDependencies, ...known } = toDefinition(row);
+  const { publicDependencies: isPublic = publicDependencies === true, check, ...rest } = edit;
+  return updateService(store, row, {
+    ...known,
+    ...rest,
+    check: check === undefined ? known.check : chosen(known.check, check),
+    ...(isPublic ? { publicDependencies: true } : {}),
+  });
+}
+
+/** A service that sends heartbeats and is given another kind keeps it, whatever it sends. */
+function chosen(before: Service['check'], after: Service['check']): Service['check'] {
+  const { keepsKind, ...check } = after;
+  if (check.kind === 'heartbeat') return check;
+  const keeps = before.kind === 'heartbeat' || before.keepsKind === true || keepsKind === true;
+  return keeps ? { ...check, keepsKind: true } : check;
+}
+
+function listen(store: RegistryStore, row: ServiceRow): Service {
+  const { check, ...definition } = toDefinition(row);
+  if (check.kind === 'heartbeat' || check.keepsKind === true) return toService(row);
+  return updateService(store, row, { ...definition, check: { ...check, kind: 'heartbeat' } });
+}
+
+function register(
+  store: RegistryStore,
+  domain: string,
+  accountId: number,
+  domainsPerAccount: number,
+): Service {
+  const base = dashDomain(domain);
+  for (let number = 1; ; number++) {
+    try {
+      return addService(
+        store,
+        {
+          slug: number === 1 ? base : `${base}-${number}`,
+          name: domain,
+          domain,
+          category: 'developer',
+          origin: 'owner',
+          accountId,
+          verified: false,
+          paused: false,
+          check: { ...DEFAULT_CHECK, kind: 'heartbeat' },
+          statusPage: null,
+        },
+        domainsPerAccount,
+      );
+    } catch (error) {
+      const isTaken = error instanceof RegistryError && error.code === 'slug_taken';
+      if (!isTaken || number >= MOST_NUMBERS) throw error;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+/** Reading what heartbeats left: the last of them, and what they say of dependencies. */
+import { sql } from 'kysely';
+import type { Dependencies, FailingDependency, StoredHeartbeat } from '../ports/heartbeats.ts';
+import { KEPT_HEARTBEATS } from './heartbeat-rows.ts';
+import type { RegistryStore } from './registry-store.ts';
+
+/** The last heartbeats of a service, newest first. */
+export function recentHeartbeats({ kysely, queries }: RegistryStore, serviceId: number): StoredHeartbeat[] {
+  const first = serviceId * KEPT_HEARTBEATS;
+  return queries
+    .all(
+      kysely
+        .selectFrom('heartbeats')
+        .selectAll()
+        .where('id', '>=', first)
+        .where('id', '<', first + KEPT_HEARTBEATS)
+        .orderBy('number', 'desc'),
+    )
+    .map((row) => ({
+      kind: row.kind,
+      arrivedAt: row.arrived_at,
+      timestamp: row.timestamp,
+      counted: row.counted === 1,
+      verdict: row.verdict,
+      responseTimeMs: row.response_time,
+      run: row.run,
+      body: row.body,
+      runMs: row.run_ms,
+    }));
+}
+
+/** What a service says of its dependencies. */
+export function dependenciesOf(
+  { kysely, queries }: RegistryStore,
+  serviceId: number,
+  limit: number,
+): Dependencies {
+  const row = queries.first(
+    kysely
+      .selectFrom('heartbeat_services')
+      .select(['reported_at', 'dependencies'])
+      .where('service_id', '=', serviceId),
+  );
+  const changes = queries.all(
+    kysely
+      .selectFrom('dependency_changes')
+      .select(['name', 'status', 'at'])
+      .where('service_id', '=', serviceId)
+      .orderBy('id', 'desc')
+      .limit(limit),
+  );
+  return {
+    reportedAt: row?.reported_at ?? null,
+    dependencies: JSON.parse(row?.dependencies ?? '[]'),
+    changes: changes.map(({ name, status, at }) => ({ name, status, at })),
+  };
+}
+
+/** Dependencies reported as failing now; a service that is silent, paused or no longer sends says nothing now. */
+export function failingDependencies(
+  { kysely, queries }: RegistryStore,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): FailingDependency[] {
+  return queries
+    .all(
+      kysely
+        .selectFrom('failing_dependencies')
+        .innerJoin('services', 'services.id', 'failing_dependencies.service_id')
+        .innerJoin('current', 'current.service_id', 'services.id')
+        .select((eb) => [
+          'folded as name',
+          eb.fn.count<number>('services.id').distinct().as('services'),
+          eb.fn.min('failing_dependencies.since').as('since'),
+        ])
+        .where('services.removed', '=', 0)
+        .where('services.paused', '=', 0)
+        .where('services.verified', '=', 1)
+        .where('services.public_dependencies', '=', 1)
+        .where(sql`json_extract(services.check_definition, '$.kind')`, '=', 'heartbeat')
+        .where(sql`coalesce(json_extract(current.latest, '$.source'), '')`, '<>', 'silence')
+        .groupBy('folded')
+        .orderBy('services', 'desc')
+        .orderBy('name')
+        .limit(limit)
+        .offset(offset),
+    )
+    .map(({ name, services, since }) => ({ name, services, since }));
+}
