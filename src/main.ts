@@ -18,7 +18,7 @@ import { findUnused, findWarnings } from './config/cross-check.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings } from './config/resolve-config.ts';
 import type { CheckTarget } from './domain/check-target.ts';
-import { NO_MEMORY, type ProbeMemory } from './domain/result.ts';
+import type { ProbeMemory } from './domain/result.ts';
 import type { Service } from './domain/service.ts';
 import { createFleet } from './engine/fleet/fleet.ts';
 import { startFeedThread } from './feeds/feed-thread.ts';
@@ -32,9 +32,10 @@ import { userAgentOf } from './outbound/user-agent.ts';
 import type { ProberSettings } from './probe/prober.ts';
 import { createRecord } from './record/record.ts';
 import { createRenderer } from './render/renderer.ts';
-import type { ServiceState } from './store/ports/registry.ts';
+import type { ServiceChange, ServiceState } from './store/ports/registry.ts';
 import { openRegistry } from './store/registry/sqlite-registry.ts';
 import { acquireLease } from './store/registry/writer-lease.ts';
+import { openInfluxSamples } from './store/samples/influx/influx-samples.ts';
 import { openSamples } from './store/samples/sqlite-samples.ts';
 import { createMemoryStatusStore } from './store/status/memory-status-store.ts';
 import { VERSION } from './version.ts';
@@ -69,13 +70,20 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     log,
   );
   const { rawRetentionMs, rollupRetentionMs } = storage;
-  const samples = await openSamples({
-    dataDir: storage.dataDir,
-    rawRetentionMs,
-    rollupRetentionMs,
-    log,
-    onEnd,
-  });
+  const directory = createServiceDirectory();
+  const { dataDir, influx } = storage;
+  const influxSamples =
+    influx.url === null
+      ? null
+      : await openInfluxSamples({
+          settings: { ...influx, url: influx.url.replace(/\/+$/, ''), bucket: influx.bucket ?? 'upbeat' },
+          dataDir,
+          labelsOf: directory.byId,
+          log,
+          onEnd,
+        });
+  const samples =
+    influxSamples ?? (await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd }));
   const status = createMemoryStatusStore({ log });
 
   // Services.
@@ -87,7 +95,6 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   );
   const lastChange = await registry.lastChange();
   const states = await registry.loadServices();
-  const directory = createServiceDirectory();
   directory.load(states.map(({ service }) => service));
 
   // What vendors say.
@@ -137,6 +144,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
     isInMaintenance: board.isInMaintenance,
+    heartbeats: { registry, silenceMs: config.heartbeats.silenceMs, onClaimed: takeService },
   });
   await record.load(states);
 
@@ -168,7 +176,11 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const renderer = await createRenderer({ log });
   const authenticator = createKeyAuthenticator({ registry, clock, log });
   const metrics = createMetrics();
-  const readiness = (): Readiness => ({ phase, prober: record.prober(), parts: {} });
+  const readiness = (): Readiness => ({
+    phase,
+    prober: record.prober(),
+    parts: influxSamples === null ? {} : { influx: { problem: influxSamples.problem() } },
+  });
   const api = createApi({
     settings: {
       siteUrl,
@@ -201,14 +213,20 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     feeds: { health: board.feeds, polls: () => polls },
   });
 
-  // Changes of the list, whoever makes them: the catalogue, a command, the API.
-  const unwatchChanges = registry.watchChanges(lastChange, (change) => {
+  // Changes of the list, whoever makes them: the catalogue, a command, the API, a heartbeat.
+  function applyChange(change: ServiceChange): void {
+    const { serviceId, service } = change;
     directory.apply(change);
     record.applyChange(change);
-    desk.applyChange(change.serviceId, change.service);
-    const { serviceId, service } = change;
-    fleet.apply({ serviceId, target: service === null ? null : targetOf(service, NO_MEMORY, null) });
-  });
+    desk.applyChange(serviceId, service);
+    const { memory, lastCheckedAt } = record.knowledgeOf(serviceId);
+    fleet.apply({ serviceId, target: service === null ? null : targetOf(service, memory, lastCheckedAt) });
+  }
+  /** The change that a heartbeat has just made; the feed of changes tells of it once more, and then changes nothing. */
+  function takeService(service: Service): void {
+    applyChange({ seq: 0, serviceId: service.id, slug: service.slug, service });
+  }
+  const unwatchChanges = registry.watchChanges(lastChange, applyChange);
   const catalogueWatch = watchCatalogue(catalogue.text, {
     file: catalogueFile,
     clock,
@@ -226,6 +244,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
 
   const server = createHttpServer(api.listener);
   const port = await listen(server, http.host, http.port);
+  record.startListening();
   await desk.load(states.map(({ service }) => service));
   await fleet.start(states.flatMap((state) => startTarget(state)));
   phase = 'serving';

@@ -6,12 +6,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { installServers } from './support/install-servers.ts';
+import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const insideCi = process.env.CI === 'true';
 
-const missing = await installServers(['chromium']);
+const missing = await installServers(SERVER_PACKAGES);
 await run('tap', ['build'], 'ignore');
 const tap = spawn('tap', ['run', '--reporter=tap', ...process.argv.slice(2)], {
   stdio: ['ignore', 'pipe', 'inherit'],

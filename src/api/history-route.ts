@@ -2,10 +2,11 @@
 import { Type } from '@sinclair/typebox';
 import { formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
+import type { SampleQuery, SampleStore } from '../store/ports/samples.ts';
 import { json, type Route } from './exchange.ts';
 import { viewIncidentService } from './incident-view.ts';
 import { readParameters, refuse } from './parameters.ts';
+import { ApiError } from './problem.ts';
 import { findService } from './reading-routes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 
@@ -45,7 +46,7 @@ export function historyRoute({ directory, samples, now }: HistorySources): Route
     async handle(request) {
       const service = findService(directory, request);
       const window = readWindow(request.query, now());
-      const buckets = await samples.query({ serviceId: service.id, ...window });
+      const buckets = await readBuckets(samples, { serviceId: service.id, ...window });
       return json(
         JSON.stringify({
           service: viewIncidentService(service),
@@ -86,6 +87,18 @@ export function readWindow(
     );
   }
   return { from, to, stepMs };
+}
+
+/** Throws `history_unavailable` while the store of the samples is away. */
+async function readBuckets(samples: HistorySources['samples'], query: SampleQuery): Promise<Bucket[]> {
+  try {
+    return await samples.query(query);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'samples_away') throw error;
+    const detail =
+      'The store of past checks does not answer; the present status does. Try again in a minute.';
+    throw new ApiError('history_unavailable', detail, {}, { 'Retry-After': '60' });
+  }
 }
 
 function readTime(name: string, text: string | undefined): number | null {

@@ -11,6 +11,7 @@ export const PROBLEMS = {
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   rate_limited: { status: 429, title: 'Rate limit exceeded' },
   too_many_streams: { status: 429, title: 'Too many open streams' },
+  history_unavailable: { status: 503, title: 'History unavailable' },
   internal_error: { status: 500, title: 'Internal server error' },
 } as const;
 

@@ -40,7 +40,7 @@ export interface ConfigWarning {
 }
 
 /** Looks for settings that are allowed and probably not wanted. */
-export function findWarnings({ http, checks, storage }: Config): ConfigWarning[] {
+export function findWarnings({ http, checks }: Config): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   const everyone = http.trustedProxies.find((block) => block.endsWith('/0'));
   if (everyone !== undefined) {
@@ -69,12 +69,6 @@ export function findWarnings({ http, checks, storage }: Config): ConfigWarning[]
       message: 'lets the services of owners reach private addresses; it is meant for tests only',
     });
   }
-  if (storage.influx.url !== null && storage.influx.bucket === null) {
-    warnings.push({
-      path: 'storage.influx.bucket',
-      message: 'is not set; InfluxDB takes no samples without one',
-    });
-  }
   return warnings;
 }
 
@@ -84,7 +78,6 @@ export function findUnused({ storage, auth }: Config): ConfigWarning[] {
   const add = (path: string, instead: string) =>
     unused.push({ path, message: `is not used by this version: ${instead}` });
   if (storage.redis.url !== null) add('storage.redis.url', 'the current status lives in the process');
-  if (storage.influx.url !== null) add('storage.influx.url', 'samples live in storage.dataDir');
   if (auth.providers.length > 0) add('auth.providers', 'accounts and keys are made by "upbeat keys create"');
   return unused;
 }

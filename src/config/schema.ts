@@ -159,7 +159,7 @@ export const CONFIG_SCHEMA = section(
       'What clients may ask for.',
     ),
     incidents: section(
-      { feedInterval: duration('5m', "How often a vendor's status page is read.", 10_000) },
+      { feedInterval: duration('5m', "How often a vendor's status page is read.", 1_000) },
       "Vendors' status pages.",
     ),
     auth: section(
@@ -201,7 +201,7 @@ export const CONFIG_SCHEMA = section(
             }),
             token: optionalText('Token; for v1 user:password.', { secret: true }),
             org: optionalText('Organisation, for v2.'),
-            bucket: optionalText('Bucket, or database for v1.'),
+            bucket: optionalText('Bucket, or database for v1; null: upbeat.'),
             api: choice(['v2', 'v1'], 'v2', 'v2 for InfluxDB 1.8 and newer, v1 for 1.6 and 1.7.'),
           },
           'Time series outside the process.',

@@ -33,9 +33,15 @@ export function servicePage(render: RenderPage, sources: PageSources): Route {
       }
       const at = now();
       const current = status.get(service.id) ?? unknownStatus(service.id);
+      // A page without its charts is better than none while the store of the samples is away.
+      const past = (from: number, stepMs: number) =>
+        samples.query({ serviceId: service.id, from, to: at, stepMs }).catch((error: { code?: string }) => {
+          if (error.code !== 'samples_away') throw error;
+          return [];
+        });
       const [day, quarter, incidents, year, maintenances] = await Promise.all([
-        samples.query({ serviceId: service.id, from: at - DAY_MS, to: at, stepMs: DAY_MS / 96 }),
-        samples.query({ serviceId: service.id, from: at - 90 * DAY_MS, to: at, stepMs: DAY_MS }),
+        past(at - DAY_MS, DAY_MS / 96),
+        past(at - 90 * DAY_MS, DAY_MS),
         registry.listIncidents({ serviceId: service.id, limit: INCIDENTS_SHOWN, offset: 0 }),
         registry.incidentsSince(service.id, at - 365 * DAY_MS),
         registry.listMaintenances({ serviceId: service.id, limit: INCIDENTS_SHOWN, offset: 0 }),

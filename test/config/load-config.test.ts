@@ -262,7 +262,6 @@ t.test('it warns of what is allowed and probably not wanted', async (t) => {
       'checks.interval: a check that fails can last 36s with its re-checks, longer than the interval of 35s; the service is then checked less often',
       'checks.slowOver: is not shorter than checks.timeout; nothing is ever slow',
       'checks.ownersMayProbePrivate: lets the services of owners reach private addresses; it is meant for tests only',
-      'storage.influx.bucket: is not set; InfluxDB takes no samples without one',
     ],
   );
 });
@@ -285,10 +284,10 @@ t.test('it gives every setting a variable of its own', async (t) => {
 t.test('it tells settings that have no effect yet', async (t) => {
   t.same(findUnused(fromText('')), []);
   const config = fromText(`
-    storage: { redis: { url: "redis://127.0.0.1" }, influx: { url: "http://127.0.0.1:8086" } }
+    storage: { redis: { url: "redis://127.0.0.1" } }
     auth: { providers: [{ id: x, kind: github, clientId: a, clientSecret: b }] }`);
   t.same(
     findUnused(config).map(({ path }) => path),
-    ['storage.redis.url', 'storage.influx.url', 'auth.providers'],
+    ['storage.redis.url', 'auth.providers'],
   );
 });

@@ -6,8 +6,18 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A Debian package and the program that shows that it is there; both have the same name so far. */
-export type ServerPackage = 'chromium';
+/** Debian packages, each with the program that shows that it is there. */
+const PROGRAMS = {
+  chromium: 'chromium',
+  influxdb: 'influxd',
+  'victoria-metrics': 'victoria-metrics',
+} as const;
+
+/** A package that some suites need. */
+export type ServerPackage = keyof typeof PROGRAMS;
+
+/** Every package that the tests need. */
+export const SERVER_PACKAGES = Object.keys(PROGRAMS) as ServerPackage[];
 
 /** Whether a program is on the path. */
 export function hasProgram(name: string): boolean {
@@ -16,7 +26,7 @@ export function hasProgram(name: string): boolean {
 
 /** Installs what is missing where that is allowed and possible; returns what is missing still. */
 export async function installServers(packages: readonly ServerPackage[]): Promise<ServerPackage[]> {
-  const absent = packages.filter((name) => !hasProgram(name));
+  const absent = packages.filter((name) => !hasProgram(PROGRAMS[name]));
   if (absent.length === 0) return [];
   const allowed = process.env.UPBEAT_TEST_INSTALL !== 'never';
   if (!allowed || process.getuid?.() !== 0 || !hasProgram('apt-get')) return absent;
@@ -29,5 +39,5 @@ export async function installServers(packages: readonly ServerPackage[]): Promis
     ...options,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  return absent.filter((name) => !hasProgram(name));
+  return absent.filter((name) => !hasProgram(PROGRAMS[name]));
 }

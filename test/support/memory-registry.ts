@@ -2,13 +2,19 @@
 import { type CurrentStatus, type Transition, unknownStatus } from '../../src/domain/current.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../src/domain/result.ts';
-import type { Service } from '../../src/domain/service.ts';
+import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
+import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
 import type { CommitOutcome, Judgement, Registry, ServiceState } from '../../src/store/ports/registry.ts';
 
 /** The part of the port that it implements. */
 export type JudgementRegistry = Pick<
   Registry,
-  'loadServices' | 'commitJudgements' | 'transitionsAfter' | 'lastTransition' | 'listIncidents'
+  | 'loadServices'
+  | 'claimDomain'
+  | 'commitJudgements'
+  | 'transitionsAfter'
+  | 'lastTransition'
+  | 'listIncidents'
 >;
 
 /** What a commit is to meet: it works, is refused before anything is written, or is written and then its answer is lost. */
@@ -21,6 +27,8 @@ export interface MemoryRegistry extends JudgementRegistry {
   readonly incidents: ReadonlyMap<string, Incident>;
   /** Every judgement that was committed, in order. */
   readonly committed: readonly Judgement[];
+  /** Every heartbeat that was written, in order. */
+  readonly heartbeats: readonly (HeartbeatWrite & { readonly serviceId: number })[];
   /** Calls of `commitJudgements`, refused ones included. */
   readonly calls: readonly (readonly Judgement[])[];
   current(serviceId: number): CurrentStatus;
@@ -32,7 +40,9 @@ export interface MemoryRegistry extends JudgementRegistry {
 }
 
 /** Makes a registry that knows `services`. */
-export function createMemoryRegistry(services: readonly Service[]): MemoryRegistry {
+export function createMemoryRegistry(known: readonly Service[]): MemoryRegistry {
+  const services = [...known];
+  const heartbeats: MemoryRegistry['heartbeats'][number][] = [];
   const currents = new Map<number, CurrentStatus>(services.map(({ id }) => [id, unknownStatus(id)]));
   const memories = new Map<number, ProbeMemory>();
   const transitions: Transition[] = [];
@@ -54,20 +64,26 @@ export function createMemoryRegistry(services: readonly Service[]): MemoryRegist
     )
       throw new Error(`judgement of service ${judgement.serviceId} contradicts itself`);
     const stored = currentOf(judgement.serviceId);
-    if (!currents.has(judgement.serviceId) || stored.seq !== judgement.expectedSeq)
+    const owner = services.find(({ id }) => id === judgement.serviceId)?.accountId;
+    const isForeign = judgement.heartbeat !== undefined && judgement.heartbeat.accountId !== owner;
+    if (isForeign || !currents.has(judgement.serviceId) || stored.seq !== judgement.expectedSeq)
       return { kind: 'stale', current: stored };
     currents.set(judgement.serviceId, judgement.current);
     committed.push(judgement);
     if (judgement.incident !== null) incidents.set(judgement.incident.id, judgement.incident);
     if (judgement.memory !== null) memories.set(judgement.serviceId, judgement.memory);
-    if (judgement.transition === null) return { kind: 'committed', transition: null };
+    const { heartbeat } = judgement;
+    if (heartbeat !== undefined) heartbeats.push({ ...heartbeat, serviceId: judgement.serviceId });
+    const written = heartbeat === undefined ? {} : { runMs: heartbeat.run === null ? null : 1_500 };
+    if (judgement.transition === null) return { kind: 'committed', transition: null, ...written };
     const transition = { position: transitions.length + 1, ...judgement.transition };
     transitions.push(transition);
-    return { kind: 'committed', transition };
+    return { kind: 'committed', transition, ...written };
   }
 
   return {
-    ids: services.map(({ id }) => id),
+    ids: known.map(({ id }) => id),
+    heartbeats,
     transitions,
     incidents,
     committed,
@@ -91,6 +107,33 @@ export function createMemoryRegistry(services: readonly Service[]): MemoryRegist
               serviceId === service.id && source === 'own' && status !== 'resolved',
           ) ?? null,
       }));
+    },
+    async claimDomain(domain, accountId) {
+      const at = services.findIndex((service) => service.domain === domain);
+      const found = services[at];
+      if (found !== undefined && found.accountId !== accountId)
+        throw Object.assign(new Error('not yours'), { code: 'foreign_domain' });
+      const check = { ...(found?.check ?? DEFAULT_CHECK), kind: 'heartbeat' } as const;
+      const service: Service =
+        found === undefined
+          ? {
+              id: services.length + 1,
+              slug: dashDomain(domain),
+              name: domain,
+              domain,
+              category: 'developer',
+              origin: 'owner',
+              accountId,
+              verified: false,
+              paused: false,
+              check,
+              statusPage: null,
+              revision: 1,
+            }
+          : { ...found, check, revision: found.revision + (found.check.kind === 'heartbeat' ? 0 : 1) };
+      services[at === -1 ? services.length : at] = service;
+      if (found === undefined) currents.set(service.id, unknownStatus(service.id));
+      return service;
     },
     async commitJudgements(judgements) {
       calls.push(judgements);

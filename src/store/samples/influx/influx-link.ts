@@ -1,0 +1,140 @@
+/** One server: writing through its client, reading by InfluxQL, which every InfluxDB from 1.6 on answers. */
+import { HttpError, InfluxDB, type WriteApi } from '@influxdata/influxdb-client';
+import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
+
+/** What came of sending lines. */
+export type SendOutcome =
+  | { readonly kind: 'stored' }
+  /** The server is away or refuses for now: to be tried again. */
+  | { readonly kind: 'away'; readonly problem: string }
+  /** The server will never take them. */
+  | { readonly kind: 'refused'; readonly problem: string };
+
+/** A table of an answer. */
+export interface InfluxTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (number | string | null)[])[];
+}
+
+/** A link to a server. */
+export interface InfluxLink {
+  /** Sends lines as one request. Never rejects. */
+  send(lines: readonly string[]): Promise<SendOutcome>;
+  /** Runs statements; a table each, null where one has no rows. Rejects with code `samples_away` or `samples_refused`. */
+  query(statements: readonly string[]): Promise<(InfluxTable | null)[]>;
+  close(): Promise<void>;
+}
+
+/** An error of the link. */
+export class InfluxError extends Error {
+  readonly code: 'samples_away' | 'samples_refused';
+
+  constructor(code: InfluxError['code'], problem: string) {
+    super(problem);
+    this.code = code;
+  }
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Opens a link; nothing is asked of the server yet. */
+export function openInfluxLink(settings: InfluxSettings): InfluxLink {
+  const { url, bucket, org, api } = settings;
+  const headers = authorizationOf(settings);
+  const client = new InfluxDB({ url, timeout: TIMEOUT_MS, headers });
+  return {
+    async send(lines) {
+      // Its own buffer and retries are off: what could not be sent waits in the spool, in order.
+      const writeApi = client.getWriteApi(org ?? '', bucket, 'ms', {
+        batchSize: lines.length + 1,
+        maxBatchBytes: Number.MAX_SAFE_INTEGER,
+        flushInterval: 0,
+        maxRetries: 0,
+        maxBufferLines: 0,
+        gzipThreshold: 1_000,
+        // Handed on as it is; without this the client writes it to the console.
+        writeFailed: (error) => Promise.reject(error),
+      });
+      if (api === 'v1') useOldPath(writeApi, bucket);
+      try {
+        return await sendThrough(writeApi, lines);
+      } finally {
+        await writeApi.close().catch(() => {});
+      }
+    },
+    async query(statements) {
+      const body = new URLSearchParams({ db: bucket, epoch: 'ms', q: statements.join(';') });
+      let response: Response;
+      try {
+        response = await fetch(`${url}/query`, {
+          method: 'POST',
+          headers,
+          body,
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        });
+      } catch (error) {
+        throw new InfluxError('samples_away', `InfluxDB does not answer: ${reasonOf(error)}`);
+      }
+      const text = await response.text();
+      if (!response.ok) {
+        const code = response.status >= 500 || response.status === 429 ? 'samples_away' : 'samples_refused';
+        throw new InfluxError(code, `InfluxDB answered with HTTP ${response.status}: ${text.slice(0, 200)}`);
+      }
+      return readAnswer(text, statements.length);
+    },
+    async close() {},
+  };
+}
+
+/** The client knows the path of version 2; its `path` is open to be set. */
+function useOldPath(writeApi: WriteApi, database: string): void {
+  const query = new URLSearchParams({ db: database, precision: 'ms' });
+  (writeApi as WriteApi & { path: string }).path = `/write?${query}`;
+}
+
+async function sendThrough(writeApi: WriteApi, lines: readonly string[]): Promise<SendOutcome> {
+  try {
+    writeApi.writeRecords([...lines]);
+    await writeApi.flush();
+    return { kind: 'stored' };
+  } catch (error) {
+    const status = error instanceof HttpError ? error.statusCode : 0;
+    const problem =
+      status === 0
+        ? `InfluxDB does not answer: ${reasonOf(error)}`
+        : `InfluxDB answered with HTTP ${status}: ${(error as Error).message.slice(0, 200)}`;
+    // 400 and 413 speak of the lines; anything else may pass, or can be mended by the operator.
+    return { kind: status === 400 || status === 413 ? 'refused' : 'away', problem };
+  }
+}
+
+interface RawAnswer {
+  readonly error?: string;
+  readonly results?: readonly {
+    readonly error?: string;
+    readonly series?: readonly {
+      readonly columns: readonly string[];
+      readonly values: InfluxTable['rows'];
+    }[];
+  }[];
+}
+
+function readAnswer(text: string, count: number): (InfluxTable | null)[] {
+  let answer: RawAnswer;
+  try {
+    answer = JSON.parse(text) as RawAnswer;
+  } catch {
+    throw new InfluxError('samples_refused', 'InfluxDB answered with something else than JSON');
+  }
+  const problem = answer.error ?? answer.results?.find(({ error }) => error !== undefined)?.error;
+  if (problem !== undefined) throw new InfluxError('samples_refused', `InfluxDB: ${problem.slice(0, 200)}`);
+  return Array.from({ length: count }, (_, index) => {
+    const [series] = answer.results?.[index]?.series ?? [];
+    return series === undefined ? null : { columns: series.columns, rows: series.values };
+  });
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message, code } = error as Error & { code?: string };
+  return (cause as { code?: string } | undefined)?.code ?? code ?? message;
+}

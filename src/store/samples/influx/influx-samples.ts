@@ -1,0 +1,129 @@
+/** Samples in InfluxDB (operating, `storage.influx`): sent by a thread of its own, with a spool while the server is away. */
+import type { Sample } from '../../../domain/sample.ts';
+import type { Log } from '../../../log.ts';
+import { startThread } from '../../../thread/rpc.ts';
+import type { SampleStore } from '../../ports/samples.ts';
+import { packSamples } from '../wire.ts';
+import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
+import type { InfluxMethods, InfluxThreadData } from './influx-thread.ts';
+import type { InfluxWriterState } from './influx-writer.ts';
+
+/** How to open the store. */
+export interface InfluxSamplesOptions {
+  readonly settings: InfluxSettings;
+  /** Folder of the spool. */
+  readonly dataDir: string;
+  /** Most bytes of the spool; default 1 GiB. */
+  readonly spoolBytes?: number;
+  /** Names of a service, for the tags; null: it is not known. */
+  readonly labelsOf: (serviceId: number) => Pick<ServiceLabels, 'slug' | 'category'> | null;
+  readonly log: Log;
+  /** Called if the thread ends unasked. */
+  readonly onEnd?: (reason: Error) => void;
+}
+
+/** The port, and how the server is doing. */
+export interface InfluxSamples extends SampleStore {
+  /** Why samples do not reach the server, one line; null: they do. */
+  problem(): string | null;
+  /** Samples given up since the start. */
+  lost(): number;
+}
+
+const ENTRY = new URL('../../../../workers/samples-influx.ts', import.meta.url);
+const GATHER_MS = 50;
+const LOOK_MS = 1_000;
+const SPOOL_BYTES = 1024 ** 3;
+const NO_STATE: InfluxWriterState = { pending: 0, spoolBytes: 0, problem: null, lost: 0 };
+
+/** Opens the store. The server may be away: samples wait in the spool until it is there. */
+export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
+  const { settings, dataDir, spoolBytes = SPOOL_BYTES, labelsOf, log, onEnd } = options;
+  const data: InfluxThreadData = { settings, dataDir, spoolBytes };
+  const thread = startThread<InfluxMethods>(ENTRY, data, (reason) => {
+    log.error({ problem: reason.message }, 'the thread that writes to InfluxDB has ended');
+    onEnd?.(reason);
+  });
+  const told = new Map<number, string>();
+  let gathered: Sample[] = [];
+  let taken: PromiseWithResolvers<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let state = NO_STATE;
+  let appended = 0;
+
+  const note = (next: InfluxWriterState): void => {
+    if (next.problem !== null && state.problem === null)
+      log.warn({ problem: next.problem }, 'InfluxDB takes no samples; they wait on disk');
+    else if (next.problem === null && state.problem !== null) log.info({}, 'InfluxDB takes samples again');
+    if (next.lost > state.lost)
+      log.error({ samples: next.lost - state.lost, lost: next.lost }, 'samples for InfluxDB were given up');
+    state = next;
+  };
+
+  /** Names that the thread does not know yet, or knows otherwise. */
+  const newLabels = (samples: readonly Sample[]): ServiceLabels[] =>
+    [...new Set(samples.map(({ serviceId }) => serviceId))].flatMap((serviceId) => {
+      const labels = labelsOf(serviceId);
+      if (labels === null) return [];
+      const { slug, category } = labels;
+      const text = `${slug} ${category}`;
+      if (told.get(serviceId) === text) return [];
+      told.set(serviceId, text);
+      return [{ serviceId, slug, category }];
+    });
+
+  const send = async (): Promise<void> => {
+    clearTimeout(timer);
+    const [samples, waiting] = [gathered, taken];
+    gathered = [];
+    taken = null;
+    const packed = packSamples(samples);
+    try {
+      note(await thread.call('append', [packed, newLabels(samples)], [packed.buffer]));
+      waiting?.resolve();
+    } catch (error) {
+      waiting?.reject(error);
+    }
+  };
+  const sendFirst = async (): Promise<void> => {
+    if (taken !== null) await send();
+  };
+  const look = setInterval(() => void thread.call('state', []).then(note, () => {}), LOOK_MS);
+  look.unref();
+
+  note(await thread.call('state', []));
+  return {
+    append(samples) {
+      if (samples.length === 0) return Promise.resolve();
+      appended += samples.length;
+      for (const sample of samples) gathered.push(sample);
+      if (taken === null) {
+        taken = Promise.withResolvers();
+        // This timer keeps the process alive: what was taken is to be written.
+        timer = setTimeout(() => void send(), GATHER_MS);
+      }
+      return taken.promise;
+    },
+    async query(query) {
+      await sendFirst();
+      return await thread.call('query', [query]);
+    },
+    async newest(serviceId, limit) {
+      await sendFirst();
+      return await thread.call('newest', [serviceId, limit]);
+    },
+    async flush() {
+      await sendFirst();
+      note(await thread.call('flush', []));
+    },
+    stats: () => ({ appended, pending: gathered.length + state.pending, fileBytes: state.spoolBytes }),
+    problem: () => state.problem,
+    lost: () => state.lost,
+    async close() {
+      clearInterval(look);
+      await sendFirst();
+      await thread.call('close', []);
+      await thread.terminate();
+    },
+  };
+}

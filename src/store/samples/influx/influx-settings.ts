@@ -1,0 +1,33 @@
+/** Where InfluxDB is, and how it is spoken to (operating, `storage.influx`). */
+
+/** The settings; plain data that crosses threads. */
+export interface InfluxSettings {
+  /** `http://` or `https://`, without a slash at its end. */
+  readonly url: string;
+  /** A token, for `v1` `user:password`; null: none is needed. Never logged. */
+  readonly token: string | null;
+  /** Organisation, for `v2`; null: the server has none. */
+  readonly org: string | null;
+  /** Bucket, for `v1` the database. */
+  readonly bucket: string;
+  /** `v2`: InfluxDB 1.8 and newer, and what speaks like it. `v1`: InfluxDB 1.6 and 1.7. */
+  readonly api: 'v1' | 'v2';
+}
+
+/** Names of a service as they stand beside its points. */
+export interface ServiceLabels {
+  readonly serviceId: number;
+  readonly slug: string;
+  readonly category: string;
+}
+
+/** Measurement of all checks. */
+export const MEASUREMENT = 'upbeat_check';
+
+/** The `Authorization` header of every request; empty: none. */
+export function authorizationOf({ token, api }: InfluxSettings): Record<string, string> {
+  if (token === null) return {};
+  return {
+    authorization: api === 'v1' ? `Basic ${Buffer.from(token).toString('base64')}` : `Token ${token}`,
+  };
+}

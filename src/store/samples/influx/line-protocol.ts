@@ -1,0 +1,52 @@
+/** Samples as lines of InfluxDB's protocol; docs/influxdb.md describes tags and fields. */
+import { codeOf, isSuspect, latencyOf, STRIDE, verdictOf } from '../wire.ts';
+import { MEASUREMENT, type ServiceLabels } from './influx-settings.ts';
+
+/** Writes lines; remembers the tags of each service. */
+export interface LineWriter {
+  /** Names of services, to be told before their first sample and when they change. */
+  name(labels: readonly ServiceLabels[]): void;
+  /** Lines of packed samples, in their order. Times are milliseconds. */
+  write(packed: Float64Array): string[];
+}
+
+/** Makes a writer. A sample of a service without a name carries its number alone. */
+export function createLineWriter(): LineWriter {
+  const series = new Map<number, string>();
+  return {
+    name(labels) {
+      for (const { serviceId, slug, category } of labels) {
+        // In the order of their names, as the server wants them for speed.
+        const tags = `category=${escapeTag(category)},service=${escapeTag(slug)},service_id=${serviceId}`;
+        series.set(serviceId, `${MEASUREMENT},${tags}`);
+      }
+    },
+    write(packed) {
+      const lines: string[] = [];
+      for (let at = 0; at < packed.length; at += STRIDE) {
+        const serviceId = packed[at] as number;
+        const prefix = series.get(serviceId) ?? `${MEASUREMENT},service_id=${serviceId}`;
+        lines.push(`${prefix} ${fieldsOf(packed[at + 2] as number)} ${packed[at + 1]}`);
+      }
+      return lines;
+    },
+  };
+}
+
+// A field that is missing from a later point with the same time would keep its earlier value: `timed` says whether
+// `latency_ms` counts.
+function fieldsOf(rest: number): string {
+  const verdict = verdictOf(rest);
+  const latency = latencyOf(rest);
+  const flags = `up=${flag(verdict === 0)},slow=${flag(verdict === 1)},down=${flag(verdict === 2)}`;
+  const time = latency === -1 ? 'timed=0i' : `latency_ms=${latency}i,timed=1i`;
+  return `${flags},suspect=${flag(isSuspect(rest))},status_code=${codeOf(rest)}i,${time}`;
+}
+
+function flag(is: boolean): string {
+  return is ? '1i' : '0i';
+}
+
+function escapeTag(value: string): string {
+  return value.replaceAll(/[\n\r\t]/g, ' ').replaceAll(/([\\,= ])/g, '\\$1');
+}

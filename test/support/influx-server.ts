@@ -1,0 +1,116 @@
+/** Real InfluxDB servers (Debian's 1.6) and VictoriaMetrics on free loopback ports, with their data in a folder of the test. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+
+/** A server. */
+export interface TestServer {
+  readonly url: string;
+  readonly process: ChildProcess;
+  /** Asks the server to end, or kills it, and waits. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** What a server is started with. */
+export interface ServerOptions {
+  /** Folder of its data; a second start on the same folder goes on with them. */
+  readonly folder: string;
+  /** Default: any free port. */
+  readonly port?: number;
+}
+
+const READY_MS = 20_000;
+
+/** Starts InfluxDB 1.6; it is ended after the test. With `user`, only that one may come in, with the password `secret`. */
+export async function startInflux(
+  t: Test,
+  { folder, port }: ServerOptions,
+  user?: string,
+): Promise<TestServer> {
+  const [http, rpc] = [port ?? (await freePort()), await freePort()];
+  mkdirSync(folder, { recursive: true });
+  const server = start(t, 'influxd', ['-pidfile', join(folder, 'pid')], http, {
+    INFLUXDB_HTTP_BIND_ADDRESS: `127.0.0.1:${http}`,
+    INFLUXDB_BIND_ADDRESS: `127.0.0.1:${rpc}`,
+    INFLUXDB_META_DIR: join(folder, 'meta'),
+    INFLUXDB_DATA_DIR: join(folder, 'data'),
+    INFLUXDB_DATA_WAL_DIR: join(folder, 'wal'),
+    INFLUXDB_REPORTING_DISABLED: 'true',
+    INFLUXDB_HTTP_LOG_ENABLED: 'false',
+    INFLUXDB_MONITOR_STORE_ENABLED: 'false',
+    INFLUXDB_HTTP_AUTH_ENABLED: user === undefined ? 'false' : 'true',
+  });
+  await untilAnswers(server, '/ping');
+  if (user !== undefined) {
+    await ask(server.url, `CREATE USER ${user} WITH PASSWORD 'secret' WITH ALL PRIVILEGES`);
+  }
+  return server;
+}
+
+/** Starts VictoriaMetrics; it is ended after the test. */
+export async function startVictoria(t: Test, { folder, port }: ServerOptions): Promise<TestServer> {
+  const http = port ?? (await freePort());
+  const server = start(
+    t,
+    'victoria-metrics',
+    [`-httpListenAddr=127.0.0.1:${http}`, `-storageDataPath=${folder}`, '-search.latencyOffset=0s'],
+    http,
+    {},
+  );
+  await untilAnswers(server, '/health');
+  return server;
+}
+
+/** Runs a statement that changes something, as a test's administrator does. */
+export async function ask(
+  url: string,
+  statement: string,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const body = new URLSearchParams({ q: statement });
+  const response = await fetch(`${url}/query`, { method: 'POST', body, headers });
+  const text = await response.text();
+  if (!response.ok || text.includes('"error"')) throw new Error(`${statement}: ${text}`);
+  return text;
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+function start(
+  t: Test,
+  program: string,
+  args: readonly string[],
+  port: number,
+  env: Record<string, string>,
+): TestServer {
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await ended;
+  };
+  t.teardown(() => stop('SIGKILL'));
+  return { url: `http://127.0.0.1:${port}`, process: child, stop };
+}
+
+async function untilAnswers({ url, process: child }: TestServer, path: string): Promise<void> {
+  for (const deadline = performance.now() + READY_MS; performance.now() < deadline; ) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    const response = await fetch(url + path).catch(() => null);
+    await response?.arrayBuffer();
+    if (response?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${url} does not answer`);
+}
