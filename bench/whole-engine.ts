@@ -35,6 +35,11 @@ export async function checkThroughEngine(
     clock: systemClock,
     log: silentLog,
     settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
+    heartbeats: {
+      registry: { claimDomain: () => Promise.reject(new Error('no heartbeats here')) },
+      silenceMs: 600_000,
+      onClaimed() {},
+    },
     askControlTargets: async () => true,
     onRecheck() {},
     sourceUrl: () => '',

@@ -29,8 +29,11 @@ export interface AttemptOptions {
 /** Makes one attempt. Resolves for every outcome of the target; rejects only for a bug or an abort. */
 export type RunAttempt = (target: CheckTarget, options: AttemptOptions) => Promise<Attempt>;
 
+/** What decides how a service is checked. */
+type Checked = Pick<CheckTarget, 'domain' | 'origin' | 'check'>;
+
 /** Whether two definitions of a service are checked alike; name, category and the like make no difference. */
-export function isSameCheck(a: CheckTarget, b: CheckTarget): boolean {
+export function isSameCheck(a: Checked, b: Checked): boolean {
   return a.domain === b.domain && a.origin === b.origin && isSameDefinition(a.check, b.check);
 }
 

@@ -1,5 +1,6 @@
 /** What a received heartbeat means: when, how long, how well (decisions, Heartbeats). */
 import type { LatestCheck } from './current.ts';
+import { formatDuration } from './durations.ts';
 import type { DependencyReport, HeartbeatReport } from './heartbeat-body.ts';
 import { NO_TIMING } from './result.ts';
 import type { Sample } from './sample.ts';
@@ -48,6 +49,23 @@ export interface Beat {
   readonly responseTimeMs: number | null;
   /** Epoch milliseconds. */
   readonly checkedAt: number;
+}
+
+/** Why a service is what its heartbeat made it, in one line; null: it is up. */
+export function describeHeartbeat(
+  { kind, word }: HeartbeatReport,
+  { verdict, responseTimeMs }: Beat,
+): string | null {
+  if (verdict === 'up') return null;
+  if (verdict === 'down')
+    return kind === 'fail' ? 'it reports that a run failed' : 'it reports that it is down';
+  if (word === 'slow') return 'it reports that it is slow';
+  return `it reports a response time of ${((responseTimeMs ?? 0) / 1000).toFixed(1)} s`;
+}
+
+/** Why a silent service is down, in one line. */
+export function describeSilence(silenceMs: number): string {
+  return `no heartbeat arrived for ${formatDuration(silenceMs)}`;
 }
 
 /** The newest check that a heartbeat is. */

@@ -50,12 +50,12 @@ function severityOf({ inMaintenance }: IncidentStep): Severity {
 function openIncident(step: IncidentStep): Incident {
   const { service, current, reason, sourceUrl } = step;
   const startedAt = current.since ?? current.observedAt;
-  const description = `Our checks of ${service.domain} fail: ${reason ?? 'no reason is known'}.`;
+  const description = `${describeTrouble(step)}: ${reason ?? 'no reason is known'}.`;
   return {
     id: `own-${service.id}-${current.seq}`,
     serviceId: service.id,
     source: 'own',
-    title: `${service.name} ${describeOutage(current.latest?.failure ?? null)}`,
+    title: `${service.name} ${isSilence(step) ? 'has gone silent' : describeOutage(current.latest?.failure ?? null)}`,
     description,
     severity: severityOf(step),
     status: 'investigating',
@@ -67,10 +67,22 @@ function openIncident(step: IncidentStep): Incident {
   };
 }
 
-function reopen(open: Incident, { service, current, reason }: IncidentStep): Incident {
-  const text = `Our checks of ${service.domain} fail again: ${reason ?? 'no reason is known'}.`;
+function reopen(open: Incident, step: IncidentStep): Incident {
+  const { current, reason } = step;
+  const text = `${describeTrouble(step)} again: ${reason ?? 'no reason is known'}.`;
   const at = current.since ?? current.observedAt;
   return { ...move(open, 'investigating', at, text), goodChecks: 0 };
+}
+
+function isSilence({ current }: IncidentStep): boolean {
+  return current.latest?.source === 'silence';
+}
+
+/** What is wrong, before the reason; a service that reports by itself is not checked by us. */
+function describeTrouble({ service, current }: IncidentStep): string {
+  const source = current.latest?.source;
+  const reports = source === 'heartbeat' || source === 'silence';
+  return reports ? `${service.domain} is down` : `Our checks of ${service.domain} fail`;
 }
 
 function recover(open: Incident, { service, current, reason }: IncidentStep): Incident {

@@ -1,5 +1,5 @@
 /** How a judged result moves the current record of a service, and what transition that is. */
-import type { CurrentStatus, Transition } from './current.ts';
+import type { CurrentStatus, LatestCheck, Transition } from './current.ts';
 import { latestCheckOf } from './judge.ts';
 import type { CheckResult } from './result.ts';
 import type { Service } from './service.ts';
@@ -30,6 +30,23 @@ export function nextStatus(
     status: verdict,
     since: changed ? startOf(current, result, verdict) : current.since,
     latest: latestCheckOf(result, verdict),
+  };
+}
+
+/**
+ * The record after a service's own word, or its silence. What a service says goes by arrival (decisions, Heartbeats):
+ * it is always newer than what we knew, also where two come within a millisecond or our clock was set back. A status
+ * begins at `latest.checkedAt`, but not before the one that it follows.
+ */
+export function nextReported(current: CurrentStatus, latest: LatestCheck, arrivedAt: number): CurrentStatus {
+  const changed = latest.status !== current.status;
+  return {
+    serviceId: current.serviceId,
+    seq: changed ? current.seq + 1 : current.seq,
+    observedAt: Math.max(arrivedAt, current.observedAt + 1),
+    status: latest.status,
+    since: changed ? Math.max(latest.checkedAt, current.since ?? latest.checkedAt) : current.since,
+    latest,
   };
 }
 

@@ -4,10 +4,11 @@
  */
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
-import type { CheckResult } from '../domain/result.ts';
 import type { Log } from '../log.ts';
+import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { CommitOutcome, Judgement, Registry } from '../store/ports/registry.ts';
 import { type Entry, type PendingChange, plainJudgement } from './entry.ts';
+import type { Observation } from './observation.ts';
 import type { StatusPublisher } from './status-publisher.ts';
 import type { TransitionFeed } from './transition-feed.ts';
 
@@ -25,11 +26,23 @@ export interface CommitQueueOptions {
   readonly feed: Pick<TransitionFeed, 'tell'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** A change has been dealt with, and the entry is free for the next one. */
+  readonly onSettled: (entry: Entry, settled: SettledChange) => void;
+}
+
+/** How a change ended. */
+export interface SettledChange {
+  /** What it was judged from. */
+  readonly observation: Observation;
   /**
-   * A change has been dealt with and the entry is free for the next result. `again` is the result to judge anew, where
-   * another writer was first.
+   * `again`: another writer was first, and it is to be judged anew. `gone`: the registry no longer has the service, or
+   * the heartbeat's account no longer has it. `lost`: it was given up at stop.
    */
-  readonly onSettled: (entry: Entry, again: CheckResult | null) => void;
+  readonly end: 'committed' | 'again' | 'gone' | 'lost';
+  /** What was to be written of the heartbeat; undefined: there was none. */
+  readonly heartbeat: HeartbeatWrite | undefined;
+  /** Of the heartbeat that was committed; null: it ended no run, or there was none. */
+  readonly runMs: number | null;
 }
 
 /** The one road to the registry. */
@@ -104,12 +117,15 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     );
     const records: CurrentStatus[] = [];
     const transitions: Transition[] = [];
-    const again = new Map<Entry, CheckResult>();
+    const ends: SettledChange['end'][] = [];
     let behind = false;
     for (const [index, entry] of group.entries()) {
       const outcome = outcomes[index];
       const pending = entry.pending;
-      if (outcome === undefined || pending === null) continue;
+      if (outcome === undefined || pending === null) {
+        ends.push('lost');
+        continue;
+      }
       const { judgement } = pending;
       if (outcome.kind === 'committed') {
         entry.current = judgement.current;
@@ -117,21 +133,29 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
           entry.incident = judgement.incident.status === 'resolved' ? null : judgement.incident;
         if (!entry.removed) records.push(judgement.current);
         if (outcome.transition !== null) transitions.push(outcome.transition);
+        ends.push('committed');
       } else if (outcome.current.seq > judgement.expectedSeq) {
         // Another writer was first, or we were ourselves by a try whose answer was lost; then judging again changes
         // nothing. The transition's position stands in the feed only.
         await adopt(entry, outcome.current);
-        again.set(entry, pending.result);
+        ends.push('again');
         behind = true;
+      } else {
+        // The change of the list that says so is on its way to us.
+        ends.push('gone');
       }
-      // Otherwise the registry no longer has the service; the change that says so is on its way to us.
     }
     // Whoever is told of a transition finds it in the status store.
     await publisher.put(records);
     await feed.tell(transitions, behind);
-    for (const entry of group) {
+    for (const [index, entry] of group.entries()) {
+      const outcome = outcomes[index];
+      const pending = pendings[index];
       entry.pending = null;
-      onSettled(entry, again.get(entry) ?? null);
+      if (pending === null || pending === undefined) continue;
+      const { observation, judgement } = pending;
+      const runMs = outcome?.kind === 'committed' ? (outcome.runMs ?? null) : null;
+      onSettled(entry, { observation, heartbeat: judgement.heartbeat, end: ends[index] ?? 'lost', runMs });
     }
   }
 

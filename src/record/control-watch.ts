@@ -123,6 +123,14 @@ export function createControlWatch(options: ControlWatchOptions): ProberWatch {
       want(span.provenFrom);
       return 'wait';
     },
+    ruleSilence() {
+      if (outages.open) return 'own';
+      const now = clock.monotonic();
+      // As for failures, one question serves all silences of the same 2 s.
+      if (goodAt >= now - QUESTION_PERIOD_MS) return 'clear';
+      want(now);
+      return 'wait';
+    },
     overlapsOutage: (span) => outages.overlaps(span.beganAt, span.endedAt),
     stop() {
       stopped = true;

@@ -1,14 +1,15 @@
 /** What the record keeps in memory of one service. */
 import type { CurrentStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
-import type { CheckResult, ProbeMemory } from '../domain/result.ts';
+import type { ProbeMemory } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
 import type { Judgement, ServiceState } from '../store/ports/registry.ts';
+import type { Observation } from './observation.ts';
 
-/** A change that is on its way to the registry, with the result that it was judged from. */
+/** A change that is on its way to the registry, with what it was judged from. */
 export interface PendingChange {
   readonly judgement: Judgement;
-  readonly result: CheckResult;
+  readonly observation: Observation;
 }
 
 /** One service of the record. */
@@ -21,22 +22,28 @@ export interface Entry {
   memory: ProbeMemory;
   /** The memory is newer than the registry's. */
   memoryChanged: boolean;
-  /** Set while a change is being written; results wait in `queue` meanwhile, so that their order is kept. */
+  /** The newest change of the definition changed how it is checked: what was found before says nothing of that. */
+  checkChanged: boolean;
+  /** Newest timestamp of its heartbeats, epoch milliseconds; null: none had one. */
+  toldAt: number | null;
+  /** Set while a change is being written; what comes waits in `queue` meanwhile, so that their order is kept. */
   pending: PendingChange | null;
   /** Oldest first; null: empty. */
-  queue: CheckResult[] | null;
+  queue: Observation[] | null;
   /** The service is gone; what is still on its way for it is dropped. */
   removed: boolean;
 }
 
 /** Takes a service's state over from the registry. */
-export function createEntry({ service, current, memory, openIncident }: ServiceState): Entry {
+export function createEntry({ service, current, memory, openIncident, toldAt }: ServiceState): Entry {
   return {
     service,
     current,
     incident: openIncident,
     memory,
     memoryChanged: false,
+    checkChanged: false,
+    toldAt: toldAt ?? null,
     pending: null,
     queue: null,
     removed: false,

@@ -119,6 +119,7 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
       if (ruling === 'wait') countSoon();
       return ruling;
     },
+    ruleSilence: () => (outages.open ? 'own' : 'clear'),
     overlapsOutage: (span) => outages.overlaps(span.beganAt, span.endedAt),
     stop() {
       stopped = true;

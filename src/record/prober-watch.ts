@@ -42,6 +42,8 @@ export interface ProberWatch {
   note(serviceId: number, beganAt: number, endedAt: number, answer: Answer): void;
   /** Whose a failure without an HTTP response is. */
   rule(span: FailureSpan): Ruling;
+  /** Whose the silence of a service is, now: ours where nothing can reach us. */
+  ruleSilence(): Ruling;
   /** Whether a failing check overlaps a time in which the prober was offline. */
   overlapsOutage(span: FailureSpan): boolean;
   stop(): void;

@@ -1,30 +1,29 @@
 /** What happens to a result: is it trusted, how is it judged, and who is told (architecture, "The record"). */
 import type { Clock } from '../clock.ts';
-import { type CurrentStatus, type Transition, unknownStatus } from '../domain/current.ts';
-import { describeVerdict } from '../domain/failure-words.ts';
+import { isSameCheck } from '../domain/check-target.ts';
+import { type Transition, unknownStatus } from '../domain/current.ts';
+import { latestOfSilence, sampleOfLatest, silenceOf } from '../domain/heartbeat-rules.ts';
 import { judgeAttempt, sampleOf } from '../domain/judge.ts';
-import { stepOwnIncident } from '../domain/own-incident.ts';
-import { type CheckResult, NO_MEMORY } from '../domain/result.ts';
+import { type CheckResult, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
 import type { Verdict } from '../domain/status.ts';
-import { nextStatus, transitionBetween } from '../domain/transition.ts';
 import type { Log } from '../log.ts';
-import type { Judgement, Registry, ServiceChange, ServiceState } from '../store/ports/registry.ts';
+import type { Registry, ServiceChange, ServiceState } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import { createCommitQueue } from './commit-queue.ts';
 import { createControlWatch } from './control-watch.ts';
-import { createEntry, type Entry, learn, takeMemory } from './entry.ts';
+import { createEntry, type Entry, learn } from './entry.ts';
+import { createHeartbeatDesk, type HeartbeatSettings, isListening } from './heartbeat-desk.ts';
 import { createHeldResults } from './held-results.ts';
+import { createJudging, isWanted, type JudgingOptions } from './judging.ts';
 import { createMajorityWatch } from './majority-watch.ts';
+import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 import type { FailureSpan, ProberState, Ruling } from './prober-watch.ts';
 import { createSampleWriter } from './sample-writer.ts';
+import { createSilenceWatch, type SilenceDeadline } from './silence-watch.ts';
 import { createStatusPublisher } from './status-publisher.ts';
 import { createTransitionFeed } from './transition-feed.ts';
-
-/** Results of one service that wait while a change of it is written; a registry that is away must not fill the memory. */
-const LONGEST_QUEUE = 16;
 
 /** What the record needs. Durations are milliseconds. */
 export interface RecordOptions {
@@ -44,6 +43,8 @@ export interface RecordOptions {
     /** How many control targets are configured; 0: the fleet itself must tell (decisions). */
     readonly controlTargets: number;
   };
+  /** Those of services that report by themselves. */
+  readonly heartbeats: HeartbeatSettings;
   /** True: at least one control target answered. No answer within 3 s, or a rejection, counts as no. */
   readonly askControlTargets: () => Promise<boolean>;
   /** These services are to be checked again, spread over `spreadMs`. */
@@ -62,6 +63,17 @@ export interface ResultRecord {
   applyChange(change: ServiceChange): void;
   /** Takes results in the order of their arrival. Never throws for what a store does. */
   takeResults(results: readonly CheckResult[]): void;
+  /**
+   * Takes a heartbeat; resolves when it is on disk and every read shows it. Rejects with {@link HeartbeatRefused} where
+   * we cannot take it, or with the registry's error where the domain is not the account's.
+   */
+  takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
+  /** Heartbeats can be heard from now on; until then silence counts for nothing. */
+  startListening(): void;
+  /** A heartbeat was refused by a fault of ours: silence is counted anew. */
+  noteRefusal(): void;
+  /** What the engine is to know of a service that it takes over. */
+  knowledgeOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null };
   /** An attempt failed at `failedAt` (epoch milliseconds) without an HTTP response; asks the control targets. */
   noteDoubt(failedAt: number): void;
   /** How the prober's own connection is. */
@@ -91,7 +103,6 @@ export function createRecord(options: RecordOptions): ResultRecord {
   const samples = createSampleWriter(options.samples, clock, log);
   const publisher = createStatusPublisher(options.status, clock, log);
   const feed = createTransitionFeed(options.registry, clock, log);
-  const commits = createCommitQueue({ registry: options.registry, publisher, feed, clock, log, onSettled });
   const watchOptions = { clock, log, onChange: onRulingsChange };
   const watch =
     settings.controlTargets > 0
@@ -103,9 +114,37 @@ export function createRecord(options: RecordOptions): ResultRecord {
       : createMajorityWatch({ ...watchOptions, fleetSize: () => (fleetSize ??= countChecked(entries)) });
   let toldOnline = true;
 
-  /** What one batch produces; written together at its end. */
-  let newSamples: Sample[] = [];
-  let newRecords: CurrentStatus[] = [];
+  const byDomain = new Map<string, Entry>();
+  const { silenceMs } = options.heartbeats;
+  const silence = createSilenceWatch({
+    clock,
+    log,
+    isDeaf: () => stopped || !watch.online,
+    onSoon: () => watch.doubt(clock.monotonic()),
+    onDue,
+  });
+  const desk = createHeartbeatDesk({
+    ...options.heartbeats,
+    clock,
+    slowOverMs: settings.slowOverMs,
+    findByDomain: (domain) => byDomain.get(domain),
+    findById: (serviceId) => entries.get(serviceId),
+    observe(entry, observation) {
+      judging.observe(entry, observation);
+      endBatch();
+    },
+    onRefused: silence.restart,
+  });
+  const judging = createJudging({
+    ...options,
+    publisher,
+    feed,
+    samples,
+    slowOverMs: settings.slowOverMs,
+    judgeHeartbeat: desk.judge,
+    onHeartbeat,
+    deadlineOf: silence.deadlineOf,
+  });
 
   function takeResults(results: readonly CheckResult[]): void {
     if (stopped) return;
@@ -168,75 +207,45 @@ export function createRecord(options: RecordOptions): ResultRecord {
 
   function suspect(result: CheckResult, verdict: Verdict): void {
     suspectCount += 1;
-    newSamples.push(sampleOf(result, verdict, true));
+    judging.addSample(sampleOf(result, verdict, true));
   }
 
   function accept(entry: Entry, result: CheckResult, verdict: Verdict): void {
-    newSamples.push(sampleOf(result, verdict, false));
-    if (entry.pending === null) {
-      judge(entry, result, verdict);
+    judging.addSample(sampleOf(result, verdict, false));
+    judging.observe(entry, result);
+  }
+
+  /** A deadline has passed; false: it is not yet known whose fault that is, or a heartbeat is on its way. */
+  function onDue(serviceId: number, { at, silenceMs: lengthMs, missed }: SilenceDeadline): boolean {
+    const entry = entries.get(serviceId);
+    if (entry === undefined || !isListening(entry.service)) {
+      silence.disarm(serviceId);
+      return true;
+    }
+    if (missed === 0) {
+      const hears = entry.pending?.observation.via === 'heartbeat';
+      if (hears || watch.ruleSilence() !== 'clear') return false;
+      judging.observe(entry, { via: 'silence', deadlineAt: at, silenceMs: lengthMs });
     } else {
-      entry.queue ??= [];
-      entry.queue.push(result);
-      if (entry.queue.length > LONGEST_QUEUE) entry.queue.shift();
+      // It has been told; but an hour of silence must weigh more in the history than its first moment.
+      judging.addSample(sampleOfLatest(serviceId, latestOfSilence(at), null));
     }
-  }
-
-  function judge(entry: Entry, result: CheckResult, verdict: Verdict): void {
-    const now = clock.now();
-    const current = nextStatus(entry.current, result, verdict, now);
-    if (current === null) return;
-    learn(entry, result.memory);
-    const change = changeOf(entry, result, current, now);
-    if (change !== null) {
-      commits.change(entry, { result, judgement: change });
-    } else {
-      entry.current = current;
-      newRecords.push(current);
-      commits.touch(entry);
-    }
-  }
-
-  /** What must be written at once; null: a plain check, which can wait. */
-  function changeOf(
-    entry: Entry,
-    result: CheckResult,
-    current: CurrentStatus,
-    now: number,
-  ): Judgement | null {
-    const { service, current: before } = entry;
-    const changed = current.seq !== before.seq;
-    if (!changed && entry.incident === null) return null;
-    const reason = current.status === 'unknown' ? null : describeVerdict(result, current.status);
-    const sourceUrl = options.sourceUrl(service);
-    const inMaintenance = options.isInMaintenance(
-      service.id,
-      current.latest?.checkedAt ?? current.observedAt,
-    );
-    const step = { service, current, changed, reason, sourceUrl, inMaintenance };
-    const incident = stepOwnIncident(entry.incident, step);
-    if (!changed && incident === null) return null;
-    return {
-      serviceId: service.id,
-      expectedSeq: before.seq,
-      current,
-      transition: transitionBetween(service, before, current, now, reason),
-      incident,
-      memory: takeMemory(entry),
-    };
-  }
-
-  /** A change was written, or was not to be: the results that waited for it come next. */
-  function onSettled(entry: Entry, again: CheckResult | null): void {
-    const waiting = again === null ? (entry.queue ?? []) : [again, ...(entry.queue ?? [])];
-    entry.queue = null;
-    while (waiting.length > 0 && entry.pending === null) {
-      const result = waiting.shift();
-      if (result !== undefined && isWanted(entry, result))
-        judge(entry, result, judgeAttempt(result, settings.slowOverMs));
-    }
-    if (waiting.length > 0) entry.queue = waiting;
     endBatch();
+    return true;
+  }
+
+  function onHeartbeat(...written: Parameters<JudgingOptions['onHeartbeat']>): Sample | null {
+    const [entry, , { counted, arrivedAt }] = written;
+    if (counted) silence.arm(entry.service.id, arrivedAt, silenceOf(entry.service.check, silenceMs));
+    return desk.finish(...written);
+  }
+
+  /** A service that reports by itself, and whose status is known, has a deadline; after a change of its length a new one. */
+  function watchSilence({ service, current }: Entry): void {
+    const lengthMs = silenceOf(service.check, silenceMs);
+    if (!isListening(service) || current.latest === null) silence.disarm(service.id);
+    else if (silence.deadlineOf(service.id)?.silenceMs !== lengthMs)
+      silence.arm(service.id, clock.now(), lengthMs, current.latest.source === 'silence' ? 1 : 0);
   }
 
   function onRulingsChange(): void {
@@ -247,17 +256,12 @@ export function createRecord(options: RecordOptions): ResultRecord {
     endBatch();
     if (toldOnline === watch.online) return;
     toldOnline = watch.online;
+    if (toldOnline) silence.restart();
     for (const listener of proberListeners) listener(proberState());
   }
 
   function endBatch(): void {
-    const batch = newSamples;
-    const records = newRecords;
-    newSamples = [];
-    newRecords = [];
-    samples.write(batch);
-    if (records.length > 0) void publisher.put(records);
-    commits.run();
+    judging.endBatch();
     if (affected.size > 0 && watch.online && !stopped) {
       const serviceIds = [...affected];
       affected.clear();
@@ -270,17 +274,37 @@ export function createRecord(options: RecordOptions): ResultRecord {
     if (service === null) {
       if (entry === undefined) return;
       entry.removed = true;
-      entries.delete(serviceId);
-      affected.delete(serviceId);
+      forget(entry);
       publisher.remove(serviceId);
     } else if (entry === undefined) {
       const current = unknownStatus(serviceId);
-      entries.set(serviceId, createEntry({ service, current, memory: NO_MEMORY, openIncident: null }));
+      add({ service, current, memory: NO_MEMORY, openIncident: null });
       void publisher.put([current]);
     } else if (service.revision > entry.service.revision) {
+      // What the prober has learnt was learnt of that check.
+      entry.checkChanged = !isSameCheck(entry.service, service);
+      if (entry.checkChanged) learn(entry, NO_MEMORY);
       entry.service = service;
+      watchSilence(entry);
+      if (service.origin === 'owner') byDomain.set(service.domain, entry);
     }
     fleetSize = null;
+  }
+
+  function add(state: ServiceState): void {
+    const entry = createEntry(state);
+    entries.set(state.service.id, entry);
+    if (state.service.origin === 'owner') byDomain.set(state.service.domain, entry);
+    watchSilence(entry);
+    fleetSize = null;
+  }
+
+  function forget(entry: Entry): void {
+    const { id, domain } = entry.service;
+    entries.delete(id);
+    affected.delete(id);
+    silence.disarm(id);
+    if (byDomain.get(domain) === entry) byDomain.delete(domain);
   }
 
   function proberState(): ProberState {
@@ -289,19 +313,29 @@ export function createRecord(options: RecordOptions): ResultRecord {
   }
 
   async function idle(): Promise<void> {
-    await commits.flush();
+    await judging.flush();
     await Promise.all([publisher.idle(), samples.idle()]);
   }
 
   return {
     async load(states) {
       await feed.load();
-      for (const state of states) entries.set(state.service.id, createEntry(state));
-      fleetSize = null;
+      for (const state of states) add(state);
       await publisher.put(states.map(({ current }) => current));
     },
     applyChange,
     takeResults,
+    async takeHeartbeat(received) {
+      if (stopped) throw new HeartbeatRefused('The monitor is stopping; send the heartbeat again.');
+      return desk.take(received);
+    },
+    startListening: silence.open,
+    noteRefusal: silence.restart,
+    knowledgeOf(serviceId) {
+      const entry = entries.get(serviceId);
+      if (entry === undefined || entry.checkChanged) return { memory: NO_MEMORY, lastCheckedAt: null };
+      return { memory: entry.memory, lastCheckedAt: entry.current.latest?.checkedAt ?? null };
+    },
     noteDoubt(failedAt) {
       watch.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt));
     },
@@ -316,10 +350,11 @@ export function createRecord(options: RecordOptions): ResultRecord {
       if (!stopped) {
         stopped = true;
         watch.stop();
+        silence.stop();
         for (const { entry, result } of held.drain())
           if (isWanted(entry, result)) suspect(result, judgeAttempt(result, settings.slowOverMs));
         endBatch();
-        commits.stop();
+        judging.stop();
         samples.stop();
         publisher.stop();
         feed.stop();
@@ -327,11 +362,6 @@ export function createRecord(options: RecordOptions): ResultRecord {
       await idle();
     },
   };
-}
-
-/** Whether a result speaks of the service as it is defined now. */
-function isWanted({ service, removed }: Entry, { revision }: CheckResult): boolean {
-  return !removed && !service.paused && service.revision === revision;
 }
 
 function countChecked(entries: ReadonlyMap<number, Entry>): number {

@@ -147,6 +147,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     clock,
     log,
     settings: { slowOverMs: 3_000, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },
+    heartbeats: {
+      registry,
+      silenceMs: 600_000,
+      onClaimed: (service) =>
+        record.applyChange({ seq: 1, serviceId: service.id, slug: service.slug, service }),
+    },
     askControlTargets() {
       questions.push(clock.now());
       return control();

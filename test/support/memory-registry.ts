@@ -74,7 +74,10 @@ export function createMemoryRegistry(known: readonly Service[]): MemoryRegistry 
     if (judgement.memory !== null) memories.set(judgement.serviceId, judgement.memory);
     const { heartbeat } = judgement;
     if (heartbeat !== undefined) heartbeats.push({ ...heartbeat, serviceId: judgement.serviceId });
-    const written = heartbeat === undefined ? {} : { runMs: heartbeat.run === null ? null : 1_500 };
+    const written =
+      heartbeat === undefined
+        ? {}
+        : { runMs: heartbeat.run === null || heartbeat.kind === 'start' ? null : 1_500 };
     if (judgement.transition === null) return { kind: 'committed', transition: null, ...written };
     const transition = { position: transitions.length + 1, ...judgement.transition };
     transitions.push(transition);

@@ -1,4 +1,5 @@
 /** Services as rows: reading, adding, changing and removing one, each with its line in the feed of changes. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Selectable } from 'kysely';
 import { dashDomain, type Service } from '../../domain/service.ts';
 import type { NewService, ServiceChange } from '../ports/registry.ts';
@@ -62,6 +63,10 @@ export function updateService(store: RegistryStore, row: ServiceRow, service: Ne
       .where('id', '=', row.id),
   );
   showIncidents(store, row.id, { listed: 1, verified: service.verified ? 1 : 0 });
+  if (!isDeepStrictEqual(toDefinition(row).check, service.check) || row.domain !== service.domain) {
+    // What the prober has learnt was learnt of the old check.
+    queries.run(kysely.updateTable('current').set({ memory: null }).where('service_id', '=', row.id));
+  }
   return appendChange(store, { id: row.id, ...service, revision });
 }
 

@@ -1,0 +1,188 @@
+/** Where heartbeats come in: whose service it is, what a heartbeat changes, and when its sender may be answered. */
+import type { Cancel, Clock } from '../clock.ts';
+import type { CurrentStatus } from '../domain/current.ts';
+import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
+import {
+  type Beat,
+  checkedAtOf,
+  describeHeartbeat,
+  judgeHeartbeat,
+  latestOfBeat,
+  responseTimeOf,
+  sampleOfLatest,
+} from '../domain/heartbeat-rules.ts';
+import type { Sample } from '../domain/sample.ts';
+import type { Service } from '../domain/service.ts';
+import { nextReported } from '../domain/transition.ts';
+import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import type { Entry } from './entry.ts';
+import {
+  type HeartbeatEnd,
+  type HeartbeatObservation,
+  type HeartbeatReceipt,
+  HeartbeatRefused,
+  type ReceivedHeartbeat,
+} from './observation.ts';
+
+/** A sender is told after this that we could not take its heartbeat, though it may yet be written. */
+const LONGEST_WRITE_MS = 10_000;
+
+/** What heartbeats need beyond the record's own options. */
+export interface HeartbeatSettings {
+  readonly registry: Pick<Registry, 'claimDomain'>;
+  /** Silence of a service whose owner set no period of its own, milliseconds. */
+  readonly silenceMs: number;
+  /** A service was registered by a heartbeat, or became heartbeat-monitored: everybody is to know before the answer. */
+  readonly onClaimed: (service: Service) => void;
+}
+
+/** What the desk needs of the record. */
+export interface HeartbeatDeskOptions extends HeartbeatSettings {
+  readonly clock: Clock;
+  readonly slowOverMs: number;
+  /** The entry of the owner's service with that domain. */
+  readonly findByDomain: (domain: string) => Entry | undefined;
+  readonly findById: (serviceId: number) => Entry | undefined;
+  /** Puts a heartbeat in; it is judged in the order of arrival, among what else comes for the service. */
+  readonly observe: (entry: Entry, observation: HeartbeatObservation) => void;
+  /** Heartbeats were refused by a fault of ours. */
+  readonly onRefused: () => void;
+}
+
+/** What a heartbeat changes. */
+export interface JudgedHeartbeat {
+  /** The record after it. */
+  readonly current: CurrentStatus;
+  /** Why it is not up; null: it is. */
+  readonly reason: string | null;
+  readonly heartbeat: HeartbeatWrite;
+}
+
+/** The desk. */
+export interface HeartbeatDesk {
+  /**
+   * Takes a heartbeat; resolves when it is on disk and every read shows it. Rejects with {@link HeartbeatRefused}, or
+   * with the registry's error where the domain is not the account's.
+   */
+  take(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
+  /** What the heartbeat changes of the entry as it is now. */
+  judge(entry: Entry, observation: HeartbeatObservation): JudgedHeartbeat;
+  /** It is written: answers its sender. The sample that it leaves; null: none. */
+  finish(
+    entry: Entry,
+    observation: HeartbeatObservation,
+    heartbeat: HeartbeatWrite,
+    runMs: number | null,
+  ): Sample | null;
+}
+
+/** Whether heartbeats say how a service is. */
+export function isListening({ paused, check }: Service): boolean {
+  return !paused && check.kind === 'heartbeat';
+}
+
+/** Makes the desk. */
+export function createHeartbeatDesk(options: HeartbeatDeskOptions): HeartbeatDesk {
+  const { registry, clock, slowOverMs, findByDomain, findById, observe, onClaimed, onRefused } = options;
+
+  const refuse = (): never => {
+    onRefused();
+    throw new HeartbeatRefused('The heartbeat could not be written; send it again.');
+  };
+
+  function write(entry: Entry, received: ReceivedHeartbeat): Promise<HeartbeatEnd> {
+    return new Promise((resolve) => {
+      let cancel: Cancel = () => {};
+      cancel = clock.after(LONGEST_WRITE_MS, () => resolve('unavailable'));
+      observe(entry, {
+        via: 'heartbeat',
+        received,
+        settle(end) {
+          cancel();
+          resolve(end);
+        },
+      });
+    });
+  }
+
+  async function claim(domain: string, accountId: number): Promise<Entry | undefined> {
+    const service = await registry.claimDomain(domain, accountId);
+    const known = findById(service.id);
+    if (known === undefined || known.service.revision < service.revision) onClaimed(service);
+    return findById(service.id);
+  }
+
+  return {
+    async take(received) {
+      const { accountId, report } = received;
+      const known = findByDomain(report.domain);
+      if (known !== undefined && isAccepted(known.service, accountId)) {
+        const end = await write(known, received);
+        if (end === 'unavailable') return refuse();
+        if (end !== 'gone') return end;
+      }
+      const entry = await claim(report.domain, accountId);
+      const end = entry === undefined ? 'gone' : await write(entry, received);
+      return typeof end === 'string' ? refuse() : end;
+    },
+    judge(entry, { received }) {
+      const { report, accountId, arrivedAt, body } = received;
+      const beat = beatOf(report, arrivedAt, slowOverMs);
+      const counted = isListening(entry.service) && !isOutdated(entry, report);
+      const { kind, timestamp, dependencies, run } = report;
+      return {
+        current:
+          counted && beat !== null
+            ? nextReported(entry.current, latestOfBeat(beat), arrivedAt)
+            : entry.current,
+        reason: beat === null ? null : describeHeartbeat(report, beat),
+        heartbeat: {
+          accountId,
+          kind,
+          arrivedAt,
+          timestamp,
+          counted,
+          verdict: beat?.verdict ?? null,
+          responseTimeMs: beat?.responseTimeMs ?? null,
+          dependencies,
+          run,
+          body,
+        },
+      };
+    },
+    finish(entry, { received, settle }, { counted, responseTimeMs }, runMs) {
+      const { report, arrivedAt } = received;
+      const { service, current } = entry;
+      const checkedAt = checkedAtOf(report, arrivedAt);
+      if (counted && report.timestamp !== null && report.kind !== 'start')
+        entry.toldAt = Math.max(report.timestamp, entry.toldAt ?? report.timestamp);
+      settle({ service, status: current.status, responseTimeMs, checkedAt, runMs });
+      const beat = beatOf(report, arrivedAt, slowOverMs);
+      // What its owner does not let count leaves no trace in the series of those who do the measuring.
+      if (beat === null || !isListening(service)) return null;
+      return sampleOfLatest(service.id, latestOfBeat(beat), beat.responseTimeMs);
+    },
+  };
+}
+
+/** Whether the service takes the account's heartbeats as it is, so that the registry need not be asked first. */
+function isAccepted({ accountId, check }: Service, account: number): boolean {
+  return accountId === account && (check.kind === 'heartbeat' || check.keepsKind === true);
+}
+
+/** A heartbeat by itself; null: a start, which says nothing of how the service is. */
+function beatOf(report: HeartbeatReport, arrivedAt: number, slowOverMs: number): Beat | null {
+  if (report.word === null) return null;
+  const responseTimeMs = responseTimeOf(report.dependencies);
+  return {
+    verdict: judgeHeartbeat(report.word, responseTimeMs, slowOverMs),
+    responseTimeMs,
+    checkedAt: checkedAtOf(report, arrivedAt),
+  };
+}
+
+/** Only where two heartbeats both carry a timestamp, the older one is out of order (decisions). */
+function isOutdated({ toldAt }: Entry, { timestamp, kind }: HeartbeatReport): boolean {
+  return kind !== 'start' && timestamp !== null && toldAt !== null && timestamp < toldAt;
+}

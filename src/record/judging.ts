@@ -1,0 +1,215 @@
+/** Judges what is observed of services, each in its turn, and hands on what follows: samples, records, changes. */
+import type { Clock } from '../clock.ts';
+import type { CurrentStatus } from '../domain/current.ts';
+import { describeVerdict } from '../domain/failure-words.ts';
+import { describeSilence, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
+import { judgeAttempt } from '../domain/judge.ts';
+import { stepOwnIncident } from '../domain/own-incident.ts';
+import type { CheckResult } from '../domain/result.ts';
+import type { Sample } from '../domain/sample.ts';
+import type { Service } from '../domain/service.ts';
+import { nextReported, nextStatus, transitionBetween } from '../domain/transition.ts';
+import type { Log } from '../log.ts';
+import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
+import type { Judgement } from '../store/ports/registry.ts';
+import { type CommitQueueOptions, createCommitQueue, type SettledChange } from './commit-queue.ts';
+import { type Entry, learn, takeMemory } from './entry.ts';
+import { isListening, type JudgedHeartbeat } from './heartbeat-desk.ts';
+import {
+  type HeartbeatObservation,
+  isResult,
+  type Observation,
+  type SilenceObservation,
+} from './observation.ts';
+import type { SampleWriter } from './sample-writer.ts';
+import type { SilenceDeadline } from './silence-watch.ts';
+import type { StatusPublisher } from './status-publisher.ts';
+
+/** Results of one service that wait while a change of it is written; a registry that is away must not fill the memory. */
+const LONGEST_QUEUE = 16;
+/** Heartbeats of one service that wait likewise; each has a sender who waits too. */
+const MOST_HEARTBEATS = 1_000;
+
+/** What judging needs. */
+export interface JudgingOptions {
+  readonly registry: CommitQueueOptions['registry'];
+  readonly publisher: StatusPublisher;
+  readonly feed: CommitQueueOptions['feed'];
+  readonly samples: SampleWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly slowOverMs: number;
+  readonly sourceUrl: (service: Service) => string;
+  readonly isInMaintenance: (serviceId: number, at: number) => boolean;
+  /** What a heartbeat changes of the entry as it is now. */
+  readonly judgeHeartbeat: (entry: Entry, observation: HeartbeatObservation) => JudgedHeartbeat;
+  /** A heartbeat is written; the sample that it leaves, null: none. */
+  readonly onHeartbeat: (
+    entry: Entry,
+    observation: HeartbeatObservation,
+    heartbeat: HeartbeatWrite,
+    runMs: number | null,
+  ) => Sample | null;
+  /** The deadline of a service's silence; null: none runs. */
+  readonly deadlineOf: (serviceId: number) => SilenceDeadline | null;
+}
+
+/** The judge of single services. */
+export interface Judging {
+  /** Judges, or puts in the queue while a change of the service is being written. */
+  observe(entry: Entry, observation: Observation): void;
+  addSample(sample: Sample): void;
+  /** Hands on what was produced since the last call. */
+  endBatch(): void;
+  /** Resolves when everything judged before is written, or given up at stop. */
+  flush(): Promise<void>;
+  /** From now on a failing registry is given up after a few tries. */
+  stop(): void;
+}
+
+/** Makes the judge. */
+export function createJudging(options: JudgingOptions): Judging {
+  const { publisher, samples, clock, slowOverMs } = options;
+  const commits = createCommitQueue({ ...options, onSettled });
+  /** What one batch produces; written together at its end. */
+  let newSamples: Sample[] = [];
+  let newRecords: CurrentStatus[] = [];
+
+  function observe(entry: Entry, observation: Observation): void {
+    if (entry.pending === null) {
+      judge(entry, observation);
+      return;
+    }
+    entry.queue ??= [];
+    entry.queue.push(observation);
+    if (entry.queue.length <= (isResult(observation) ? LONGEST_QUEUE : MOST_HEARTBEATS)) return;
+    const dropped = entry.queue.shift();
+    if (dropped?.via === 'heartbeat') dropped.settle('unavailable');
+  }
+
+  function judge(entry: Entry, observation: Observation): void {
+    if (isResult(observation)) judgeResult(entry, observation);
+    else if (observation.via === 'heartbeat') judgeHeartbeat(entry, observation);
+    else judgeSilence(entry, observation);
+  }
+
+  function judgeResult(entry: Entry, result: CheckResult): void {
+    const now = clock.now();
+    const verdict = judgeAttempt(result, slowOverMs);
+    const current = nextStatus(entry.current, result, verdict, now);
+    if (current === null) return;
+    learn(entry, result.memory);
+    if (current.seq !== entry.current.seq || entry.incident !== null) {
+      const judgement = judgementOf(entry, current, describeVerdict(result, verdict), now);
+      if (judgement.transition !== null || judgement.incident !== null) {
+        commit(entry, result, judgement);
+        return;
+      }
+    }
+    // A plain check can wait.
+    entry.current = current;
+    newRecords.push(current);
+    commits.touch(entry);
+  }
+
+  function judgeHeartbeat(entry: Entry, observation: HeartbeatObservation): void {
+    const { current, reason, heartbeat } = options.judgeHeartbeat(entry, observation);
+    // Written at once, whatever it changes: its sender waits for that.
+    commit(entry, observation, { ...judgementOf(entry, current, reason, clock.now()), heartbeat });
+  }
+
+  function judgeSilence(entry: Entry, observation: SilenceObservation): void {
+    const { deadlineAt, silenceMs } = observation;
+    const deadline = options.deadlineOf(entry.service.id);
+    // The service has spoken since.
+    if (deadline === null || (deadline.missed === 0 && deadline.at !== deadlineAt)) return;
+    const latest = latestOfSilence(deadlineAt);
+    const current = nextReported(entry.current, latest, deadlineAt);
+    commit(entry, observation, judgementOf(entry, current, describeSilence(silenceMs), clock.now()));
+  }
+
+  function commit(entry: Entry, observation: Observation, judgement: Judgement): void {
+    commits.change(entry, { observation, judgement: { ...judgement, memory: takeMemory(entry) } });
+  }
+
+  /** What moves an entry to `current`; transition and incident are null where nothing changes there. */
+  function judgementOf(entry: Entry, current: CurrentStatus, reason: string | null, now: number): Judgement {
+    const { service, current: before } = entry;
+    const changed = current.seq !== before.seq;
+    const isNew = current !== before && (changed || entry.incident !== null);
+    return {
+      serviceId: service.id,
+      expectedSeq: before.seq,
+      current,
+      transition: transitionBetween(service, before, current, now, reason),
+      incident: isNew ? stepIncident(entry, current, changed, reason) : null,
+      memory: null,
+    };
+  }
+
+  function stepIncident(entry: Entry, current: CurrentStatus, changed: boolean, reason: string | null) {
+    const { service, incident } = entry;
+    const at = current.latest?.checkedAt ?? current.observedAt;
+    const inMaintenance = options.isInMaintenance(service.id, at);
+    const sourceUrl = options.sourceUrl(service);
+    return stepOwnIncident(incident, { service, current, changed, reason, sourceUrl, inMaintenance });
+  }
+
+  /** A change was written, or was not to be: what waited for it comes next. */
+  function onSettled(entry: Entry, settled: SettledChange): void {
+    const waiting = entry.queue ?? [];
+    entry.queue = null;
+    const { observation, heartbeat, end, runMs } = settled;
+    if (end === 'again') waiting.unshift(observation);
+    else if (end === 'committed') finish(entry, observation, heartbeat, runMs);
+    else if (observation.via === 'heartbeat') observation.settle(end === 'gone' ? 'gone' : 'unavailable');
+    while (waiting.length > 0 && entry.pending === null) {
+      const next = waiting.shift();
+      if (next === undefined) continue;
+      if (isWanted(entry, next)) judge(entry, next);
+      else if (next.via === 'heartbeat') next.settle('gone');
+    }
+    if (waiting.length > 0) entry.queue = waiting;
+    endBatch();
+  }
+
+  function finish(
+    entry: Entry,
+    observation: Observation,
+    heartbeat: HeartbeatWrite | undefined,
+    runMs: number | null,
+  ): void {
+    if (observation.via === 'heartbeat' && heartbeat !== undefined) {
+      const sample = options.onHeartbeat(entry, observation, heartbeat, runMs);
+      if (sample !== null) newSamples.push(sample);
+    } else if (observation.via === 'silence') {
+      newSamples.push(sampleOfLatest(entry.service.id, latestOfSilence(observation.deadlineAt), null));
+    }
+  }
+
+  function endBatch(): void {
+    const batch = newSamples;
+    const records = newRecords;
+    newSamples = [];
+    newRecords = [];
+    samples.write(batch);
+    if (records.length > 0) void publisher.put(records);
+    commits.run();
+  }
+
+  return {
+    observe,
+    addSample: (sample) => void newSamples.push(sample),
+    endBatch,
+    flush: commits.flush,
+    stop: commits.stop,
+  };
+}
+
+/** Whether it still speaks of the service as it is defined now. */
+export function isWanted({ service, removed }: Entry, observation: Observation): boolean {
+  if (removed) return false;
+  if (observation.via === 'heartbeat') return true;
+  if (observation.via === 'silence') return isListening(service);
+  return !service.paused && service.revision === observation.revision;
+}
