@@ -1,0 +1,152 @@
+/** Simulated Atlassian Statuspage: `/api/v2/*.json`. */
+import { asHtml, isoTime, jsonDocument, newestOf, type Render, stableId } from './render.ts';
+import type { Vendor, VendorIncident, VendorMaintenance, VendorState } from './script.ts';
+
+const LISTED = 50;
+const PART_STATUS = { minor: 'degraded_performance', major: 'partial_outage', critical: 'major_outage' };
+const INDICATORS = ['none', 'minor', 'major', 'critical'];
+const MAINTENANCE_STATUS = { planned: 'scheduled', running: 'in_progress', done: 'completed' };
+
+/** Writes the page. */
+export const renderStatuspage: Render = (vendor, state, now, baseUrl) => {
+  const pageId = stableId('page', vendor.slug);
+  const page = {
+    id: pageId,
+    name: vendor.name,
+    url: baseUrl,
+    time_zone: 'Etc/UTC',
+    // Ticks alone.
+    updated_at: isoTime(now),
+  };
+  const incidents = state.incidents
+    .slice(0, LISTED)
+    .map((incident) => viewIncident(vendor, incident, baseUrl));
+  const maintenances = state.maintenances.map((one) => viewMaintenance(vendor, one, baseUrl));
+  const open = incidents.filter(({ resolved_at }) => resolved_at === null);
+  const upcoming = maintenances.filter(({ status }) => status === 'scheduled');
+  const active = maintenances.filter(({ status }) => status === 'in_progress');
+  const components = vendor.components.map((name) => viewComponent(vendor, name, state));
+  const status = { indicator: indicatorOf(state), description: 'A word for people' };
+  const at = (name: string, content: object) =>
+    [`/api/v2/${name}.json`, jsonDocument({ page, ...content })] as const;
+  return new Map([
+    at('summary', {
+      status,
+      components,
+      incidents: open,
+      scheduled_maintenances: [...active, ...upcoming],
+    }),
+    at('status', { status }),
+    at('components', { components }),
+    at('incidents', { incidents }),
+    at('incidents/unresolved', { incidents: open }),
+    at('scheduled-maintenances', { scheduled_maintenances: maintenances }),
+    at('scheduled-maintenances/upcoming', { scheduled_maintenances: upcoming }),
+    at('scheduled-maintenances/active', { scheduled_maintenances: active }),
+  ]);
+};
+
+function viewIncident(vendor: Vendor, incident: VendorIncident, baseUrl: string) {
+  const { id, title, severity, startedAt, resolvedAt, updates, components } = incident;
+  const newest = newestOf(updates);
+  return {
+    id,
+    name: title,
+    status: newest.status,
+    impact: severity,
+    created_at: isoTime(updates[0]?.at ?? startedAt),
+    started_at: isoTime(startedAt),
+    updated_at: isoTime(newest.at),
+    monitoring_at: timeOrNull(updates.find(({ status }) => status === 'monitoring')?.at),
+    resolved_at: timeOrNull(resolvedAt),
+    shortlink: `${baseUrl}/incidents/${id}`,
+    page_id: stableId('page', vendor.slug),
+    incident_updates: updates.toReversed().map(({ at, status, text }) => ({
+      id: stableId(id, at),
+      incident_id: id,
+      status,
+      body: asHtml(text),
+      created_at: isoTime(at),
+      updated_at: isoTime(at),
+      display_at: isoTime(at),
+      affected_components:
+        components.length === 0
+          ? null
+          : components.map((name) => ({
+              code: stableId(vendor.slug, name),
+              name,
+              old_status: 'operational',
+              new_status: status === 'resolved' ? 'operational' : PART_STATUS[severity],
+            })),
+    })),
+    components: components.map((name) => ({
+      id: stableId(vendor.slug, name),
+      name,
+      status: resolvedAt === null ? PART_STATUS[severity] : 'operational',
+      group: false,
+      group_id: null,
+    })),
+  };
+}
+
+function viewMaintenance(vendor: Vendor, maintenance: VendorMaintenance, baseUrl: string) {
+  const { id, title, text, components, announcedAt, startsAt, endsAt, state } = maintenance;
+  const changedAt = { planned: announcedAt, running: startsAt, done: endsAt }[state];
+  return {
+    id,
+    name: title,
+    status: MAINTENANCE_STATUS[state],
+    impact: 'maintenance',
+    created_at: isoTime(announcedAt),
+    updated_at: isoTime(changedAt),
+    monitoring_at: null,
+    resolved_at: state === 'done' ? isoTime(endsAt) : null,
+    shortlink: `${baseUrl}/incidents/${id}`,
+    page_id: stableId('page', vendor.slug),
+    scheduled_for: isoTime(startsAt),
+    scheduled_until: isoTime(endsAt),
+    incident_updates: [
+      {
+        id: stableId(id, announcedAt),
+        incident_id: id,
+        status: 'scheduled',
+        body: asHtml(text),
+        created_at: isoTime(announcedAt),
+        updated_at: isoTime(announcedAt),
+        display_at: isoTime(announcedAt),
+        affected_components: null,
+      },
+    ],
+    components: components.map((name) => ({
+      id: stableId(vendor.slug, name),
+      name,
+      status: state === 'running' ? 'under_maintenance' : 'operational',
+      group: false,
+      group_id: null,
+    })),
+  };
+}
+
+function viewComponent(vendor: Vendor, name: string, { incidents }: VendorState) {
+  const worst = incidents.find(
+    ({ components, resolvedAt }) => resolvedAt === null && components.includes(name),
+  );
+  return {
+    id: stableId(vendor.slug, name),
+    name,
+    status: worst === undefined ? 'operational' : PART_STATUS[worst.severity],
+    position: vendor.components.indexOf(name) + 1,
+    group: false,
+    group_id: null,
+    only_show_if_degraded: false,
+  };
+}
+
+function indicatorOf({ incidents }: VendorState): string {
+  const open = incidents.filter(({ resolvedAt }) => resolvedAt === null);
+  return INDICATORS[Math.max(0, ...open.map(({ severity }) => INDICATORS.indexOf(severity)))] ?? 'none';
+}
+
+function timeOrNull(at: number | null | undefined): string | null {
+  return at == null ? null : isoTime(at);
+}
