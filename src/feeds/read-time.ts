@@ -1,0 +1,124 @@
+/** Times as vendors write them, as epoch milliseconds. */
+
+/** Times of a status page lie between these years; anything else is a mistake or a trick. */
+const EARLIEST = Date.UTC(2000, 0, 1);
+const LATEST = Date.UTC(2100, 0, 1);
+
+const MOST_CHARACTERS = 80;
+
+/** `2026-09-20T10:00:00.123456+02:00`; a time without a zone is read as UTC, a day alone as its first moment. */
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?)?$/i;
+
+/** `Sun, 20 Sep 2026 10:00:00 +0200` (RFC 822 and 1123; years of two digits, no seconds, full names of months). */
+const RFC_822 =
+  /^(?:[a-z]{3,9},?\s+)?(\d{1,2})[\s-]([a-z]{3,9})[\s-](\d{4}|\d\d)\s+(\d{1,2}):(\d\d)(?::(\d\d))?(?:\s*(\S{1,8}))?$/i;
+
+/** `Sun Sep 20 2026 10:00:00 GMT+0200 (Central European Summer Time)` (JavaScript's `Date`), with or without a zone. */
+const DATE_TEXT =
+  /^[a-z]{3},?\s+([a-z]{3})\s+(\d{1,2})\s+(\d{4})\s+(\d\d):(\d\d):(\d\d)(?:\s+(?:GMT|UTC)?([+-]\d{4})?)?(?:\s*\([^)]*\))?$/i;
+
+const EPOCH = /^\d{9,10}(?:\.\d{1,9})?$/;
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** Hours east of Greenwich: the names of RFC 822 and those that pages print besides. */
+const ZONES: Readonly<Record<string, number>> = {
+  z: 0,
+  ut: 0,
+  utc: 0,
+  gmt: 0,
+  wet: 0,
+  est: -5,
+  edt: -4,
+  cst: -6,
+  cdt: -5,
+  mst: -7,
+  mdt: -6,
+  pst: -8,
+  pdt: -7,
+  bst: 1,
+  cet: 1,
+  west: 1,
+  cest: 2,
+  eet: 2,
+  eest: 3,
+  jst: 9,
+};
+
+/**
+ * Epoch milliseconds of a time: ISO 8601 with `Z`, an offset or neither (UTC), RFC 822 and 1123 with zones by name or
+ * number, epoch seconds (epoch milliseconds too) as number or text, and the text of JavaScript's `Date`. Null for
+ * anything else, for a day that does not exist, and for a time outside of the years 2000 to 2099.
+ */
+export function readTime(value: unknown): number | null {
+  if (typeof value === 'number') return within(value < 1e11 ? value * 1_000 : value);
+  if (typeof value !== 'string' || value.length > MOST_CHARACTERS) return null;
+  const text = value.trim();
+  if (EPOCH.test(text)) return within(Number(text) * 1_000);
+  if (/^\d{12,13}$/.test(text)) return within(Number(text));
+  return readIso(text) ?? readRfc822(text) ?? readDateText(text);
+}
+
+function readIso(text: string): number | null {
+  const match = ISO.exec(text);
+  if (match === null) return null;
+  const [, year, month, day, hour, minute, second, fraction, zone] = match;
+  const offset = readZone(zone);
+  if (offset === null) return null;
+  const clock = [hour, minute, second].map((part) => Number(part ?? 0));
+  const time = timeOf([Number(year), Number(month), Number(day)], clock, offset);
+  return time === null ? null : time + Math.floor(Number(`0.${fraction ?? 0}`) * 1_000);
+}
+
+function readRfc822(text: string): number | null {
+  const match = RFC_822.exec(text);
+  if (match === null) return null;
+  const [, day, monthName, year, hour, minute, second, zone] = match;
+  const offset = readZone(zone);
+  if (offset === null) return null;
+  const fullYear = year?.length === 2 ? 2_000 + Number(year) : Number(year);
+  const clock = [hour, minute, second].map((part) => Number(part ?? 0));
+  return timeOf([fullYear, monthOf(monthName), Number(day)], clock, offset);
+}
+
+function readDateText(text: string): number | null {
+  const match = DATE_TEXT.exec(text);
+  if (match === null) return null;
+  const [, monthName, day, year, hour, minute, second, zone] = match;
+  const offset = readZone(zone);
+  if (offset === null) return null;
+  const clock = [hour, minute, second].map(Number);
+  return timeOf([Number(year), monthOf(monthName), Number(day)], clock, offset);
+}
+
+/** 1 to 12; 0: no month. */
+function monthOf(name: string | undefined): number {
+  return MONTHS.indexOf((name ?? '').slice(0, 3).toLowerCase()) + 1;
+}
+
+/** Milliseconds east of Greenwich; no zone is UTC, an unknown one null. */
+function readZone(zone: string | undefined): number | null {
+  if (zone === undefined) return 0;
+  const match = /^(?:GMT|UTC)?([+-])(\d\d):?(\d\d)?$/i.exec(zone);
+  if (match === null) {
+    const hours = Object.hasOwn(ZONES, zone.toLowerCase()) ? ZONES[zone.toLowerCase()] : undefined;
+    return hours === undefined ? null : hours * 3_600_000;
+  }
+  const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0);
+  return (match[1] === '-' ? -minutes : minutes) * 60_000;
+}
+
+function timeOf(date: readonly number[], clock: readonly number[], offset: number): number | null {
+  const [year = 0, month = 0, day = 0] = date;
+  const [hour = 0, minute = 0, second = 0] = clock;
+  if (hour > 24 || minute > 59 || second > 60 || Math.abs(offset) > 24 * 3_600_000) return null;
+  const midnight = new Date(Date.UTC(year, month - 1, day));
+  // A day that does not exist turns into one of another month.
+  if (midnight.getUTCMonth() !== month - 1 || midnight.getUTCDate() !== day) return null;
+  return within(midnight.getTime() + ((hour * 60 + minute) * 60 + second) * 1_000 - offset);
+}
+
+function within(time: number): number | null {
+  return time >= EARLIEST && time < LATEST ? Math.floor(time) : null;
+}
