@@ -7,6 +7,7 @@ import { incidentContract } from './registry-contract-incidents.ts';
 import { judgementContract } from './registry-contract-judgements.ts';
 import { keyContract } from './registry-contract-keys.ts';
 import { serviceContract } from './registry-contract-services.ts';
+import { sessionContract } from './registry-contract-sessions.ts';
 import { vendorContract } from './registry-contract-vendor.ts';
 
 /** How the suite opens registries: two over the same directory must share what they hold. */
@@ -31,6 +32,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('services', (t) => serviceContract(t, open));
   t.test('judgements', (t) => judgementContract(t, open));
   t.test('incidents', (t) => incidentContract(t, open));
+  t.test('sessions', (t) => sessionContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));
   t.test('heartbeats', (t) => heartbeatContract(t, open));
   t.test('keys and facts', (t) => keyContract(t, open));

@@ -78,6 +78,20 @@ export interface Account {
   readonly createdAt: number;
 }
 
+/** A signed-in browser, as it is stored. */
+export interface NewSession {
+  /** SHA-256 of its token. */
+  readonly sha256: Uint8Array;
+  readonly accountId: number;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+/** Whose session it is. */
+export interface Session extends Omit<NewSession, 'sha256'> {
+  readonly accountName: string;
+}
+
 /** A key without its secret (decisions, Keys). */
 export interface ApiKey {
   readonly id: number;
@@ -208,6 +222,19 @@ export interface Registry extends HeartbeatBook {
 
   /** Finds or makes the account of that name. */
   ensureAccount(name: string, now: number): Promise<Account>;
+  /**
+   * The account of a person whom a provider vouches for, made at the first time. Its name is the one given, or that
+   * with a number where an account has it already.
+   */
+  ensureIdentity(
+    identity: { readonly provider: string; readonly subject: string; readonly name: string },
+    now: number,
+  ): Promise<Account>;
+  createSession(session: NewSession): Promise<void>;
+  /** Null: there is none with this SHA-256, or it is over at `now`. */
+  findSession(sha256: Uint8Array, now: number): Promise<Session | null>;
+  endSession(sha256: Uint8Array): Promise<void>;
+
   /** Stores a key by the SHA-256 of its value. */
   createKey(key: {
     accountId: number;

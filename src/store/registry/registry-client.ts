@@ -77,6 +77,10 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     listMaintenances: (query) => call('listMaintenances', [query]),
 
     ensureAccount: (name, now) => call('ensureAccount', [name, now]),
+    ensureIdentity: (identity, now) => call('ensureIdentity', [identity, now]),
+    createSession: (session) => call('createSession', [session]),
+    findSession: (sha256, now) => call('findSession', [sha256, now]),
+    endSession: (sha256) => call('endSession', [sha256]),
     createKey: (key) => call('createKey', [key]),
     findKey: (sha256) => call('findKey', [sha256]),
     listKeys: () => call('listKeys', []),

@@ -8,6 +8,7 @@ import type {
   Judgement,
   MaintenanceQuery,
   NewService,
+  NewSession,
   VendorReading,
 } from '../ports/registry.ts';
 import { changeService, claimDomain } from './claim-domain.ts';
@@ -35,6 +36,7 @@ import { openRegistryDatabase, type RegistryDatabase } from './registry-database
 import { explainSqliteError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { lastChange, readChanges } from './service-rows.ts';
+import { createSession, endSession, ensureIdentity, findSession } from './session-rows.ts';
 import { lastTransition, transitionsAfter, transitionsOf } from './transition-rows.ts';
 import { endOtherFeeds, putVendorReading } from './vendor-rows.ts';
 import { loadVendorStates, readVendorStates } from './vendor-states.ts';
@@ -115,6 +117,11 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     listMaintenances: (query: MaintenanceQuery) => read(() => listMaintenances(store, query)),
 
     ensureAccount: (name: string, now: number) => write(() => ensureAccount(store, name, now)),
+    ensureIdentity: (identity: Parameters<typeof ensureIdentity>[1], now: number) =>
+      write(() => ensureIdentity(store, identity, now)),
+    createSession: (session: NewSession) => write(() => createSession(store, session)),
+    findSession: (sha256: Uint8Array, now: number) => read(() => findSession(store, sha256, now)),
+    endSession: (sha256: Uint8Array) => write(() => endSession(store, sha256)),
     createKey: (key: NewKey) => write(() => createKey(store, key)),
     findKey: (sha256: Uint8Array) => read(() => findKey(store, sha256)),
     listKeys: () => read(() => listKeys(store)),

@@ -191,6 +191,22 @@ export interface ApiKeysTable {
   revoked_at: number | null;
 }
 
+/** Who a person is at a provider. */
+export interface IdentitiesTable {
+  provider: string;
+  subject: string;
+  account_id: number;
+  created_at: number;
+}
+
+/** Sessions; the token itself is nowhere. */
+export interface SessionsTable {
+  sha256: Uint8Array;
+  account_id: number;
+  created_at: number;
+  expires_at: number;
+}
+
 /** Facts by name. */
 export interface FactsTable {
   name: string;
@@ -222,6 +238,8 @@ export interface RegistrySchema {
   failing_dependencies: FailingDependenciesTable;
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
+  identities: IdentitiesTable;
+  sessions: SessionsTable;
   facts: FactsTable;
   lease: LeaseTable;
 }

@@ -1,0 +1,68 @@
+/** Sessions of people who signed in: a random token in a cookie, its SHA-256 in the registry. */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Registry, Session } from '../store/ports/registry.ts';
+
+/** How long a session lasts at most. */
+export const SESSION_MS = 30 * 86_400_000;
+
+/** A session with what its forms must carry. */
+export interface OpenSession extends Session {
+  /** Stands in every form of the session; a request without it changes nothing. */
+  readonly formToken: string;
+}
+
+/** What sessions need. */
+export interface SessionsOptions {
+  readonly registry: Pick<Registry, 'createSession' | 'findSession' | 'endSession'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Sessions. */
+export interface Sessions {
+  /** Opens one; the token goes into the cookie and nowhere else. */
+  open(accountId: number): Promise<{ readonly token: string; readonly expiresAt: number }>;
+  /** Whose token it is; null: nobody's, or the session is over. */
+  find(token: string): Promise<OpenSession | null>;
+  /** Ends the session of a token, if there is one. */
+  end(token: string): Promise<void>;
+}
+
+const TOKEN_BYTES = 32;
+const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/;
+
+/** Makes sessions over the registry. */
+export function createSessions({ registry, clock }: SessionsOptions): Sessions {
+  return {
+    async open(accountId) {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      const createdAt = clock.now();
+      const expiresAt = createdAt + SESSION_MS;
+      await registry.createSession({ sha256: digest(token), accountId, createdAt, expiresAt });
+      return { token, expiresAt };
+    },
+    async find(token) {
+      if (!TOKEN_FORM.test(token)) return null;
+      const session = await registry.findSession(digest(token), clock.now());
+      return session === null ? null : { ...session, formToken: formTokenOf(token) };
+    },
+    async end(token) {
+      if (TOKEN_FORM.test(token)) await registry.endSession(digest(token));
+    },
+  };
+}
+
+/** Whether a form carries the token of its session; compared in constant time. */
+export function isFormToken(session: OpenSession, given: string): boolean {
+  const [wanted, offered] = [Buffer.from(session.formToken), Buffer.from(given)];
+  return wanted.length === offered.length && timingSafeEqual(wanted, offered);
+}
+
+/** Made from the session's token, so that nothing has to be stored, and of no use for finding it. */
+function formTokenOf(token: string): string {
+  return createHmac('sha256', token).update('upbeat form').digest('base64url');
+}
+
+function digest(token: string): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(token).digest());
+}

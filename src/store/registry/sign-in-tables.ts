@@ -1,0 +1,19 @@
+/** Step 0004 of the registry's tables: who an account's person is at a provider, and where they are signed in. */
+
+/** Statements of the step, in order. */
+export const SIGN_IN_TABLES = [
+  `CREATE TABLE identities (
+    provider TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    account_id INTEGER NOT NULL REFERENCES accounts (id),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (provider, subject)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE sessions (
+    sha256 BLOB NOT NULL PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX sessions_expiry ON sessions (expires_at)`,
+] as const;
