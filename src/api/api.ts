@@ -5,19 +5,23 @@ import Koa, { type Context } from 'koa';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { ApiLimits } from './api-limits.ts';
 import { createClientReader } from './client-address.ts';
 import type { ApiAnswer, ApiRequest, Route } from './exchange.ts';
 import { ApiError } from './problem.ts';
 import { createLimitMemory, createRateLimiter } from './rate-limits.ts';
+import { createBodyReader } from './request-body.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
 import { createServe, type ServeOptions } from './serve.ts';
 
 /** What the API needs. */
-export interface ApiOptions extends Omit<RouteSources, 'now'> {
+export interface ApiOptions extends Omit<RouteSources, 'now' | 'limits'> {
   readonly settings: RouteSources['settings'] & {
     readonly trustedProxies: readonly string[];
     readonly anonymousPerMinute: number;
     readonly authenticatedPerMinute: number;
+    readonly silenceMs: number;
+    readonly domainsPerAccount: number;
   };
   readonly authenticator: ServeOptions['authenticator'];
   readonly metrics: Metrics;
@@ -46,7 +50,13 @@ const HOT_PATH = /^\/api\/(v1\/status|badge)\/([A-Za-z0-9._-]{1,200})$/i;
 export function createApi(options: ApiOptions): Api {
   const { settings, clock, metrics, log } = options;
   const now = () => clock.now();
-  const { anonymousPerMinute, authenticatedPerMinute } = settings;
+  const { anonymousPerMinute, authenticatedPerMinute, silenceMs, domainsPerAccount } = settings;
+  let limitsInForce: ApiLimits = {
+    anonymousPerMinute,
+    authenticatedPerMinute,
+    silenceMs,
+    domainsPerAccount,
+  };
   const addresses = createLimitMemory(clock);
   const keys = createLimitMemory(clock);
   const both = (name: string) => ({
@@ -68,7 +78,7 @@ export function createApi(options: ApiOptions): Api {
     log,
   });
   const readClient = createClientReader(settings.trustedProxies);
-  const { routes, streams } = createRoutes({ ...options, now });
+  const { routes, streams } = createRoutes({ ...options, now, limits: () => limitsInForce });
 
   const requestOf = (
     message: IncomingMessage,
@@ -80,6 +90,7 @@ export function createApi(options: ApiOptions): Api {
     query,
     headers: message.headers,
     client: readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
+    ...(message.method === 'POST' ? { readBody: createBodyReader(message) } : {}),
   });
 
   const answer = async (route: Route, request: ApiRequest, response: ServerResponse) => {
@@ -136,6 +147,11 @@ export function createApi(options: ApiOptions): Api {
       return streams.open;
     },
     setLimits(anonymous, authenticated) {
+      limitsInForce = {
+        ...limitsInForce,
+        anonymousPerMinute: anonymous,
+        authenticatedPerMinute: authenticated,
+      };
       for (const bucket of [limiters.api, limiters.pictures]) {
         bucket.anonymous.setMax(anonymous);
         bucket.authenticated.setMax(authenticated);

@@ -1,6 +1,8 @@
 /** What a handler gets and gives: an HTTP exchange without a framework, so that every way in shares one behaviour. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { ApiKey } from '../store/ports/registry.ts';
 import type { Allowance } from './rate-limits.ts';
+import type { ReadBody } from './request-body.ts';
 
 /** A request as handlers see it. */
 export interface ApiRequest {
@@ -12,6 +14,14 @@ export interface ApiRequest {
   readonly headers: IncomingHttpHeaders;
   /** The client's address in the form that limits count by. */
   readonly client: string;
+  /** Absent for GET and HEAD. */
+  readonly readBody?: ReadBody;
+}
+
+/** A request with a body, from the bearer of a valid key. */
+export interface PostRequest extends ApiRequest {
+  readonly key: ApiKey;
+  readonly body: Uint8Array;
 }
 
 /** An answer. */
@@ -39,6 +49,14 @@ export interface Route {
   readonly handle: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
   /** What a client has left, where the route counts by itself. */
   readonly look?: (client: string) => Allowance;
+  /** How the route is posted to: with a key and a JSON body; it is then not read. Absent: it is read alone. */
+  readonly post?: {
+    /** Longest body. */
+    readonly mostBytes: number;
+    readonly handle: (request: PostRequest) => Promise<ApiAnswer>;
+    /** A request was refused by a fault of ours: an answer of 500 or more. */
+    readonly onFault: () => void;
+  };
   /** True: the handler is asked for every method. Absent: for GET and HEAD. */
   readonly anyMethod?: boolean;
 }

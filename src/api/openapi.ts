@@ -1,9 +1,21 @@
 /** The OpenAPI 3.1 document, made from the schemas that the API itself uses. */
-import type { TSchema } from '@sinclair/typebox';
+import type { ApiLimits } from './api-limits.ts';
 import { BADGE_QUERY } from './badge-route.ts';
 import { EVENTS_QUERY } from './events-route.ts';
 import { HISTORY_QUERY } from './history-route.ts';
-import type { ParameterSchemas } from './parameters.ts';
+import { heartbeatPaths } from './openapi-heartbeats.ts';
+import {
+  INCIDENT_ID,
+  LIMIT_HEADERS,
+  type OpenApiOperation,
+  type OpenApiParameter,
+  type OpenApiPath,
+  operation,
+  problems,
+  queryParameters,
+  SERVICE_SLUG,
+  SLUG,
+} from './openapi-parts.ts';
 import { INCIDENTS_QUERY, SERVICE_INCIDENTS_QUERY, SERVICES_QUERY } from './reading-routes.ts';
 import {
   HistorySchema,
@@ -18,29 +30,6 @@ import {
 } from './schemas.ts';
 import { MAINTENANCE_QUERY } from './vendor-routes.ts';
 
-/** A parameter of an operation. */
-export interface OpenApiParameter {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: object;
-  readonly example?: string;
-}
-
-/** One endpoint. */
-export interface OpenApiOperation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description: string;
-  readonly security?: readonly object[];
-  readonly parameters: readonly OpenApiParameter[];
-  readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly headers?: object; readonly content?: object }>
-  >;
-}
-
 /** The document. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
@@ -51,41 +40,25 @@ export interface OpenApiDocument {
     readonly license: object;
   };
   readonly servers: readonly { readonly url: string }[];
-  readonly paths: Readonly<Record<string, { readonly get: OpenApiOperation }>>;
+  readonly paths: Readonly<Record<string, OpenApiPath>>;
   readonly components: object;
 }
 
-const DESCRIPTION = `Is a service up? Reading needs no authentication; an API key in the header
-\`Authorization: Bearer <API_KEY>\` raises the limit from 15 requests a minute for each address to 60 for each key.
+const describe = ({ anonymousPerMinute, authenticatedPerMinute }: ApiLimits) =>
+  `Is a service up? Reading needs no authentication; an API key in the header
+\`Authorization: Bearer <API_KEY>\` raises the limit from ${anonymousPerMinute} requests a minute for each address to ${authenticatedPerMinute} for each key.
 A key that is not valid is answered 401 on every endpoint. Every error is \`application/problem+json\` (RFC 9457) with a
 stable \`code\`. All times are ISO 8601 UTC with milliseconds. Version 1 only gains members and routes; nothing is
 removed or renamed.`.replaceAll('\n', ' ');
 
-const SLUG = (what: string, example: string): OpenApiParameter => ({
-  name: 'slug',
-  in: 'path',
-  required: true,
-  description: what,
-  schema: { type: 'string' },
-  example,
-});
-const SERVICE_SLUG = SLUG('The service, in any case.', 'github');
-const INCIDENT_ID: OpenApiParameter = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: 'The id of the incident, as the lists give it.',
-  schema: { type: 'string' },
-};
-
 /** Makes the document for a site. */
-export function openApiDocument(siteUrl: string, version: string): OpenApiDocument {
+export function openApiDocument(siteUrl: string, version: string, limits: ApiLimits): OpenApiDocument {
   return {
     openapi: '3.1.0',
     info: {
       title: 'Upbeat service status API',
       version,
-      description: DESCRIPTION,
+      description: describe(limits),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: siteUrl }],
@@ -178,6 +151,7 @@ export function openApiDocument(siteUrl: string, version: string): OpenApiDocume
           MaintenanceSchema,
         ),
       },
+      ...heartbeatPaths(limits),
       '/api/v1/events': { get: eventsOperation() },
       '/api/badge/{slug}': { get: badgeOperation() },
     },
@@ -198,68 +172,6 @@ export function openApiDocument(siteUrl: string, version: string): OpenApiDocume
 
 function header(description: string): object {
   return { description, schema: { type: 'integer' } };
-}
-
-const LIMIT_HEADERS = Object.fromEntries(
-  ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'].map((name) => [
-    name,
-    { $ref: `#/components/headers/${name}` },
-  ]),
-);
-
-function problems(statuses: Readonly<Record<string, string>>): OpenApiOperation['responses'] {
-  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
-  return Object.fromEntries(
-    Object.entries(statuses).map(([status, description]) => {
-      const retry = status === '429' ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {};
-      return [status, { description, headers: { ...LIMIT_HEADERS, ...retry }, content }];
-    }),
-  );
-}
-
-function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
-  return Object.entries(schemas).map(([name, schema]) => {
-    const { description = '', lowered: _, ...shape } = schema;
-    return { name, in: 'query', required: false, description, schema: shape };
-  });
-}
-
-function operation(
-  operationId: string,
-  tag: string,
-  summary: string,
-  description: string,
-  path: readonly OpenApiParameter[],
-  query: ParameterSchemas,
-  answer: TSchema,
-): OpenApiOperation {
-  const named = path.length > 0;
-  const parameters = [...path, ...queryParameters(query)];
-  return {
-    operationId,
-    tags: [tag],
-    summary,
-    description,
-    security: [{}, { key: [] }],
-    parameters,
-    responses: {
-      200: {
-        description: 'The answer, with a strong ETag.',
-        headers: LIMIT_HEADERS,
-        content: { 'application/json': { schema: answer } },
-      },
-      304: { description: 'The client has it already (If-None-Match).' },
-      ...problems({
-        ...(Object.keys(query).length > 0 ? { 400: 'A parameter is not valid; the body names it.' } : {}),
-        401: 'The API key is not valid.',
-        ...(named
-          ? { 404: `There is no such ${path.includes(INCIDENT_ID) ? 'service or incident' : 'service'}.` }
-          : {}),
-        429: 'Too many requests; Retry-After says how long to wait.',
-        500: 'A fault of ours, with a request id.',
-      }),
-    },
-  };
 }
 
 function eventsOperation(): OpenApiOperation {

@@ -3,14 +3,21 @@
 /** Stable words that clients may switch on, with status and title. */
 export const PROBLEMS = {
   invalid_parameter: { status: 400, title: 'Invalid parameter' },
+  invalid_body: { status: 400, title: 'Invalid body' },
   bad_request: { status: 400, title: 'Bad request' },
   invalid_key: { status: 401, title: 'Invalid API key' },
+  forbidden_domain: { status: 403, title: 'Domain of somebody else' },
+  domain_limit: { status: 403, title: 'Too many domains' },
+  dependencies_private: { status: 403, title: 'Dependencies are not public' },
   service_not_found: { status: 404, title: 'Service not found' },
   incident_not_found: { status: 404, title: 'Incident not found' },
   route_not_found: { status: 404, title: 'No such route' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
+  body_too_large: { status: 413, title: 'Body too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   rate_limited: { status: 429, title: 'Rate limit exceeded' },
   too_many_streams: { status: 429, title: 'Too many open streams' },
+  unavailable: { status: 503, title: 'Not available now' },
   history_unavailable: { status: 503, title: 'History unavailable' },
   internal_error: { status: 500, title: 'Internal server error' },
 } as const;

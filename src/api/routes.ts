@@ -8,9 +8,12 @@ import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { pageRoutes } from '../web/page-routes.ts';
+import type { ApiLimits } from './api-limits.ts';
 import { type BadgeText, badgeRoute } from './badge-route.ts';
+import { type DependencySources, dependencyRoutes } from './dependency-routes.ts';
 import { createEventStreams, type EventStreams } from './events-route.ts';
 import type { Route } from './exchange.ts';
+import { type HeartbeatTaker, heartbeatRoutes } from './heartbeat-routes.ts';
 import { historyRoute } from './history-route.ts';
 import { openApiRoute } from './openapi-route.ts';
 import { readingRoutes } from './reading-routes.ts';
@@ -32,10 +35,18 @@ export interface RouteSources {
   readonly samples: Pick<SampleStore, 'query'>;
   readonly registry: Pick<
     Registry,
-    'listIncidents' | 'transitionsAfter' | 'lastTransition' | keyof VendorSources['registry']
+    | 'listIncidents'
+    | 'transitionsAfter'
+    | 'lastTransition'
+    | keyof VendorSources['registry']
+    | keyof DependencySources['registry']
   >;
   readonly vendorOf: VendorSources['vendorOf'];
   readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
+  /** What takes heartbeats. */
+  readonly heartbeats: HeartbeatTaker;
+  /** The limits in force; another object where they changed. */
+  readonly limits: () => ApiLimits;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   readonly readiness: () => Readiness;
   readonly metrics: Metrics;
@@ -49,8 +60,19 @@ export function createRoutes(sources: RouteSources): {
   readonly routes: readonly Route[];
   readonly streams: EventStreams;
 } {
-  const { settings, directory, status, samples, registry, vendorOf, renderBadge, readiness, metrics, now } =
-    sources;
+  const {
+    settings,
+    directory,
+    status,
+    samples,
+    registry,
+    vendorOf,
+    renderBadge,
+    readiness,
+    metrics,
+    limits,
+    now,
+  } = sources;
   const { intervalMs, siteUrl, version } = settings;
   const streams = createEventStreams(sources);
   const bytes = createServiceBytes({ status, intervalMs, now, vendorOf });
@@ -59,10 +81,12 @@ export function createRoutes(sources: RouteSources): {
     routes: [
       ...readingRoutes({ directory, bytes, registry }),
       ...vendorRoutes({ directory, registry, vendorOf, now }),
+      ...heartbeatRoutes(sources.heartbeats, { siteUrl, now }),
+      ...dependencyRoutes({ directory, registry }),
       historyRoute({ directory, samples, now }),
       streams.route,
       badgeRoute({ directory, status, renderBadge, intervalMs, now }),
-      openApiRoute(siteUrl, version),
+      openApiRoute(siteUrl, version, limits),
       ...systemRoutes(readiness, metrics),
       ...pageRoutes({ ...sources, intervalMs, siteUrl, version }),
     ],

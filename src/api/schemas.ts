@@ -7,15 +7,19 @@ import { SERVICE_STATUSES } from '../domain/status.ts';
 import { VENDOR_STATUSES } from '../domain/vendor-word.ts';
 import { PROBLEMS } from './problem.ts';
 
-const words = (allowed: readonly string[], description?: string) =>
+/** One of some words. */
+export const words = (allowed: readonly string[], description?: string) =>
   Type.Unsafe({ type: 'string', enum: [...allowed], ...(description === undefined ? {} : { description }) });
-const nullable = (schema: TSchema, description?: string) =>
+/** A schema, or null. */
+export const nullable = (schema: TSchema, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-const whole = (description: string) => Type.Integer({ minimum: 0, description });
-const strict = { additionalProperties: false };
+/** A whole number from 0. */
+export const whole = (description: string) => Type.Integer({ minimum: 0, description });
+/** For objects without further members. */
+export const strict = { additionalProperties: false };
 
 /** ISO 8601 UTC with milliseconds. */
-const Time = Type.String({
+export const TimeSchema = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
   description: 'ISO 8601 UTC with milliseconds.',
   examples: ['2026-11-20T10:00:00.000Z'],
@@ -32,9 +36,9 @@ const SERVICE_MEMBERS = {
   category: words(CATEGORIES),
   status: words(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
   response_time: ResponseTime,
-  last_checked: nullable(Time, 'Start of the last attempt; null before the first check.'),
+  last_checked: nullable(TimeSchema, 'Start of the last attempt; null before the first check.'),
   stale: Type.Boolean({ description: 'The last check is older than two intervals.' }),
-  since: nullable(Time, 'When the present status began; null while unknown.'),
+  since: nullable(TimeSchema, 'When the present status began; null while unknown.'),
   self_reported: Type.Boolean({
     description: 'Registered by an owner who has not shown control of the domain.',
   }),
@@ -49,7 +53,7 @@ export const LatestCheckSchema = Type.Object(
     status: words(SERVICE_STATUSES.slice(0, 3)),
     response_time: ResponseTime,
     status_code: whole('HTTP status code; 0 when no HTTP response arrived, 200 for a heartbeat.'),
-    checked_at: Time,
+    checked_at: TimeSchema,
     source: words(['root', 'health', 'heartbeat', 'silence'], 'What the check asked.'),
     blocked: Type.Boolean({ description: 'A bot wall or 429 answered: reachable, never down.' }),
     failure: nullable(
@@ -68,7 +72,7 @@ export const LatestCheckSchema = Type.Object(
       },
       { ...strict, description: 'Milliseconds of each phase; null where it did not happen.' },
     ),
-    certificate_expires_at: nullable(Time, 'End of the certificate; null without TLS.'),
+    certificate_expires_at: nullable(TimeSchema, 'End of the certificate; null without TLS.'),
   },
   strict,
 );
@@ -80,9 +84,9 @@ export const VendorWordSchema = Type.Object(
       VENDOR_STATUSES,
       'operational, or the worst severity of what the vendor has open; unknown: never read.',
     ),
-    since: nullable(Time, 'When that began; null where it is not known.'),
+    since: nullable(TimeSchema, 'When that began; null where it is not known.'),
     incident_id: nullable(Type.String(), 'The incident that it stands for; null: none is open.'),
-    read_at: nullable(Time, 'When the status page was last read.'),
+    read_at: nullable(TimeSchema, 'When the status page was last read.'),
     stale: Type.Boolean({
       description: 'The page was not read for two intervals: its word may be out of date.',
     }),
@@ -119,13 +123,14 @@ const INCIDENT_MEMBERS = {
   description: Type.String({ description: 'Plain text.' }),
   severity: words(SEVERITIES),
   status: words(INCIDENT_STATUSES),
-  started_at: Time,
-  resolved_at: nullable(Time, 'Null while it is unresolved.'),
+  started_at: TimeSchema,
+  resolved_at: nullable(TimeSchema, 'Null while it is unresolved.'),
   source_url: Type.String({
     description: 'The entry that it comes from; for our own incidents the page of the service.',
   }),
 };
-const IncidentServiceSchema = Type.Object({ name: Type.String(), slug: Type.String() }, strict);
+/** A service as other answers name it. */
+export const IncidentServiceSchema = Type.Object({ name: Type.String(), slug: Type.String() }, strict);
 
 /** Incidents of all services (contract 4.3). */
 export const IncidentsSchema = Type.Object(
@@ -154,7 +159,7 @@ export const IncidentSchema = Type.Object(
         ...INCIDENT_MEMBERS,
         source: words(['own', 'vendor'], "Our own checks, or the vendor's status page."),
         timeline: Type.Array(
-          Type.Object({ at: Time, status: words(INCIDENT_STATUSES), text: Type.String() }, strict),
+          Type.Object({ at: TimeSchema, status: words(INCIDENT_STATUSES), text: Type.String() }, strict),
           { description: 'Every update, oldest first.' },
         ),
       },
@@ -173,7 +178,7 @@ export const VendorSchema = Type.Object(
     vendor: nullable(VendorWordSchema, 'Null where no status page is read.'),
     acknowledgement: Type.Object(
       {
-        from: Time,
+        from: TimeSchema,
         outages: whole('Outages that our checks have seen since then, maintenance left out.'),
         acknowledged: whole('Of these, those of which the vendor has an incident.'),
         median_seconds: Lag,
@@ -183,8 +188,8 @@ export const VendorSchema = Type.Object(
             {
               incident_id: Type.String(),
               vendor_incident_id: nullable(Type.String()),
-              started_at: Time,
-              acknowledged_at: nullable(Time),
+              started_at: TimeSchema,
+              acknowledged_at: nullable(TimeSchema),
               lag_seconds: Lag,
             },
             strict,
@@ -209,8 +214,8 @@ export const MaintenanceSchema = Type.Object(
           title: Type.String(),
           description: Type.String({ description: 'Plain text.' }),
           state: words(['planned', 'running']),
-          starts_at: Time,
-          ends_at: nullable(Time, 'Null where the vendor names no end.'),
+          starts_at: TimeSchema,
+          ends_at: nullable(TimeSchema, 'Null where the vendor names no end.'),
           source_url: Type.String(),
         },
         strict,
@@ -227,14 +232,14 @@ export const MaintenanceSchema = Type.Object(
 export const HistorySchema = Type.Object(
   {
     service: IncidentServiceSchema,
-    from: Time,
-    to: Time,
+    from: TimeSchema,
+    to: TimeSchema,
     step: Type.String({ examples: ['15m'] }),
     buckets: Type.Array(
       Type.Object(
         {
-          start: Time,
-          end: Time,
+          start: TimeSchema,
+          end: TimeSchema,
           count: whole('Checks that count.'),
           up: whole('Of these, up.'),
           slow: whole('Of these, slow.'),

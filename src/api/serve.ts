@@ -5,10 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Authentication } from '../auth/key-authenticator.ts';
 import type { Log } from '../log.ts';
+import type { ApiKey } from '../store/ports/registry.ts';
 import { entityTag, matches } from './conditional.ts';
 import type { ApiAnswer, ApiRequest, Bucket, Route } from './exchange.ts';
 import { ApiError, PROBLEMS, problemBody } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
+import { requireJson } from './request-body.ts';
 
 /** The limiters of a bucket: without a key, and with one. */
 export interface BucketLimiters {
@@ -31,6 +33,7 @@ export interface ServeOptions {
 export type Serve = (route: Route, request: ApiRequest) => Promise<ApiAnswer>;
 
 const ALLOWED = 'GET, HEAD, OPTIONS';
+const ALLOWED_POST = 'POST, OPTIONS';
 const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag';
 const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
 const NO_SNIFFING = { 'X-Content-Type-Options': 'nosniff' };
@@ -45,6 +48,8 @@ const PREFLIGHT: ApiAnswer = {
   },
   body: '',
 };
+/** No other origin may post: a browser that asks first is told nothing, and goes no further (decisions, Errors). */
+const PREFLIGHT_POST: ApiAnswer = { status: 204, headers: { Allow: ALLOWED_POST }, body: '' };
 
 /** Makes the way of every request. */
 export function createServe({ siteUrl, authenticator, limiters, log }: ServeOptions): Serve {
@@ -66,23 +71,19 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
     if (bucket === null) return FREE;
     const header = request.headers.authorization;
     const who = authenticator.peek(header) ?? (await authenticator.authenticate(header));
-    if (who.kind === 'invalid') return { payer: [bucket.anonymous, request.client], refused: invalidKey() };
+    if (who.kind === 'invalid')
+      return { payer: [bucket.anonymous, request.client], refused: invalidKey(), key: null };
     // Streams are counted by how many are open.
     if (route.bucket === 'streams') return FREE;
     return who.kind === 'key'
-      ? { payer: [bucket.authenticated, String(who.key.id)], refused: null }
-      : { payer: [bucket.anonymous, request.client], refused: null };
+      ? { payer: [bucket.authenticated, String(who.key.id)], refused: null, key: who.key }
+      : { payer: [bucket.anonymous, request.client], refused: null, key: null };
   };
 
-  const handle = async (route: Route, request: ApiRequest): Promise<ApiAnswer> => {
-    if (request.method !== 'GET' && request.method !== 'HEAD' && route.anyMethod !== true) {
-      throw new ApiError(
-        'method_not_allowed',
-        `${request.method} is not possible here.`,
-        {},
-        { Allow: ALLOWED },
-      );
-    }
+  const handle = async (route: Route, request: ApiRequest, key: ApiKey | null): Promise<ApiAnswer> => {
+    if (route.post !== undefined) return await handlePost(route.post, request, key);
+    if (request.method !== 'GET' && request.method !== 'HEAD' && route.anyMethod !== true)
+      throw wrongMethod(request, ALLOWED);
     return await route.handle(request);
   };
 
@@ -90,7 +91,7 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
   const findUnchanged = async (route: Route, request: ApiRequest): Promise<ApiAnswer | null> => {
     if (route.bucket !== 'pictures' || request.headers['if-none-match'] === undefined) return null;
     try {
-      const answer = await handle(route, request);
+      const answer = await handle(route, request, null);
       return isUnchanged(answer, request) ? answer : null;
     } catch {
       // What is wrong is answered, and charged, on the usual way.
@@ -99,22 +100,25 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
   };
 
   return async (route, request) => {
-    if (request.method === 'OPTIONS' && route.anyMethod !== true) return PREFLIGHT;
+    if (request.method === 'OPTIONS' && route.anyMethod !== true)
+      return route.post === undefined ? PREFLIGHT : PREFLIGHT_POST;
     let allowance: Allowance | null = null;
     let answer: ApiAnswer;
     try {
-      const { payer, refused } = await admit(route, request);
+      const { payer, refused, key } = await admit(route, request);
       const unchanged = refused === null ? await findUnchanged(route, request) : null;
-      if (unchanged !== null && payer !== null) return complete(unchanged, request, payer[0].look(payer[1]));
+      if (unchanged !== null && payer !== null)
+        return complete(unchanged, route, request, payer[0].look(payer[1]));
       if (payer !== null) allowance = await payer[0].charge(payer[1]);
       if (allowance?.allowed === false) throw rateLimited(allowance);
       if (refused !== null) throw refused;
-      answer = await handle(route, request);
+      answer = await handle(route, request, key);
     } catch (thrown) {
       answer = answerError(thrown, request);
+      if (answer.status >= 500) route.post?.onFault();
     }
     allowance ??= route.look?.(request.client) ?? bucketOf(route)?.anonymous.look(request.client) ?? null;
-    return complete(answer, request, allowance);
+    return complete(answer, route, request, allowance);
   };
 }
 
@@ -123,13 +127,35 @@ interface Admission {
   readonly payer: readonly [RateLimiter, string] | null;
   /** Why the request is refused, after it was counted; null: it is not. */
   readonly refused: ApiError | null;
+  /** Whose key the request carries; null: none, or nobody asks. */
+  readonly key: ApiKey | null;
 }
 
-const FREE: Admission = { payer: null, refused: null };
+const FREE: Admission = { payer: null, refused: null, key: null };
 
 function invalidKey(): ApiError {
   const detail = 'The API key is not valid: unknown, expired or revoked.';
   return new ApiError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
+}
+
+function wrongMethod({ method }: ApiRequest, allowed: string): ApiError {
+  return new ApiError('method_not_allowed', `${method} is not possible here.`, {}, { Allow: allowed });
+}
+
+/** Reads the body last: whoever may not send one is told so first. */
+async function handlePost(
+  { mostBytes, handle }: NonNullable<Route['post']>,
+  request: ApiRequest,
+  key: ApiKey | null,
+): Promise<ApiAnswer> {
+  const { method, headers, readBody } = request;
+  if (method !== 'POST' || readBody === undefined) throw wrongMethod(request, ALLOWED_POST);
+  if (key === null) {
+    const detail = 'An API key is needed, in the header Authorization: Bearer <API_KEY>.';
+    throw new ApiError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
+  }
+  requireJson(headers);
+  return await handle({ ...request, key, body: await readBody(mostBytes) });
 }
 
 function isUnchanged(answer: ApiAnswer, { headers }: ApiRequest): boolean {
@@ -137,15 +163,21 @@ function isUnchanged(answer: ApiAnswer, { headers }: ApiRequest): boolean {
 }
 
 /** Adds the validator and the headers that every answer carries; turns an answer that the client has into a 304. */
-function complete(answer: ApiAnswer, request: ApiRequest, allowance: Allowance | null): ApiAnswer {
-  const isReading = request.method === 'GET' || request.method === 'HEAD';
+function complete(
+  answer: ApiAnswer,
+  { post }: Route,
+  request: ApiRequest,
+  allowance: Allowance | null,
+): ApiAnswer {
+  const isReading = post === undefined && (request.method === 'GET' || request.method === 'HEAD');
   const headers: Record<string, string> = { ...(isReading ? CORS : {}), ...NO_SNIFFING, ...answer.headers };
   if (allowance !== null) {
     headers['X-RateLimit-Limit'] = String(allowance.limit);
     headers['X-RateLimit-Remaining'] = String(allowance.remaining);
     headers['X-RateLimit-Reset'] = String(allowance.resetAtSeconds);
   }
-  if (answer.status !== 200 || answer.stream !== undefined) return { ...answer, headers };
+  if (answer.status !== 200 || answer.stream !== undefined || post !== undefined)
+    return { ...answer, headers };
   const etag = answer.etag ?? entityTag(answer.body);
   headers.ETag = etag;
   if (!matches(request.headers['if-none-match'], etag)) return { ...answer, headers };

@@ -1,36 +1,103 @@
 /** `/docs`: the API as the OpenAPI document describes it, to be read and to be tried. */
-import type { Route } from '../api/exchange.ts';
+import { type ApiLimits, perLimits } from '../api/api-limits.ts';
+import type { ApiAnswer, Route } from '../api/exchange.ts';
 import { openApiDocument } from '../api/openapi.ts';
+import type { OpenApiOperation } from '../api/openapi-parts.ts';
 import { PROBLEMS } from '../api/problem.ts';
 import type { RenderPage } from './views.ts';
 
-/** The route; the page never changes while the program runs. */
-export function docsPage(render: RenderPage, siteUrl: string, version: string): Route {
-  const document = openApiDocument(siteUrl, version);
-  const operations = Object.entries(document.paths).map(([path, { get }]) => {
-    const slug = get.parameters.find(({ name }) => name === 'slug')?.example ?? '';
-    return {
-      ...get,
-      path,
-      curl: `curl ${path.includes('events') ? '-N ' : ''}"${siteUrl}${path.replace('{slug}', slug)}"`,
-      inputs: get.parameters.filter((parameter) => parameter.in !== 'header'),
-      triable: !path.endsWith('/events'),
-      answers: Object.entries(get.responses).map(([status, { description }]) => ({ status, description })),
-    };
-  });
-  const answer = render('./docs', {
+/** The route; the page changes with the limits alone. */
+export function docsPage(
+  render: RenderPage,
+  siteUrl: string,
+  version: string,
+  limits: () => ApiLimits,
+): Route {
+  const answer = perLimits(limits, (inForce) => renderDocs(render, siteUrl, version, inForce));
+  return { path: '/docs', bucket: 'pages', handle: answer };
+}
+
+function renderDocs(render: RenderPage, siteUrl: string, version: string, limits: ApiLimits): ApiAnswer {
+  const document = openApiDocument(siteUrl, version, limits);
+  const operations = Object.entries(document.paths).flatMap(([path, { get, post }]) => [
+    ...(get === undefined ? [] : [describeReading(get, path, siteUrl)]),
+    ...(post === undefined ? [] : [describePosting(post, path, siteUrl)]),
+  ]);
+  return render('./docs', {
     title: 'Upbeat API',
     siteUrl,
     description: document.info.description,
+    limits,
     operations,
     problems: Object.entries(PROBLEMS).map(([code, problem]) => ({ code, ...problem })),
-    describeType: (schema: { enum?: string[]; type?: string; default?: unknown }) =>
-      [
-        schema.enum === undefined ? (schema.type ?? '') : schema.enum.join(' | '),
-        schema.default === undefined ? '' : `default ${schema.default}`,
-      ]
-        .filter((part) => part !== '')
-        .join(', '),
+    describeType,
   });
-  return { path: '/docs', bucket: 'pages', handle: () => answer };
+}
+
+function describeReading(operation: OpenApiOperation, path: string, siteUrl: string) {
+  const slug = operation.parameters.find(({ name }) => name === 'slug')?.example ?? '';
+  return {
+    ...operation,
+    path,
+    method: 'GET',
+    members: [],
+    curl: `curl ${path.includes('events') ? '-N ' : ''}"${siteUrl}${path.replace('{slug}', slug)}"`,
+    inputs: operation.parameters.filter((parameter) => parameter.in !== 'header'),
+    triable: !path.endsWith('/events'),
+    answers: answersOf(operation),
+  };
+}
+
+function describePosting(operation: OpenApiOperation, path: string, siteUrl: string) {
+  const { schema, example } = bodyOf(operation);
+  const required = schema.required ?? [];
+  return {
+    ...operation,
+    path,
+    method: 'POST',
+    members: Object.entries(schema.properties ?? {}).map(([name, { description = '', ...shape }]) => ({
+      name,
+      description,
+      schema: shape,
+      required: required.includes(name),
+    })),
+    curl: [
+      `curl -X POST "${siteUrl}${path}"`,
+      `-H "Authorization: Bearer $UPBEAT_KEY"`,
+      `-H "Content-Type: application/json"`,
+      `-d '${JSON.stringify(example)}'`,
+    ].join(' \\\n  '),
+    inputs: [],
+    // A key has no place in a page.
+    triable: false,
+    answers: answersOf(operation),
+  };
+}
+
+interface BodySchema {
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+}
+
+function bodyOf({ requestBody }: OpenApiOperation): {
+  readonly schema: BodySchema;
+  readonly example: unknown;
+} {
+  const content = (requestBody?.content ?? {}) as Readonly<
+    Record<string, { readonly schema: BodySchema; readonly example: unknown }>
+  >;
+  return content['application/json'] ?? { schema: {}, example: {} };
+}
+
+function answersOf({ responses }: OpenApiOperation) {
+  return Object.entries(responses).map(([status, { description }]) => ({ status, description }));
+}
+
+function describeType(schema: { enum?: string[]; type?: string; default?: unknown }): string {
+  return [
+    schema.enum === undefined ? (schema.type ?? '') : schema.enum.join(' | '),
+    schema.default === undefined ? '' : `default ${schema.default}`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
 }

@@ -1,4 +1,5 @@
 /** The pages and what they load. */
+import type { ApiLimits } from '../api/api-limits.ts';
 import type { Route } from '../api/exchange.ts';
 import type { ServiceDirectory } from '../api/service-directory.ts';
 import type { Readiness } from '../api/system-routes.ts';
@@ -20,6 +21,7 @@ export interface PageSources {
   readonly samples: Pick<SampleStore, 'query'>;
   readonly registry: Pick<Registry, 'listIncidents' | 'incidentsSince' | 'listMaintenances'>;
   readonly vendorOf: (service: Service) => VendorWord | null;
+  readonly limits: () => ApiLimits;
   readonly readiness: () => Readiness;
   readonly intervalMs: number;
   /** Without a slash at its end. */
@@ -35,7 +37,7 @@ export function pageRoutes(sources: PageSources): Route[] {
   return [
     homePage(render, sources),
     servicePage(render, sources),
-    docsPage(render, sources.siteUrl, sources.version),
+    docsPage(render, sources.siteUrl, sources.version, sources.limits),
     assets.route,
   ];
 }

@@ -7,14 +7,17 @@ import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
 import { generateKeyText, readKey } from '../../src/auth/key-text.ts';
 import { createFakeClock } from '../../src/clock.ts';
 import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/current.ts';
+import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import type { Maintenance } from '../../src/domain/maintenance.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
-import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
 import type { VendorWord } from '../../src/domain/vendor-word.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
+import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
+import type { Dependencies, FailingDependency } from '../../src/store/ports/heartbeats.ts';
 import type { ApiKey, IncidentQuery, MaintenanceQuery } from '../../src/store/ports/registry.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
@@ -152,7 +155,20 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     badges: [] as object[],
     keys: 0,
   };
-  const faults = { registry: false, samples: false, keys: false };
+  const faults = { registry: false, samples: false, keys: false, heartbeats: null as Error | null };
+  const dependencies = new Map<number, Dependencies>();
+  const failing: FailingDependency[] = [];
+  const heartbeats = {
+    taken: [] as ReceivedHeartbeat[],
+    refusals: 0,
+    answer: ({ report, arrivedAt }: ReceivedHeartbeat): HeartbeatReceipt => ({
+      service: service(1, dashDomain(report.domain), { name: report.domain, domain: report.domain }),
+      status: report.word ?? 'unknown',
+      responseTimeMs: responseTimeOf(report.dependencies),
+      checkedAt: checkedAtOf(report, arrivedAt),
+      runMs: null,
+    }),
+  };
   const gate = { keys: Promise.resolve(), transitions: Promise.resolve() };
   const state = {
     phase: 'serving' as 'starting' | 'serving' | 'stopping',
@@ -197,6 +213,12 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     async incidentsSince(serviceId: number, from: number) {
       return incidents.filter((incident) => incident.serviceId === serviceId && incident.startedAt >= from);
     },
+    dependenciesOf: async (serviceId: number, limit: number) => {
+      const known = dependencies.get(serviceId) ?? { reportedAt: null, dependencies: [], changes: [] };
+      return { ...known, changes: known.changes.slice(0, limit) };
+    },
+    failingDependencies: async ({ limit, offset }: { limit: number; offset: number }) =>
+      failing.slice(offset, offset + limit),
     async listMaintenances(query: MaintenanceQuery) {
       return maintenances.slice(query.offset, query.offset + query.limit);
     },
@@ -209,6 +231,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       authenticatedPerMinute: options.authenticatedPerMinute ?? 200_000,
       intervalMs: 300_000,
       version: '1.2.3',
+      silenceMs: 600_000,
+      domainsPerAccount: 100,
     },
     directory,
     status,
@@ -220,6 +244,15 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       },
     },
     registry,
+    heartbeats: {
+      async takeHeartbeat(received: ReceivedHeartbeat) {
+        const fault = faults.heartbeats;
+        if (fault !== null) throw fault;
+        heartbeats.taken.push(received);
+        return heartbeats.answer(received);
+      },
+      noteRefusal: () => void heartbeats.refusals++,
+    },
     vendorOf: ({ id }) => vendorWords.get(id) ?? null,
     authenticator,
     async renderBadge(text: object) {
@@ -253,6 +286,9 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     connections: () => connections,
     directory,
     status,
+    heartbeats,
+    dependencies,
+    failing,
     transitions,
     incidents,
     maintenances,
@@ -302,6 +338,17 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         text,
         json: isJson ? JSON.parse(text) : null,
       };
+    },
+    /** Posts a body; text as it is, anything else as JSON. */
+    async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+      const response = await fetch(origin + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      const text = bytes.toString();
+      return { status: response.status, headers: response.headers, bytes, text, json: JSON.parse(text) };
     },
     async close() {
       api.close();

@@ -127,10 +127,6 @@ t.test('it names the methods of an address, and knows no address but those of th
       t.match(answer, { status: 404, json: { code: 'route_not_found', status: 404 } }, `${method} ${path}`);
     }
   }
-  t.match(await world.get('/api/v1/heartbeat', {}, 'POST'), {
-    status: 404,
-    json: { code: 'route_not_found' },
-  });
 });
 
 t.test('it shapes every error by RFC 9457', async (t) => {
