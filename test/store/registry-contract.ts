@@ -6,6 +6,7 @@ import { heartbeatContract } from './registry-contract-heartbeats.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
 import { judgementContract } from './registry-contract-judgements.ts';
 import { keyContract } from './registry-contract-keys.ts';
+import { ownershipContract } from './registry-contract-ownership.ts';
 import { serviceContract } from './registry-contract-services.ts';
 import { sessionContract } from './registry-contract-sessions.ts';
 import { vendorContract } from './registry-contract-vendor.ts';
@@ -32,6 +33,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('services', (t) => serviceContract(t, open));
   t.test('judgements', (t) => judgementContract(t, open));
   t.test('incidents', (t) => incidentContract(t, open));
+  t.test('ownership', (t) => ownershipContract(t, open));
   t.test('sessions', (t) => sessionContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));
   t.test('heartbeats', (t) => heartbeatContract(t, open));

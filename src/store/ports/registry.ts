@@ -9,6 +9,7 @@ import type { Maintenance } from '../../domain/maintenance.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { Service } from '../../domain/service.ts';
 import type { HeartbeatBook, HeartbeatWrite } from './heartbeats.ts';
+import type { OwnershipBook } from './ownership.ts';
 
 /** A change of the list of services; `service` is null where it was removed. */
 export interface ServiceChange {
@@ -171,7 +172,7 @@ export type RegistryErrorCode =
   | 'catalogue_domain';
 
 /** Durable memory of services, judgements, accounts and keys. */
-export interface Registry extends HeartbeatBook {
+export interface Registry extends HeartbeatBook, OwnershipBook {
   /** Every service with its state, for the start. */
   loadServices(): Promise<ServiceState[]>;
   /** Replaces the public list as one transaction. A service that left the list keeps its slug reserved. */
@@ -246,8 +247,8 @@ export interface Registry extends HeartbeatBook {
   }): Promise<ApiKey>;
   /** The key with this SHA-256, revoked and expired ones included; null: none. Sees other processes' writes at once. */
   findKey(sha256: Uint8Array): Promise<ApiKey | null>;
-  /** Oldest first. */
-  listKeys(): Promise<ApiKey[]>;
+  /** Oldest first; of one account where it is given. */
+  listKeys(accountId?: number): Promise<ApiKey[]>;
   /** Revokes at `now`; false: there is no such key. Revoking twice keeps the first time. */
   revokeKey(id: number, now: number): Promise<boolean>;
   /** Notes uses of keys, as `[id, at]` pairs; the newest time wins. */

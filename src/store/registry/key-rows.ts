@@ -59,8 +59,10 @@ export function findKey(store: RegistryStore, sha256: Uint8Array): ApiKey | null
 }
 
 /** Every key, oldest first. */
-export function listKeys(store: RegistryStore): ApiKey[] {
-  return store.queries.all(selectKeys(store).orderBy('api_keys.id')).map(toKey);
+export function listKeys(store: RegistryStore, accountId?: number): ApiKey[] {
+  const keys = selectKeys(store).orderBy('api_keys.id');
+  const wanted = accountId === undefined ? keys : keys.where('account_id', '=', accountId);
+  return store.queries.all(wanted).map(toKey);
 }
 
 /** Revokes at `now`; false: there is no such key. Revoking twice keeps the first time. */

@@ -2,6 +2,7 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 import { FIRST_TABLES } from './first-tables.ts';
 import { HEARTBEAT_TABLES } from './heartbeat-tables.ts';
+import { OWNERSHIP_TABLES } from './ownership-tables.ts';
 import { SIGN_IN_TABLES } from './sign-in-tables.ts';
 import { VENDOR_TABLES } from './vendor-tables.ts';
 
@@ -11,6 +12,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002-vendor-entries': { up: run(VENDOR_TABLES) },
   '0003-heartbeats': { up: run(HEARTBEAT_TABLES) },
   '0004-sign-in': { up: run(SIGN_IN_TABLES) },
+  '0005-ownership': { up: run(OWNERSHIP_TABLES) },
 };
 
 function run(statements: readonly string[]): (db: Kysely<unknown>) => Promise<void> {

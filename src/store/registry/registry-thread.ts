@@ -1,8 +1,9 @@
 /** What the registry's thread serves: the methods of the port and of the lease, over one connection. */
 
 import { systemClock } from '../../clock.ts';
-import type { Service } from '../../domain/service.ts';
+import type { CheckKind, Service } from '../../domain/service.ts';
 import type { ServiceEdit } from '../ports/heartbeats.ts';
+import type { DomainClaim } from '../ports/ownership.ts';
 import type {
   IncidentQuery,
   Judgement,
@@ -31,6 +32,15 @@ import { guardLease, type LeaseClaim, readLease, releaseLease, renewLease, takeL
 import { loadServices } from './load-services.ts';
 import { advanceMaintenances, listMaintenances } from './maintenance-rows.ts';
 import { addService, removeService } from './owner-services.ts';
+import {
+  addClaim,
+  claimsOf,
+  dropClaim,
+  dropNotice,
+  noticesOf,
+  proveDomain,
+  servicesOf,
+} from './ownership.ts';
 import { putCatalogue } from './put-catalogue.ts';
 import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
 import { explainSqliteError } from './registry-error.ts';
@@ -119,12 +129,20 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     ensureAccount: (name: string, now: number) => write(() => ensureAccount(store, name, now)),
     ensureIdentity: (identity: Parameters<typeof ensureIdentity>[1], now: number) =>
       write(() => ensureIdentity(store, identity, now)),
+    servicesOf: (accountId: number) => read(() => servicesOf(store, accountId)),
+    addClaim: (accountId: number, claim: DomainClaim) => write(() => addClaim(store, accountId, claim)),
+    claimsOf: (accountId: number) => read(() => claimsOf(store, accountId)),
+    dropClaim: (accountId: number, domain: string) => write(() => dropClaim(store, accountId, domain)),
+    proveDomain: (accountId: number, domain: string, kind: CheckKind, now: number) =>
+      write(() => proveDomain(store, accountId, domain, kind, now, domainsPerAccount)),
+    noticesOf: (accountId: number) => read(() => noticesOf(store, accountId)),
+    dropNotice: (accountId: number, id: number) => write(() => dropNotice(store, accountId, id)),
     createSession: (session: NewSession) => write(() => createSession(store, session)),
     findSession: (sha256: Uint8Array, now: number) => read(() => findSession(store, sha256, now)),
     endSession: (sha256: Uint8Array) => write(() => endSession(store, sha256)),
     createKey: (key: NewKey) => write(() => createKey(store, key)),
     findKey: (sha256: Uint8Array) => read(() => findKey(store, sha256)),
-    listKeys: () => read(() => listKeys(store)),
+    listKeys: (accountId?: number) => read(() => listKeys(store, accountId)),
     revokeKey: (id: number, now: number) => write(() => revokeKey(store, id, now)),
     touchKeys: (uses: readonly (readonly [number, number])[]) => write(() => touchKeys(store, uses)),
 

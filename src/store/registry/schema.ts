@@ -4,7 +4,7 @@ import type { Category } from '../../domain/category.ts';
 import type { HeartbeatKind } from '../../domain/heartbeat-body.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
-import type { ServiceOrigin } from '../../domain/service.ts';
+import type { CheckKind, ServiceOrigin } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 
 /** Every service that there ever was: a removed one keeps its row, so that id and slug are never given again. */
@@ -207,6 +207,22 @@ export interface SessionsTable {
   expires_at: number;
 }
 
+/** Domains that accounts want and have not verified. */
+export interface DomainClaimsTable {
+  account_id: number;
+  domain: string;
+  kind: CheckKind;
+  created_at: number;
+}
+
+/** What accounts must be told. */
+export interface AccountNoticesTable {
+  id: Generated<number>;
+  account_id: number;
+  at: number;
+  text: string;
+}
+
 /** Facts by name. */
 export interface FactsTable {
   name: string;
@@ -240,6 +256,8 @@ export interface RegistrySchema {
   api_keys: ApiKeysTable;
   identities: IdentitiesTable;
   sessions: SessionsTable;
+  domain_claims: DomainClaimsTable;
+  account_notices: AccountNoticesTable;
   facts: FactsTable;
   lease: LeaseTable;
 }

@@ -1,0 +1,37 @@
+/** The part of the registry's port that concerns who owns which domain. */
+import type { CheckKind, Service } from '../../domain/service.ts';
+
+/** A domain that an account wants and has not shown control of. */
+export interface DomainClaim {
+  readonly domain: string;
+  /** How it is to be monitored once it is verified. */
+  readonly kind: CheckKind;
+  readonly createdAt: number;
+}
+
+/** Something that an account must be told. */
+export interface AccountNotice {
+  readonly id: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly text: string;
+}
+
+/** What the registry knows of ownership (decisions, Ownership). */
+export interface OwnershipBook {
+  /** The account's services by slug. */
+  servicesOf(accountId: number): Promise<Service[]>;
+  /** Notes what an account wants; at most 100 claims an account. Throws `account_limit`. */
+  addClaim(accountId: number, claim: DomainClaim): Promise<void>;
+  /** Oldest first. */
+  claimsOf(accountId: number): Promise<DomainClaim[]>;
+  dropClaim(accountId: number, domain: string): Promise<void>;
+  /**
+   * The account has shown control of the domain: its service becomes verified, another account's service with that
+   * domain becomes its own, or it is registered. Both accounts are told. One transaction. Throws `account_limit`.
+   */
+  proveDomain(accountId: number, domain: string, kind: CheckKind, now: number): Promise<Service>;
+  /** Newest first, at most 20. */
+  noticesOf(accountId: number): Promise<AccountNotice[]>;
+  dropNotice(accountId: number, id: number): Promise<void>;
+}

@@ -1,0 +1,156 @@
+/** Who owns which domain: claims, proofs and what accounts are told (decisions, Ownership). */
+import { type CheckKind, DEFAULT_CHECK, dashDomain, type Service } from '../../domain/service.ts';
+import type { AccountNotice, DomainClaim } from '../ports/ownership.ts';
+import type { NewService } from '../ports/registry.ts';
+import { addService } from './owner-services.ts';
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore } from './registry-store.ts';
+import { toDefinition, toService, updateService } from './service-rows.ts';
+
+const MOST_CLAIMS = 100;
+const MOST_NOTICES = 20;
+/** Numbers that are tried behind a slug that is taken. */
+const MOST_NUMBERS = 10_000;
+
+/** The account's services by slug. */
+export function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Service[] {
+  return queries
+    .all(
+      kysely
+        .selectFrom('services')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .where('removed', '=', 0)
+        .orderBy('slug'),
+    )
+    .map(toService);
+}
+
+/** Notes a claim; a second one for the same domain replaces it. Throws `account_limit`. */
+export function addClaim(
+  store: RegistryStore,
+  accountId: number,
+  { domain, kind, createdAt }: DomainClaim,
+): void {
+  const { kysely, queries } = store;
+  if (claimsOf(store, accountId).length >= MOST_CLAIMS)
+    throw new RegistryError(
+      'account_limit',
+      `The account waits for ${MOST_CLAIMS} domains: verify or drop one first.`,
+    );
+  queries.run(
+    kysely
+      .insertInto('domain_claims')
+      .values({ account_id: accountId, domain, kind, created_at: createdAt })
+      .onConflict((conflict) => conflict.columns(['account_id', 'domain']).doUpdateSet({ kind })),
+  );
+}
+
+/** Claims of an account, oldest first. */
+export function claimsOf({ kysely, queries }: RegistryStore, accountId: number): DomainClaim[] {
+  return queries
+    .all(
+      kysely
+        .selectFrom('domain_claims')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .orderBy('created_at')
+        .orderBy('domain'),
+    )
+    .map(({ domain, kind, created_at }) => ({ domain, kind, createdAt: created_at }));
+}
+
+/** Takes a claim back; nothing happens where there is none. */
+export function dropClaim({ kysely, queries }: RegistryStore, accountId: number, domain: string): void {
+  queries.run(
+    kysely.deleteFrom('domain_claims').where('account_id', '=', accountId).where('domain', '=', domain),
+  );
+}
+
+/** Gives a domain to the account that has shown control of it. Throws `account_limit`. */
+export function proveDomain(
+  store: RegistryStore,
+  accountId: number,
+  domain: string,
+  kind: CheckKind,
+  now: number,
+  domainsPerAccount: number,
+): Service {
+  const { kysely, queries } = store;
+  dropClaim(store, accountId, domain);
+  const row = queries.first(
+    kysely
+      .selectFrom('services')
+      .selectAll()
+      .where('domain', '=', domain)
+      .where('origin', '=', 'owner')
+      .where('removed', '=', 0),
+  );
+  if (row === undefined) return register(store, accountId, domain, kind, domainsPerAccount);
+  const former = row.account_id;
+  const service = updateService(store, row, { ...toDefinition(row), accountId, verified: true });
+  if (former !== accountId) {
+    if (former !== null)
+      tell(store, former, now, `${domain} was verified by another account and belongs to it from now on.`);
+    tell(
+      store,
+      accountId,
+      now,
+      `${domain} belonged to another account. You have verified it; it is yours now.`,
+    );
+  }
+  return service;
+}
+
+/** Notices of an account, newest first. */
+export function noticesOf({ kysely, queries }: RegistryStore, accountId: number): AccountNotice[] {
+  return queries.all(
+    kysely
+      .selectFrom('account_notices')
+      .select(['id', 'at', 'text'])
+      .where('account_id', '=', accountId)
+      .orderBy('id', 'desc')
+      .limit(MOST_NOTICES),
+  );
+}
+
+/** Forgets a notice of the account; nothing happens where it has none of that number. */
+export function dropNotice({ kysely, queries }: RegistryStore, accountId: number, id: number): void {
+  queries.run(kysely.deleteFrom('account_notices').where('account_id', '=', accountId).where('id', '=', id));
+}
+
+/** Tells an account something. */
+export function tell({ kysely, queries }: RegistryStore, accountId: number, at: number, text: string): void {
+  queries.run(kysely.insertInto('account_notices').values({ account_id: accountId, at, text }));
+}
+
+function register(
+  store: RegistryStore,
+  accountId: number,
+  domain: string,
+  kind: CheckKind,
+  domainsPerAccount: number,
+): Service {
+  const base = dashDomain(domain);
+  for (let number = 1; ; number++) {
+    const slug = number === 1 ? base : `${base}-${number}`;
+    const service: NewService = {
+      slug,
+      name: domain,
+      domain,
+      category: 'developer',
+      origin: 'owner',
+      accountId,
+      verified: true,
+      paused: false,
+      check: { ...DEFAULT_CHECK, kind },
+      statusPage: null,
+    };
+    try {
+      return addService(store, service, domainsPerAccount);
+    } catch (error) {
+      const isTaken = error instanceof RegistryError && error.code === 'slug_taken';
+      if (!isTaken || number >= MOST_NUMBERS) throw error;
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/** Contract of the registry: who owns which domain. */
+import type { Test } from 'tap';
+import type { OpenForTest } from './registry-contract.ts';
+import { entry, NOON, owned } from './registry-fixtures.ts';
+
+/** Runs this part of the contract. */
+export async function ownershipContract(t: Test, open: OpenForTest): Promise<void> {
+  t.test('it keeps what an account wants until it is proved or taken back', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const { id: grace } = await registry.ensureAccount('grace', NOON);
+    await registry.addClaim(ada, { domain: 'b.org', kind: 'root', createdAt: NOON });
+    await registry.addClaim(ada, { domain: 'a.org', kind: 'health', createdAt: NOON + 1 });
+    await registry.addClaim(ada, { domain: 'b.org', kind: 'health', createdAt: NOON + 2 });
+    t.strictSame(await registry.claimsOf(ada), [
+      { domain: 'b.org', kind: 'health', createdAt: NOON },
+      { domain: 'a.org', kind: 'health', createdAt: NOON + 1 },
+    ]);
+    t.strictSame(await registry.claimsOf(grace), []);
+    await registry.dropClaim(grace, 'a.org');
+    t.equal((await registry.claimsOf(ada)).length, 2);
+    await registry.dropClaim(ada, 'a.org');
+    t.match(await registry.proveDomain(ada, 'b.org', 'health', NOON), {
+      slug: 'b-org',
+      domain: 'b.org',
+      accountId: ada,
+      verified: true,
+      check: { kind: 'health' },
+    });
+    t.strictSame(await registry.claimsOf(ada), []);
+    t.match(await registry.servicesOf(ada), [{ slug: 'b-org' }]);
+    t.strictSame(await registry.servicesOf(grace), []);
+    t.strictSame(await registry.noticesOf(ada), [], 'nobody lost anything');
+  });
+
+  t.test('it bounds what an account waits for', async (t) => {
+    const registry = await open(t);
+    const { id } = await registry.ensureAccount('ada', NOON);
+    for (let n = 0; n < 100; n++)
+      await registry.addClaim(id, { domain: `d${n}.org`, kind: 'root', createdAt: NOON });
+    await t.rejects(registry.addClaim(id, { domain: 'more.org', kind: 'root', createdAt: NOON }), {
+      code: 'account_limit',
+    });
+  });
+
+  t.test('it moves a domain to the account that proves it, and tells both', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const { id: grace } = await registry.ensureAccount('grace', NOON);
+    const before = await registry.addService(owned('o.org', ada));
+    const after = await registry.proveDomain(grace, 'o.org', 'root', NOON + 5);
+    t.match(after, { id: before.id, slug: before.slug, accountId: grace, verified: true });
+    t.equal(after.revision, before.revision + 1);
+    t.match(await registry.noticesOf(ada), [
+      { at: NOON + 5, text: /o\.org was verified by another account/ },
+    ]);
+    const [notice, ...others] = await registry.noticesOf(grace);
+    t.match(notice, { text: /You have verified it/ });
+    t.same(others, []);
+    await registry.dropNotice(ada, notice?.id ?? 0);
+    t.equal((await registry.noticesOf(grace)).length, 1, 'a notice is forgotten by its own account alone');
+    await registry.dropNotice(grace, notice?.id ?? 0);
+    t.same(await registry.noticesOf(grace), []);
+    await registry.proveDomain(grace, 'o.org', 'root', NOON + 6);
+    t.same(await registry.noticesOf(grace), [], 'who has it already is told nothing');
+  });
+
+  t.test('it lets a proved domain stand beside the catalogue, under a slug of its own', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const service = await registry.proveDomain(ada, entry('a').domain, 'root', NOON);
+    t.not(service.slug, entry('a').slug);
+    t.equal(service.origin, 'owner');
+  });
+
+  t.test('it lists the keys of one account', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const { id: grace } = await registry.ensureAccount('grace', NOON);
+    for (const [index, accountId] of [ada, grace].entries())
+      await registry.createKey({
+        accountId,
+        name: 'laptop',
+        prefix: 'upb_',
+        sha256: new Uint8Array(32).fill(index),
+        createdAt: NOON,
+        expiresAt: null,
+      });
+    t.match(await registry.listKeys(grace), [{ accountName: 'grace' }]);
+    t.equal((await registry.listKeys(grace)).length, 1);
+    t.equal((await registry.listKeys()).length, 2);
+  });
+}
