@@ -3,8 +3,11 @@ import t from 'tap';
 import type { Category } from '../../src/domain/category.ts';
 import { type Behaviour, type DemoTiming, failing, good, healthy, verdictOf } from './behaviour.ts';
 import { compare, type Mismatch, type SeenService } from './compare.ts';
+import { compareIncidents } from './compare-incidents.ts';
 import { startDemo } from './demo.ts';
 import { type DemoService, isCutOff, type Script, segmentAt } from './script.ts';
+import { askForIncidents } from './seen-incidents.ts';
+import { SHORT_PART, shortVendors } from './short-vendors.ts';
 
 const TIMING: DemoTiming = {
   intervalMs: 1_000,
@@ -16,6 +19,7 @@ const TIMING: DemoTiming = {
 };
 
 const SECOND = 1_000;
+const FEED_INTERVAL_MS = 1_000;
 const always = (behaviour: Behaviour) => [{ at: 0, behaviour }];
 const from8 = (behaviour: Behaviour) => [
   { at: 0, behaviour: good(10) },
@@ -47,35 +51,51 @@ function service(slug: string, details: Partial<DemoService>): DemoService {
 const health = { check: { kind: 'health' } } as const;
 const untrusted = { steps: always({ kind: 'untrusted' }) } as const;
 
+const PERIOD_MS = 3_600 * SECOND;
+const by = (vendor: string) => ({ statusPage: { vendor, components: [SHORT_PART] } });
+
 const SCRIPT: Script = {
-  periodMs: 3_600 * SECOND,
+  periodMs: PERIOD_MS,
+  vendors: shortVendors(PERIOD_MS),
   outages: [{ from: 24 * SECOND, to: 29 * SECOND }],
   services: [
-    service('calm', {}),
-    service('plain', { transport: 'http' }),
-    service('ipv6', { transport: 'http', host: '::1' }),
-    service('slow', { steps: always(good('slow')) }),
-    service('outage', { steps: from8to17(failing(503)) }),
-    service('slow-spell', { steps: from8to17(good('slow')) }),
-    service('sick', { ...health, steps: from8to17(healthy('critical', 'down'), healthy('ok', 'up')) }),
+    service('calm', by('gcp')),
+    service('plain', { ...by('aws'), transport: 'http' }),
+    service('ipv6', { ...by('azure'), transport: 'http', host: '::1' }),
+    service('slow', { ...by('slack'), steps: always(good('slow')) }),
+    service('outage', { ...by('statuspage'), steps: from8to17(failing(503)) }),
+    service('slow-spell', { ...by('faulty'), steps: from8to17(good('slow')) }),
+    service('sick', {
+      ...by('incidentio'),
+      ...health,
+      steps: from8to17(healthy('critical', 'down'), healthy('ok', 'up')),
+    }),
     service('degraded', { ...health, steps: from8to17(healthy('degraded', 'slow'), healthy('UP', 'up')) }),
     service('spa', { ...health, steps: always(good(10, { health: { status: 200, word: null } })) }),
     service('no-health', { ...health, steps: always(good(10, { health: { status: 404, word: null } })) }),
     service('flaps', { steps: always({ kind: 'stumble', latency: 10, everyMs: 5_000 }) }),
     service('head-refused', { steps: always(good(10, { headStatus: 405 })) }),
     service('bot-wall', {
+      ...by('atom'),
       steps: always(good(10, { status: 403, headers: { 'cf-mitigated': 'challenge' } })),
     }),
-    service('too-many', { steps: always(good(10, { status: 429, headers: { 'retry-after': '2' } })) }),
-    service('accepted', { check: { accept: [404] }, steps: always(good(10, { status: 404 })) }),
-    service('redirects', { steps: always(good(10, { redirects: 5 })) }),
+    service('too-many', {
+      ...by('rss'),
+      steps: always(good(10, { status: 429, headers: { 'retry-after': '2' } })),
+    }),
+    service('accepted', {
+      ...by('heroku'),
+      check: { accept: [404] },
+      steps: always(good(10, { status: 404 })),
+    }),
+    service('redirects', { ...by('salesforce'), steps: always(good(10, { redirects: 5 })) }),
     service('circle', { steps: always(good(10, { redirects: 'endless', means: 'down' })) }),
     service('gone', { steps: always(failing(404)) }),
-    service('resets', { steps: from8({ kind: 'reset' }) }),
-    service('refuses', { transport: 'http', steps: from8({ kind: 'refuse' }) }),
+    service('resets', { ...by('instatus'), steps: from8({ kind: 'reset' }) }),
+    service('refuses', { ...by('betterstack'), transport: 'http', steps: from8({ kind: 'refuse' }) }),
     service('hangs', { steps: always({ kind: 'hang' }) }),
-    service('garbage', { transport: 'http', steps: from8({ kind: 'garbage' }) }),
-    service('lapses', { steps: from8({ kind: 'lapsed' }) }),
+    service('garbage', { ...by('silent'), transport: 'http', steps: from8({ kind: 'garbage' }) }),
+    service('lapses', { ...by('statusio'), steps: from8({ kind: 'lapsed' }) }),
     service('ends-soon', { certificate: 'ends-soon' }),
     service('expired', { certificate: 'expired', ...untrusted }),
     service('wrong-name', { certificate: 'wrong-name', ...untrusted }),
@@ -92,6 +112,7 @@ t.test(
     const demo = await startDemo({
       script: SCRIPT,
       timing: TIMING,
+      feedIntervalMs: FEED_INTERVAL_MS,
       port: 0,
       settings: { log: { level: 'info', format: 'json' }, limits: { anonymousPerMinute: 1_000_000 } },
       output: (line) => lines.push(line),
@@ -107,6 +128,10 @@ t.test(
         last = ((await answer.json()) as { services: SeenService[] }).services;
         const arrivedAt = Date.now() - demo.startAt;
         mismatches.push(...compare(SCRIPT, TIMING, last, askedAt, arrivedAt, demo.startAt));
+        const entries = await askForIncidents(demo.siteUrl, SCRIPT, demo.startAt);
+        mismatches.push(
+          ...compareIncidents(SCRIPT, { ...TIMING, feedIntervalMs: FEED_INTERVAL_MS }, entries),
+        );
         const ready = await fetch(`${demo.siteUrl}/readyz`);
         const { degraded: parts } = (await ready.json()) as { degraded: readonly unknown[] };
         if (isCutOff(SCRIPT, askedAt)) degraded.push(parts.length > 0);

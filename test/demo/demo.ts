@@ -10,12 +10,15 @@ import { formatDuration } from '../../src/domain/durations.ts';
 import { TEST_CA_FILE } from '../support/certificates.ts';
 import type { DemoTiming } from './behaviour.ts';
 import { type Fleet, startFleet } from './fleet.ts';
-import type { Script } from './script.ts';
+import { type DemoService, isCutOff, type Script } from './script.ts';
+import { startVendors, type VendorPage, type VendorServers } from './vendors/vendor-server.ts';
 
 /** How to show it. */
 export interface DemoOptions {
   readonly script: Script;
   readonly timing: DemoTiming;
+  /** How often the vendors' pages are read, milliseconds. */
+  readonly feedIntervalMs: number;
   /** Port of the site; 0: any free one. */
   readonly port: number;
   /** More of the configuration, section by section. */
@@ -30,6 +33,7 @@ export interface Demo {
   /** When the play began, epoch milliseconds. */
   readonly startAt: number;
   readonly fleet: Fleet;
+  readonly vendors: VendorServers;
   /** The program; under it runs its small parent's child. */
   readonly program: ChildProcess;
   /** Stops everything and removes what it wrote. Resolves with the program's exit status; null: it was killed. */
@@ -46,18 +50,22 @@ export const DEMO_TIMING: DemoTiming = {
   slackMs: 3_000,
 };
 
+/** How often the demonstration reads the vendors' pages, milliseconds. */
+export const DEMO_FEED_INTERVAL_MS = 3_000;
+
 const ROOT = join(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 20_000;
 
 /** Starts the fleet and the program, waits until the program is ready, and begins the play. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
-  const { script, timing, settings, output } = options;
+  const { script, timing, feedIntervalMs, settings, output } = options;
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-demo-'));
   const fleet = await startFleet(script, timing);
+  const vendors = await startVendors(script.vendors, (elapsedMs) => isCutOff(script, elapsedMs));
   const port = options.port === 0 ? await freePort() : options.port;
   const siteUrl = `http://localhost:${port}`;
-  writeFileSync(join(folder, 'catalogue.yaml'), catalogueText(script, fleet));
+  writeFileSync(join(folder, 'catalogue.yaml'), catalogueText(script, fleet, vendors.pages));
   writeFileSync(
     join(folder, 'upbeat.yaml'),
     stringify({
@@ -72,6 +80,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
         controlTargets: fleet.controlUrls,
         allowPrivate: ['127.0.0.0/8', '::1/128'],
       },
+      incidents: { feedInterval: formatDuration(feedIntervalMs) },
       storage: { dataDir: join(folder, 'data') },
       ...settings,
     }),
@@ -100,6 +109,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
       clearTimeout(timer);
     }
     await fleet.close();
+    await vendors.close();
     rmSync(folder, { recursive: true, force: true });
     return program.exitCode;
   };
@@ -111,23 +121,46 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   }
   const startAt = Date.now();
   fleet.begin(startAt);
-  return { siteUrl, startAt, fleet, program, stop };
+  vendors.begin(startAt);
+  return { siteUrl, startAt, fleet, vendors, program, stop };
 }
 
-/** The fleet as a catalogue file. */
-export function catalogueText(script: Script, fleet: Fleet): string {
-  return stringify({
-    services: script.services.map(({ slug, name, domain, category, transport, check }) => ({
-      slug,
-      name,
-      domain,
-      category,
-      check: {
-        ...check,
-        url: fleet.urls.get(slug),
-        ...(transport === 'https' ? { caFile: TEST_CA_FILE } : {}),
+/** The fleet and its vendors' pages as a catalogue file. */
+export function catalogueText(
+  { services, vendors }: Script,
+  fleet: Fleet,
+  pages: ReadonlyMap<string, VendorPage>,
+): string {
+  const pageOf = ({ statusPage }: DemoService) => {
+    const vendor = vendors.find(({ slug }) => slug === statusPage?.vendor);
+    const page = pages.get(vendor?.slug ?? '');
+    if (statusPage === undefined || vendor === undefined || page === undefined) return {};
+    const { components } = statusPage;
+    return {
+      statusPage: {
+        url: page.url,
+        kind: vendor.kind,
+        ...(page.feedUrl === null ? {} : { feedUrl: page.feedUrl }),
+        ...(components === undefined ? {} : { components }),
       },
-    })),
+    };
+  };
+  return stringify({
+    services: services.map((service) => {
+      const { slug, name, domain, category, transport, check } = service;
+      return {
+        slug,
+        name,
+        domain,
+        category,
+        check: {
+          ...check,
+          url: fleet.urls.get(slug),
+          ...(transport === 'https' ? { caFile: TEST_CA_FILE } : {}),
+        },
+        ...pageOf(service),
+      };
+    }),
   });
 }
 

@@ -68,7 +68,7 @@ async function start(
   services: readonly DemoService[],
   outages: { from: number; to: number }[] = [],
 ) {
-  const fleet = await startFleet({ periodMs: 1_000_000, services, outages }, timing);
+  const fleet = await startFleet({ periodMs: 1_000_000, services, outages, vendors: [] }, timing);
   t.teardown(() => fleet.close());
   return { fleet, url: (index: number) => fleet.urls.get(services[index]?.slug ?? '') ?? '' };
 }

@@ -4,15 +4,17 @@
  */
 import { parseArgs } from 'node:util';
 import { dashDomain } from '../../src/domain/service.ts';
-import { DEMO_TIMING, startDemo } from './demo.ts';
+import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from './demo.ts';
 import type { DemoService } from './script.ts';
 import { DEMO_SCRIPT } from './services.ts';
+import type { Vendor } from './vendors/script.ts';
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '8080' } } });
 
 const demo = await startDemo({
   script: DEMO_SCRIPT,
   timing: DEMO_TIMING,
+  feedIntervalMs: DEMO_FEED_INTERVAL_MS,
   port: Number(values.port),
   settings: { log: { level: 'info' }, limits: { anonymousPerMinute: 600 } },
   output: 'inherit',
@@ -52,6 +54,8 @@ function programme(siteUrl: string, startAt: number): string[] {
     `  ${siteUrl}/api/v1/status/facegram`,
     `  ${siteUrl}/api/v1/services/thinkbox/history`,
     `  ${siteUrl}/api/v1/incidents`,
+    `  ${siteUrl}/api/v1/maintenance`,
+    `  ${siteUrl}/api/v1/services/nimbus-storage/vendor`,
     `  ${siteUrl}/api/v1/events`,
     '',
     `Badges (add ?theme=dark), and what happens every ${clock(periodMs)} minutes from ${begin} on:`,
@@ -61,7 +65,27 @@ function programme(siteUrl: string, startAt: number): string[] {
         `  From ${clock(from)} to ${clock(to)} the prober itself is cut off: nothing may turn down.`,
     ),
     '',
+    `What ${DEMO_SCRIPT.vendors.length} simulated vendors say of their services, each in the format of its kind:`,
+    ...DEMO_SCRIPT.vendors.map(vendorLine),
+    '',
   ];
+}
+
+/** A vendor's page, which services it serves, and when it speaks. */
+function vendorLine({ slug, kind, incidents, maintenances, faults }: Vendor): string {
+  const url = demo.vendors.pages.get(slug)?.url ?? '';
+  const served = DEMO_SCRIPT.services.filter(({ statusPage }) => statusPage?.vendor === slug);
+  const said = [
+    ...incidents.map(({ title, updates }) => ({
+      what: title === '' ? 'an incident' : title,
+      from: updates[0]?.at ?? 0,
+      to: updates.at(-1)?.at ?? 0,
+    })),
+    ...maintenances.map(({ title, startsAt, endsAt }) => ({ what: title, from: startsAt, to: endsAt })),
+    ...faults.map(({ fault, from, to }) => ({ what: `(its server: ${fault.kind})`, from, to })),
+  ].map(({ what, from, to }) => `${clock(from)} to ${clock(to)} ${what}`);
+  const names = served.map(({ name }) => name).join(', ');
+  return `  ${url}  ${kind}, of ${names}: ${said.length === 0 ? 'never says a word' : said.join('; ')}`;
 }
 
 function clock(ms: number): string {

@@ -24,7 +24,12 @@ const shop: DemoService = {
     { at: 120_000, behaviour: good(50) },
   ],
 };
-const script: Script = { periodMs: 300_000, services: [shop], outages: [{ from: 200_000, to: 220_000 }] };
+const script: Script = {
+  periodMs: 300_000,
+  services: [shop],
+  outages: [{ from: 200_000, to: 220_000 }],
+  vendors: [],
+};
 
 t.test('it allows the old and the new status until a change must have been seen', async (t) => {
   // Interval 5 s, time-out 2.5 s, two confirmations after 0.5 s and 1 s.

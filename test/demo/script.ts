@@ -2,6 +2,7 @@
 import type { Category } from '../../src/domain/category.ts';
 import type { ServiceStatus, Verdict } from '../../src/domain/status.ts';
 import { type Behaviour, type DemoTiming, detectMs, verdictOf } from './behaviour.ts';
+import type { Vendor } from './vendors/script.ts';
 
 /** From `at` (milliseconds into the period) on, a service behaves so. */
 export interface Step {
@@ -23,6 +24,8 @@ export interface DemoService {
   readonly check: { readonly kind?: 'root' | 'health'; readonly accept?: readonly (string | number)[] };
   /** In order of time; the first is at 0. */
   readonly steps: readonly Step[];
+  /** The vendor whose page speaks of it, and its parts of that page; absent: the whole page, or no page. */
+  readonly statusPage?: { readonly vendor: string; readonly components?: readonly string[] };
   /** For the printed list. */
   readonly story: string;
 }
@@ -38,6 +41,8 @@ export interface Script {
   readonly periodMs: number;
   readonly services: readonly DemoService[];
   readonly outages: readonly Outage[];
+  /** Whose pages speak of the services. */
+  readonly vendors: readonly Vendor[];
 }
 
 /** A stretch of one behaviour, in milliseconds since the play began. */

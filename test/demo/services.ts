@@ -2,6 +2,7 @@
 import type { Category } from '../../src/domain/category.ts';
 import { type Behaviour, failing, good, healthy } from './behaviour.ts';
 import type { DemoService, Script, Step } from './script.ts';
+import { DEMO_VENDORS } from './vendor-cast.ts';
 
 const SECOND = 1_000;
 
@@ -35,6 +36,7 @@ function service(category: Category, name: string, latency: number, details: Det
 const SERVICES: readonly DemoService[] = [
   service('ai', 'Oracle of Ada', 180),
   service('ai', 'Thinkbox', 240, {
+    statusPage: { vendor: 'thinkbox' },
     steps: between(60, 120, good('slow'), good(240)),
     story: 'slow from 1:00 to 2:00',
   }),
@@ -45,6 +47,7 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('social-media', 'Chirrup', 90),
   service('social-media', 'Facegram', 70, {
+    statusPage: { vendor: 'facegram' },
     steps: between(30, 90, failing(503), good(70)),
     story: 'answers 503 from 0:30 to 1:30',
   }),
@@ -56,6 +59,7 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('gaming', 'Steamboat', 130),
   service('gaming', 'Dungeon Relay', 45, {
+    statusPage: { vendor: 'dungeon-relay' },
     steps: between(40, 100, { kind: 'refuse' }, good(45)),
     transport: 'http',
     story: 'refuses connections from 0:40 to 1:40',
@@ -65,6 +69,7 @@ const SERVICES: readonly DemoService[] = [
     story: 'one bad answer now and then: never down, for the re-check is good',
   }),
   service('streaming', 'Streamly', 150, {
+    statusPage: { vendor: 'streamly' },
     steps: between(20, 80, { kind: 'hang' }, good(150)),
     story: 'takes requests but never answers from 0:20 to 1:20',
   }),
@@ -73,7 +78,7 @@ const SERVICES: readonly DemoService[] = [
     story: 'redirects once',
   }),
   service('streaming', 'Tubular', 95),
-  service('productivity', 'Notepile', 85),
+  service('productivity', 'Notepile', 85, { statusPage: { vendor: 'notepile' } }),
   service('productivity', 'Kanbanana', 65, {
     steps: always(good(65, { headStatus: 405 })),
     story: 'refuses HEAD; GET is remembered',
@@ -83,19 +88,25 @@ const SERVICES: readonly DemoService[] = [
     story: 'answers 404 to HEAD and 200 to GET',
   }),
   service('productivity', 'Dropcrate', 140),
-  service('cloud', 'Nimbus Compute', 55),
+  service('cloud', 'Nimbus Compute', 55, { statusPage: { vendor: 'nimbus', components: ['Compute'] } }),
   service('cloud', 'Nimbus Storage', 50, {
+    statusPage: { vendor: 'nimbus', components: ['Storage'] },
     steps: play([0, good(50)], [45, good('slow')], [90, failing(500)], [150, good('slow')], [200, good(50)]),
     story: 'slow, then 500, then slow, then well again: 0:45 to 3:20',
   }),
-  service('cloud', 'Cumulus DNS', 20, { transport: 'http' }),
+  service('cloud', 'Cumulus DNS', 20, {
+    statusPage: { vendor: 'stratus-cloud', components: ['Cumulus DNS'] },
+    transport: 'http',
+  }),
   service('cloud', 'Stratus Functions', 60, {
+    statusPage: { vendor: 'stratus-cloud', components: ['Stratus Functions'] },
     check: { kind: 'health' },
     steps: play([0, healthy('UP', 'up')], [70, healthy('critical', 'down')], [130, healthy('UP', 'up')]),
     story: 'its health endpoint says critical from 1:10 to 2:10',
   }),
   service('finance', 'Paynest', 110),
   service('finance', 'Ledgerly', 125, {
+    statusPage: { vendor: 'ledgerly', components: ['EU1'] },
     steps: between(100, 160, { kind: 'lapsed' }, good(125)),
     story: 'its certificate runs out at 1:40 and is renewed at 2:40',
   }),
@@ -108,12 +119,13 @@ const SERVICES: readonly DemoService[] = [
     steps: always({ kind: 'untrusted' }),
     story: 'expired certificate: down',
   }),
-  service('communication', 'Whistle', 70),
+  service('communication', 'Whistle', 70, { statusPage: { vendor: 'whistle' } }),
   service('communication', 'Mailhaven', 80, {
     certificate: 'ends-soon',
     story: 'its certificate ends in three days',
   }),
   service('communication', 'Parlour', 60, {
+    statusPage: { vendor: 'parlour' },
     steps: between(110, 170, { kind: 'reset' }, good(60)),
     story: 'breaks connections from 1:50 to 2:50',
   }),
@@ -128,17 +140,19 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('ecommerce', 'Shopwright', 115),
   service('ecommerce', 'Cartographer', 105, {
+    statusPage: { vendor: 'cartographer' },
     steps: play([0, good(105)], [30, failing(502)], [75, good(105)], [120, failing(502)], [165, good(105)]),
     story: 'flaps: 502 from 0:30 to 1:15 and from 2:00 to 2:45',
   }),
   service('ecommerce', 'Auctionary', 90, { transport: 'http' }),
-  service('developer', 'Gitorium', 65),
+  service('developer', 'Gitorium', 65, { statusPage: { vendor: 'gitorium' } }),
   service('developer', 'Packhouse', 55, {
     check: { kind: 'health' },
     steps: always(good(55, { health: { status: 200, word: null } })),
     story: 'no health endpoint but a page for every path: falls back to its root',
   }),
   service('developer', 'Buildbarn', 75, {
+    statusPage: { vendor: 'buildbarn' },
     check: { kind: 'health' },
     steps: always(good(75, { health: { status: 404, word: null } })),
     story: 'no health endpoint: falls back to its root',
@@ -155,12 +169,14 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('education', 'Learnify', 100),
   service('education', 'Quizzical', 85, {
+    statusPage: { vendor: 'quizzical' },
     steps: between(60, 110, failing(404), good(85)),
     story: 'its front page is gone (404) from 1:00 to 1:50',
   }),
   service('education', 'Schola', 120, { transport: 'http' }),
   service('delivery', 'Foodfleet', 95),
   service('delivery', 'Parcelpal', 110, {
+    statusPage: { vendor: 'parcelpal' },
     steps: between(80, 140, { kind: 'garbage' }, good(110)),
     transport: 'http',
     story: 'answers in another protocol from 1:20 to 2:20',
@@ -207,6 +223,7 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('travel', 'Wanderlist', 110),
   service('travel', 'Skybooker', 125, {
+    statusPage: { vendor: 'skybooker' },
     steps: play([0, good(125)], [35, { kind: 'reset' }], [80, failing(503)], [140, good(125)]),
     story: 'breaks connections, then answers 503: one outage from 0:35 to 2:20',
   }),
@@ -226,4 +243,5 @@ export const DEMO_SCRIPT: Script = {
   periodMs: 300 * SECOND,
   services: SERVICES,
   outages: [{ from: 245 * SECOND, to: 270 * SECOND }],
+  vendors: DEMO_VENDORS,
 };

@@ -1,11 +1,13 @@
 /**
  * `node test/demo/verify.ts --minutes 60`: runs the demonstration and compares, second by second, what the API says
- * with what the script of the simulated fleet allows. Ends with status 1 on any mismatch, error line or growing memory.
+ * with what the scripts of the simulated fleet and of its vendors allow. Ends with status 1 on any mismatch, error line or growing memory.
  */
 import { parseArgs } from 'node:util';
 import { compare, type Mismatch, mustBeOffline, type SeenService } from './compare.ts';
-import { DEMO_TIMING, startDemo } from './demo.ts';
+import { compareIncidents } from './compare-incidents.ts';
+import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from './demo.ts';
 import { residentBytes } from './process-memory.ts';
+import { askForIncidents } from './seen-incidents.ts';
 import { DEMO_SCRIPT } from './services.ts';
 
 const { values } = parseArgs({
@@ -13,6 +15,8 @@ const { values } = parseArgs({
 });
 const minutes = Number(values.minutes);
 const SHOWN_AT_MOST = 50;
+/** Incidents are asked for with each such poll: a hundred questions. */
+const INCIDENTS_EACH = 5;
 /** What a run may grow by from its second quarter to its last: caches and the heap's own breathing. */
 const GROWTH_RATIO = 1.15;
 const GROWTH_BYTES = 24 * 2 ** 20;
@@ -29,6 +33,7 @@ let failedPolls = 0;
 const demo = await startDemo({
   script: DEMO_SCRIPT,
   timing: DEMO_TIMING,
+  feedIntervalMs: DEMO_FEED_INTERVAL_MS,
   port: Number(values.port),
   settings: { log: { level: 'info', format: 'json' }, limits: { anonymousPerMinute: 100_000 } },
   output: takeLine,
@@ -55,6 +60,10 @@ async function poll(): Promise<void> {
     const seen = await getServices();
     const arrivedAt = Date.now() - demo.startAt;
     take(compare(DEMO_SCRIPT, DEMO_TIMING, seen, askedAt, arrivedAt, demo.startAt));
+    if (polls % INCIDENTS_EACH === 0) {
+      const entries = await askForIncidents(demo.siteUrl, DEMO_SCRIPT, demo.startAt);
+      take(compareIncidents(DEMO_SCRIPT, { ...DEMO_TIMING, feedIntervalMs: DEMO_FEED_INTERVAL_MS }, entries));
+    }
     const ready = (await (await fetch(`${demo.siteUrl}/readyz`)).json()) as { degraded?: unknown[] };
     const wanted = mustBeOffline(DEMO_SCRIPT, DEMO_TIMING, askedAt);
     const found = (ready.degraded ?? []).length > 0;
@@ -126,6 +135,8 @@ function report(): void {
   const grows = quarter >= JUDGED_FROM && late > early * GROWTH_RATIO && late > early + GROWTH_BYTES;
   console.log(line());
   console.log(`${demo.fleet.requests} requests reached the fleet; the program ended with status ${status}`);
+  const vendors = [...demo.vendors.answers].map(([status, count]) => `${count} times ${status}`).join(', ');
+  console.log(`the vendors answered ${vendors}`);
   if (quarter > 0) {
     console.log(`memory: ${mebibytes(early)} MiB in the second quarter, ${mebibytes(late)} MiB in the last`);
   }
