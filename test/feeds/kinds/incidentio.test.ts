@@ -1,0 +1,106 @@
+import t from 'tap';
+import { incidentio } from '../../../src/feeds/kinds/incidentio.ts';
+import { at, fixture, PAGE, readDocument, WRONG_DOCUMENTS } from './read-document.ts';
+
+const page = { id: '01JEXAMPLEPAGE000000000000', name: 'Example', url: 'https://status.example.com' };
+
+t.test('it asks for incidents and for the summary, in this order', async (t) => {
+  const urls = ['incidents', 'summary'].map((name) => [
+    name,
+    `https://status.example.com/api/v2/${name}.json`,
+  ]);
+  const listed = (feedUrl: string | null, pageUrl = 'https://status.example.com/') =>
+    incidentio.addresses({ pageUrl, feedUrl }).map(({ name, url }) => [name, url]);
+  t.same(listed(null), urls);
+  t.same(listed('https://status.example.com', 'https://example.com/status'), urls);
+});
+
+t.test('it reads recorded incidents', async (t) => {
+  t.same(readDocument(incidentio, 'incidents', fixture('incidentio-incidents')), {
+    listsOnlyOpen: false,
+    entries: [
+      {
+        kind: 'incident',
+        key: '01K7ABCDEF0000000000000001',
+        title: 'Elevated errors',
+        sourceUrl: 'https://status.example.com/incidents/01K7ABCDEF0000000000000001',
+        components: null,
+        updates: [
+          { at: at('09:13'), status: 'investigating', text: 'Requests fail.' },
+          { at: at('09:54'), status: 'identified', text: 'A bad release is being rolled back.' },
+        ],
+        severity: 'major',
+        status: 'identified',
+        startedAt: at('2026-09-20T09:13:00.120Z'),
+        resolvedAt: null,
+      },
+      {
+        kind: 'incident',
+        key: '01K7ABCDEF0000000000000000',
+        title: 'Slow answers',
+        sourceUrl: 'https://status.example.com/incidents/01K7ABCDEF0000000000000000',
+        components: null,
+        updates: [{ at: at('2026-09-19T09:54:00Z'), status: 'resolved', text: 'Recovered.' }],
+        severity: 'minor',
+        status: 'resolved',
+        startedAt: at('2026-09-19T09:13:00Z'),
+        resolvedAt: at('2026-09-19T09:54:00Z'),
+      },
+    ],
+  });
+});
+
+t.test('it reads only maintenances from the summary, which lists what is not over', async (t) => {
+  t.same(readDocument(incidentio, 'summary', fixture('incidentio-summary')), {
+    listsOnlyOpen: true,
+    entries: [
+      {
+        kind: 'maintenance',
+        key: '01K7MAINTENANCE00000000001',
+        title: 'Move of a data centre',
+        sourceUrl: 'https://status.example.com/incidents/01K7MAINTENANCE00000000001',
+        components: null,
+        updates: [{ at: at('08:00'), status: 'identified', text: 'The move has begun.' }],
+        startsAt: at('08:00'),
+        endsAt: at('16:00'),
+        state: 'running',
+      },
+    ],
+  });
+});
+
+t.test('it takes null for an empty list', async (t) => {
+  const document = { page, incidents: null, scheduled_maintenances: null, components: null };
+  t.same(readDocument(incidentio, 'incidents', document), { listsOnlyOpen: false, entries: [] });
+  t.same(readDocument(incidentio, 'summary', document), { listsOnlyOpen: true, entries: [] });
+});
+
+t.test('it reads entries whose own lists are null or missing', async (t) => {
+  const bare = { id: 'i', name: 'A fault', status: 'monitoring', created_at: '2026-09-20T10:00:00Z' };
+  for (const more of [{}, { incident_updates: null, components: null }, { incident_updates: [null] }])
+    t.same(readDocument(incidentio, 'incidents', { page, incidents: [{ ...bare, ...more }] }).entries, [
+      {
+        kind: 'incident',
+        key: 'i',
+        title: 'A fault',
+        sourceUrl: 'https://status.example.com/incidents/i',
+        components: null,
+        updates: [],
+        severity: 'minor',
+        status: 'monitoring',
+        startedAt: at('10:00'),
+        resolvedAt: null,
+      },
+    ]);
+});
+
+t.test('it refuses documents of another kind', async (t) => {
+  for (const name of ['incidents', 'summary'])
+    for (const [document, message] of [
+      ...WRONG_DOCUMENTS,
+      [{ page }, /no list/],
+      [{ incidents: null, scheduled_maintenances: null }, /names no page/],
+      [{ page_title: 'Example', page_url: PAGE.pageUrl, ongoing_incidents: [] }, /names no page/],
+    ] as const)
+      t.throws(() => readDocument(incidentio, name, document), { name: 'FeedFormatError', message });
+});
