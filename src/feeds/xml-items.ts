@@ -1,0 +1,268 @@
+/**
+ * Reading of RSS 2.0 (0.91 to 0.94 too), RSS 1.0 and Atom into plain items. Hardened: no DTD, no entities but the five
+ * of XML and numbers, bounded depth, items and sizes, and no second look at anything, so that the time is linear.
+ */
+import { Parser } from 'htmlparser2';
+import { type FeedDocument, FeedFormatError } from './feed-kind.ts';
+import { decodeXml } from './xml-text.ts';
+
+/** One item of an RSS feed or entry of an Atom feed. Texts are empty, times null where they are missing. */
+export interface XmlItem {
+  /** HTML or plain text, at most 2,000 characters. */
+  readonly title: string;
+  /** `guid` or `id`. */
+  readonly id: string;
+  /** As written: may be relative, and may be no link at all. */
+  readonly link: string;
+  /** As written: when it was published first. */
+  readonly published: string;
+  /** As written: when it was changed last. */
+  readonly updated: string;
+  /** The fullest text there is, HTML or plain, at most 200,000 characters. */
+  readonly content: string;
+  readonly categories: readonly string[];
+}
+
+/** A feed. */
+export interface XmlFeed {
+  readonly format: 'rss' | 'atom';
+  /** The page of the feed, as written. */
+  readonly link: string;
+  /** In the order of the document. */
+  readonly items: readonly XmlItem[];
+}
+
+const MOST_DEPTH = 100;
+/** More than are kept, since the newest need not come first. */
+const MOST_ITEMS = 20_000;
+const MOST_CATEGORIES = 50;
+
+/** Namespaces whose elements have a meaning here, and what stands before their names below. */
+const NAMESPACES: ReadonlyMap<string, string> = new Map([
+  ['http://www.w3.org/2005/Atom', ''],
+  ['http://purl.org/atom/ns#', ''],
+  ['http://purl.org/rss/1.0/', ''],
+  ['http://my.netscape.com/rdf/simple/0.9/', ''],
+  ['http://www.w3.org/1999/02/22-rdf-syntax-ns#', 'rdf:'],
+  ['http://purl.org/rss/1.0/modules/content/', 'content:'],
+  ['http://purl.org/dc/elements/1.1/', 'dc:'],
+  ['http://purl.org/dc/terms/', 'dcterms:'],
+]);
+
+const ROOTS: Readonly<Record<string, XmlFeed['format']>> = { rss: 'rss', 'rdf:RDF': 'rss', feed: 'atom' };
+const CONTAINERS = new Set(['item', 'entry']);
+
+/** Most characters of a field. */
+const BOUNDS = { title: 2_000, id: 4_000, link: 4_000, time: 100, content: 200_000, category: 300 } as const;
+
+/** Which field of an item an element fills; of several for one field, the one with the highest rank. */
+const FIELDS: Readonly<Record<string, readonly [field: FieldName, rank: number]>> = {
+  title: ['title', 1],
+  guid: ['id', 2],
+  id: ['id', 1],
+  link: ['link', 1],
+  pubDate: ['published', 3],
+  published: ['published', 3],
+  issued: ['published', 2],
+  'dc:date': ['published', 1],
+  updated: ['updated', 3],
+  modified: ['updated', 2],
+  'dcterms:modified': ['updated', 1],
+  'content:encoded': ['content', 4],
+  content: ['content', 3],
+  description: ['content', 2],
+  summary: ['content', 1],
+  category: ['category', 1],
+};
+
+type FieldName = 'title' | 'id' | 'link' | 'published' | 'updated' | 'content' | 'category';
+
+interface Draft {
+  readonly values: Map<FieldName, { readonly rank: number; readonly text: string }>;
+  readonly categories: string[];
+}
+
+/** An element whose text is being read. */
+interface Capture {
+  readonly field: FieldName;
+  readonly rank: number;
+  readonly depth: number;
+  readonly bound: number;
+  /** What `href` or `term` said. */
+  readonly attribute: string;
+  text: string;
+}
+
+/**
+ * The feed of a document. Throws {@link FeedFormatError} where it is no RSS and no Atom, defines entities, nests more
+ * than 100 deep, or ends before its end: an item that is missing must mean something.
+ */
+export function readXmlItems({ body }: FeedDocument): XmlFeed {
+  const text = decodeXml(body);
+  if (text.trim() === '') throw new FeedFormatError('the document is empty');
+  const reading = new FeedReader();
+  new Parser(reading, { xmlMode: true }).end(text);
+  return reading.feed();
+}
+
+/** Follows the parser through a document. */
+class FeedReader {
+  readonly #items: XmlItem[] = [];
+  /** Prefixes as declared; one that is declared twice means what it meant last. */
+  readonly #prefixes = new Map<string, string>([
+    ['content', 'content:'],
+    ['dc', 'dc:'],
+    ['dcterms', 'dcterms:'],
+    ['rdf', 'rdf:'],
+    ['atom', ''],
+  ]);
+  #parser: Parser | null = null;
+  #format: XmlFeed['format'] | null = null;
+  #depth = 0;
+  #link = '';
+  #item: { readonly depth: number; readonly draft: Draft } | null = null;
+  #capture: Capture | null = null;
+  #isWhole = false;
+
+  feed(): XmlFeed {
+    if (this.#format === null) throw new FeedFormatError('the document has no element');
+    if (!this.#isWhole) throw new FeedFormatError('the document ends before its end');
+    return { format: this.#format, link: this.#link, items: this.#items };
+  }
+
+  onparserinit(parser: Parser): void {
+    this.#parser = parser;
+  }
+
+  onprocessinginstruction(name: string, data: string): void {
+    if (/^!ENTITY/i.test(name) || (/^!DOCTYPE/i.test(name) && /[[]|<!/.test(data)))
+      throw new FeedFormatError('the document defines entities');
+  }
+
+  onopentag(qualified: string, attributes: Readonly<Record<string, string>>): void {
+    this.#depth += 1;
+    if (this.#depth > MOST_DEPTH)
+      throw new FeedFormatError(`the document nests more than ${MOST_DEPTH} deep`);
+    if (this.#capture !== null) {
+      // XHTML within Atom, and HTML that somebody forgot to escape: markup again, for those who read texts.
+      this.#add(`<${qualified}>`);
+      return;
+    }
+    this.#declare(attributes);
+    const name = this.#resolve(qualified);
+    if (this.#depth === 1) this.#format = rootFormat(name, qualified);
+    else if (this.#item === null && CONTAINERS.has(name)) this.#beginItem();
+    else if (name === 'link' && this.#item === null && this.#depth <= 3) this.#beginLink(attributes);
+    else if (this.#item !== null && this.#depth === this.#item.depth + 1) this.#beginField(name, attributes);
+  }
+
+  ontext(data: string): void {
+    if (this.#capture === null) return;
+    const nested = this.#depth > this.#capture.depth;
+    this.#add(nested ? data.replaceAll('&', '&amp;').replaceAll('<', '&lt;') : data);
+  }
+
+  onclosetag(qualified: string, isImplied: boolean): void {
+    const capture = this.#capture;
+    if (capture !== null && this.#depth > capture.depth) this.#add(`</${qualified}>`);
+    else if (capture !== null) this.#endField(capture);
+    if (this.#item?.depth === this.#depth) this.#endItem(this.#item.draft);
+    this.#depth -= 1;
+    if (this.#depth === 0) this.#end(!isImplied);
+  }
+
+  #end(isWhole: boolean): void {
+    this.#isWhole = isWhole;
+    // Nothing behind the root is part of the document.
+    this.#parser?.pause();
+  }
+
+  #beginItem(): void {
+    this.#item = { depth: this.#depth, draft: { values: new Map(), categories: [] } };
+  }
+
+  #beginLink(attributes: Readonly<Record<string, string>>): void {
+    if (isAlternate(attributes)) this.#begin('link', 0, BOUNDS.link, attributeOf(attributes, 'href'));
+  }
+
+  #beginField(name: string, attributes: Readonly<Record<string, string>>): void {
+    const [field, rank] = Object.hasOwn(FIELDS, name) ? (FIELDS[name] ?? []) : [];
+    if (field === undefined || rank === undefined) return;
+    if (field === 'link' && !isAlternate(attributes)) return;
+    const bound = field === 'published' || field === 'updated' ? BOUNDS.time : BOUNDS[field];
+    const attribute = attributeOf(attributes, field === 'link' ? 'href' : 'term');
+    this.#begin(field, rank, bound, field === 'link' || field === 'category' ? attribute : '');
+  }
+
+  #begin(field: FieldName, rank: number, bound: number, attribute: string): void {
+    this.#capture = { field, rank, depth: this.#depth, bound, attribute, text: '' };
+  }
+
+  #add(text: string): void {
+    const capture = this.#capture;
+    if (capture !== null && capture.text.length < capture.bound)
+      capture.text += text.slice(0, capture.bound - capture.text.length);
+  }
+
+  #endField({ field, rank, bound, attribute, text }: Capture): void {
+    this.#capture = null;
+    const found = text.trim() || attribute.slice(0, bound).trim();
+    if (found === '') return;
+    if (this.#item === null) {
+      this.#link ||= found;
+      return;
+    }
+    const { values, categories } = this.#item.draft;
+    if (field === 'category') {
+      if (categories.length < MOST_CATEGORIES) categories.push(found);
+    } else if (rank > (values.get(field)?.rank ?? 0)) values.set(field, { rank, text: found });
+  }
+
+  #endItem({ values, categories }: Draft): void {
+    this.#item = null;
+    const field = (name: FieldName) => values.get(name)?.text ?? '';
+    this.#items.push({
+      title: field('title'),
+      id: field('id'),
+      link: field('link'),
+      published: field('published'),
+      updated: field('updated'),
+      content: field('content'),
+      categories,
+    });
+    if (this.#items.length >= MOST_ITEMS) this.#end(true);
+  }
+
+  #declare(attributes: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (!name.startsWith('xmlns:') || this.#prefixes.size > 100) continue;
+      this.#prefixes.set(name.slice(6), NAMESPACES.get(value) ?? `${name.slice(6)}?`);
+    }
+  }
+
+  /** Name without its prefix, or with the prefix of the table; elements of other namespaces match nothing. */
+  #resolve(qualified: string): string {
+    const colon = qualified.indexOf(':');
+    if (colon === -1) return qualified;
+    const prefix = this.#prefixes.get(qualified.slice(0, colon)) ?? '?';
+    return prefix + qualified.slice(colon + 1);
+  }
+}
+
+function rootFormat(name: string, qualified: string): XmlFeed['format'] {
+  const format = Object.hasOwn(ROOTS, name) ? ROOTS[name] : undefined;
+  if (format !== undefined) return format;
+  const isPage = /^html$/i.test(qualified);
+  throw new FeedFormatError(
+    isPage ? 'the document is a page for people' : 'the document is no RSS and no Atom',
+  );
+}
+
+/** Links of other relations lead to the feed itself, to files and to comments. */
+function isAlternate(attributes: Readonly<Record<string, string>>): boolean {
+  return ['', 'alternate'].includes(attributeOf(attributes, 'rel').toLowerCase());
+}
+
+function attributeOf(attributes: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(attributes, name) ? (attributes[name] ?? '') : '';
+}
