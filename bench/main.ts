@@ -15,6 +15,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[
   samples: () => import('./samples.ts'),
   api: () => import('./api.ts'),
   badge: () => import('./badge.ts'),
+  heartbeats: () => import('./heartbeats.ts'),
   incidents: () => import('./incidents.ts'),
 };
 
