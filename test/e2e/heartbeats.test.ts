@@ -1,0 +1,143 @@
+/** Heartbeats from the outside: what an owner with a key and curl sees (contract 4.5; decisions, Heartbeats). */
+import t, { type Test } from 'tap';
+import { type Installation, install, type RunningProgram } from '../support/program.ts';
+
+interface Status {
+  readonly status: string;
+  readonly since: string;
+  readonly last_checked: string;
+  readonly response_time: number | null;
+  readonly latest_check: { readonly status_code: number; readonly source: string } | null;
+}
+
+const DOMAIN = 'shop.example.com';
+const STATUS = '/api/v1/status/shop-example-com';
+const INCIDENTS = '/api/v1/incidents/shop-example-com';
+
+async function setUp(t: Test, silence: string): Promise<Installation> {
+  // Nothing listens at the address of the catalogue's one service; it is there for its domain.
+  const entry = { slug: 'big', domain: 'big.example', check: { url: 'http://127.0.0.1:9/' } };
+  const installation = await install([entry], { heartbeats: { silence } });
+  t.teardown(() => installation.remove());
+  return installation;
+}
+
+async function start(t: Test, installation: Installation): Promise<RunningProgram> {
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  return program;
+}
+
+async function makeKey(installation: Installation, account: string): Promise<string> {
+  const { stdout } = await installation.run('keys', 'create', '--account', account, '--name', 'laptop');
+  return stdout.trim();
+}
+
+function sender({ siteUrl }: Installation, key: string, domain = DOMAIN) {
+  return async (more: object = {}, path = '') => {
+    const response = await fetch(`${siteUrl}/api/v1/heartbeat${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ domain, status: 'ok', ...more }),
+    });
+    const body = (await response.json()) as { readonly checked_at: string; readonly [name: string]: unknown };
+    return { status: response.status, body };
+  };
+}
+
+const statusOf = async (program: RunningProgram) => (await program.get(STATUS)).body as Status;
+const incidentsOf = async (program: RunningProgram) =>
+  ((await program.get(INCIDENTS)).body as { incidents: { title: string; status: string }[] }).incidents;
+
+t.test(
+  'it shows a service from its first heartbeat on, down by silence, and up by the next one',
+  async (t) => {
+    const installation = await setUp(t, '2s');
+    const program = await start(t, installation);
+    const send = sender(installation, await makeKey(installation, 'ada'));
+
+    const first = await send({ checks: { database: { status: 'ok', latency: 42 } } });
+    t.match(first, {
+      status: 200,
+      body: { ok: true, service: DOMAIN, status: 'up', response_time: 42, checked_at: /Z$/ },
+    });
+    t.match((await program.get(STATUS)).body, {
+      slug: 'shop-example-com',
+      domain: DOMAIN,
+      category: 'developer',
+      status: 'up',
+      response_time: 42,
+      last_checked: first.body.checked_at,
+      self_reported: true,
+      latest_check: { status: 'up', response_time: 42, status_code: 200, source: 'heartbeat' },
+    });
+    t.equal((await program.get('/api/badge/shop-example-com')).status, 200);
+
+    const { body } = await send();
+    const down = await program.until<Status>(STATUS, ({ status }) => status === 'down');
+    t.equal(Date.parse(down.last_checked) - Date.parse(body.checked_at), 2_000, 'at the deadline');
+    t.match(down, {
+      since: down.last_checked,
+      response_time: null,
+      latest_check: { status_code: 0, source: 'silence' },
+    });
+    t.match(await incidentsOf(program), [{ title: `${DOMAIN} has gone silent`, status: 'investigating' }]);
+
+    t.match(await send({ run: 'r1' }, '/start'), { body: { status: 'down', run: { duration_ms: null } } });
+    const ended = await send({ run: 'r1', status: 'degraded' });
+    t.match(ended, { body: { status: 'slow', run: { id: 'r1' } } });
+    t.type((ended.body.run as { duration_ms: unknown }).duration_ms, 'number');
+    t.match(await send({ run: 'r2' }, '/fail'), { body: { status: 'down' } });
+    t.match(await send(), { body: { status: 'up' } });
+    t.equal((await incidentsOf(program)).length, 1);
+    t.equal(await program.stop(), 0);
+  },
+);
+
+t.test('it keeps what it answered through kill -9, and tells silence once across restarts', async (t) => {
+  const installation = await setUp(t, '3s');
+  const first = await start(t, installation);
+  const send = sender(installation, await makeKey(installation, 'ada'));
+  let last = await send({ checks: { db: { status: 'ok', latency: 7 } } });
+  for (let n = 0; n < 10; n++) last = await send({ checks: { db: { status: 'ok', latency: n } } });
+  await first.killHard();
+  t.equal(last.status, 200);
+
+  const second = await start(t, installation);
+  const startedAt = Date.now();
+  t.match(await statusOf(second), { status: 'up', response_time: 9, last_checked: last.body.checked_at });
+  const down = await second.until<Status>(STATUS, ({ status }) => status === 'down');
+  t.ok(Date.parse(down.last_checked) > Date.parse(last.body.checked_at) + 3_000, 'after a full period');
+  t.ok(Date.parse(down.last_checked) <= startedAt + 3_000, 'which began when it could be heard again');
+  await second.killHard();
+
+  const third = await start(t, installation);
+  t.match(await statusOf(third), { status: 'down', since: down.since, last_checked: down.last_checked });
+  t.equal((await incidentsOf(third)).length, 1);
+  t.match(await send(), { status: 200, body: { status: 'up' } });
+  t.equal(await third.stop(), 0);
+});
+
+t.test('it keeps domains to their accounts', async (t) => {
+  const installation = await setUp(t, '10m');
+  const program = await start(t, installation);
+  const add = ['services', 'add', DOMAIN, '--account', 'ada', '--kind', 'heartbeat'];
+  t.match(await installation.run(...add), { status: 0, stdout: 'shop-example-com\n' });
+  const [ada, bob] = [await makeKey(installation, 'ada'), await makeKey(installation, 'bob')];
+  t.match(await sender(installation, bob)(), { status: 403, body: { code: 'forbidden_domain' } });
+  t.match(await sender(installation, ada)({ status: 'warn' }), { status: 200, body: { status: 'slow' } });
+  t.match(await statusOf(program), { self_reported: false }, 'the word of the operator verifies');
+  for (const domain of ['big.example', 'api.big.example'])
+    t.match(await sender(installation, ada, domain)(), { status: 403, body: { code: 'forbidden_domain' } });
+  t.match(await sender(installation, 'upb_nothing')(), { status: 401, body: { code: 'invalid_key' } });
+
+  // What was probed is probed no more, once it speaks for itself.
+  const probed = ['services', 'add', 'other.example.com', '--account', 'ada'];
+  t.match(await installation.run(...probed), { status: 0 });
+  await program.until('/api/v1/status/other-example-com', (body: Status) => body.status !== undefined);
+  t.match(await sender(installation, ada, 'other.example.com')(), { status: 200, body: { status: 'up' } });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const other = (await program.get('/api/v1/status/other-example-com')).body;
+  t.match(other, { status: 'up', latest_check: { source: 'heartbeat' } });
+  t.equal(await program.stop(), 0);
+});
