@@ -128,13 +128,13 @@ t.test(
         last = ((await answer.json()) as { services: SeenService[] }).services;
         const arrivedAt = Date.now() - demo.startAt;
         mismatches.push(...compare(SCRIPT, TIMING, last, askedAt, arrivedAt, demo.startAt));
+        const ready = await fetch(`${demo.siteUrl}/readyz`);
+        const { degraded: parts } = (await ready.json()) as { degraded: readonly unknown[] };
+        if (isCutOff(SCRIPT, askedAt)) degraded.push(parts.length > 0);
         const entries = await askForIncidents(demo.siteUrl, SCRIPT, demo.startAt);
         mismatches.push(
           ...compareIncidents(SCRIPT, { ...TIMING, feedIntervalMs: FEED_INTERVAL_MS }, entries),
         );
-        const ready = await fetch(`${demo.siteUrl}/readyz`);
-        const { degraded: parts } = (await ready.json()) as { degraded: readonly unknown[] };
-        if (isCutOff(SCRIPT, askedAt)) degraded.push(parts.length > 0);
         await new Promise((resolve) => setTimeout(resolve, 250));
       }
     } finally {
