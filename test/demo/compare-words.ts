@@ -1,7 +1,14 @@
 /** Compares a vendor's word, the lags of its outages, and its maintenances with the script. */
 import type { Mismatch } from './compare.ts';
 import { CYCLES, type OneService, oldestCompared, PRECISION_MS } from './seen-incidents.ts';
-import { allowedWords, incidentsOf, knownBy, maintenancesOf, outagesOf } from './vendor-expectation.ts';
+import {
+  allowedWords,
+  type FeedTiming,
+  incidentsOf,
+  knownBy,
+  maintenancesOf,
+  outagesOf,
+} from './vendor-expectation.ts';
 
 /** A vendor's entry this long before an outage, or after its end, still speaks of it (docs/feeds.md). */
 const REACH_MS = 3_600_000;
@@ -32,9 +39,14 @@ export function compareLags({ script, timing, seen, served, found, say }: OneSer
   const { entries } = found.vendor.acknowledgement;
   return outagesOf(script, served.service, askedAt, CYCLES, timing).flatMap((outage): Mismatch[] => {
     if (outage.knownBy >= askedAt) return [];
-    const softened = maintenancesOf(served, arrivedAt).some(
-      ({ startsAt, endsAt }) => startsAt < outage.knownBy && outage.from - PRECISION_MS < endsAt,
+    // While a service is down the severity of its incident follows the maintenance, with the next check.
+    const lastCheck = Math.min(outage.to, arrivedAt);
+    const firstCheck = Math.max(outage.from, Math.min(outage.to, askedAt)) - checkDelayMs(timing);
+    const over = maintenancesOf(served, arrivedAt).filter(
+      ({ startsAt, endsAt }) => startsAt <= lastCheck && endsAt >= firstCheck,
     );
+    const softened = over.some(({ startsAt, endsAt }) => startsAt < firstCheck && endsAt > lastCheck);
+    if (over.length > 0 && !softened) return [];
     const own = entries.find(({ started_at }) => {
       const at = Date.parse(started_at) - startAt;
       return outage.from - 1_500 <= at && at <= outage.firstFailureBy;
@@ -68,6 +80,10 @@ export function compareLags({ script, timing, seen, served, found, say }: OneSer
     }
     return mismatches;
   });
+}
+
+function checkDelayMs({ intervalMs, timeoutMs, slackMs }: FeedTiming): number {
+  return intervalMs + timeoutMs + slackMs;
 }
 
 /** Maintenances are known ahead, run by the clock, and stand in the incident lists while they run. */
