@@ -114,6 +114,7 @@ async function upbeat(): Promise<number> {
     status,
     samples: { query: async () => [] },
     vendorOf: () => null,
+    owners: null,
     heartbeats: { takeHeartbeat: () => Promise.reject(new Error('no heartbeats here')), noteRefusal() {} },
     registry: {
       dependenciesOf: async () => ({ reportedAt: null, dependencies: [], changes: [] }),

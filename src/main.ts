@@ -10,7 +10,10 @@ import { createApi } from './api/api.ts';
 import { createHttpServer, listen } from './api/http-server.ts';
 import { createServiceDirectory } from './api/service-directory.ts';
 import type { Readiness } from './api/system-routes.ts';
+import { openDomainProofs } from './auth/domain-proof.ts';
 import { createKeyAuthenticator } from './auth/key-authenticator.ts';
+import { createIdentityProvider } from './auth/openid-provider.ts';
+import { createSessions } from './auth/sessions.ts';
 import { loadCatalogue, watchCatalogue } from './catalogue/watch-catalogue.ts';
 import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
@@ -28,11 +31,12 @@ import { createLog, type Log } from './log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
 import { askControlTargets } from './outbound/control-targets.ts';
+import { createOutbound } from './outbound/outbound.ts';
 import { userAgentOf } from './outbound/user-agent.ts';
 import type { ProberSettings } from './probe/prober.ts';
 import { createRecord } from './record/record.ts';
 import { createRenderer } from './render/renderer.ts';
-import type { ServiceChange, ServiceState } from './store/ports/registry.ts';
+import type { ServiceState } from './store/ports/registry.ts';
 import { openRegistry } from './store/registry/sqlite-registry.ts';
 import { acquireLease } from './store/registry/writer-lease.ts';
 import { openInfluxSamples } from './store/samples/influx/influx-samples.ts';
@@ -144,7 +148,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
     isInMaintenance: board.isInMaintenance,
-    heartbeats: { registry, silenceMs: config.heartbeats.silenceMs, onClaimed: takeService },
+    heartbeats: { registry, silenceMs: config.heartbeats.silenceMs },
   });
   await record.load(states);
 
@@ -175,6 +179,22 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   // What people and programs see.
   const renderer = await createRenderer({ log });
   const authenticator = createKeyAuthenticator({ registry, clock, log });
+  const outbound = createOutbound({
+    userAgent: userAgentOf(VERSION, siteUrl),
+    nameservers: checks.nameservers,
+  });
+  const owners = {
+    registry,
+    samples,
+    providers: config.auth.providers.map((provider) => createIdentityProvider(provider, { outbound })),
+    sessions: createSessions({ registry, clock }),
+    proofs: await openDomainProofs({
+      registry,
+      outbound,
+      policy: { allowPrivate: checks.ownersMayProbePrivate ? checks.allowPrivate : [], ports: checks.ports },
+      nameservers: checks.nameservers,
+    }),
+  };
   const metrics = createMetrics();
   const readiness = (): Readiness => ({
     phase,
@@ -197,6 +217,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     samples,
     registry,
     heartbeats: record,
+    owners,
     vendorOf: (service) => board.word(service.id, service.statusPage),
     renderBadge: renderer.badge,
     watchTransitions: record.watchTransitions,
@@ -217,19 +238,14 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   });
 
   // Changes of the list, whoever makes them: the catalogue, a command, the API, a heartbeat.
-  function applyChange(change: ServiceChange): void {
+  const unwatchChanges = registry.watchChanges(lastChange, (change) => {
     const { serviceId, service } = change;
     directory.apply(change);
     record.applyChange(change);
     desk.applyChange(serviceId, service);
     const { memory, lastCheckedAt } = record.knowledgeOf(serviceId);
     fleet.apply({ serviceId, target: service === null ? null : targetOf(service, memory, lastCheckedAt) });
-  }
-  /** The change that a heartbeat has just made; the feed of changes tells of it once more, and then changes nothing. */
-  function takeService(service: Service): void {
-    applyChange({ seq: 0, serviceId: service.id, slug: service.slug, service });
-  }
-  const unwatchChanges = registry.watchChanges(lastChange, applyChange);
+  });
   const catalogueWatch = watchCatalogue(catalogue.text, {
     file: catalogueFile,
     clock,
@@ -291,6 +307,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       server.closeAllConnections();
       await closed;
       await authenticator.close();
+      outbound.close();
       await samples.close();
       await renderer.close();
       await lease.release();
@@ -319,7 +336,12 @@ async function waitForLease<T>(acquire: () => Promise<T>, log: Log): Promise<T> 
 
 /** What the engine is told of a service; nothing of one that is paused or reports by itself. */
 function targetOf(service: Service, memory: ProbeMemory, lastCheckedAt: number | null): CheckTarget | null {
-  if (service.paused || service.check.kind === 'heartbeat') return null;
+  const {
+    verified,
+    check: { kind },
+  } = service;
+  // An owner's domain is not looked at before its owner has shown control of it (decisions, Ownership).
+  if (service.paused || kind === 'heartbeat' || !verified) return null;
   const { id: serviceId, revision, domain, origin, check } = service;
   return { serviceId, revision, domain, origin, check, memory, lastCheckedAt };
 }

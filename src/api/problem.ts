@@ -6,6 +6,7 @@ export const PROBLEMS = {
   invalid_body: { status: 400, title: 'Invalid body' },
   bad_request: { status: 400, title: 'Bad request' },
   invalid_key: { status: 401, title: 'Invalid API key' },
+  forbidden_form: { status: 403, title: 'Form not taken' },
   forbidden_domain: { status: 403, title: 'Domain of somebody else' },
   domain_limit: { status: 403, title: 'Too many domains' },
   dependencies_private: { status: 403, title: 'Dependencies are not public' },

@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import { pageRoutes } from '../web/page-routes.ts';
+import { type PageSources, pageRoutes } from '../web/page-routes.ts';
 import type { ApiLimits } from './api-limits.ts';
 import { type BadgeText, badgeRoute } from './badge-route.ts';
 import { type DependencySources, dependencyRoutes } from './dependency-routes.ts';
@@ -33,6 +33,7 @@ export interface RouteSources {
   readonly directory: ServiceDirectory;
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query'>;
+  readonly owners: PageSources['owners'];
   readonly registry: Pick<
     Registry,
     | 'listIncidents'

@@ -5,14 +5,19 @@ import type { ServiceDirectory } from '../api/service-directory.ts';
 import type { Readiness } from '../api/system-routes.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
+import type { Log } from '../log.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { createAssets } from './assets.ts';
+import { createSiteCookie } from './cookies.ts';
+import { dashboardPages } from './dashboard/dashboard-pages.ts';
+import type { DashboardSources } from './dashboard/dashboard-sources.ts';
 import { docsPage } from './docs-page.ts';
 import { homePage } from './home-page.ts';
 import { servicePage } from './service-page.ts';
-import { createViews } from './views.ts';
+import { signInPages } from './sign-in-pages.ts';
+import { createViews, type RenderPage } from './views.ts';
 
 /** What pages read from. */
 export interface PageSources {
@@ -20,6 +25,12 @@ export interface PageSources {
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'query'>;
   readonly registry: Pick<Registry, 'listIncidents' | 'incidentsSince' | 'listMaintenances'>;
+  /** What the dashboard of owners works on; null: this site has none. */
+  readonly owners: Pick<
+    DashboardSources,
+    'providers' | 'sessions' | 'proofs' | 'registry' | 'samples'
+  > | null;
+  readonly log: Log;
   readonly vendorOf: (service: Service) => VendorWord | null;
   readonly limits: () => ApiLimits;
   readonly readiness: () => Readiness;
@@ -38,6 +49,13 @@ export function pageRoutes(sources: PageSources): Route[] {
     homePage(render, sources),
     servicePage(render, sources),
     docsPage(render, sources.siteUrl, sources.version, sources.limits),
+    ...ownerRoutes(render, sources),
     assets.route,
   ];
+}
+
+function ownerRoutes(render: RenderPage, sources: PageSources): Route[] {
+  if (sources.owners === null) return [];
+  const dashboard = { ...sources, ...sources.owners, cookie: createSiteCookie(sources.siteUrl) };
+  return [...signInPages(render, dashboard), ...dashboardPages(render, dashboard)];
 }

@@ -244,6 +244,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       },
     },
     registry,
+    owners: null,
     heartbeats: {
       async takeHeartbeat(received: ReceivedHeartbeat) {
         const fault = faults.heartbeats;

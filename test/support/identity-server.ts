@@ -88,7 +88,7 @@ export function createBrowser() {
       let page = await visit(startUrl);
       for (let turn = 0; turn < 4; turn++) {
         const action = /<form[^>]* action="([^"]+)"/.exec(page.text)?.[1];
-        if (action === undefined) return page;
+        if (action === undefined || !page.text.includes('name="prompt"')) return page;
         const prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1] ?? 'login';
         const form: Record<string, string> =
           prompt === 'login' ? { prompt, login, password: 'any' } : { prompt };

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 /** What one question is answered with. */
 export type NameAnswer =
+  | { readonly texts: readonly string[] }
   | { readonly addresses: readonly string[]; readonly ttl?: number }
   /** 0: the name is there but has no such record. 2: SERVFAIL, 3: NXDOMAIN, 5: REFUSED. */
   | { readonly code: number }
@@ -12,7 +13,7 @@ export type NameAnswer =
 /** A question as it came. */
 export interface NameQuestion {
   readonly name: string;
-  readonly type: 'A' | 'AAAA' | 'other';
+  readonly type: 'A' | 'AAAA' | 'TXT' | 'other';
 }
 
 /** The running server. */
@@ -42,6 +43,7 @@ export async function startNameServer(answer: (question: NameQuestion) => NameAn
 }
 
 const HEADER_BYTES = 12;
+const TYPES: Readonly<Record<number, NameQuestion['type']>> = { 1: 'A', 16: 'TXT', 28: 'AAAA' };
 
 function readQuestion(packet: Buffer): NameQuestion {
   const labels: string[] = [];
@@ -51,16 +53,23 @@ function readQuestion(packet: Buffer): NameQuestion {
     at += 1 + length;
   }
   const type = packet.readUInt16BE(at + 1);
-  return { name: labels.join('.').toLowerCase(), type: type === 1 ? 'A' : type === 28 ? 'AAAA' : 'other' };
+  return { name: labels.join('.').toLowerCase(), type: TYPES[type] ?? 'other' };
 }
 
 function writeAnswer(packet: Buffer, question: NameQuestion, said: Exclude<NameAnswer, 'silence'>): Buffer {
   const questionEnd = packet.indexOf(0, HEADER_BYTES) + 5;
-  const ttl = 'addresses' in said ? (said.ttl ?? 60) : 0;
+  const ttl = 'addresses' in said ? (said.ttl ?? 60) : 60;
   const addresses = 'addresses' in said ? said.addresses : [];
   const records = addresses
     .filter((address) => question.type === (address.includes(':') ? 'AAAA' : 'A'))
-    .map((address) => writeRecord(address, ttl));
+    .map((address) =>
+      address.includes(':')
+        ? writeRecord(28, ipv6Bytes(address), ttl)
+        : writeRecord(1, Buffer.from(address.split('.').map(Number)), ttl),
+    );
+  if ('texts' in said && question.type === 'TXT')
+    for (const text of said.texts)
+      records.push(writeRecord(16, Buffer.concat([Buffer.of(text.length), Buffer.from(text)]), ttl));
   const header = Buffer.alloc(HEADER_BYTES);
   packet.copy(header, 0, 0, 2);
   // An answer, recursion desired and available.
@@ -70,12 +79,11 @@ function writeAnswer(packet: Buffer, question: NameQuestion, said: Exclude<NameA
   return Buffer.concat([header, packet.subarray(HEADER_BYTES, questionEnd), ...records]);
 }
 
-function writeRecord(address: string, ttl: number): Buffer {
-  const data = address.includes(':') ? ipv6Bytes(address) : Buffer.from(address.split('.').map(Number));
+function writeRecord(type: number, data: Buffer, ttl: number): Buffer {
   const record = Buffer.alloc(12);
   // The name of the question, by pointer.
   record.writeUInt16BE(0xc00c, 0);
-  record.writeUInt16BE(address.includes(':') ? 28 : 1, 2);
+  record.writeUInt16BE(type, 2);
   record.writeUInt16BE(1, 4);
   record.writeUInt32BE(ttl, 6);
   record.writeUInt16BE(data.length, 10);

@@ -17,6 +17,7 @@ export interface CatalogueEntry {
   readonly domain?: string;
   readonly category?: string;
   readonly check?: object;
+  readonly statusPage?: object;
 }
 
 /** A folder with a configuration, a catalogue and a data directory, and the commands run in it. */
@@ -57,7 +58,7 @@ export interface Answer {
 /** Makes an installation. `settings` is merged over quick intervals and limits that do not disturb. */
 export async function install(
   entries: readonly CatalogueEntry[],
-  settings: object = {},
+  settings: object | ((siteUrl: string) => object | Promise<object>) = {},
 ): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-e2e-'));
   const port = await freePort();
@@ -80,18 +81,22 @@ export async function install(
     storage: { dataDir: join(folder, 'data') },
     log: { level: 'info', format: 'json' },
   };
-  writeFileSync(configFile, stringify(merge(base, settings)));
+  writeFileSync(
+    configFile,
+    stringify(merge(base, typeof settings === 'function' ? await settings(siteUrl) : settings)),
+  );
   const installation: Installation = {
     folder,
     siteUrl,
     writeCatalogue(list) {
       const services = list.map(
-        ({ slug, name = slug, domain = `${slug}.example`, category = 'developer', check }) => ({
+        ({ slug, name = slug, domain = `${slug}.example`, category = 'developer', check, statusPage }) => ({
           slug,
           name,
           domain,
           category,
           ...(check === undefined ? {} : { check }),
+          ...(statusPage === undefined ? {} : { statusPage }),
         }),
       );
       writeFileSync(`${catalogueFile}.new`, stringify({ services }));

@@ -1,0 +1,84 @@
+/**
+ * Whether an account controls a domain: by a TXT record, or by a file of the site (decisions, Ownership). The word to
+ * be shown is made of account and domain with a secret of this installation, so that nothing has to be stored and
+ * nobody can use another account's.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { AddressPolicy } from '../outbound/address-guard.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import { readTxtRecords } from '../outbound/txt-records.ts';
+import type { Registry } from '../store/ports/registry.ts';
+
+/** What an owner must show, and where. */
+export interface ProofInstructions {
+  /** Name of the TXT record. */
+  readonly recordName: string;
+  /** Its value, and the content of the file. */
+  readonly word: string;
+  /** Address of the file. */
+  readonly fileUrl: string;
+}
+
+/** What proofs need. */
+export interface DomainProofOptions {
+  readonly registry: Pick<Registry, 'getFact' | 'setFact'>;
+  readonly outbound: Pick<Outbound, 'request'>;
+  /** What may be dialled for an owner's domain. */
+  readonly policy: AddressPolicy;
+  readonly nameservers: readonly string[];
+}
+
+/** Judges proofs. */
+export interface DomainProofs {
+  instructions(accountId: number, domain: string): ProofInstructions;
+  /** Looks at both places; null: the proof is there. Else what was found, in a sentence for its owner. */
+  check(accountId: number, domain: string): Promise<string | null>;
+}
+
+const SECRET_FACT = 'domain-proof-secret';
+const TIMEOUT_MS = 5_000;
+const MAX_FILE_BYTES = 4_096;
+const REDIRECTS = 2;
+
+/** Opens the proofs of this installation; its secret is made at the first start. */
+export async function openDomainProofs(options: DomainProofOptions): Promise<DomainProofs> {
+  const { registry, outbound, policy, nameservers } = options;
+  let secret = await registry.getFact(SECRET_FACT);
+  if (secret === null) {
+    secret = randomBytes(32).toString('hex');
+    await registry.setFact(SECRET_FACT, secret);
+  }
+  const key = secret;
+  const instructions = (accountId: number, domain: string): ProofInstructions => {
+    const digest = createHmac('sha256', key).update(`${accountId}\n${domain}`).digest('hex');
+    return {
+      recordName: `_upbeat.${domain}`,
+      word: `upbeat-verify=${digest.slice(0, 40)}`,
+      fileUrl: `https://${domain}/.well-known/upbeat-verify`,
+    };
+  };
+  return {
+    instructions,
+    async check(accountId, domain) {
+      const { recordName, word, fileUrl } = instructions(accountId, domain);
+      const [records, file] = await Promise.all([
+        readTxtRecords(recordName, { nameservers, timeoutMs: TIMEOUT_MS }),
+        outbound.request({
+          url: fileUrl,
+          timeoutMs: TIMEOUT_MS,
+          maxBodyBytes: MAX_FILE_BYTES,
+          policy,
+          redirects: REDIRECTS,
+        }),
+      ]);
+      if (records.some((record) => record.trim() === word)) return null;
+      // A redirect to another host would prove control of that one.
+      const sameHost = URL.canParse(file.url) && new URL(file.url).hostname === domain;
+      const text = file.body?.toString('utf8').trim() ?? '';
+      if (file.status === 200 && sameHost && text === word) return null;
+      const found = file.fault?.failure.detail ?? (file.status === 200 ? 'it holds another word' : `HTTP ${file.status}`);
+      const txt = records.length === 0 ? 'there is no TXT record' : 'the TXT record holds another word';
+      return `The domain is not verified: ${txt} at ${recordName}, and at ${fileUrl}: ${sameHost ? found : 'it redirects to another host'}.`;
+    },
+  };
+}

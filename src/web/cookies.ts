@@ -1,0 +1,37 @@
+/** The one cookie of the site: who is signed in, or on the way there. */
+
+/** How the cookie is named and guarded on this site. */
+export interface SiteCookie {
+  /** The value that a request carries; empty: none. */
+  read(header: string | undefined): string;
+  /** The header that sets it for `maxAgeSeconds`; an empty value takes it away. */
+  write(value: string, maxAgeSeconds: number): Readonly<Record<string, string>>;
+}
+
+const LONGEST = 2_000;
+
+/** On https the name itself tells browsers to take the cookie from this very host over TLS alone. */
+export function createSiteCookie(siteUrl: string): SiteCookie {
+  const secure = siteUrl.startsWith('https:');
+  const name = secure ? '__Host-upbeat' : 'upbeat';
+  return {
+    read(header = '') {
+      for (const pair of header.split(';')) {
+        const at = pair.indexOf('=');
+        if (at !== -1 && pair.slice(0, at).trim() === name)
+          return pair
+            .slice(at + 1)
+            .trim()
+            .slice(0, LONGEST);
+      }
+      return '';
+    },
+    write(value, maxAgeSeconds) {
+      const age = value === '' ? 0 : maxAgeSeconds;
+      // Lax: the provider's redirect back must carry it.
+      const parts = [`${name}=${value}`, 'Path=/', `Max-Age=${age}`, 'HttpOnly', 'SameSite=Lax'];
+      if (secure) parts.push('Secure');
+      return { 'Set-Cookie': parts.join('; ') };
+    },
+  };
+}

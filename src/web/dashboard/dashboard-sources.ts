@@ -1,0 +1,62 @@
+/** What the pages of the dashboard share. */
+import type { ApiAnswer } from '../../api/exchange.ts';
+import type { ServiceDirectory } from '../../api/service-directory.ts';
+import type { DomainProofs } from '../../auth/domain-proof.ts';
+import type { OpenSession } from '../../auth/sessions.ts';
+import type { CheckKind } from '../../domain/service.ts';
+import type { Registry } from '../../store/ports/registry.ts';
+import type { SampleStore } from '../../store/ports/samples.ts';
+import type { StatusStore } from '../../store/ports/status.ts';
+import type { SignInSources } from '../sign-in-pages.ts';
+
+/** What the dashboard reads and changes. */
+export interface DashboardSources extends Omit<SignInSources, 'registry'> {
+  readonly registry: SignInSources['registry'] &
+    Pick<
+      Registry,
+      | 'ensureAccount'
+      | 'createKey'
+      | 'listKeys'
+      | 'revokeKey'
+      | 'servicesOf'
+      | 'addClaim'
+      | 'claimsOf'
+      | 'dropClaim'
+      | 'proveDomain'
+      | 'noticesOf'
+      | 'dropNotice'
+      | 'changeService'
+      | 'removeService'
+      | 'recentHeartbeats'
+    >;
+  readonly directory: ServiceDirectory;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly samples: Pick<SampleStore, 'newest'>;
+  readonly proofs: DomainProofs;
+}
+
+/** Shows a page of the account, or what keeps a form from being taken. */
+export type ShowPage = (template: string, data: object, session: OpenSession, status?: number) => ApiAnswer;
+
+/** The kind of check that a form names; null: none of them. */
+export function readKind(text: string | undefined): CheckKind | null {
+  return text === 'root' || text === 'health' || text === 'heartbeat' ? text : null;
+}
+
+/** Runs a change; what the registry refuses becomes a sentence for its owner. */
+export async function refusable(change: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await change();
+    return null;
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    if (
+      code === 'account_limit' ||
+      code === 'catalogue_domain' ||
+      code === 'slug_taken' ||
+      code === 'not_found'
+    )
+      return message;
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+/** `/dashboard/services/:slug`: one service of an owner, its settings, its last reports and how to show it. */
+import type { ApiAnswer, ApiRequest, Route } from '../../api/exchange.ts';
+import { serviceNotFound } from '../../api/reading-routes.ts';
+import type { OpenSession } from '../../auth/sessions.ts';
+import { CATEGORIES, type Category } from '../../domain/category.ts';
+import { unknownStatus } from '../../domain/current.ts';
+import type { Sample } from '../../domain/sample.ts';
+import type { Service } from '../../domain/service.ts';
+import { seeOther } from '../forms.ts';
+import { findSession, requireForm } from '../sign-in-pages.ts';
+import { describeTime, describeVerdict, STATUS_SHAPES, STATUS_WORDS } from '../words.ts';
+import { type DashboardSources, readKind, refusable, type ShowPage } from './dashboard-sources.ts';
+
+const SHOWN = 20;
+const LONGEST_NAME = 100;
+
+/** The routes. */
+export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
+  const { registry, directory, status, samples, proofs, siteUrl, now } = sources;
+
+  /** The account's own service; another's is not found, as if it were not there. */
+  const find = ({ params }: ApiRequest, { accountId }: OpenSession): Service => {
+    const service = directory.bySlug(params.slug ?? '');
+    if (service === null || service.accountId !== accountId) throw serviceNotFound(params.slug ?? '');
+    return service;
+  };
+
+  const page = async (service: Service, session: OpenSession, problem: string | null): Promise<ApiAnswer> => {
+    const { id, slug, name } = service;
+    const current = status.get(id) ?? unknownStatus(id);
+    const [beats, checks] = await Promise.all([
+      registry.recentHeartbeats(id),
+      samples.newest(id, SHOWN).catch((): Sample[] => []),
+    ]);
+    const shownAs = directory.pageName(service);
+    const badge = `${siteUrl}/api/badge/${shownAs}`;
+    return show(
+      './dashboard-service',
+      {
+        title: name,
+        service,
+        problem,
+        page: shownAs,
+        word: STATUS_WORDS[current.status],
+        status: current.status,
+        shape: STATUS_SHAPES[current.status],
+        verdict: describeVerdict(current, now()),
+        categories: CATEGORIES,
+        proof: service.verified ? null : proofs.instructions(session.accountId, service.domain),
+        beats: beats.slice(0, SHOWN).map((beat) => ({ ...beat, time: describeTime(beat.arrivedAt) })),
+        checks: checks.map((check) => ({ ...check, time: describeTime(check.at) })),
+        curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
+        markdown: `[![${name} status](${badge})](${siteUrl}/status/${shownAs})`,
+        html: `<a href="${siteUrl}/status/${shownAs}"><img src="${badge}" alt="${name} status" width="280" height="36"></a>`,
+        badge: `/api/badge/${shownAs}`,
+        slug,
+      },
+      session,
+      problem === null ? 200 : 400,
+    );
+  };
+
+  const form = (
+    action: string,
+    take: (
+      service: Service,
+      session: OpenSession,
+      fields: ReadonlyMap<string, string>,
+    ) => Promise<ApiAnswer | string | null>,
+  ): Route => ({
+    path: `/dashboard/services/:slug/${action}`,
+    bucket: 'pages',
+    anyMethod: true,
+    async handle(request) {
+      const { session, form: fields } = await requireForm(request, sources);
+      const service = find(request, session);
+      const outcome = await take(service, session, fields);
+      if (outcome === null) return seeOther(`/dashboard/services/${service.slug}`);
+      return typeof outcome === 'string' ? await page(service, session, outcome) : outcome;
+    },
+  });
+
+  return [
+    {
+      path: '/dashboard/services/:slug',
+      bucket: 'pages',
+      async handle(request) {
+        const session = await findSession(request, sources);
+        return session === null ? seeOther('/sign-in') : await page(find(request, session), session, null);
+      },
+    },
+    form('save', async ({ slug, check }, _session, fields) => {
+      const name = (fields.get('name') ?? '').slice(0, LONGEST_NAME);
+      if (name === '') return 'A service needs a name.';
+      const category = fields.get('category') ?? '';
+      if (!(CATEGORIES as readonly string[]).includes(category)) return 'There is no such category.';
+      const kind = readKind(fields.get('kind'));
+      if (kind === null) return 'A service is monitored by root, health or heartbeat.';
+      const publicDependencies = fields.get('dependencies') === 'public';
+      return await refusable(() =>
+        registry.changeService(slug, {
+          name,
+          category: category as Category,
+          publicDependencies,
+          ...(kind === check.kind ? {} : { check: { ...check, kind } }),
+        }),
+      );
+    }),
+    form('pause', ({ slug }) => refusable(() => registry.changeService(slug, { paused: true }))),
+    form('resume', ({ slug }) => refusable(() => registry.changeService(slug, { paused: false }))),
+    form('verify', async ({ domain, check }, { accountId }) => {
+      const problem = await proofs.check(accountId, domain);
+      if (problem !== null) return problem;
+      return await refusable(() => registry.proveDomain(accountId, domain, check.kind, now()));
+    }),
+    form('delete', async ({ slug, domain }, _session, fields) => {
+      if (fields.get('confirm') !== domain) return `To delete the service, write its domain: ${domain}`;
+      const problem = await refusable(() => registry.removeService(slug));
+      return problem ?? seeOther('/dashboard');
+    }),
+  ];
+}

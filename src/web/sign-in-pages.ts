@@ -1,0 +1,149 @@
+/** Signing in and out: `/sign-in`, the way to a provider and back, `/sign-out`. */
+import type { ApiAnswer, ApiRequest, Route } from '../api/exchange.ts';
+import { ApiError } from '../api/problem.ts';
+import { type IdentityProvider, SignInError, type SignInFlow } from '../auth/identity-provider.ts';
+import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../auth/sessions.ts';
+import type { Log } from '../log.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import type { SiteCookie } from './cookies.ts';
+import { readForm, seeOther } from './forms.ts';
+import type { RenderPage } from './views.ts';
+
+/** What signing in needs. */
+export interface SignInSources {
+  readonly providers: readonly IdentityProvider[];
+  readonly sessions: Sessions;
+  readonly registry: Pick<Registry, 'ensureIdentity'>;
+  readonly cookie: SiteCookie;
+  readonly siteUrl: string;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Where people land after signing in. */
+const HOME = '/dashboard';
+/** A way to the provider and back may take this long. */
+const FLOW_SECONDS = 600;
+const FLOW_MARK = 'flow.';
+
+/** The routes. */
+export function signInPages(render: RenderPage, sources: SignInSources): Route[] {
+  const { providers, sessions, registry, cookie, siteUrl, now, log } = sources;
+  const find = ({ params }: ApiRequest): IdentityProvider => {
+    const provider = providers.find(({ id }) => id === params.provider);
+    if (provider === undefined) throw new ApiError('route_not_found', 'There is no such way to sign in.');
+    return provider;
+  };
+  const redirectUri = ({ id }: IdentityProvider) => `${siteUrl}/sign-in/${id}/callback`;
+  const page = (problem: string | null, status = 200): ApiAnswer => {
+    const answer = render(
+      './sign-in',
+      { title: 'Sign in', offline: null, problem, siteUrl, providers },
+      status,
+    );
+    return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
+  };
+  /** What went wrong is told in words; the log knows more. */
+  const sayWhy = (error: unknown): ApiAnswer => {
+    if (!(error instanceof SignInError)) throw error;
+    log.warn({ code: error.code, err: error.cause }, 'a sign-in came to nothing');
+    return page(error.message, error.code === 'sign_in_away' ? 502 : 400);
+  };
+
+  return [
+    { path: '/sign-in', bucket: 'pages', handle: () => page(null) },
+    {
+      path: '/sign-in/:provider',
+      bucket: 'pages',
+      async handle(request) {
+        const provider = find(request);
+        try {
+          const { url, flow } = await provider.begin(redirectUri(provider));
+          const value = FLOW_MARK + Buffer.from(JSON.stringify([provider.id, flow])).toString('base64url');
+          return { ...seeOther(url, cookie.write(value, FLOW_SECONDS)), status: 302 };
+        } catch (error) {
+          return sayWhy(error);
+        }
+      },
+    },
+    {
+      path: '/sign-in/:provider/callback',
+      bucket: 'pages',
+      async handle(request) {
+        const provider = find(request);
+        const flow = readFlow(cookie.read(request.headers.cookie), provider.id);
+        if (flow === null) return page('The sign-in took too long, or began elsewhere. Try again.', 400);
+        try {
+          const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
+          const account = await registry.ensureIdentity(identity, now());
+          // A new token at every sign-in: one that somebody planted before is worth nothing.
+          const { token } = await sessions.open(account.id);
+          return seeOther(HOME, cookie.write(token, SESSION_MS / 1_000));
+        } catch (error) {
+          return sayWhy(error);
+        }
+      },
+    },
+    {
+      path: '/sign-out',
+      bucket: 'pages',
+      anyMethod: true,
+      async handle(request) {
+        const { token } = await requireForm(request, sources);
+        await sessions.end(token);
+        return seeOther('/', cookie.write('', 0));
+      },
+    },
+  ];
+}
+
+/** A form of somebody who is signed in. */
+export interface SignedForm {
+  readonly session: OpenSession;
+  readonly token: string;
+  readonly form: ReadonlyMap<string, string>;
+}
+
+/** Who is signed in; null: nobody. */
+export async function findSession(
+  { headers }: ApiRequest,
+  { sessions, cookie }: Pick<SignInSources, 'sessions' | 'cookie'>,
+): Promise<OpenSession | null> {
+  return await sessions.find(cookie.read(headers.cookie));
+}
+
+/** Takes a POST of a signed-in person's own form. Throws an ApiError for anything else. */
+export async function requireForm(
+  request: ApiRequest,
+  sources: Pick<SignInSources, 'sessions' | 'cookie'>,
+): Promise<SignedForm> {
+  if (request.method !== 'POST')
+    throw new ApiError(
+      'method_not_allowed',
+      `${request.method} is not possible here.`,
+      {},
+      { Allow: 'POST' },
+    );
+  const form = await readForm(request);
+  const token = sources.cookie.read(request.headers.cookie);
+  const session = await sources.sessions.find(token);
+  if (session === null) throw new ApiError('forbidden_form', 'You are not signed in any more.');
+  if (!isFormToken(session, form.get('token') ?? ''))
+    throw new ApiError('forbidden_form', 'This form is not of your session. Load the page again.');
+  return { session, token, form };
+}
+
+function readFlow(value: string, provider: string): SignInFlow | null {
+  if (!value.startsWith(FLOW_MARK)) return null;
+  try {
+    const [id, flow] = JSON.parse(Buffer.from(value.slice(FLOW_MARK.length), 'base64url').toString()) as [
+      unknown,
+      Partial<SignInFlow> | null,
+    ];
+    const { state, nonce, codeVerifier } = flow ?? {};
+    const whole = [state, nonce, codeVerifier].every((part) => typeof part === 'string');
+    return id === provider && whole ? (flow as SignInFlow) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,202 @@
+/** An owner's way, through the whole program and a certified provider: from signing in to a badge. */
+import t from 'tap';
+import { createBrowser, startIdentityServer } from '../support/identity-server.ts';
+import { startNameServer } from '../support/name-server.ts';
+import { install } from '../support/program.ts';
+
+/** What the name server says of the domains of this test. */
+const texts = new Map<string, string>();
+
+t.test('it goes from signing in to a service with a badge, and lets nobody else touch it', async (t) => {
+  const names = await startNameServer(({ name, type }) => {
+    const text = texts.get(name);
+    return type === 'TXT' && text !== undefined ? { texts: [text] } : { code: 3 };
+  });
+  t.teardown(() => names.close());
+  const installation = await install([{ slug: 'known', domain: 'known.example' }], async (siteUrl) => ({
+    checks: { nameservers: [names.address] },
+    auth: {
+      providers: [
+        { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
+      ],
+    },
+  }));
+  t.teardown(() => installation.remove());
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  const { siteUrl } = installation;
+  const ada = createBrowser();
+  const grace = createBrowser();
+  const tokenOf = (html: string) => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? '';
+
+  t.equal(
+    (await ada.visit(`${siteUrl}/dashboard`)).url,
+    `${siteUrl}/sign-in`,
+    'who is not signed in is sent there',
+  );
+  const landed = await ada.signIn(`${siteUrl}/sign-in/acme`, 'ada');
+  t.equal(landed.url, `${siteUrl}/dashboard`);
+  t.match(landed.text, /<span class="soft">ada<\/span>/);
+  const token = tokenOf(landed.text);
+  await grace.signIn(`${siteUrl}/sign-in/acme`, 'grace');
+
+  // A key, and a heartbeat with it.
+  const made = await ada.visit(`${siteUrl}/dashboard/keys`, { token, name: 'laptop <b>', expires: '30d' });
+  const key = /value="(upb_[A-Za-z0-9]{38})"/.exec(made.text)?.[1] ?? '';
+  t.notMatch(made.text, /laptop <b>/);
+  const beat = (status: string, domain = 'shop.example.org') =>
+    fetch(`${siteUrl}/api/v1/heartbeat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ domain, status }),
+    });
+  t.equal((await beat('ok')).status, 200);
+  t.match((await program.get('/api/v1/status/shop-example-org')).body, { status: 'up', self_reported: true });
+  const page = await ada.visit(`${siteUrl}/dashboard/services/shop-example-org`);
+  t.match(page.text, /not|Verify the domain/);
+  t.match(page.text, /"domain":"shop\.example\.org","status":"ok"|&quot;status&quot;:&quot;ok&quot;/);
+
+  // Settings.
+  const path = `${siteUrl}/dashboard/services/shop-example-org`;
+  const saved = await ada.visit(`${path}/save`, {
+    token,
+    name: 'My shop',
+    category: 'ecommerce',
+    kind: 'heartbeat',
+  });
+  t.match(saved, { url: path, status: 200 });
+  t.match((await program.get('/api/v1/status/shop-example-org')).body, {
+    name: 'My shop',
+    category: 'ecommerce',
+  });
+  t.match(await ada.visit(`${path}/save`, { token, name: '', category: 'ecommerce', kind: 'root' }), {
+    status: 400,
+    text: /A service needs a name/,
+  });
+
+  // Nobody else.
+  const graceToken = tokenOf((await grace.visit(`${siteUrl}/dashboard`)).text);
+  t.match(await grace.visit(path), { status: 404 });
+  t.match(await grace.visit(`${path}/delete`, { token: graceToken, confirm: 'shop.example.org' }), {
+    status: 404,
+  });
+  t.match(
+    await ada.visit(`${path}/pause`, { token: graceToken }),
+    { status: 403 },
+    'a token of another session',
+  );
+  t.match(await ada.visit(`${path}/pause`, {}), { status: 403 }, 'no token');
+  t.match(await createBrowser().visit(`${path}/pause`, { token }), { status: 403 }, 'no session');
+  const foreign = await fetch(`${siteUrl}/dashboard/keys`, {
+    method: 'POST',
+    headers: { 'sec-fetch-site': 'cross-site', 'content-type': 'application/x-www-form-urlencoded' },
+    body: `token=${token}&name=x`,
+  });
+  t.equal(foreign.status, 403);
+
+  // A domain of one's own, by DNS.
+  const claimed = await ada.visit(`${siteUrl}/dashboard/domains`, {
+    token,
+    domain: 'Blog.Example.ORG',
+    kind: 'root',
+  });
+  const word = /upbeat-verify=[0-9a-f]{40}/.exec(claimed.text)?.[0] ?? '';
+  t.match(claimed.text, /_upbeat\.blog\.example\.org/);
+  t.match(await ada.visit(`${siteUrl}/dashboard/domains/verify`, { token, domain: 'blog.example.org' }), {
+    status: 400,
+    text: /there is no TXT record/,
+  });
+  texts.set('_upbeat.blog.example.org', word);
+  t.match(await ada.visit(`${siteUrl}/dashboard/domains/verify`, { token, domain: 'blog.example.org' }), {
+    url: `${siteUrl}/dashboard`,
+    text: /blog-example-org/,
+  });
+  t.match((await program.get('/api/v1/status/blog-example-org')).body, { self_reported: false });
+  for (const domain of ['localhost', '127.0.0.1', 'http://x.org', 'a b.org'])
+    t.match(
+      await ada.visit(`${siteUrl}/dashboard/domains`, { token, domain, kind: 'root' }),
+      { status: 400 },
+      domain,
+    );
+
+  // A domain of the catalogue, and one that moves.
+  t.equal((await beat('ok', 'known.example')).status, 403);
+  await grace.visit(`${siteUrl}/dashboard/domains`, {
+    token: graceToken,
+    domain: 'shop.example.org',
+    kind: 'health',
+  });
+  const offer = await grace.visit(`${siteUrl}/dashboard`);
+  texts.set('_upbeat.shop.example.org', /upbeat-verify=[0-9a-f]{40}/.exec(offer.text)?.[0] ?? '');
+  const moved = await grace.visit(`${siteUrl}/dashboard/domains/verify`, {
+    token: graceToken,
+    domain: 'shop.example.org',
+  });
+  t.match(moved.text, /You have verified it; it is yours now/);
+  t.match((await ada.visit(`${siteUrl}/dashboard`)).text, /was verified by another account/);
+  t.equal((await beat('ok')).status, 403, 'its former owner is refused at once');
+  t.match(await ada.visit(path), { status: 404 });
+
+  // The end of a service, a key and a session.
+  t.match(await grace.visit(`${path}/delete`, { token: graceToken, confirm: 'no' }), { status: 400 });
+  t.match(await grace.visit(`${path}/delete`, { token: graceToken, confirm: 'shop.example.org' }), {
+    url: `${siteUrl}/dashboard`,
+  });
+  t.equal((await program.get('/api/v1/status/shop-example-org')).status, 404);
+  const id = /name="id" value="(\d+)"/.exec(
+    (await ada.visit(`${siteUrl}/dashboard`)).text.split('API keys')[1] ?? '',
+  )?.[1];
+  await ada.visit(`${siteUrl}/dashboard/keys/revoke`, { token, id: id ?? '' });
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  t.equal((await beat('ok', 'blog.example.org')).status, 401, 'a revoked key is refused within a second');
+  const cookies = new Map(ada.cookies(siteUrl));
+  t.equal((await ada.visit(`${siteUrl}/sign-out`, { token })).url, `${siteUrl}/`);
+  for (const [name, value] of cookies) ada.cookies(siteUrl).set(name, value);
+  t.equal(
+    (await ada.visit(`${siteUrl}/dashboard`)).url,
+    `${siteUrl}/sign-in`,
+    'the old cookie opens nothing',
+  );
+  t.equal(await program.stop(), 0);
+});
+
+t.test('it plants no session and follows no address of others', async (t) => {
+  const installation = await install([], async (siteUrl) => ({
+    auth: {
+      providers: [
+        { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
+      ],
+    },
+  }));
+  t.teardown(() => installation.remove());
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  const { siteUrl } = installation;
+  const browser = createBrowser();
+  await browser.visit(`${siteUrl}/`);
+  browser.cookies(siteUrl).set('upbeat', 'A'.repeat(43));
+  const landed = await browser.signIn(`${siteUrl}/sign-in/acme?return=https://evil.example/`, 'eve');
+  t.equal(landed.url, `${siteUrl}/dashboard`);
+  t.not(browser.cookies(siteUrl).get('upbeat'), 'A'.repeat(43), 'the session is a new one');
+  t.match(await createBrowser().visit(`${siteUrl}/sign-in/acme/callback?code=x&state=y`), {
+    status: 400,
+    text: /began elsewhere/,
+  });
+  t.match(await createBrowser().visit(`${siteUrl}/sign-in/nobody`), { status: 404 });
+  const answer = await fetch(`${siteUrl}/sign-in/acme`, { redirect: 'manual' });
+  t.match(
+    answer.headers.get('set-cookie'),
+    /^upbeat=flow\.[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
+  );
+  t.equal(await program.stop(), 0);
+});
+
+t.test('it says how to configure sign-in where nobody has', async (t) => {
+  const installation = await install([]);
+  t.teardown(() => installation.remove());
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  const page = await createBrowser().visit(`${installation.siteUrl}/dashboard`);
+  t.match(page.text, /no provider is configured/);
+  t.equal(await program.stop(), 0);
+});
