@@ -2,6 +2,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../domain/durations.ts';
+import { readRedisAddress } from '../domain/redis-address.ts';
 
 /** A form of text. */
 export interface TextFormat {
@@ -33,8 +34,9 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
     expected: 'an address such as https://status.example.org, without password, query or fragment',
   },
   'redis-url': {
-    read: (text) => (hasScheme(text, ['redis:', 'rediss:']) ? text : null),
-    expected: 'an address that begins with redis:// or rediss://',
+    read: (text) => (readRedisAddress(text) === null ? null : text),
+    expected:
+      'an address such as redis://host:6379, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379',
   },
 };
 

@@ -185,14 +185,14 @@ export const CONFIG_SCHEMA = section(
         redis: section(
           {
             url: optionalText(
-              'redis:// or rediss:// address; null: the current status lives in the process.',
+              'redis://host:6379, rediss:// with TLS, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379; null: the current status lives in the process.',
               {
                 format: 'redis-url',
                 secret: true,
               },
             ),
           },
-          'Shared cache of the current status.',
+          'Current status, limits and events for other processes (docs/redis.md).',
         ),
         influx: section(
           {

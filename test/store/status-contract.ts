@@ -1,6 +1,6 @@
 /** What every status store must do, whatever it is built on. */
 import fc from 'fast-check';
-import t, { type Test } from 'tap';
+import root, { type Test } from 'tap';
 import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { StatusStore } from '../../src/store/ports/status.ts';
 import { NOON, record } from './registry-fixtures.ts';
@@ -10,8 +10,8 @@ export interface StatusAdapter {
   open(): Promise<StatusStore>;
 }
 
-/** Runs the suite against an adapter. */
-export function runStatusContract(adapter: StatusAdapter): void {
+/** Runs the suite against an adapter, as tests of `t`; `runs` of the property. */
+export function runStatusContract(adapter: StatusAdapter, t: Test = root, runs = 50): void {
   const open = async (t: Test) => {
     const store = await adapter.open();
     t.teardown(() => store.close());
@@ -67,7 +67,7 @@ export function runStatusContract(adapter: StatusAdapter): void {
         }
         await store.close();
       }),
-      { numRuns: 50 },
+      { numRuns: runs },
     );
   });
 

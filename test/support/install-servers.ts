@@ -11,6 +11,8 @@ const PROGRAMS = {
   chromium: 'chromium',
   influxdb: 'influxd',
   'victoria-metrics': 'victoria-metrics',
+  'redis-server': 'redis-server',
+  'redis-sentinel': 'redis-sentinel',
 } as const;
 
 /** A package that some suites need. */

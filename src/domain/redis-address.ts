@@ -1,0 +1,108 @@
+/** The address of a Redis installation as one line of text (operating, `storage.redis.url`). */
+
+/** A server by name or address. */
+export interface RedisNode {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What the line says. */
+export interface RedisAddress {
+  /** `sentinel`: `nodes` are the Sentinels that know where `masterName` is. `cluster`: some nodes of the cluster. */
+  readonly kind: 'single' | 'sentinel' | 'cluster';
+  /** At least one; exactly one where `kind` is `single`. */
+  readonly nodes: readonly RedisNode[];
+  /** Null: not Sentinel. */
+  readonly masterName: string | null;
+  readonly tls: boolean;
+  /** Null: the default user. */
+  readonly username: string | null;
+  /** Null: none is asked for. */
+  readonly password: string | null;
+  /** Of the Sentinels themselves; null: none is asked for. */
+  readonly sentinelPassword: string | null;
+  /** Number of the database; 0 where `kind` is `cluster`. */
+  readonly database: number;
+  /** What every key begins with. */
+  readonly prefix: string;
+}
+
+/** What every key begins with where the address names nothing else. */
+export const DEFAULT_REDIS_PREFIX = 'upbeat';
+
+const SHAPE =
+  /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^/?#@]*)@)?([^/?#@]+)((?:\/[^?#]*)?)(?:\?([^#]*))?$/;
+const DEFAULT_PORTS = { single: 6379, sentinel: 26_379, cluster: 6379 } as const;
+const PARAMETERS = ['prefix', 'sentinelPassword'];
+
+/**
+ * Reads `redis://[user:password@]host[:port][/database]`, `redis+sentinel://host:port,host:port/name[/database]` and
+ * `redis+cluster://host:port,host:port`; `rediss` for TLS; `?prefix=` and `?sentinelPassword=`. Null: none of these.
+ */
+export function readRedisAddress(text: string): RedisAddress | null {
+  const [whole, scheme, form, credentials = '', hosts = '', path = '', query = ''] = SHAPE.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const kind = form === 'sentinel' || form === 'cluster' ? form : 'single';
+  const nodes = hosts.split(',').map((host) => readNode(host, DEFAULT_PORTS[kind]));
+  const names = path.split('/').slice(1).map(decode);
+  const masterName = kind === 'sentinel' ? (names.shift() ?? '') : null;
+  const database = readDatabase(names);
+  const colon = credentials.indexOf(':');
+  const username = decode(colon === -1 ? credentials : credentials.slice(0, colon));
+  const password = decode(colon === -1 ? '' : credentials.slice(colon + 1));
+  const parameters = new URLSearchParams(query);
+  const prefix = parameters.get('prefix') ?? DEFAULT_REDIS_PREFIX;
+  const isWrong =
+    nodes.includes(null) ||
+    (kind === 'single' && nodes.length > 1) ||
+    masterName === '' ||
+    database === null ||
+    (kind === 'cluster' && database !== 0) ||
+    username === null ||
+    password === null ||
+    !/^[\w.:-]{1,64}$/.test(prefix) ||
+    [...parameters.keys()].some((name) => !PARAMETERS.includes(name));
+  if (isWrong) return null;
+  return {
+    kind,
+    nodes: nodes.filter((node) => node !== null),
+    masterName: masterName ?? null,
+    tls: scheme === 'rediss',
+    username: username === '' ? null : username,
+    password: password === '' ? null : password,
+    sentinelPassword: parameters.get('sentinelPassword'),
+    database,
+    prefix,
+  };
+}
+
+/** The address for people: where it is, and nothing of its passwords. */
+export function describeRedis({ kind, nodes, masterName }: RedisAddress): string {
+  const list = nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ');
+  if (kind === 'sentinel') return `${masterName} by Sentinel at ${list}`;
+  return kind === 'cluster' ? `the cluster at ${list}` : list;
+}
+
+function readNode(text: string, defaultPort: number): RedisNode | null {
+  const [whole, ipv6, name, port] = /^(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const number = port === undefined ? defaultPort : Number(port);
+  return whole === undefined || number < 1 || number > 65_535
+    ? null
+    : { host: ipv6 ?? name ?? '', port: number };
+}
+
+/** The path behind the name: nothing, or one whole number; null: something else. */
+function readDatabase(names: readonly (string | null)[]): number | null {
+  const [text = '', ...more] = names;
+  if (text === '' && more.length === 0) return 0;
+  return text !== null && more.length === 0 && /^\d{1,4}$/.test(text) ? Number(text) : null;
+}
+
+/** Null: broken percent-encoding. */
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,101 @@
+/** Makes the client of a Redis installation: a single server, one that Sentinels know, or a cluster. */
+import { createHash } from 'node:crypto';
+import { Cluster, Redis } from 'ioredis';
+import type { RedisAddress } from '../../domain/redis-address.ts';
+
+/** A client; both kinds know the same commands. */
+export type RedisClient = Redis | Cluster;
+
+/** A script and its SHA-1, by which the server knows it. */
+export interface RedisScript {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 1_000;
+const SLOTS_REFRESH_MS = 5_000;
+/** How often a command may be sent on by a cluster that moves its slots. */
+const MOST_REDIRECTIONS = 5;
+
+/**
+ * Makes a client that dials at once and for ever. It queues nothing while there is no connection: a command then fails
+ * at once, for its sender knows better what to do meanwhile. Commands of one turn of the event loop are sent together,
+ * unless they may block.
+ */
+export function createRedisClient(
+  address: RedisAddress,
+  {
+    name,
+    timeoutMs,
+    blocking,
+  }: { readonly name: string; readonly timeoutMs: number; readonly blocking: boolean },
+): RedisClient {
+  const retryStrategy = (times: number) => Math.min(FIRST_RETRY_MS * times, LONGEST_RETRY_MS);
+  const common = {
+    connectionName: name,
+    // Servers and proxies before Redis 6 know no other.
+    protocol: 2 as const,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    enableAutoPipelining: !blocking,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: timeoutMs,
+    ...(address.username === null ? {} : { username: address.username }),
+    ...(address.password === null ? {} : { password: address.password }),
+  };
+  const nodes = address.nodes.map(({ host, port }) => ({ host, port }));
+  if (address.kind === 'cluster') {
+    return new Cluster(nodes, {
+      clusterRetryStrategy: retryStrategy,
+      enableOfflineQueue: false,
+      enableAutoPipelining: !blocking,
+      maxRedirections: MOST_REDIRECTIONS,
+      slotsRefreshInterval: SLOTS_REFRESH_MS,
+      redisOptions: { ...common, ...(address.tls ? { tls: {} } : {}) },
+    });
+  }
+  if (address.kind === 'sentinel') {
+    return new Redis({
+      ...common,
+      sentinels: nodes,
+      name: address.masterName ?? '',
+      db: address.database,
+      retryStrategy,
+      sentinelRetryStrategy: retryStrategy,
+      sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+      failoverDetector: true,
+      ...(address.sentinelPassword === null ? {} : { sentinelPassword: address.sentinelPassword }),
+      ...(address.tls ? { tls: {}, enableTLSForSentinelMode: true } : {}),
+    });
+  }
+  return new Redis({
+    ...common,
+    ...nodes[0],
+    db: address.database,
+    retryStrategy,
+    ...(address.tls ? { tls: {} } : {}),
+  });
+}
+
+/** Makes a script of Lua text. */
+export function redisScript(text: string): RedisScript {
+  return { text, sha1: createHash('sha1').update(text).digest('hex') };
+}
+
+/** Runs a script; sends its text only where the server does not know it. All keys must lie in one slot. */
+export async function runScript(
+  client: RedisClient,
+  { text, sha1 }: RedisScript,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await client.evalsha(sha1, keys.length, ...keys, ...args);
+  } catch (error) {
+    if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+    return await client.eval(text, keys.length, ...keys, ...args);
+  }
+}

@@ -1,0 +1,111 @@
+/** Names of the status store's keys in Redis, the form of a record in it, and the scripts that change it. */
+import type { CurrentStatus } from '../../domain/current.ts';
+import { redisScript } from './redis-client.ts';
+
+/** The keys; their common hash tag keeps them in one slot of a cluster, as scripts need. */
+export interface StatusKeys {
+  /** Hash: number of the service to its record. */
+  readonly records: string;
+  /** Stream of what changed. */
+  readonly changes: string;
+  /** Hash: `epoch`, `count`, `birth`. */
+  readonly meta: string;
+}
+
+/** A record with the epoch of the writer that put it; both order it. */
+export interface StoredRecord {
+  readonly epoch: number;
+  readonly record: CurrentStatus;
+}
+
+/** Entries of the stream; of more, the oldest go. Redis may keep up to a node of a hundred more. */
+export const MOST_CHANGES = 10_000;
+
+/** Answers of the scripts that are no counts. */
+export const EMPTY = -1;
+/** A writer with a greater epoch was there. */
+export const SUPERSEDED = -2;
+
+/** Keys under a prefix. */
+export function statusKeys(prefix: string): StatusKeys {
+  const base = `${prefix}:{status}`;
+  return { records: `${base}:records`, changes: `${base}:changes`, meta: `${base}:meta` };
+}
+
+/** A record as Redis keeps it; scripts read the numbers, processes the JSON. */
+export function formatRecord(epoch: number, record: CurrentStatus): string {
+  return `${epoch}:${record.seq}:${record.observedAt}:${JSON.stringify(record)}`;
+}
+
+/** Reads what {@link formatRecord} wrote; null: it is something else. */
+export function parseRecord(text: string): StoredRecord | null {
+  const [whole, epoch, json = ''] = /^(\d+):\d+:\d+:(\{.*)$/s.exec(text) ?? [];
+  if (whole === undefined) return null;
+  try {
+    return { epoch: Number(epoch), record: JSON.parse(json) as CurrentStatus };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Begins or confirms the epoch of a writer. Keys: meta. Arguments: own epoch (0: none yet), a random word for a new
+ * store. Returns the writer's epoch, or SUPERSEDED.
+ */
+export const BEGIN = redisScript(`
+redis.call('HSETNX', KEYS[1], 'birth', ARGV[2])
+local stored = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
+local own = tonumber(ARGV[1])
+if own == 0 then own = stored + 1 elseif stored > own then return ${SUPERSEDED} end
+redis.call('HSET', KEYS[1], 'epoch', own)
+return own
+`);
+
+/** What changing scripts begin with: the writer's epoch must be that of the store. */
+const ONLY_IN_EPOCH = `
+local own = tonumber(ARGV[1])
+local stored = tonumber(redis.call('HGET', KEYS[3], 'epoch') or '0')
+if stored > own then return ${SUPERSEDED} end
+if stored < own then return ${EMPTY} end
+local function note(id, record)
+  local count = redis.call('HINCRBY', KEYS[3], 'count', 1)
+  redis.call('XADD', KEYS[2], 'MAXLEN', '~', ${MOST_CHANGES}, '*', 'count', count, 'id', id, 'record', record)
+end
+`;
+
+/**
+ * Takes each record that is newer by (seq, observedAt), and every one in place of an older epoch's. Keys: records,
+ * changes, meta. Arguments: epoch, then id, seq, observedAt and text of each. Returns how many it took.
+ */
+export const PUT = redisScript(`${ONLY_IN_EPOCH}
+local taken = 0
+for at = 2, #ARGV, 4 do
+  local id, seq, time = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+  local known = redis.call('HGET', KEYS[1], id)
+  local newer, told = true, false
+  if known then
+    local epoch, knownSeq, knownTime = string.match(known, '^(%d+):(%d+):(%d+):')
+    epoch, knownSeq, knownTime = tonumber(epoch), tonumber(knownSeq), tonumber(knownTime)
+    if epoch == own then newer = seq > knownSeq or (seq == knownSeq and time > knownTime) end
+    told = seq == knownSeq and time == knownTime
+  end
+  if newer then
+    redis.call('HSET', KEYS[1], id, ARGV[at + 3])
+    if not told then note(id, ARGV[at + 3]) end
+    taken = taken + 1
+  end
+end
+return taken
+`);
+
+/** Forgets services. Keys: records, changes, meta. Arguments: epoch, then ids. Returns how many were there. */
+export const REMOVE = redisScript(`${ONLY_IN_EPOCH}
+local removed = 0
+for at = 2, #ARGV do
+  if redis.call('HDEL', KEYS[1], ARGV[at]) == 1 then
+    note(ARGV[at], '')
+    removed = removed + 1
+  end
+end
+return removed
+`);

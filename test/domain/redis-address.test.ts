@@ -1,0 +1,107 @@
+/** The line that says where Redis is. */
+import fc from 'fast-check';
+import t from 'tap';
+import { describeRedis, type RedisAddress, readRedisAddress } from '../../src/domain/redis-address.ts';
+
+const PLAIN: RedisAddress = {
+  kind: 'single',
+  nodes: [{ host: 'cache', port: 6379 }],
+  masterName: null,
+  tls: false,
+  username: null,
+  password: null,
+  sentinelPassword: null,
+  database: 0,
+  prefix: 'upbeat',
+};
+
+t.test('it reads every form', async (t) => {
+  const both = [
+    { host: 'a', port: 7000 },
+    { host: 'b.example', port: 7001 },
+  ];
+  const table: [string, Partial<RedisAddress>][] = [
+    ['redis://cache', {}],
+    ['redis://cache/', {}],
+    ['redis://cache:6380/3', { nodes: [{ host: 'cache', port: 6380 }], database: 3 }],
+    ['redis://[::1]:6380', { nodes: [{ host: '::1', port: 6380 }] }],
+    ['redis://:pass@cache', { password: 'pass' }],
+    ['redis://ada:p%40ss%2F:x@cache', { username: 'ada', password: 'p@ss/:x' }],
+    ['rediss://cache?prefix=up.2', { tls: true, prefix: 'up.2' }],
+    ['redis+sentinel://a:7000,b.example:7001/house', { kind: 'sentinel', nodes: both, masterName: 'house' }],
+    [
+      'rediss+sentinel://u:p@a/house/2?sentinelPassword=q',
+      {
+        kind: 'sentinel',
+        nodes: [{ host: 'a', port: 26_379 }],
+        masterName: 'house',
+        database: 2,
+        tls: true,
+        username: 'u',
+        password: 'p',
+        sentinelPassword: 'q',
+      },
+    ],
+    ['redis+cluster://a:7000,b.example:7001', { kind: 'cluster', nodes: both }],
+  ];
+  for (const [text, expected] of table) t.strictSame(readRedisAddress(text), { ...PLAIN, ...expected }, text);
+});
+
+t.test('it refuses what has none of the forms', async (t) => {
+  for (const text of [
+    '',
+    'cache:6379',
+    'http://cache',
+    'redis://',
+    'redis://a,b',
+    'redis://cache:0',
+    'redis://cache:65536',
+    'redis://cache/x',
+    'redis://cache/1/2',
+    'redis://cache/%E0%A4%A',
+    'redis://%zz@cache',
+    'redis://cache?prefix=',
+    'redis://cache?prefix={a}',
+    'redis://cache?prefx=a',
+    'redis://cache#a',
+    'redis+sentinel://a:1',
+    'redis+sentinel://a:1/',
+    'redis+sentinel://a:1,/house',
+    'redis+cluster://a:1/2',
+    'redis+other://a:1',
+  ])
+    t.equal(readRedisAddress(text), null, text);
+});
+
+t.test('it says where Redis is, and never a password', async (t) => {
+  const table = [
+    ['redis://ada:hunter2@cache:6380/1', 'cache:6380'],
+    ['rediss://[::1]', '[::1]:6379'],
+    ['redis+sentinel://:hunter2@a:1,b:2/house?sentinelPassword=hunter2', 'house by Sentinel at a:1, b:2'],
+    ['redis+cluster://:hunter2@a:1,b:2', 'the cluster at a:1, b:2'],
+  ] as const;
+  for (const [text, expected] of table) {
+    const address = readRedisAddress(text);
+    t.equal(address === null ? null : describeRedis(address), expected, text);
+  }
+});
+
+t.test('it reads any user and password that are encoded as addresses want it', async () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme', minLength: 1 }),
+      fc.string({ unit: 'binary', minLength: 1 }),
+      (name, word) => {
+        fc.pre(isWellFormed(name) && isWellFormed(word));
+        const address = readRedisAddress(
+          `redis://${encodeURIComponent(name)}:${encodeURIComponent(word)}@cache`,
+        );
+        return address?.username === name && address.password === word;
+      },
+    ),
+  );
+});
+
+function isWellFormed(text: string): boolean {
+  return text.isWellFormed();
+}

@@ -1,0 +1,174 @@
+/** Real Redis servers on free loopback ports: single, with a replica and Sentinels, and a cluster of three. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { Test } from 'tap';
+import { freePort } from './influx-server.ts';
+import { hasProgram } from './install-servers.ts';
+
+/** Options of a test that needs Redis: says loudly that it is skipped where there is none. */
+export const NEEDS_REDIS =
+  hasProgram('redis-server') && hasProgram('redis-sentinel')
+    ? {}
+    : { skip: 'Redis is not there: apt-get install redis-server redis-sentinel' };
+
+/** A server process. */
+export interface RedisServer {
+  readonly port: number;
+  /** Sends a signal; for `SIGSTOP` and `SIGCONT`. */
+  signal(name: NodeJS.Signals): void;
+  /** Ends the process with a signal and waits. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on its port, with nothing in it. */
+  start(): Promise<void>;
+  /** A connection for the test's own look, closed after the test. */
+  readonly client: Redis;
+}
+
+/** A master with a replica, watched by three Sentinels. */
+export interface SentinelSet {
+  readonly master: RedisServer;
+  readonly replica: RedisServer;
+  /** The line for `storage.redis.url`, without a query. */
+  readonly url: string;
+}
+
+/** A cluster of three masters. */
+export interface RedisCluster {
+  readonly nodes: readonly RedisServer[];
+  /** The line for `storage.redis.url`, without a query. */
+  readonly url: string;
+}
+
+const READY_MS = 20_000;
+const SLOTS = 16_384;
+
+/** Starts a server that keeps nothing on disk; it is ended after the test. */
+export async function startRedis(t: Test, args: readonly string[] = []): Promise<RedisServer> {
+  const port = await freePort();
+  return await run(t, port, 'redis-server', [...settingsFor(port), ...args]);
+}
+
+/** Starts a master, its replica and three Sentinels that call it gone after half a second. */
+export async function startSentinelSet(t: Test): Promise<SentinelSet> {
+  const folder = makeFolder(t);
+  const master = await startRedis(t);
+  const replica = await startRedis(t, ['--replicaof', `127.0.0.1 ${master.port}`]);
+  await until(async () => (await replica.client.info('replication')).includes('master_link_status:up'));
+  const sentinels = await Promise.all(
+    [0, 1, 2].map(async (number) => {
+      const port = await freePort();
+      const file = join(folder, `sentinel-${number}.conf`);
+      const lines = [
+        `port ${port}`,
+        'bind 127.0.0.1',
+        `dir ${folder}`,
+        `sentinel monitor house 127.0.0.1 ${master.port} 2`,
+        'sentinel down-after-milliseconds house 500',
+        'sentinel failover-timeout house 2000',
+      ];
+      writeFileSync(file, `${lines.join('\n')}\n`);
+      return await run(t, port, 'redis-sentinel', [file]);
+    }),
+  );
+  // A fail-over needs Sentinels that know each other and the replica.
+  await until(async () => {
+    const reports = await Promise.all(sentinels.map(({ client }) => client.info('sentinel')));
+    return reports.every((report) => /slaves=1,sentinels=3/.test(report));
+  });
+  const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  return { master, replica, url: `redis+sentinel://${hosts}/house` };
+}
+
+/** Starts a cluster; resolves when every slot is served. */
+export async function startRedisCluster(t: Test): Promise<RedisCluster> {
+  const folder = makeFolder(t);
+  const nodes = await Promise.all(
+    [0, 1, 2].map(async (number) => {
+      const port = await freePort();
+      const bus = await freePort();
+      const args = ['--cluster-enabled', 'yes', '--cluster-port', String(bus)];
+      const file = ['--cluster-config-file', join(folder, `nodes-${number}.conf`)];
+      const node = await run(t, port, 'redis-server', [...settingsFor(port), ...args, ...file]);
+      return { ...node, bus };
+    }),
+  );
+  const [first] = nodes;
+  for (const [index, { client, port, bus }] of nodes.entries()) {
+    const [from, to] = [index, index + 1].map((third) => Math.floor((third * SLOTS) / nodes.length));
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', String(from), String((to ?? 0) - 1));
+    await client.call('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1));
+    if (index > 0) await first?.client.call('CLUSTER', 'MEET', '127.0.0.1', String(port), String(bus));
+  }
+  await until(async () => {
+    const reports = await Promise.all(nodes.map(({ client }) => client.call('CLUSTER', 'INFO')));
+    return reports.every((report) => /cluster_state:ok[\s\S]*cluster_known_nodes:3/.test(String(report)));
+  });
+  return { nodes, url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}` };
+}
+
+/** Asks until it holds, every 20 ms; throws after 20 s. */
+export async function until(condition: () => boolean | Promise<boolean>, what = 'it'): Promise<void> {
+  for (const deadline = performance.now() + READY_MS; performance.now() < deadline; ) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`${what} did not come true within ${READY_MS} ms`);
+}
+
+function settingsFor(port: number): string[] {
+  return [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--repl-diskless-sync-delay',
+    '0',
+  ];
+}
+
+function makeFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-redis-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function run(t: Test, port: number, program: string, args: readonly string[]): Promise<RedisServer> {
+  const folder = makeFolder(t);
+  let child: ChildProcess | null = null;
+  const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 50 });
+  client.on('error', () => {});
+  const server: RedisServer = {
+    port,
+    client,
+    signal: (name) => void child?.kill(name),
+    async stop(signal = 'SIGTERM') {
+      if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      await ended;
+    },
+    async start() {
+      child = spawn(program, args, { cwd: folder, stdio: 'ignore' });
+      const running = child;
+      await until(async () => {
+        if (running.exitCode !== null) throw new Error(`${program} ended with ${running.exitCode}`);
+        return (await client.ping().catch(() => '')) === 'PONG';
+      }, program);
+    },
+  };
+  t.teardown(async () => {
+    client.disconnect();
+    // A process that is stopped obeys nothing else.
+    await server.stop('SIGKILL');
+  });
+  await server.start();
+  return server;
+}
