@@ -88,11 +88,6 @@ async function openWorld(dataDir: string) {
     heartbeats: {
       registry,
       silenceMs: 600_000,
-      onClaimed(service) {
-        const change = { seq: 0, serviceId: service.id, slug: service.slug, service };
-        directory.apply(change);
-        record.applyChange(change);
-      },
     },
     askControlTargets: async () => true,
     onRecheck() {},
@@ -100,6 +95,10 @@ async function openWorld(dataDir: string) {
     isInMaintenance: () => false,
   });
   await record.load(await registry.loadServices());
+  registry.watchChanges(await registry.lastChange(), (change) => {
+    directory.apply(change);
+    record.applyChange(change);
+  });
   record.startListening();
   const { key, record: stored } = await createApiKey(registry, {
     account: 'bench',

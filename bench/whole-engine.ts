@@ -38,7 +38,6 @@ export async function checkThroughEngine(
     heartbeats: {
       registry: { claimDomain: () => Promise.reject(new Error('no heartbeats here')) },
       silenceMs: 600_000,
-      onClaimed() {},
     },
     askControlTargets: async () => true,
     onRecheck() {},

@@ -1,5 +1,5 @@
 /** Where heartbeats come in: whose service it is, what a heartbeat changes, and when its sender may be answered. */
-import type { Cancel, Clock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
 import {
@@ -33,8 +33,6 @@ export interface HeartbeatSettings {
   readonly registry: Pick<Registry, 'claimDomain'>;
   /** Silence of a service whose owner set no period of its own, milliseconds. */
   readonly silenceMs: number;
-  /** A service was registered by a heartbeat, or became heartbeat-monitored: everybody is to know before the answer. */
-  readonly onClaimed: (service: Service) => void;
 }
 
 /** What the desk needs of the record. */
@@ -43,7 +41,11 @@ export interface HeartbeatDeskOptions extends HeartbeatSettings {
   readonly slowOverMs: number;
   /** The entry of the owner's service with that domain. */
   readonly findByDomain: (domain: string) => Entry | undefined;
-  readonly findById: (serviceId: number) => Entry | undefined;
+  /**
+   * The entry of a service as it is now: waits until the feed of changes has told of it, so that everybody knows it
+   * before the answer, and in the feed's order. Undefined: it was removed meanwhile.
+   */
+  readonly awaitEntry: (service: Service) => Promise<Entry | undefined>;
   /** Puts a heartbeat in; it is judged in the order of arrival, among what else comes for the service. */
   readonly observe: (entry: Entry, observation: HeartbeatObservation) => void;
   /** Heartbeats were refused by a fault of ours. */
@@ -84,46 +86,40 @@ export function isListening({ paused, check }: Service): boolean {
 
 /** Makes the desk. */
 export function createHeartbeatDesk(options: HeartbeatDeskOptions): HeartbeatDesk {
-  const { registry, clock, slowOverMs, findByDomain, findById, observe, onClaimed, onRefused } = options;
+  const { registry, clock, slowOverMs, findByDomain, awaitEntry, observe, onRefused } = options;
 
   const refuse = (): never => {
     onRefused();
     throw new HeartbeatRefused('The heartbeat could not be written; send it again.');
   };
 
-  function write(entry: Entry, received: ReceivedHeartbeat): Promise<HeartbeatEnd> {
-    return new Promise((resolve) => {
-      let cancel: Cancel = () => {};
-      cancel = clock.after(LONGEST_WRITE_MS, () => resolve('unavailable'));
-      observe(entry, {
-        via: 'heartbeat',
-        received,
-        settle(end) {
-          cancel();
-          resolve(end);
-        },
-      });
+  /** What `work` resolves with, or `unavailable` when it takes too long for anybody to wait for. */
+  function within<T>(work: Promise<T>): Promise<T | 'unavailable'> {
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(LONGEST_WRITE_MS, () => resolve('unavailable'));
+      work.then(resolve, reject).finally(cancel);
     });
   }
 
-  async function claim(domain: string, accountId: number): Promise<Entry | undefined> {
-    const service = await registry.claimDomain(domain, accountId);
-    const known = findById(service.id);
-    if (known === undefined || known.service.revision < service.revision) onClaimed(service);
-    return findById(service.id);
+  function write(entry: Entry, received: ReceivedHeartbeat): Promise<HeartbeatEnd> {
+    return new Promise((settle) => observe(entry, { via: 'heartbeat', received, settle }));
+  }
+
+  async function writeKnown(received: ReceivedHeartbeat): Promise<HeartbeatEnd> {
+    const known = findByDomain(received.report.domain);
+    if (known === undefined || !isAccepted(known.service, received.accountId)) return 'gone';
+    return write(known, received);
+  }
+
+  async function claimAndWrite(received: ReceivedHeartbeat): Promise<HeartbeatEnd> {
+    const entry = await awaitEntry(await registry.claimDomain(received.report.domain, received.accountId));
+    return entry === undefined ? 'gone' : write(entry, received);
   }
 
   return {
     async take(received) {
-      const { accountId, report } = received;
-      const known = findByDomain(report.domain);
-      if (known !== undefined && isAccepted(known.service, accountId)) {
-        const end = await write(known, received);
-        if (end === 'unavailable') return refuse();
-        if (end !== 'gone') return end;
-      }
-      const entry = await claim(report.domain, accountId);
-      const end = entry === undefined ? 'gone' : await write(entry, received);
+      let end = await within(writeKnown(received));
+      if (end === 'gone') end = await within(claimAndWrite(received));
       return typeof end === 'string' ? refuse() : end;
     },
     judge(entry, { received }) {

@@ -115,6 +115,12 @@ export function createRecord(options: RecordOptions): ResultRecord {
   let toldOnline = true;
 
   const byDomain = new Map<string, Entry>();
+  /** Heartbeats that wait for the feed of changes to tell of their service. */
+  let awaited: {
+    readonly id: number;
+    readonly revision: number;
+    readonly resolve: (entry: Entry | undefined) => void;
+  }[] = [];
   const { silenceMs } = options.heartbeats;
   const silence = createSilenceWatch({
     clock,
@@ -128,7 +134,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     clock,
     slowOverMs: settings.slowOverMs,
     findByDomain: (domain) => byDomain.get(domain),
-    findById: (serviceId) => entries.get(serviceId),
+    awaitEntry,
     observe(entry, observation) {
       judging.observe(entry, observation);
       endBatch();
@@ -269,7 +275,8 @@ export function createRecord(options: RecordOptions): ResultRecord {
     }
   }
 
-  function applyChange({ serviceId, service }: ServiceChange): void {
+  function applyChange(change: ServiceChange): void {
+    const { serviceId, service } = change;
     const entry = entries.get(serviceId);
     if (service === null) {
       if (entry === undefined) return;
@@ -284,11 +291,30 @@ export function createRecord(options: RecordOptions): ResultRecord {
       // What the prober has learnt was learnt of that check.
       entry.checkChanged = !isSameCheck(entry.service, service);
       if (entry.checkChanged) learn(entry, NO_MEMORY);
+      // What another account's clock said is nothing to the new one.
+      if (entry.service.accountId !== service.accountId) entry.toldAt = null;
       entry.service = service;
       watchSilence(entry);
       if (service.origin === 'owner') byDomain.set(service.domain, entry);
     }
     fleetSize = null;
+    tellAwaiting(change);
+  }
+
+  /** Waits for the feed of changes where it has not told of the service yet. */
+  function awaitEntry({ id, revision }: Service): Promise<Entry | undefined> {
+    const entry = entries.get(id);
+    if (entry !== undefined && entry.service.revision >= revision) return Promise.resolve(entry);
+    return new Promise((resolve) => awaited.push({ id, revision, resolve }));
+  }
+
+  function tellAwaiting({ serviceId, service }: ServiceChange): void {
+    if (awaited.length === 0) return;
+    const heard = awaited.filter(
+      ({ id, revision }) => id === serviceId && (service?.revision ?? 0) >= revision,
+    );
+    awaited = awaited.filter((one) => !heard.includes(one));
+    for (const { resolve } of heard) resolve(entries.get(serviceId));
   }
 
   function add(state: ServiceState): void {

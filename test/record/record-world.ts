@@ -148,10 +148,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     log,
     settings: { slowOverMs: 3_000, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },
     heartbeats: {
-      registry,
+      registry: {
+        async claimDomain(domain, accountId) {
+          const service = await registry.claimDomain(domain, accountId);
+          record.applyChange({ seq: 1, serviceId: service.id, slug: service.slug, service });
+          return service;
+        },
+      },
       silenceMs: 600_000,
-      onClaimed: (service) =>
-        record.applyChange({ seq: 1, serviceId: service.id, slug: service.slug, service }),
     },
     askControlTargets() {
       questions.push(clock.now());

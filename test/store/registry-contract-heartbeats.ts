@@ -141,6 +141,60 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
     t.strictSame(back.check, heartbeat);
   });
 
+  t.test(
+    'it moves a domain at once to the account that verifies it, without what was reported',
+    async (t) => {
+      const registry = await open(t, undefined, { domainsPerAccount: 2 });
+      await registry.putCatalogue([entry('big', { domain: 'big.com' })]);
+      const { id: accountId } = await registry.ensureAccount('acme', NOON);
+      const { id: other } = await registry.ensureAccount('other', NOON);
+      const service = await registry.claimDomain('a.com', accountId);
+      await registry.changeService('a-com', { publicDependencies: true });
+      const dependencies = [{ name: 'db', status: 'down', latencyMs: null }] as const;
+      const turn = firstTurn(service.id, 'up', NOON);
+      await registry.commitJudgements([
+        { ...turn, heartbeat: beat({ accountId, dependencies, timestamp: NOON }) },
+      ]);
+
+      const moved = await registry.verifyDomain('a.com', other);
+      t.strictSame(moved, {
+        service: { ...service, accountId: other, verified: true, revision: 3 },
+        movedFrom: accountId,
+      });
+      t.strictSame(JSON.parse((await registry.getFact(`moved:${service.id}`)) ?? ''), {
+        slug: 'a-com',
+        domain: 'a.com',
+        from: accountId,
+        to: other,
+      });
+      t.same(await registry.recentHeartbeats(service.id), []);
+      t.same(await registry.dependenciesOf(service.id, 10), {
+        reportedAt: null,
+        dependencies: [],
+        changes: [],
+      });
+      const state = (await registry.loadServices()).find((one) => one.service.id === service.id);
+      t.match(state, { current: { status: 'up' }, toldAt: undefined });
+      await t.rejects(registry.claimDomain('a.com', accountId), { code: 'foreign_domain' });
+      t.same((await registry.claimDomain('a.com', other)).id, service.id);
+
+      t.same(
+        await registry.verifyDomain('a.com', other),
+        { service: moved.service, movedFrom: null },
+        'once',
+      );
+      const subdomain = await registry.verifyDomain('api.big.com', other);
+      t.match(subdomain, { service: { slug: 'api-big-com', verified: true, check: { kind: 'health' } } });
+      t.match(await registry.claimDomain('api.big.com', other), { check: { kind: 'heartbeat' } });
+      await registry.claimDomain('c.com', accountId);
+      t.match(await registry.verifyDomain('c.com', accountId), {
+        service: { verified: true },
+        movedFrom: null,
+      });
+      await t.rejects(registry.verifyDomain('c.com', other), { code: 'account_limit' });
+    },
+  );
+
   t.test('it changes what an owner may change, and no more', async (t) => {
     const { registry, service } = await withService(t, open);
     await registry.putCatalogue([entry('big')]);

@@ -135,6 +135,14 @@ export function prepareHeartbeatWriter(database: DatabaseSync): HeartbeatWriter 
   };
 }
 
+/** Forgets all that a service has reported, inside the caller's transaction. */
+export function forgetHeartbeats(database: DatabaseSync, serviceId: number): void {
+  const first = serviceId * KEPT_HEARTBEATS;
+  database.prepare('DELETE FROM heartbeats WHERE id >= ? AND id < ?').run(first, first + KEPT_HEARTBEATS);
+  for (const table of ['heartbeat_services', 'heartbeat_runs', 'dependency_changes', 'failing_dependencies'])
+    database.prepare(`DELETE FROM ${table} WHERE service_id = ?`).run(serviceId);
+}
+
 function newest(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.max(a, b);

@@ -20,9 +20,23 @@ export function addService(store: RegistryStore, service: NewService, domainsPer
   if (queries.first(owners().select('id').where('domain', '=', service.domain)) !== undefined)
     throw new RegistryError('domain_taken', `The domain ${service.domain} is registered already.`);
   if (!service.verified) refuseCatalogueDomain(store, service.domain);
+  refuseBeyondLimit(store, accountId, domainsPerAccount);
+  const holder = slugHolder(store, service);
+  return holder === null ? insertService(store, service) : updateService(store, holder, service);
+}
+
+/** Throws `account_limit` where the account has as many live domains as it may. */
+export function refuseBeyondLimit(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  domainsPerAccount: number,
+): void {
   const owned = queries.first(
-    owners()
+    kysely
+      .selectFrom('services')
       .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('origin', '=', 'owner')
+      .where('removed', '=', 0)
       .where('account_id', '=', accountId),
   );
   if ((owned?.count ?? 0) >= domainsPerAccount)
@@ -30,8 +44,6 @@ export function addService(store: RegistryStore, service: NewService, domainsPer
       'account_limit',
       `The account has ${domainsPerAccount} domains, which is its limit: remove one first.`,
     );
-  const holder = slugHolder(store, service);
-  return holder === null ? insertService(store, service) : updateService(store, holder, service);
 }
 
 /** Removes an owner's service inside the caller's transaction. Throws `not_found`, for the catalogue's services too. */
