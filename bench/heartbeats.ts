@@ -124,6 +124,7 @@ async function openWorld(dataDir: string) {
     registry,
     heartbeats: record,
     vendorOf: () => null,
+    owners: null,
     renderBadge: async () => Buffer.alloc(0),
     watchTransitions: record.watchTransitions,
     readiness: () => ({ phase: 'serving', prober: record.prober(), parts: {} }),
