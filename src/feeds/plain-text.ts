@@ -8,8 +8,11 @@ import { Parser } from 'htmlparser2';
 /** Most characters of a text: the bound of an update in the domain. */
 const MOST_TEXT = 10_000;
 
-/** Characters collected before white space is folded; what comes after them is not read. */
-const MOST_COLLECTED = 4 * MOST_TEXT;
+/** Characters collected for each that is kept, before white space is folded; what comes after them is not read. */
+const COLLECTED = 4;
+
+/** Most characters of a Markdown text that are read. */
+const MOST_MARKDOWN = COLLECTED * MOST_TEXT;
 
 /** Elements open at once; the rest of a document that nests deeper is not read. The parser's cost grows with depth. */
 const MOST_DEPTH = 200;
@@ -35,12 +38,17 @@ const CELLS = new Set(['td', 'th']);
 const BORDER = '\v';
 
 /**
- * HTML or plain text as plain text of at most 10,000 characters; a longer one ends in an ellipsis. Entities are decoded
+ * HTML or plain text as plain text of at most `most` (10,000) characters; a longer one ends in an ellipsis. Entities are decoded
  * once; a `<` that would begin a tag after that becomes `‹`. Each block of HTML is a line of its own; in a text without
  * blocks the lines stay as they are, of several empty ones in a row one. Ends in time linear to its input.
  */
-export function plainText(markup: string): string {
-  return tidy(strip(markup, false));
+export function plainText(markup: string, most = MOST_TEXT): string {
+  return tidy(strip(markup, most * COLLECTED, false), most);
+}
+
+/** Plain text within the bound of an update: cut to 10,000 characters, the last of them an ellipsis then. */
+export function boundText(text: string): string {
+  return cut(text, MOST_TEXT);
 }
 
 /**
@@ -48,7 +56,7 @@ export function plainText(markup: string): string {
  * text, marks of emphasis, headings, quotations and code go. Only the first 40,000 characters are read.
  */
 export function plainMarkdown(markdown: string): string {
-  const text = visible(markdown.slice(0, MOST_COLLECTED))
+  const text = visible(markdown.slice(0, MOST_MARKDOWN))
     .replace(/^ {0,3}(?:```|~~~)[^\n]*$/gm, '')
     .replace(/`{1,3}([^`\n]{1,1000})`{1,3}/g, (_, code: string) => escapeMarkup(code))
     .replace(/<(https?:\/\/[^<>\s]{1,2000})>/g, '$1')
@@ -59,7 +67,7 @@ export function plainMarkdown(markdown: string): string {
     .replace(/(?<![\w*\\])\*{1,3}(?=[^\s*])|(?<=[^\s*\\])\*{1,3}(?![\w*])/g, '')
     .replace(/(?<![\w\\])_{1,3}(?=[^\s_])|(?<=[^\s_\\])_{1,3}(?!\w)/g, '')
     .replace(/\\([\\`*_{}[\]()#+\-.!<>~|])/g, (_, sign: string) => escapeMarkup(sign));
-  return tidy(strip(text, true));
+  return tidy(strip(text, MOST_MARKDOWN, true), MOST_TEXT);
 }
 
 /**
@@ -73,8 +81,8 @@ export function oneLine(text: string, most: number): string {
 }
 
 /** The text of markup, with {@link BORDER} where blocks begin and end. */
-function strip(markup: string, keepLines: boolean): string {
-  if (!/[<&]/.test(markup)) return visible(markup.slice(0, MOST_COLLECTED));
+function strip(markup: string, most: number, keepLines: boolean): string {
+  if (!/[<&]/.test(markup)) return visible(markup.slice(0, most));
   let text = '';
   let dropped = 0;
   let depth = 0;
@@ -98,20 +106,20 @@ function strip(markup: string, keepLines: boolean): string {
     ontext(data) {
       if (dropped > 0) return;
       text += visible(data);
-      if (text.length > MOST_COLLECTED) parser.pause();
+      if (text.length > most) parser.pause();
     },
   });
   parser.end(markup);
   return blocks > 0 && !keepLines ? text.replaceAll('\n', ' ') : text;
 }
 
-function tidy(text: string): string {
+function tidy(text: string, most: number): string {
   const folded = text
     .replace(/[^\S\n\v]+/g, ' ')
     .replace(/ ?([\n\v]) ?/g, '$1')
     .replace(/[\n\v]+/g, (run) => (run === '\n' || run.includes(BORDER) ? '\n' : '\n\n'))
     .trim();
-  return cut(withoutTags(folded), MOST_TEXT);
+  return cut(withoutTags(folded), most);
 }
 
 /**

@@ -100,7 +100,7 @@ function monthOf(name: string | undefined): number {
 /** Milliseconds east of Greenwich; no zone is UTC, an unknown one null. */
 function readZone(zone: string | undefined): number | null {
   if (zone === undefined) return 0;
-  const match = /^(?:GMT|UTC)?([+-])(\d\d):?(\d\d)?$/i.exec(zone);
+  const match = /^(?:GMT|UTC)?([+-])(\d{1,2}?):?(\d\d)?$/i.exec(zone);
   if (match === null) {
     const hours = Object.hasOwn(ZONES, zone.toLowerCase()) ? ZONES[zone.toLowerCase()] : undefined;
     return hours === undefined ? null : hours * 3_600_000;

@@ -1,0 +1,179 @@
+/**
+ * The text of an item of RSS or Atom as updates. Pages of several makers write each update as a line with its time, then
+ * a line that begins with its state (`Monitoring - A fix is out.`); others give the newest state alone.
+ */
+import { meaningOf, type WordMeaning } from './item-words.ts';
+import { readTime } from './read-time.ts';
+
+/** One update of an item, in the words of its page. */
+export interface ItemUpdate {
+  /** Epoch milliseconds; null: the text does not say. */
+  readonly at: number | null;
+  readonly meaning: WordMeaning;
+  readonly text: string;
+}
+
+/** What the text of an item says. */
+export interface ItemTimeline {
+  /** In the order of the text; empty: there is no label in it. */
+  readonly updates: readonly ItemUpdate[];
+  /** When the maintenance that it announces takes place. */
+  readonly window: { readonly startsAt: number; readonly endsAt: number | null } | null;
+  /** It says that it is a maintenance. */
+  readonly isMaintenance: boolean;
+  readonly components: readonly string[];
+  /** The text without what was understood. */
+  readonly text: string;
+}
+
+/** Of more lines than this, those behind are not read. */
+const MOST_LINES = 5_000;
+
+const MONTH_DAY =
+  /^(?:[a-z]{3,9},? )?([a-z]{3,9}) (\d{1,2})(?:,? (\d{4}))?,?(?: at)? (\d{1,2}:\d\d(?::\d\d)?)(?: ?(am|pm))?(?: ?(\S{1,8}))?$/i;
+
+/** `Status: Resolved` before a text, with or without a sign between the two. */
+const STATE = /^(?:current )?(?:status|state)\s*:\s*(.*)$/is;
+
+/** `Resolved - This incident has been resolved.`, or the word alone. */
+const LABEL = /^([a-z][a-z -]{1,24}?)\s*(?:[-–—:](?:\s+(.*)|)|\.?)$/is;
+
+const PART_STATE = /\s?\([^()]{1,60}\)$/;
+
+const MOST_PARTS = 1_000;
+
+const SCHEDULED = /^this (?:is|was) a scheduled event\b\s*(.*)$/i;
+
+const WINDOW_LABEL = /^(?:scheduled for|scheduled|maintenance window|when|planned):?\s+(.+)$/i;
+
+/**
+ * Reads lines of plain text. `near` (epoch milliseconds) is a time of the item, from which the year follows where the
+ * text names none; null: such times are not read.
+ */
+export function readTimeline(plain: string, near: number | null): ItemTimeline {
+  const lines = plain.split('\n', MOST_LINES).map((line) => line.trim());
+  const found = { window: null as ItemTimeline['window'], isMaintenance: false, components: [] as string[] };
+  const rest: string[] = [];
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? '';
+    const scheduled = SCHEDULED.exec(line);
+    const parts = /^affected (?:components|services|systems)\s*:?\s*(.*)$/i.exec(line);
+    if (scheduled !== null) {
+      found.isMaintenance = true;
+      found.window ??= readWindow(scheduled[1] ?? '', near);
+    } else if (/^type: *(?:scheduled |planned )?maintenance$/i.test(line)) found.isMaintenance = true;
+    else if (/^(?:type: *incident|duration: .*)$/i.test(line)) continue;
+    else if (parts !== null) {
+      const end = parts[1] === '' ? endOfList(lines, index + 1) : index + 1;
+      const names =
+        parts[1] === '' ? lines.slice(index + 1, end) : (parts[1] ?? '').split(/,\s*/, MOST_PARTS);
+      found.components.push(...names.map(withoutState).filter((name) => name !== ''));
+      index = end - 1;
+    } else {
+      const window = WINDOW_LABEL.exec(line);
+      found.window ??= window === null ? null : readWindow(window[1] ?? '', near);
+      rest.push(line);
+    }
+  }
+  return { ...found, updates: readUpdates(rest, near), text: rest.join('\n').trim() };
+}
+
+function readUpdates(lines: readonly string[], near: number | null): ItemUpdate[] {
+  const dated = readDated(lines, near);
+  if (dated.length > 0) return dated;
+  // A label elsewhere is part of a text.
+  const first = lines.findIndex((line) => line !== '');
+  const label = first === -1 ? null : readLabel(lines[first] ?? '');
+  if (label === null) return [];
+  const text = [label.text, ...lines.slice(first + 1)].join('\n').trim();
+  return [{ at: null, meaning: label.meaning, text }];
+}
+
+/** Updates that begin with a line of time and a line of state; what stands before the first is none. */
+function readDated(lines: readonly string[], near: number | null): ItemUpdate[] {
+  const updates: { at: number; meaning: WordMeaning; texts: string[] }[] = [];
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? '';
+    const at = readMonthDay(line, near) ?? (/\d{4}/.test(line) ? readTime(line) : null);
+    const label = at === null ? null : readLabel(lines[index + 1] ?? '');
+    if (at !== null && label !== null) {
+      updates.push({ at, meaning: label.meaning, texts: [label.text] });
+      index += 1;
+    } else updates.at(-1)?.texts.push(line);
+  }
+  return updates.map(({ at, meaning, texts }) => ({ at, meaning, text: texts.join('\n').trim() }));
+}
+
+function readLabel(line: string): { readonly meaning: WordMeaning; readonly text: string } | null {
+  const state = STATE.exec(line);
+  if (state !== null) return readWords(state[1] ?? '');
+  const [, label = '', text = ''] = LABEL.exec(line) ?? [];
+  const meaning = meaningOf(label);
+  return meaning === null ? null : { meaning, text: text.trim() };
+}
+
+/** The longest label at the beginning. */
+function readWords(said: string): { readonly meaning: WordMeaning; readonly text: string } | null {
+  const words = said.split(/\s+/, 4);
+  for (let count = Math.min(3, words.length); count > 0; count--) {
+    const label = words
+      .slice(0, count)
+      .join(' ')
+      .replace(/[-–—:.,]$/, '');
+    const meaning = meaningOf(label);
+    if (meaning === null) continue;
+    const end = new RegExp(`^(?:\\S+\\s*){${count}}`).exec(said)?.[0].length ?? said.length;
+    return { meaning, text: said.slice(end).replace(/^[-–—:.\s]+/, '') };
+  }
+  return null;
+}
+
+/** `Sep 20, 10:00 - 12:00 UTC`, `Sep 20, 22:00 - Sep 21, 02:00 UTC`, `2026-09-20 10:00 UTC - 2026-09-20 12:00 UTC`. */
+function readWindow(text: string, near: number | null): ItemTimeline['window'] {
+  const [from = '', to = ''] = text.trim().split(/\s+(?:-|–|—|to|until)\s+/i);
+  const zone = /\s(\S{1,8})$/.exec(to)?.[1] ?? '';
+  const startsAt = readMoment(from, near) ?? readMoment(`${from} ${zone}`, near);
+  if (startsAt === null) return null;
+  const zoned = readMoment(`${from} ${zone}`, near) ?? startsAt;
+  const day = /^(?:[a-z]{3,9},? )?[a-z]{3,9} \d{1,2}(?:,? \d{4})?/i.exec(from)?.[0];
+  const sameDay = day === undefined ? null : readMoment(`${day}, ${to}`, near);
+  // `22:00 - 02:00` ends on the next day.
+  const clockEnd = sameDay !== null && sameDay < zoned ? sameDay + 86_400_000 : sameDay;
+  return { startsAt: zoned, endsAt: readMoment(to, near) ?? clockEnd };
+}
+
+function readMoment(text: string, near: number | null): number | null {
+  return readMonthDay(text.trim(), near) ?? readTime(text);
+}
+
+/** A time without a year is in the year that brings it nearest to `near`. */
+function readMonthDay(line: string, near: number | null): number | null {
+  const match = line.length > 60 ? null : MONTH_DAY.exec(line.replace(/\s+/g, ' '));
+  if (match === null) return null;
+  const [, month = '', day = '', year, clock = '', half, zone = ''] = match;
+  const time = half === undefined ? clock : toDayClock(clock, half.toLowerCase());
+  const inYear = (number: number | string) => readTime(`${day} ${month} ${number} ${time} ${zone}`.trim());
+  if (year !== undefined) return inYear(year);
+  if (near === null) return null;
+  const nearYear = new Date(near).getUTCFullYear();
+  const times = [nearYear - 1, nearYear, nearYear + 1].map(inYear).filter((at) => at !== null);
+  return times.sort((a, b) => Math.abs(a - near) - Math.abs(b - near))[0] ?? null;
+}
+
+/** `1:05` and `pm` as `13:05`. */
+function toDayClock(clock: string, half: string): string {
+  const [hour = '', ...rest] = clock.split(':');
+  return [(Number(hour) % 12) + (half === 'pm' ? 12 : 0), ...rest].join(':');
+}
+
+/** In a list each part has its state behind it; what has none is text again. */
+function endOfList(lines: readonly string[], start: number): number {
+  let end = start;
+  while (end < lines.length && end - start < MOST_PARTS && PART_STATE.test(lines[end] ?? '')) end += 1;
+  return end;
+}
+
+/** `API (Degraded performance)` is the part `API`. */
+function withoutState(name: string): string {
+  return name.replace(PART_STATE, '').trim();
+}

@@ -1,0 +1,27 @@
+/**
+ * RSS of any maker: Statuspage, Instatus, incident.io, Better Stack, Status.io, StatusCast, StatusIQ and others. Where a
+ * page offers Atom too, `atom` is the better choice: its entries tell when they were changed.
+ */
+import { collectEntries } from '../collect-entries.ts';
+import type { FeedDocument, FeedKind, FeedReading, FeedSource } from '../feed-kind.ts';
+import { readItemEntries } from '../item-entries.ts';
+import { pageBase } from '../page-base.ts';
+import { readXmlItems } from '../xml-items.ts';
+
+/** Reads RSS. Without an address of its own the feed is `/history.rss`, as with most makers. */
+export const rss: FeedKind = {
+  addresses: (source) => [
+    {
+      name: 'feed',
+      url: source.feedUrl ?? `${pageBase(source.pageUrl)}/history.rss`,
+      read: (document, now) => readSyndication(document, source, now),
+    },
+  ],
+};
+
+/** A feed in RSS or Atom, whichever its address serves; it lists what is over as well. */
+export function readSyndication(document: FeedDocument, source: FeedSource, now: number): FeedReading {
+  const feed = readXmlItems(document);
+  const entries = readItemEntries(feed, source, { severity: 'minor', listsOnlyOpen: false }, now);
+  return { entries: collectEntries(entries, now), listsOnlyOpen: false };
+}
