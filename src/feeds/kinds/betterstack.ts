@@ -1,0 +1,147 @@
+/**
+ * Better Stack: `/index.json` (JSON:API), whose `included` list holds reports, their updates and the page's parts. A
+ * feed address, where one is given, is the base of the host that serves `/index.json`.
+ */
+import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
+import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { collectEntries } from '../collect-entries.ts';
+import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import {
+  type JsonObject,
+  lookUp,
+  member,
+  readJsonObject,
+  requireObjects,
+  toObjects,
+  toText,
+  toWord,
+} from '../json-shape.ts';
+import { pageBase } from '../page-base.ts';
+import { plainText } from '../plain-text.ts';
+import { readTime } from '../read-time.ts';
+
+const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
+  degraded: 'minor',
+  downtime: 'major',
+};
+
+const OVER = new Set(['resolved', 'operational']);
+
+/** What is included, by type and identifier. */
+type Included = (type: string, id: string) => JsonObject | null;
+
+/** Reads Better Stack. */
+export const betterstack: FeedKind = {
+  addresses: ({ pageUrl, feedUrl }) => [
+    {
+      name: 'index',
+      url: `${pageBase(feedUrl ?? pageUrl).replace(/\/index\.json$/, '')}/index.json`,
+      read(document, now) {
+        const included = requireIncluded(document);
+        const byId = new Map(included.map((item) => [`${typeOf(item)} ${idOf(item)}`, item]));
+        const find: Included = (type, id) => byId.get(`${type} ${id}`) ?? null;
+        const reports = included.filter((item) => typeOf(item) === 'status_report' && idOf(item) !== '');
+        const found = reports.map((report) => readReport(report, find, pageUrl));
+        return {
+          entries: collectEntries(
+            found.filter((entry) => entry !== null),
+            now,
+          ),
+          listsOnlyOpen: false,
+        };
+      },
+    },
+  ],
+};
+
+function requireIncluded(document: FeedDocument): JsonObject[] {
+  const top = readJsonObject(document);
+  if (toText(member(member(top, 'data'), 'type')) !== 'status_page')
+    throw new FeedFormatError('the document is not of a status page');
+  return requireObjects(top, 'included');
+}
+
+function readReport(report: JsonObject, find: Included, pageUrl: string): FeedEntry | null {
+  const attributes = member(report, 'attributes');
+  const linked = linkedUpdates(report, find);
+  const affected = [attributes, ...linked].flatMap((one) => toObjects(member(one, 'affected_resources')));
+  const words = affected.map((one) => toWord(member(one, 'status')));
+  const aggregate = toWord(member(attributes, 'aggregate_state'));
+  const startsAt = readTime(member(attributes, 'starts_at'));
+  const endsAt = readTime(member(attributes, 'ends_at'));
+  const base = {
+    key: idOf(report),
+    title: toText(member(attributes, 'title')),
+    sourceUrl: pageUrl,
+    components: affected.flatMap((one) => namesOf(toText(member(one, 'status_page_resource_id')), find)),
+  };
+  if (toWord(member(attributes, 'report_type')) === 'maintenance' || aggregate === 'maintenance') {
+    if (startsAt === null) return null;
+    // It says `maintenance` from the announcement on: until it is over, the clock tells where it stands.
+    const state = OVER.has(aggregate) ? 'done' : 'planned';
+    return buildMaintenance({ ...base, updates: maintenanceUpdates(linked), startsAt, endsAt, state });
+  }
+  const over = OVER.has(aggregate);
+  const updates = incidentUpdates(linked, over);
+  return buildIncident({
+    ...base,
+    updates,
+    severity: worstOf([aggregate, ...words]),
+    status: over ? 'resolved' : 'investigating',
+    startedAt: startsAt,
+    // Often null although the report is resolved.
+    resolvedAt: endsAt ?? updates.reduce<number | null>((newest, { at }) => Math.max(newest ?? 0, at), null),
+  });
+}
+
+/** The attributes of a report's updates. */
+function linkedUpdates(report: JsonObject, find: Included): unknown[] {
+  const links = member(member(member(report, 'relationships'), 'status_updates'), 'data');
+  return toObjects(links).map((link) => member(find('status_update', idOf(link)), 'attributes'));
+}
+
+/** An update in which all parts have recovered is the end; so is the newest one of a report that is over. */
+function incidentUpdates(linked: readonly unknown[], over: boolean): FeedUpdate[] {
+  const updates = timedTexts(linked).map(({ at, text, attributes }): FeedUpdate => {
+    const affected = toObjects(member(attributes, 'affected_resources'));
+    const recovered = affected.length > 0 && affected.every((one) => OVER.has(toWord(member(one, 'status'))));
+    return { at, status: recovered ? 'resolved' : 'investigating', text };
+  });
+  const newest = updates.at(-1);
+  if (newest !== undefined) updates.splice(-1, 1, { ...newest, status: over ? 'resolved' : 'investigating' });
+  return updates;
+}
+
+function maintenanceUpdates(linked: readonly unknown[]): FeedUpdate[] {
+  return timedTexts(linked).map(({ at, text }) => ({ at, status: 'identified', text }));
+}
+
+/** Oldest first. */
+function timedTexts(linked: readonly unknown[]) {
+  return linked
+    .flatMap((attributes) => {
+      const at = readTime(member(attributes, 'published_at'));
+      return at === null ? [] : [{ at, text: plainText(toText(member(attributes, 'message'))), attributes }];
+    })
+    .sort((a, b) => a.at - b.at);
+}
+
+/** A part's name, identifier and section. */
+function namesOf(resourceId: string, find: Included): string[] {
+  const attributes = member(find('status_page_resource', resourceId), 'attributes');
+  const section = find('status_page_section', toText(member(attributes, 'status_page_section_id')));
+  const sectionName = toText(member(member(section, 'attributes'), 'name'));
+  return [toText(member(attributes, 'public_name')), resourceId, sectionName];
+}
+
+function worstOf(words: readonly string[]): FeedIncident['severity'] {
+  return words.some((word) => lookUp(SEVERITIES, word) === 'major') ? 'major' : 'minor';
+}
+
+function typeOf(item: JsonObject): string {
+  return toText(member(item, 'type'));
+}
+
+function idOf(item: JsonObject): string {
+  return toText(member(item, 'id'));
+}
