@@ -7,7 +7,7 @@ import type { ApiAnswer, Route } from './exchange.ts';
 import { readParameters, wordParameter } from './parameters.ts';
 import { serviceNotFound } from './reading-routes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
-import { isStale } from './service-view.ts';
+import { intervalOf, isStale } from './service-view.ts';
 
 /** Query parameters of the badge. */
 export const BADGE_QUERY = { theme: wordParameter(['light', 'dark'], 'Colours of the badge.', 'light') };
@@ -51,7 +51,9 @@ export function badgeRoute({ directory, status, renderBadge, intervalMs, now }: 
       const service = directory.byPageName(name);
       if (service === null) throw serviceNotFound(name);
       const current = status.get(service.id) ?? unknownStatus(service.id);
-      const ageText = isStale(current, intervalMs, now()) ? describeAge(current, now()) : null;
+      const ageText = isStale(current, intervalOf(service, intervalMs), now())
+        ? describeAge(current, now())
+        : null;
       const key = `${service.id} ${service.revision} ${current.status} ${theme} ${ageText}`;
       const known = kept.get(key);
       if (known !== undefined) return known;

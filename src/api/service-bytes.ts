@@ -4,7 +4,7 @@ import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { entityTag } from './conditional.ts';
-import { isStale, viewLatestCheck, viewService } from './service-view.ts';
+import { intervalOf, isStale, viewLatestCheck, viewService } from './service-view.ts';
 import { viewVendorWord } from './vendor-view.ts';
 
 /** Prepared JSON. */
@@ -42,7 +42,7 @@ export function createServiceBytes({ status, intervalMs, now, vendorOf }: Servic
   const kept = new Map<number, Kept>();
   const find = (service: Service): Kept => {
     const current = status.get(service.id) ?? unknownStatus(service.id);
-    const stale = isStale(current, intervalMs, now());
+    const stale = isStale(current, intervalOf(service, intervalMs), now());
     const known = kept.get(service.id);
     // Records are never changed in place: the same object says the same.
     if (

@@ -1,6 +1,7 @@
 /** How a service looks in the API (contract 2.1, 2.2; decisions, Services). */
 import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
+import { silenceOf } from '../domain/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
 
 /** A service of the list. */
@@ -40,6 +41,11 @@ export interface LatestCheckView {
     readonly total_ms: number | null;
   };
   readonly certificate_expires_at: string | null;
+}
+
+/** How often a service is heard of, milliseconds; one that reports by itself may have a period of its own. */
+export function intervalOf({ check }: Service, intervalMs: number): number {
+  return check.kind === 'heartbeat' ? Math.max(intervalMs, silenceOf(check, 0)) : intervalMs;
 }
 
 /** When a status becomes stale: two intervals after its last check, epoch milliseconds; null: never checked. */

@@ -2,6 +2,7 @@
 import { Command, type CommanderError, Option } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { VERSION } from '../version.ts';
+import type { SetOptions } from './set-service.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -61,6 +62,22 @@ export function buildCommands(): Command {
           domain: string,
           options: CommonOptions & { account: string; kind: 'root' | 'health' | 'heartbeat' },
         ) => (await import('./service-commands.ts')).addService(domain, options),
+      ),
+    );
+  add(services, 'set', "change an account's service")
+    .argument('<slug>')
+    .option('--name <name>', 'display name')
+    .option('--category <category>', 'one of the categories of the API')
+    .addOption(new Option('--kind <kind>', 'how it is monitored').choices(['root', 'health', 'heartbeat']))
+    .option('--period <duration>', 'time from one heartbeat to the next, or "default"')
+    .option('--grace <duration>', 'how much later it may come, or "default"')
+    .option('--paused', 'list it, and do not watch it')
+    .option('--no-paused', 'watch it again')
+    .option('--public-dependencies', 'show everybody what it reports of its dependencies')
+    .option('--no-public-dependencies', 'show nobody')
+    .action(
+      act(async (slug: string, options: CommonOptions & SetOptions) =>
+        (await import('./set-service.ts')).setService(slug, options),
       ),
     );
   add(services, 'remove', "remove an account's service")

@@ -2,7 +2,7 @@
 
 import { describeAge } from '../api/badge-route.ts';
 import type { Route } from '../api/exchange.ts';
-import { isStale, viewLatestCheck } from '../api/service-view.ts';
+import { intervalOf, isStale, viewLatestCheck } from '../api/service-view.ts';
 import { acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Bucket } from '../domain/sample.ts';
@@ -57,7 +57,7 @@ export function servicePage(render: RenderPage, sources: PageSources): Route {
         shape: STATUS_SHAPES[current.status],
         verdict: describeVerdict(current, at),
         age: current.latest === null ? null : describeAge(current, at),
-        stale: isStale(current, intervalMs, at),
+        stale: isStale(current, intervalOf(service, intervalMs), at),
         latest: viewLatestCheck(current.latest),
         phases: phasesOf(current),
         certificateDays: certificateDays(current, at),

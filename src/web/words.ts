@@ -41,6 +41,11 @@ export function describeVerdict({ status, since, latest }: CurrentStatus, now: n
   if (status === 'up') return `is operational ${lasted}.`;
   const took = latest.responseTimeMs === null ? '' : `: the last answer took ${latest.responseTimeMs} ms`;
   if (status === 'slow') return `is slow ${lasted}${took}.`;
-  const why = latest.failure === null ? '' : `: ${latest.failure.detail}`;
+  const why =
+    latest.source === 'silence'
+      ? ': no heartbeat arrived'
+      : latest.failure === null
+        ? ''
+        : `: ${latest.failure.detail}`;
   return `is down ${lasted}${why}.`;
 }

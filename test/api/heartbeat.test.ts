@@ -4,8 +4,9 @@ import { connect } from 'node:net';
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { STATUS_WORDS } from '../../src/domain/heartbeat-body.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
-import { from, NOW, service, startApi, type World } from './api-world.ts';
+import { check as checked, current, from, NOW, service, startApi, type World } from './api-world.ts';
 
 const PATH = '/api/v1/heartbeat';
 const BODY = { domain: 'shop.example.com', status: 'ok' };
@@ -393,6 +394,19 @@ t.test('it counts what is failing over all services', async (t) => {
   });
   t.match(await get('?limit=1&offset=1'), { dependencies: [{ name: 's3' }], limit: 1, offset: 1 });
   t.match(await get('?limit=1000'), { limit: 100 });
+});
+
+t.test('it calls nothing stale before its own period has passed', async (t) => {
+  const check = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 3_600_000, graceMs: 600_000 } as const;
+  const world = await startApi({ services: [service(1, 'daily', { check }), service(2, 'shop')] });
+  t.teardown(world.close);
+  await world.status.put([1, 2].map((id) => current(id, checked(NOW))));
+  const stale = async () =>
+    (await world.get('/api/v1/services')).json.services.map((one: { stale: boolean }) => one.stale);
+  await world.clock.advance(600_001);
+  t.same(await stale(), [false, true]);
+  await world.clock.advance(2 * 4_200_000 - 600_000);
+  t.same(await stale(), [true, true]);
 });
 
 t.test('it marks what is not verified', async (t) => {

@@ -131,6 +131,30 @@ t.test('it keeps domains to their accounts', async (t) => {
     t.match(await sender(installation, ada, domain)(), { status: 403, body: { code: 'forbidden_domain' } });
   t.match(await sender(installation, 'upb_nothing')(), { status: 401, body: { code: 'invalid_key' } });
 
+  const shown = '/api/v1/services/shop-example-com/dependencies';
+  t.equal((await program.get(shown)).status, 403);
+  const set = [
+    'services',
+    'set',
+    'shop-example-com',
+    '--public-dependencies',
+    '--period',
+    '1s',
+    '--grace',
+    '500ms',
+  ];
+  t.match(await installation.run(...set), { status: 0 });
+  await program.until(shown, (body: object) => 'dependencies' in body);
+  await sender(installation, ada)({ checks: { Stripe: { status: 'down' } } });
+  t.match((await program.get(shown)).body, { dependencies: [{ name: 'Stripe', status: 'down' }] });
+  t.match((await program.get('/api/v1/dependencies')).body, {
+    dependencies: [{ name: 'stripe', services: 1 }],
+  });
+  const silent = await program.until<Status>(STATUS, ({ status }) => status === 'down');
+  t.match(silent, { latest_check: { source: 'silence' } }, 'by a period of its own');
+  t.match((await program.get('/api/v1/dependencies')).body, { dependencies: [] }, 'silence says nothing now');
+  t.match(await installation.run('services', 'set', 'big', '--paused'), { status: 1, stderr: /catalogue/ });
+
   // What was probed is probed no more, once it speaks for itself.
   const probed = ['services', 'add', 'other.example.com', '--account', 'ada'];
   t.match(await installation.run(...probed), { status: 0 });
