@@ -1,0 +1,171 @@
+/**
+ * Every page in a real browser: light and dark, wide and as a phone, with and without scripts; axe finds nothing to
+ * mend. `UPBEAT_PICTURES=FOLDER` keeps the screenshots, to be looked at.
+ */
+
+import { once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import t from 'tap';
+import { startIdentityServer } from '../support/identity-server.ts';
+import { hasProgram } from '../support/install-servers.ts';
+import { type Installation, install, type RunningProgram } from '../support/program.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const NEEDS_BROWSER = hasProgram('chromium') ? {} : { skip: 'chromium is missing: apt-get install chromium' };
+
+const LOOKS = [
+  { name: 'light', colorScheme: 'light', viewport: { width: 1_280, height: 900 } },
+  { name: 'dark', colorScheme: 'dark', viewport: { width: 1_280, height: 900 } },
+  { name: 'phone', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+] as const;
+
+interface Finding {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** What axe finds on the page, a line each. */
+async function findFaults(page: Page): Promise<string[]> {
+  const violations = (await page.evaluate(
+    `${AXE}; axe.run(document).then(({ violations }) => violations)`,
+  )) as Finding[];
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`),
+  );
+}
+
+async function signIn(page: Page, siteUrl: string): Promise<void> {
+  await page.goto(`${siteUrl}/sign-in`);
+  await page.getByRole('link', { name: /^Sign in with/ }).click();
+  await page.getByPlaceholder('Enter any login').fill('ada');
+  await page.getByPlaceholder('and password').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.waitForURL(`${siteUrl}/dashboard`);
+}
+
+t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
+  const up = createServer((_request, response) => response.writeHead(200).end()).listen(0, '127.0.0.1');
+  const down = createServer((_request, response) => response.writeHead(503).end()).listen(0, '127.0.0.1');
+  await Promise.all([up, down].map((server) => once(server, 'listening')));
+  const urlOf = (server: typeof up) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  let installation: Installation | undefined;
+  let program: RunningProgram | undefined;
+  let browser: Browser | undefined;
+  t.teardown(async () => {
+    await browser?.close();
+    await program?.killHard();
+    installation?.remove();
+    up.close();
+    down.close();
+  });
+  const page = (kind: string) => ({ url: 'https://status.example', kind });
+  installation = await install(
+    [
+      { slug: 'library', name: 'Library', check: { url: urlOf(up) }, category: 'education' },
+      {
+        slug: 'post',
+        name: 'Post',
+        check: { url: urlOf(down) },
+        category: 'delivery',
+        statusPage: page('custom'),
+      },
+    ],
+    async (siteUrl) => ({
+      auth: {
+        providers: [
+          { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
+        ],
+      },
+    }),
+  );
+  program = await installation.start();
+  const { siteUrl } = installation;
+  await program.until<{ status: string }>('/api/v1/status/post', ({ status }) => status === 'down');
+  await program.until<{ status: string }>('/api/v1/status/library', ({ status }) => status === 'up');
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-quic'],
+  });
+  const pictures = process.env.UPBEAT_PICTURES ?? t.testdir();
+  mkdirSync(pictures, { recursive: true });
+
+  // A key and a heartbeat, made as a person makes them, without scripts.
+  const plain = await browser.newContext({ javaScriptEnabled: false });
+  const first = await plain.newPage();
+  await signIn(first, siteUrl);
+  await first.getByLabel('Name').fill('laptop');
+  await first.getByRole('button', { name: 'Create' }).click();
+  const key = await first.getByLabel('Your key').inputValue();
+  t.match(key, /^upb_[A-Za-z0-9]{38}$/);
+  const beat = await fetch(`${siteUrl}/api/v1/heartbeat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{"domain":"shop.example.org","status":"ok","checks":{"database":{"status":"ok","latency":12}}}',
+  });
+  t.equal(beat.status, 200);
+  await first.goto(`${siteUrl}/dashboard`);
+  await first.getByLabel('Domain').fill('blog.example.org');
+  await first.getByRole('button', { name: 'Add' }).click();
+  t.equal(await first.getByText('waits to be verified').count(), 1);
+  const state = await plain.storageState();
+
+  const pages = {
+    home: '/',
+    'home-search': '/?q=lib',
+    up: '/status/library-example',
+    down: '/status/post-example',
+    reported: '/status/shop-example-org',
+    missing: '/status/nobody',
+    docs: '/docs',
+    'sign-in': '/sign-in',
+    dashboard: '/dashboard',
+    service: '/dashboard/services/shop-example-org',
+  };
+  for (const { name: look, colorScheme, viewport } of LOOKS) {
+    const context = await browser.newContext({ colorScheme, viewport, storageState: state });
+    const tab = await context.newPage();
+    const complaints: string[] = [];
+    tab.on('console', (message) => {
+      // A page that is not found says so in the console too.
+      if (message.type() === 'error' && !message.text().includes('404')) complaints.push(message.text());
+    });
+    tab.on('pageerror', (error) => complaints.push(error.message));
+    for (const [name, path] of Object.entries(pages)) {
+      let bytes = 0;
+      let requests = 0;
+      const count = async (response: { body(): Promise<Buffer> }) => {
+        requests++;
+        bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
+      };
+      tab.on('response', count);
+      await tab.goto(siteUrl + path, { waitUntil: 'networkidle' });
+      tab.off('response', count);
+      await tab.screenshot({ path: join(pictures, `${name}-${look}.png`), fullPage: true });
+      t.same(await findFaults(tab), [], `${name} ${look}`);
+      const wide = await tab.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      t.equal(wide, 0, `${name} ${look}: nothing hangs over the edge`);
+      t.ok(bytes < 200_000 && requests <= 6, `${name} ${look}: ${bytes} bytes in ${requests} requests`);
+    }
+    t.same(complaints, [], look);
+    await context.close();
+  }
+
+  const keyboard = await (await browser.newContext()).newPage();
+  await keyboard.goto(siteUrl);
+  await keyboard.keyboard.press('Tab');
+  t.equal(await keyboard.evaluate('document.activeElement.textContent'), 'Skip to the content');
+  for (let presses = 0; presses < 5; presses++) await keyboard.keyboard.press('Tab');
+  await keyboard.getByLabel('Name or domain').fill('post');
+  await keyboard.keyboard.press('Enter');
+  await keyboard.waitForURL(/q=post/);
+  t.equal(await keyboard.getByText('Library').count(), 0);
+});
