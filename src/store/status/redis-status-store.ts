@@ -39,7 +39,6 @@ export function openRedisStatusStore({ address, clock, log }: RedisStatusOptions
   const allKeys = [keys.records, keys.changes, keys.meta];
   const copy = createMemoryStatusStore({ log });
   const known = new Set<number>();
-  const birth = randomUUID();
   let epoch = 0;
   let superseded = false;
   let loaded = false;
@@ -50,7 +49,7 @@ export function openRedisStatusStore({ address, clock, log }: RedisStatusOptions
     purpose: 'status',
     timeoutMs: TIMEOUT_MS,
     async prepare(client) {
-      const begun = Number(await runScript(client, BEGIN, [keys.meta], [epoch, birth]));
+      const begun = Number(await runScript(client, BEGIN, [keys.meta], [epoch, randomUUID()]));
       if (begun === SUPERSEDED) supersede();
       else epoch = begun;
       // Nothing yet: shows that scripts may write here, and makes them known, so that none is overtaken by another.
