@@ -110,7 +110,7 @@ t.test('it refuses the old owner of a domain as soon as it has moved, and takes 
   const { registry, send, accountId } = await open(t, t.testdir());
   const { id: other } = await registry.ensureAccount('other', START);
   await send({ timestamp: START + 1_000 });
-  const moving = registry.verifyDomain('a.com', other);
+  const moving = registry.proveDomain(other, 'a.com', 'heartbeat', START);
   await t.rejects(
     moving.then(() => send({ word: 'down' })),
     { code: 'foreign_domain' },

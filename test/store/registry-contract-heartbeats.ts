@@ -156,17 +156,8 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
         { ...turn, heartbeat: beat({ accountId, dependencies, timestamp: NOON }) },
       ]);
 
-      const moved = await registry.verifyDomain('a.com', other);
-      t.strictSame(moved, {
-        service: { ...service, accountId: other, verified: true, revision: 3 },
-        movedFrom: accountId,
-      });
-      t.strictSame(JSON.parse((await registry.getFact(`moved:${service.id}`)) ?? ''), {
-        slug: 'a-com',
-        domain: 'a.com',
-        from: accountId,
-        to: other,
-      });
+      const moved = await registry.proveDomain(other, 'a.com', 'heartbeat', NOON);
+      t.strictSame(moved, { ...service, accountId: other, verified: true, revision: 3 });
       t.same(await registry.recentHeartbeats(service.id), []);
       t.same(await registry.dependenciesOf(service.id, 10), {
         reportedAt: null,
@@ -178,20 +169,16 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
       await t.rejects(registry.claimDomain('a.com', accountId), { code: 'foreign_domain' });
       t.same((await registry.claimDomain('a.com', other)).id, service.id);
 
-      t.same(
-        await registry.verifyDomain('a.com', other),
-        { service: moved.service, movedFrom: null },
-        'once',
-      );
-      const subdomain = await registry.verifyDomain('api.big.com', other);
-      t.match(subdomain, { service: { slug: 'api-big-com', verified: true, check: { kind: 'health' } } });
+      const subdomain = await registry.proveDomain(other, 'api.big.com', 'health', NOON);
+      t.match(subdomain, { slug: 'api-big-com', verified: true, check: { kind: 'health' } });
       t.match(await registry.claimDomain('api.big.com', other), { check: { kind: 'heartbeat' } });
       await registry.claimDomain('c.com', accountId);
-      t.match(await registry.verifyDomain('c.com', accountId), {
-        service: { verified: true },
-        movedFrom: null,
+      await registry.changeService('c-com', { publicDependencies: true });
+      t.match(await registry.proveDomain(accountId, 'c.com', 'heartbeat', NOON), {
+        verified: true,
+        publicDependencies: true,
       });
-      await t.rejects(registry.verifyDomain('c.com', other), { code: 'account_limit' });
+      await t.rejects(registry.proveDomain(other, 'c.com', 'health', NOON), { code: 'account_limit' });
     },
   );
 

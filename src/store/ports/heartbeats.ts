@@ -79,13 +79,6 @@ export interface ServiceEdit {
   readonly publicDependencies?: boolean;
 }
 
-/** A domain whose control an account has shown. */
-export interface VerifiedDomain {
-  readonly service: Service;
-  /** The account that had it until now, which is to be told; null: none, or the same. */
-  readonly movedFrom: number | null;
-}
-
 /** What the registry does for heartbeats. */
 export interface HeartbeatBook {
   /**
@@ -94,12 +87,6 @@ export interface HeartbeatBook {
    * `catalogue_domain` (it lies within one of the catalogue and is not verified) or `account_limit`.
    */
   claimDomain(domain: string, accountId: number): Promise<Service>;
-  /**
-   * The account has shown that it controls the domain: its service is verified, registered where nobody had the domain
-   * (checked by its health endpoint then), and moved at once where another account had it. A service that moves takes
-   * its slug and history along, but nothing of what the other account reported. Throws `account_limit`.
-   */
-  verifyDomain(domain: string, accountId: number): Promise<VerifiedDomain>;
   /** Changes an owner's service. Throws `not_found`. */
   changeService(slug: string, edit: ServiceEdit): Promise<Service>;
   /** The last heartbeats of a service, at most 100, newest first. */

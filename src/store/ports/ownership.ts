@@ -28,7 +28,8 @@ export interface OwnershipBook {
   dropClaim(accountId: number, domain: string): Promise<void>;
   /**
    * The account has shown control of the domain: its service becomes verified, another account's service with that
-   * domain becomes its own, or it is registered. Both accounts are told. One transaction. Throws `account_limit`.
+   * domain becomes its own, with slug and history and without what the other account reported, or it is registered.
+   * Both accounts are told. One transaction. Throws `account_limit`.
    */
   proveDomain(accountId: number, domain: string, kind: CheckKind, now: number): Promise<Service>;
   /** Newest first, at most 20. */

@@ -1,9 +1,12 @@
 /** Owners' services: who may add which domain under which slug (decisions, Ownership). */
-import type { Service } from '../../domain/service.ts';
+import { dashDomain, type Service } from '../../domain/service.ts';
 import type { NewService } from '../ports/registry.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { insertService, retireService, type ServiceRow, updateService } from './service-rows.ts';
+
+/** Numbers that are tried behind a slug that is taken. */
+const MOST_NUMBERS = 10_000;
 
 /**
  * Adds an owner's service inside the caller's transaction. An account that adds a domain again under its old slug
@@ -23,6 +26,48 @@ export function addService(store: RegistryStore, service: NewService, domainsPer
   refuseBeyondLimit(store, accountId, domainsPerAccount);
   const holder = slugHolder(store, service);
   return holder === null ? insertService(store, service) : updateService(store, holder, service);
+}
+
+/** The live owner's service with that domain. */
+export function findOwned({ kysely, queries }: RegistryStore, domain: string): ServiceRow | undefined {
+  return queries.first(
+    kysely
+      .selectFrom('services')
+      .selectAll()
+      .where('domain', '=', domain)
+      .where('origin', '=', 'owner')
+      .where('removed', '=', 0),
+  );
+}
+
+/** Registers a domain under the first slug that is free: its dashed form, or that with a number. As {@link addService}. */
+export function registerDomain(
+  store: RegistryStore,
+  service: Pick<NewService, 'domain' | 'accountId' | 'check' | 'verified'>,
+  domainsPerAccount: number,
+): Service {
+  const { domain } = service;
+  const base = dashDomain(domain);
+  for (let number = 1; ; number++) {
+    try {
+      return addService(
+        store,
+        {
+          ...service,
+          slug: number === 1 ? base : `${base}-${number}`,
+          name: domain,
+          category: 'developer',
+          origin: 'owner',
+          paused: false,
+          statusPage: null,
+        },
+        domainsPerAccount,
+      );
+    } catch (error) {
+      const isTaken = error instanceof RegistryError && error.code === 'slug_taken';
+      if (!isTaken || number >= MOST_NUMBERS) throw error;
+    }
+  }
 }
 
 /** Throws `account_limit` where the account has as many live domains as it may. */

@@ -1,16 +1,14 @@
 /** Who owns which domain: claims, proofs and what accounts are told (decisions, Ownership). */
-import { type CheckKind, DEFAULT_CHECK, dashDomain, type Service } from '../../domain/service.ts';
+import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
 import type { AccountNotice, DomainClaim } from '../ports/ownership.ts';
-import type { NewService } from '../ports/registry.ts';
-import { addService } from './owner-services.ts';
+import { forgetHeartbeats } from './heartbeat-rows.ts';
+import { findOwned, refuseBeyondLimit, registerDomain } from './owner-services.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { toDefinition, toService, updateService } from './service-rows.ts';
 
 const MOST_CLAIMS = 100;
 const MOST_NOTICES = 20;
-/** Numbers that are tried behind a slug that is taken. */
-const MOST_NUMBERS = 10_000;
 
 /** The account's services by slug. */
 export function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Service[] {
@@ -76,20 +74,27 @@ export function proveDomain(
   now: number,
   domainsPerAccount: number,
 ): Service {
-  const { kysely, queries } = store;
   dropClaim(store, accountId, domain);
-  const row = queries.first(
-    kysely
-      .selectFrom('services')
-      .selectAll()
-      .where('domain', '=', domain)
-      .where('origin', '=', 'owner')
-      .where('removed', '=', 0),
-  );
-  if (row === undefined) return register(store, accountId, domain, kind, domainsPerAccount);
+  const row = findOwned(store, domain);
+  if (row === undefined) {
+    const check = { ...DEFAULT_CHECK, kind };
+    return registerDomain(store, { domain, accountId, check, verified: true }, domainsPerAccount);
+  }
   const former = row.account_id;
-  const service = updateService(store, row, { ...toDefinition(row), accountId, verified: true });
-  if (former !== accountId) {
+  const { publicDependencies, ...definition } = toDefinition(row);
+  const moves = former !== accountId;
+  if (moves) {
+    refuseBeyondLimit(store, accountId, domainsPerAccount);
+    // What the former owner reported is not the new one's to see, nor to show.
+    forgetHeartbeats(store.database, row.id);
+  }
+  const service = updateService(store, row, {
+    ...definition,
+    ...(publicDependencies === true && !moves ? { publicDependencies } : {}),
+    accountId,
+    verified: true,
+  });
+  if (moves) {
     if (former !== null)
       tell(store, former, now, `${domain} was verified by another account and belongs to it from now on.`);
     tell(
@@ -122,35 +127,4 @@ export function dropNotice({ kysely, queries }: RegistryStore, accountId: number
 /** Tells an account something. */
 export function tell({ kysely, queries }: RegistryStore, accountId: number, at: number, text: string): void {
   queries.run(kysely.insertInto('account_notices').values({ account_id: accountId, at, text }));
-}
-
-function register(
-  store: RegistryStore,
-  accountId: number,
-  domain: string,
-  kind: CheckKind,
-  domainsPerAccount: number,
-): Service {
-  const base = dashDomain(domain);
-  for (let number = 1; ; number++) {
-    const slug = number === 1 ? base : `${base}-${number}`;
-    const service: NewService = {
-      slug,
-      name: domain,
-      domain,
-      category: 'developer',
-      origin: 'owner',
-      accountId,
-      verified: true,
-      paused: false,
-      check: { ...DEFAULT_CHECK, kind },
-      statusPage: null,
-    };
-    try {
-      return addService(store, service, domainsPerAccount);
-    } catch (error) {
-      const isTaken = error instanceof RegistryError && error.code === 'slug_taken';
-      if (!isTaken || number >= MOST_NUMBERS) throw error;
-    }
-  }
 }

@@ -47,7 +47,6 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     addService: (service) => tell(call('addService', [service])),
     removeService: (slug) => tell(call('removeService', [slug])),
     claimDomain: (domain, accountId) => tell(call('claimDomain', [domain, accountId])),
-    verifyDomain: (domain, accountId) => tell(call('verifyDomain', [domain, accountId])),
     changeService: (slug, edit) => tell(call('changeService', [slug, edit])),
     recentHeartbeats: (serviceId) => call('recentHeartbeats', [serviceId]),
     dependenciesOf: (serviceId, limit) => call('dependenciesOf', [serviceId, limit]),

@@ -12,7 +12,7 @@ import type {
   NewSession,
   VendorReading,
 } from '../ports/registry.ts';
-import { changeService, claimDomain, verifyDomain } from './claim-domain.ts';
+import { changeService, claimDomain } from './claim-domain.ts';
 import { dependenciesOf, failingDependencies, recentHeartbeats } from './dependency-rows.ts';
 import { getFact, setFact } from './fact-rows.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
@@ -90,8 +90,6 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     removeService: (slug: string) => write(() => removeService(store, slug)),
     claimDomain: (domain: string, accountId: number) =>
       write(() => claimDomain(store, domain, accountId, domainsPerAccount)),
-    verifyDomain: (domain: string, accountId: number) =>
-      write(() => verifyDomain(store, domain, accountId, domainsPerAccount)),
     changeService: (slug: string, edit: ServiceEdit) => write(() => changeService(store, slug, edit)),
     recentHeartbeats: (serviceId: number) => read(() => recentHeartbeats(store, serviceId)),
     dependenciesOf: (serviceId: number, limit: number) => read(() => dependenciesOf(store, serviceId, limit)),
