@@ -151,7 +151,7 @@ function speaksOf(
 ): boolean {
   const at = Date.parse(is.started_at) - startAt;
   const { start, title } = served.fidelity;
-  if (title && collapse(is.title) !== collapse(incident.title)) return false;
+  if (title !== null && collapse(is.title) !== collapse(title(incident.title))) return false;
   const told = incident.updates[0]?.at ?? incident.startedAt;
   if (start === 'read') return at >= told - PRECISION_MS && at <= knownBy(script, served, told, timing);
   return Math.abs(at - incident.startedAt) <= PRECISION_MS;

@@ -8,6 +8,9 @@ const RESOLVED = 0;
 const LINGER_MS = 30_000;
 const REGION = 'eu-west-1';
 
+/** Where the simulated events happen. */
+export const AWS_REGION_NAME = 'Ireland';
+
 /** Path of the page's document. */
 export const AWS_PATH = '/public/currentevents';
 
@@ -35,7 +38,7 @@ function viewEvent(
   return {
     date: String(seconds(startedAt)),
     arn: `arn:aws:health:${REGION}::event/${service.toUpperCase()}/ISSUE/${id}`,
-    region_name: 'Ireland',
+    region_name: AWS_REGION_NAME,
     status: String(current),
     service,
     service_name: name,

@@ -1,7 +1,7 @@
 /** The simulated formats by kind: how a page is written, where it is, and how much of the script the format can tell. */
 import type { FeedKindName } from '../../../src/feeds/feed-list.ts';
 import { ATOM_PATH, renderAtom } from './atom.ts';
-import { AWS_PATH, renderAws } from './aws.ts';
+import { AWS_PATH, AWS_REGION_NAME, renderAws } from './aws.ts';
 import { AZURE_PAGE, renderAzure } from './azure.ts';
 import { renderBetterStack } from './betterstack.ts';
 import { renderGcp } from './gcp.ts';
@@ -25,8 +25,8 @@ export interface Fidelity {
   /** Whether a start and an end are told, or are the first reading with, and without, the entry. */
   readonly start: 'told' | 'read';
   readonly end: 'told' | 'read';
-  /** Whether the title is told. */
-  readonly title: boolean;
+  /** What becomes of the title; null: it is not told. */
+  readonly title: ((title: string) => string) | null;
   /** What a reader may call each severity; a format without severities has one word for all. */
   readonly severities: Readonly<Record<ToldSeverity, readonly string[]>>;
   readonly maintenances: boolean;
@@ -49,7 +49,7 @@ const FULL: Fidelity = {
   texts: 'all',
   start: 'told',
   end: 'told',
-  title: true,
+  title: (title) => title,
   severities: EXACT,
   maintenances: false,
 };
@@ -75,7 +75,11 @@ export const VENDOR_KINDS: Readonly<Record<FeedKindName, VendorKind>> = {
     fidelity: { ...FULL, end: 'read', maintenances: true },
   },
   gcp: { render: renderGcp, fidelity: { ...FULL, statuses: 'open' } },
-  aws: { render: renderAws, feedPath: () => AWS_PATH, fidelity: { ...FULL, statuses: 'open' } },
+  aws: {
+    render: renderAws,
+    feedPath: () => AWS_PATH,
+    fidelity: { ...FULL, statuses: 'open', title: withRegion },
+  },
   azure: {
     render: renderAzure,
     pagePath: AZURE_PAGE,
@@ -98,7 +102,7 @@ export const VENDOR_KINDS: Readonly<Record<FeedKindName, VendorKind>> = {
       texts: 'none',
       start: 'read',
       end: 'read',
-      title: false,
+      title: null,
       severities: NO_CRITICAL,
     },
   },
@@ -121,3 +125,8 @@ export const VENDOR_KINDS: Readonly<Record<FeedKindName, VendorKind>> = {
     },
   },
 };
+
+/** Events of AWS are titled without their region, which readers add. */
+function withRegion(title: string): string {
+  return `${title} (${AWS_REGION_NAME})`;
+}
