@@ -188,7 +188,8 @@ function maintenanceOf(items: readonly ReadItem[], newest: ReadItem, now: number
   const state = stateOf(newest, window, now);
   const startsAt = window?.startsAt ?? stepAt(items, 'running') ?? publishedStart(items, newest, state, now);
   if (startsAt === null) return null;
-  const doneAt = state === 'done' ? (stepAt(items, 'done') ?? timeOf(newest)) : null;
+  const doneAt =
+    state === 'done' && newest.meaning !== null ? (stepAt(items, 'done') ?? timeOf(newest)) : null;
   return buildMaintenance({
     ...baseOf(items, newest),
     updates: items.flatMap((item) => updatesOf(item, now)),

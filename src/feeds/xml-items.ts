@@ -101,7 +101,8 @@ export function readXmlItems({ body }: FeedDocument): XmlFeed {
   const text = decodeXml(body);
   if (text.trim() === '') throw new FeedFormatError('the document is empty');
   const reading = new FeedReader();
-  new Parser(reading, { xmlMode: true }).end(text);
+  // Without `end`, which would close what the document leaves open.
+  new Parser(reading, { xmlMode: true }).write(text);
   return reading.feed();
 }
 
@@ -162,17 +163,17 @@ class FeedReader {
     this.#add(nested ? data.replaceAll('&', '&amp;').replaceAll('<', '&lt;') : data);
   }
 
-  onclosetag(qualified: string, isImplied: boolean): void {
+  onclosetag(qualified: string): void {
     const capture = this.#capture;
     if (capture !== null && this.#depth > capture.depth) this.#add(`</${qualified}>`);
     else if (capture !== null) this.#endField(capture);
     if (this.#item?.depth === this.#depth) this.#endItem(this.#item.draft);
     this.#depth -= 1;
-    if (this.#depth === 0) this.#end(!isImplied);
+    if (this.#depth === 0) this.#end();
   }
 
-  #end(isWhole: boolean): void {
-    this.#isWhole = isWhole;
+  #end(): void {
+    this.#isWhole = true;
     // Nothing behind the root is part of the document.
     this.#parser?.pause();
   }
@@ -230,7 +231,7 @@ class FeedReader {
       content: field('content'),
       categories,
     });
-    if (this.#items.length >= MOST_ITEMS) this.#end(true);
+    if (this.#items.length >= MOST_ITEMS) this.#end();
   }
 
   #declare(attributes: Readonly<Record<string, string>>): void {

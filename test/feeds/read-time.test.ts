@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { readTime } from '../../src/feeds/read-time.ts';
+
+const NOON = Date.UTC(2026, 8, 20, 12);
+
+t.test('it reads every form in which vendors write a time', async (t) => {
+  for (const text of [
+    '2026-09-20T12:00:00Z',
+    '2026-09-20T12:00:00.000Z',
+    '2026-09-20t12:00:00z',
+    '2026-09-20 12:00:00 UTC',
+    '2026-09-20T12:00:00',
+    '2026-09-20T12:00',
+    '2026-09-20T05:00:00-07:00',
+    '2026-09-20T17:30:00+0530',
+    '2026-09-20T14:00:00+02',
+    ' 2026-09-20T12:00:00Z ',
+    'Sun, 20 Sep 2026 12:00:00 GMT',
+    'Sun, 20 Sep 2026 12:00:00 Z',
+    'Sun, 20 Sep 2026 12:00:00 +0000',
+    'Sun, 20 Sep 2026 14:00:00 +0200',
+    'Sun, 20 Sep 2026 05:00:00 PDT',
+    'Sun, 20 Sep 2026 07:00 EST',
+    '20 Sep 2026 12:00:00 UT',
+    '20 September 26 12:00 GMT+0',
+    'Sun Sep 20 2026 12:00:00 GMT+0000 (Coordinated Universal Time)',
+    'Sun Sep 20 2026 14:00:00 GMT+0200 (Central European Summer Time)',
+    'Sun Sep 20 2026 12:00:00',
+    '1789905600',
+    '1789905600.0',
+    1_789_905_600,
+    1_789_905_600_000,
+    '1789905600000',
+  ])
+    t.equal(readTime(text), NOON, String(text));
+  t.equal(readTime('2026-09-20T12:00:00.1239Z'), NOON + 123);
+  t.equal(readTime('2026-09-20'), Date.UTC(2026, 8, 20));
+  t.equal(readTime('2028-02-29T00:00:00Z'), Date.UTC(2028, 1, 29));
+  t.equal(readTime('1999-12-31T23:30:00-01:00'), Date.UTC(2000, 0, 1, 0, 30));
+});
+
+t.test('it reads nothing else as a time', async (t) => {
+  for (const value of [
+    ...['', 'now', 'yesterday', '12:00', '2026', '2026-09', '20/09/2026', '09/20/2026 12:00', 'Sep 20'],
+    ...['2026-02-30T00:00:00Z', '2026-13-01', '2026-09-20T25:00:00Z', '2026-09-20T12:60:00Z', '2027-02-29'],
+    ...['2026-09-20T12:00:00 XYZ', 'Sun, 20 Sep 2026 12:00:00 XYZ', 'Sun, 20 Foo 2026 12:00:00 GMT'],
+    ...['2026-09-20T12:00:00+99:00', 'Sun, 20 Sep 2026 12:00:00 constructor', '2026-09-20T12:00:00Z; drop'],
+    ...['1999-12-31T23:59:59Z', '2100-01-01T00:00:00Z', '0', '-1', '12345', '99999999999999999999'],
+    ...[
+      0,
+      -1,
+      1e20,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      null,
+      undefined,
+      true,
+      {},
+      [],
+      [1_789_905_600],
+      new Date(NOON),
+    ],
+    'x'.repeat(100_000),
+  ])
+    t.equal(readTime(value), null, String(value).slice(0, 60));
+});
+
+t.test('a time that was written is read again', async () => {
+  const times = fc.date({
+    min: new Date('2000-01-01T00:00:00Z'),
+    max: new Date('2099-12-31T23:59:59Z'),
+    noInvalidDate: true,
+  });
+  fc.assert(
+    fc.property(times, (date) => {
+      const second = Math.floor(date.getTime() / 1_000) * 1_000;
+      return (
+        readTime(date.toISOString()) === date.getTime() &&
+        readTime(date.toUTCString()) === second &&
+        readTime(date.toString()) === second
+      );
+    }),
+  );
+});
+
+t.test('it gives a whole number of the 21st century or nothing', async () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.anything(), fc.string(), fc.double(), fc.integer()), (value) => {
+      const at = readTime(value);
+      return at === null || (Number.isInteger(at) && at >= Date.UTC(2000, 0) && at < Date.UTC(2100, 0));
+    }),
+  );
+});

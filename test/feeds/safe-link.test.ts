@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { safeLink } from '../../src/feeds/safe-link.ts';
+
+const BASE = 'https://status.example.com/history';
+
+t.test('it gives links that can be followed, and nothing else', async (t) => {
+  for (const [value, link] of [
+    ['https://a.example/x?y#z', 'https://a.example/x?y#z'],
+    ['http://a.example', 'http://a.example/'],
+    [' https://a.example/ ', 'https://a.example/'],
+    ['/incidents/1', 'https://status.example.com/incidents/1'],
+    ['incidents/1', 'https://status.example.com/incidents/1'],
+    ['//cdn.example/x', 'https://cdn.example/x'],
+    ['https://a.example/"><b>\'', 'https://a.example/%22%3E%3Cb%3E%27'],
+    ['javascript:alert(1)', null],
+    ['JaVa\nScRiPt:alert(1)', null],
+    ['data:text/html,x', null],
+    ['ftp://a.example/', null],
+    ['mailto:a@example.com', null],
+    ['https://user@a.example/', null],
+    ['https://user:pass@a.example/', null],
+    ['https://', null],
+    ['https://a.example:99999/', null],
+    ['', null],
+    ['   ', null],
+    [`https://a.example/${'x'.repeat(2_000)}`, null],
+    [`https://a.example/${'é'.repeat(400)}`, null],
+    [42, null],
+    [null, null],
+    [{}, null],
+  ] as const)
+    t.equal(safeLink(value, BASE), link, String(value).slice(0, 60));
+});
+
+t.test('no link leaves its attribute or its scheme', async () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string(), fc.webUrl({ withFragments: true, withQueryParameters: true })),
+      (value) => {
+        const link = safeLink(value, BASE);
+        return link === null || (/^https?:\/\/[^\s"'<>`]+$/.test(link) && link.length <= 2_000);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
