@@ -111,7 +111,6 @@ export const VENDOR_KINDS: Readonly<Record<FeedKindName, VendorKind>> = {
     feedPath: () => RSS_PATH,
     fidelity: {
       ...FULL,
-      texts: 'newest',
       severities: { minor: ['minor'], major: ['minor'], critical: ['minor'] },
     },
   },
@@ -120,7 +119,6 @@ export const VENDOR_KINDS: Readonly<Record<FeedKindName, VendorKind>> = {
     feedPath: () => ATOM_PATH,
     fidelity: {
       ...FULL,
-      texts: 'newest',
       severities: { minor: ['minor'], major: ['minor'], critical: ['minor'] },
     },
   },
