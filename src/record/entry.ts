@@ -24,6 +24,8 @@ export interface Entry {
   memoryChanged: boolean;
   /** The newest change of the definition changed how it is checked: what was found before says nothing of that. */
   checkChanged: boolean;
+  /** It has sent a heartbeat that counted, so that its silence says something. */
+  hasReported: boolean;
   /** Newest timestamp of its heartbeats, epoch milliseconds; null: none had one. */
   toldAt: number | null;
   /** Set while a change is being written; what comes waits in `queue` meanwhile, so that their order is kept. */
@@ -35,7 +37,14 @@ export interface Entry {
 }
 
 /** Takes a service's state over from the registry. */
-export function createEntry({ service, current, memory, openIncident, toldAt }: ServiceState): Entry {
+export function createEntry({
+  service,
+  current,
+  memory,
+  openIncident,
+  toldAt,
+  heardAt,
+}: ServiceState): Entry {
   return {
     service,
     current,
@@ -43,6 +52,7 @@ export function createEntry({ service, current, memory, openIncident, toldAt }: 
     memory,
     memoryChanged: false,
     checkChanged: false,
+    hasReported: (heardAt ?? null) !== null,
     toldAt: toldAt ?? null,
     pending: null,
     queue: null,

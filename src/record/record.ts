@@ -242,16 +242,20 @@ export function createRecord(options: RecordOptions): ResultRecord {
 
   function onHeartbeat(...written: Parameters<JudgingOptions['onHeartbeat']>): Sample | null {
     const [entry, , { counted, arrivedAt }] = written;
-    if (counted) silence.arm(entry.service.id, arrivedAt, silenceOf(entry.service.check, silenceMs));
+    if (counted) {
+      entry.hasReported = true;
+      silence.arm(entry.service.id, arrivedAt, silenceOf(entry.service.check, silenceMs));
+    }
     return desk.finish(...written);
   }
 
-  /** A service that reports by itself, and whose status is known, has a deadline; after a change of its length a new one. */
-  function watchSilence({ service, current }: Entry): void {
+  /** A service that reports by itself, and has reported or been checked, has a deadline; after a change of its length a new one. */
+  function watchSilence({ service, current, hasReported }: Entry): void {
     const lengthMs = silenceOf(service.check, silenceMs);
-    if (!isListening(service) || current.latest === null) silence.disarm(service.id);
+    const isKnown = hasReported || current.latest !== null;
+    if (!isListening(service) || !isKnown) silence.disarm(service.id);
     else if (silence.deadlineOf(service.id)?.silenceMs !== lengthMs)
-      silence.arm(service.id, clock.now(), lengthMs, current.latest.source === 'silence' ? 1 : 0);
+      silence.arm(service.id, clock.now(), lengthMs, current.latest?.source === 'silence' ? 1 : 0);
   }
 
   function onRulingsChange(): void {

@@ -103,6 +103,7 @@ export interface World {
 export interface WorldOptions {
   readonly services?: readonly Service[];
   readonly controlTargets?: number;
+  readonly silenceMs?: number;
   readonly clock?: FakeClock;
   readonly registry?: MemoryRegistry;
   /** True: the status store refuses records. */
@@ -155,7 +156,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
           return service;
         },
       },
-      silenceMs: 600_000,
+      silenceMs: options.silenceMs ?? 600_000,
     },
     askControlTargets() {
       questions.push(clock.now());

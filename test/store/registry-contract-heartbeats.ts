@@ -239,9 +239,10 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
   t.test('it remembers the newest timestamp of those that counted, for the next start', async (t) => {
     const { registry, send } = await withService(t, open);
     const toldAt = async () => (await registry.loadServices())[0]?.toldAt;
-    t.equal(await toldAt(), undefined);
-    await send(beat());
-    t.equal(await toldAt(), undefined);
+    const heardAt = async () => (await registry.loadServices())[0]?.heardAt;
+    t.same([await toldAt(), await heardAt()], [undefined, undefined]);
+    await send(beat(), beat({ arrivedAt: NOON + 1, counted: false }));
+    t.same([await toldAt(), await heardAt()], [undefined, NOON]);
     await send(beat({ timestamp: NOON - 50 }), beat({ timestamp: NOON - 70, counted: false }));
     t.equal(await toldAt(), NOON - 50);
     await send(beat({ timestamp: null }), beat({ kind: 'start', timestamp: NOON, verdict: null }));

@@ -10,6 +10,7 @@ import type { ProbeMemory } from '../../domain/result.ts';
 import type { Service } from '../../domain/service.ts';
 import type { HeartbeatBook, HeartbeatWrite } from './heartbeats.ts';
 import type { OwnershipBook } from './ownership.ts';
+import type { WebhookBook } from './webhooks.ts';
 
 /** A change of the list of services; `service` is null where it was removed. */
 export interface ServiceChange {
@@ -70,6 +71,8 @@ export interface ServiceState {
   readonly openIncident: Incident | null;
   /** Newest timestamp that its heartbeats carried, epoch milliseconds; null or absent: none did. */
   readonly toldAt?: number | null;
+  /** When its newest heartbeat that counted arrived, a start too, epoch milliseconds; null or absent: there was none. */
+  readonly heardAt?: number | null;
 }
 
 /** An account that owns services and keys. */
@@ -172,7 +175,7 @@ export type RegistryErrorCode =
   | 'catalogue_domain';
 
 /** Durable memory of services, judgements, accounts and keys. */
-export interface Registry extends HeartbeatBook, OwnershipBook {
+export interface Registry extends HeartbeatBook, OwnershipBook, WebhookBook {
   /** Every service with its state, for the start. */
   loadServices(): Promise<ServiceState[]>;
   /** Replaces the public list as one transaction. A service that left the list keeps its slug reserved. */

@@ -39,6 +39,7 @@ export function loadServices({ kysely, queries }: RegistryStore): ServiceState[]
           'latest',
           'memory',
           'timestamp',
+          'arrived_at',
         ])
         .where('removed', '=', 0)
         .orderBy('services.id'),
@@ -49,5 +50,6 @@ export function loadServices({ kysely, queries }: RegistryStore): ServiceState[]
       memory: row.memory === null ? NO_MEMORY : JSON.parse(row.memory),
       openIncident: open.get(row.id) ?? null,
       ...(row.timestamp === null ? {} : { toldAt: row.timestamp }),
+      ...(row.arrived_at === null ? {} : { heardAt: row.arrived_at }),
     }));
 }
