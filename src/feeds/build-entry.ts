@@ -7,6 +7,7 @@ const LONGEST_KEY = 300;
 const LONGEST_TITLE = 300;
 const MOST_UPDATES = 100;
 const MOST_COMPONENTS = 1_000;
+const LONGEST_RAW_NAME = 1_000;
 
 /** What a reader found of an entry, unbounded and as the vendor wrote it. */
 interface EntryDraft {
@@ -58,16 +59,22 @@ export function buildMaintenance(draft: MaintenanceDraft): FeedMaintenance {
 }
 
 function buildBase({ key, title, sourceUrl, components, updates }: EntryDraft, fallbackTitle: string) {
-  const names = new Set(
-    components.map((name) => oneLine(plainText(name), LONGEST_TITLE)).filter((name) => name !== ''),
-  );
+  // Cut before they are read: one long name may stand in thousands of entries.
+  const raw = new Set(components.map((name) => name.slice(0, LONGEST_RAW_NAME)));
+  const names = [...raw].slice(0, MOST_COMPONENTS).map((name) => oneLine(plainText(name), LONGEST_TITLE));
+  const named = [...new Set(names)].filter((name) => name !== '');
   return {
-    key: key.length > LONGEST_KEY ? createHash('sha256').update(key).digest('hex') : key,
+    key: isPlainKey(key) ? key : createHash('sha256').update(key).digest('hex'),
     title: oneLine(plainText(title), LONGEST_TITLE) || fallbackTitle,
     sourceUrl,
-    components: names.size === 0 ? null : [...names].slice(0, MOST_COMPONENTS),
+    components: named.length === 0 ? null : named,
     updates: orderUpdates(updates),
   };
+}
+
+/** Whether a store gives it back as it was. */
+function isPlainKey(key: string): boolean {
+  return key.length <= LONGEST_KEY && key.isWellFormed() && !/\p{Cc}/u.test(key);
 }
 
 function orderUpdates(updates: readonly FeedUpdate[]): FeedUpdate[] {

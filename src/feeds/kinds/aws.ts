@@ -120,8 +120,9 @@ function readSeverity(item: JsonObject, code: number | null): FeedIncident['seve
   const past = [
     ...toObjects(member(item, 'event_log')).map((entry) => member(entry, 'status')),
     ...impacted.map((service) => member(service, 'max')),
-  ].map((value) => toNumber(value) ?? 0);
-  const weight = code !== null && code > 0 ? code : Math.max(0, ...past);
+  ];
+  const worst = past.reduce<number>((before, value) => Math.max(before, toNumber(value) ?? 0), 0);
+  const weight = code !== null && code > 0 ? code : worst;
   if (weight >= 3) return 'critical';
   return weight >= 2 ? 'major' : 'minor';
 }

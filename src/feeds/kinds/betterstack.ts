@@ -28,7 +28,10 @@ const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
 const OVER = new Set(['resolved', 'operational']);
 
 /** What is included, by type and identifier. */
-type Included = (type: string, id: string) => JsonObject | null;
+type Included = ReadonlyMap<string, JsonObject>;
+
+/** Parts that one report or update names. */
+const MOST_AFFECTED = 1_000;
 
 /** Reads Better Stack. */
 export const betterstack: FeedKind = {
@@ -39,9 +42,8 @@ export const betterstack: FeedKind = {
       read(document, now) {
         const included = requireIncluded(document);
         const byId = new Map(included.map((item) => [`${typeOf(item)} ${idOf(item)}`, item]));
-        const find: Included = (type, id) => byId.get(`${type} ${id}`) ?? null;
         const reports = included.filter((item) => typeOf(item) === 'status_report' && idOf(item) !== '');
-        const found = reports.map((report) => readReport(report, find, pageUrl));
+        const found = reports.map((report) => readReport(report, byId, pageUrl));
         return {
           entries: collectEntries(
             found.filter((entry) => entry !== null),
@@ -61,10 +63,14 @@ function requireIncluded(document: FeedDocument): JsonObject[] {
   return requireObjects(top, 'included');
 }
 
-function readReport(report: JsonObject, find: Included, pageUrl: string): FeedEntry | null {
+function readReport(
+  report: JsonObject,
+  included: Map<string, JsonObject>,
+  pageUrl: string,
+): FeedEntry | null {
   const attributes = member(report, 'attributes');
-  const linked = linkedUpdates(report, find);
-  const affected = [attributes, ...linked].flatMap((one) => toObjects(member(one, 'affected_resources')));
+  const linked = takeUpdates(report, included);
+  const affected = [attributes, ...linked].flatMap(affectedBy);
   const words = affected.map((one) => toWord(member(one, 'status')));
   const aggregate = toWord(member(attributes, 'aggregate_state'));
   const startsAt = readTime(member(attributes, 'starts_at'));
@@ -73,7 +79,7 @@ function readReport(report: JsonObject, find: Included, pageUrl: string): FeedEn
     key: idOf(report),
     title: toText(member(attributes, 'title')),
     sourceUrl: pageUrl,
-    components: affected.flatMap((one) => namesOf(toText(member(one, 'status_page_resource_id')), find)),
+    components: affected.flatMap((one) => namesOf(toText(member(one, 'status_page_resource_id')), included)),
   };
   if (toWord(member(attributes, 'report_type')) === 'maintenance' || aggregate === 'maintenance') {
     if (startsAt === null) return null;
@@ -94,16 +100,27 @@ function readReport(report: JsonObject, find: Included, pageUrl: string): FeedEn
   });
 }
 
-/** The attributes of a report's updates. */
-function linkedUpdates(report: JsonObject, find: Included): unknown[] {
+/**
+ * The attributes of a report's updates. An update belongs to one report and is taken away with it: a document in which
+ * all reports link to all updates must not grow to their product.
+ */
+function takeUpdates(report: JsonObject, included: Map<string, JsonObject>): unknown[] {
   const links = member(member(member(report, 'relationships'), 'status_updates'), 'data');
-  return toObjects(links).map((link) => member(find('status_update', idOf(link)), 'attributes'));
+  return toObjects(links).flatMap((link) => {
+    const name = `status_update ${idOf(link)}`;
+    const update = included.get(name);
+    return update !== undefined && included.delete(name) ? [member(update, 'attributes')] : [];
+  });
+}
+
+function affectedBy(attributes: unknown): JsonObject[] {
+  return toObjects(member(attributes, 'affected_resources')).slice(0, MOST_AFFECTED);
 }
 
 /** An update in which all parts have recovered is the end; so is the newest one of a report that is over. */
 function incidentUpdates(linked: readonly unknown[], over: boolean): FeedUpdate[] {
   const updates = timedTexts(linked).map(({ at, text, attributes }): FeedUpdate => {
-    const affected = toObjects(member(attributes, 'affected_resources'));
+    const affected = affectedBy(attributes);
     const recovered = affected.length > 0 && affected.every((one) => OVER.has(toWord(member(one, 'status'))));
     return { at, status: recovered ? 'resolved' : 'investigating', text };
   });
@@ -127,9 +144,9 @@ function timedTexts(linked: readonly unknown[]) {
 }
 
 /** A part's name, identifier and section. */
-function namesOf(resourceId: string, find: Included): string[] {
-  const attributes = member(find('status_page_resource', resourceId), 'attributes');
-  const section = find('status_page_section', toText(member(attributes, 'status_page_section_id')));
+function namesOf(resourceId: string, included: Included): string[] {
+  const attributes = member(included.get(`status_page_resource ${resourceId}`), 'attributes');
+  const section = included.get(`status_page_section ${toText(member(attributes, 'status_page_section_id'))}`);
   const sectionName = toText(member(member(section, 'attributes'), 'name'));
   return [toText(member(attributes, 'public_name')), resourceId, sectionName];
 }

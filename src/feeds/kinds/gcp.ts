@@ -35,7 +35,9 @@ export const gcp: FeedKind = {
 /** A list that holds something, but no incident, is of another kind. */
 function requireIncidents(document: FeedDocument): JsonObject[] {
   const list = readJsonList(document);
-  const items = toObjects(list).filter((item) => toText(member(item, 'id')) !== '' && 'begin' in item);
+  const items = toObjects(list).filter(
+    (item) => toText(member(item, 'id')) !== '' && Object.hasOwn(item, 'begin'),
+  );
   if (items.length === 0 && list.length > 0) throw new FeedFormatError('the document lists no incident');
   return items;
 }

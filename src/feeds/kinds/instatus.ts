@@ -45,6 +45,8 @@ const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
 /** No maintenance lasts longer than a year; a longer one is a mistake. */
 const LONGEST_MINUTES = 366 * 24 * 60;
 
+const LONGEST_URL = 2_000;
+
 /** Reads Instatus. */
 export const instatus: FeedKind = {
   addresses: ({ pageUrl, feedUrl }) => [
@@ -122,9 +124,9 @@ function common(item: JsonObject, key: string, pageUrl: string) {
 function keyOf(item: JsonObject, startsAt: number | null): string | null {
   const id = toText(member(item, 'id'));
   if (id !== '') return id;
-  const path = URL.parse(toText(member(item, 'url')), 'https://localhost')?.pathname ?? '';
-  const last = path.replace(/\/+$/, '').split('/').at(-1) ?? '';
-  if (last !== '') return last;
+  const path = URL.parse(toText(member(item, 'url')).slice(0, LONGEST_URL), 'https://localhost')?.pathname;
+  const last = path?.split('/').findLast((part) => part !== '');
+  if (last !== undefined) return last;
   const name = toText(member(item, 'name'));
   return name !== '' && startsAt !== null ? `${name} ${startsAt}` : null;
 }

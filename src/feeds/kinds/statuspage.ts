@@ -92,14 +92,14 @@ export function readStatuspageEntries(
   source: FeedSource,
 ): FeedEntry[] {
   const top = readJsonObject(document);
-  const page = requirePage(top);
+  const home = homeOf(requirePage(top), source);
   return requireObjects(top, list).flatMap((item) => {
     const status = toWord(member(item, 'status'));
     const maintained =
       list === 'scheduled_maintenances' ||
       toWord(member(item, 'impact')) === 'maintenance' ||
       lookUp(STATES, status) !== null;
-    return (maintained ? readMaintenance(item, page, source) : readIncident(item, page, source)) ?? [];
+    return (maintained ? readMaintenance(item, home) : readIncident(item, home)) ?? [];
   });
 }
 
@@ -111,7 +111,7 @@ function requirePage(top: JsonObject): JsonObject {
   throw new FeedFormatError(inactive ? 'the page is inactive' : 'the document names no page');
 }
 
-function readIncident(item: JsonObject, page: JsonObject, source: FeedSource): FeedIncident | null {
+function readIncident(item: JsonObject, home: string): FeedIncident | null {
   const key = toText(member(item, 'id'));
   if (key === '') return null;
   const resolvedAt = readTime(member(item, 'resolved_at'));
@@ -120,7 +120,7 @@ function readIncident(item: JsonObject, page: JsonObject, source: FeedSource): F
   return buildIncident({
     key,
     title: toText(member(item, 'name')),
-    sourceUrl: linkOf(item, key, page, source),
+    sourceUrl: linkOf(item, key, home),
     components: readComponents(item),
     updates: readUpdates(item),
     severity: lookUp(SEVERITIES, toWord(member(item, 'impact'))) ?? 'minor',
@@ -131,7 +131,7 @@ function readIncident(item: JsonObject, page: JsonObject, source: FeedSource): F
   });
 }
 
-function readMaintenance(item: JsonObject, page: JsonObject, source: FeedSource): FeedMaintenance | null {
+function readMaintenance(item: JsonObject, home: string): FeedMaintenance | null {
   const key = toText(member(item, 'id'));
   const startsAt = ['scheduled_for', 'started_at', 'created_at']
     .map((name) => readTime(member(item, name)))
@@ -143,7 +143,7 @@ function readMaintenance(item: JsonObject, page: JsonObject, source: FeedSource)
   return buildMaintenance({
     key,
     title: toText(member(item, 'name')),
-    sourceUrl: linkOf(item, key, page, source),
+    sourceUrl: linkOf(item, key, home),
     components: readComponents(item),
     updates: readUpdates(item),
     startsAt,
@@ -161,10 +161,14 @@ function stateOf(word: string, resolvedAt: number | null): FeedMaintenance['stat
   return status === 'resolved' ? 'done' : 'running';
 }
 
-function linkOf(item: JsonObject, key: string, page: JsonObject, { pageUrl }: FeedSource): string {
-  const home = safeLink(member(page, 'url'), pageUrl) ?? pageUrl;
-  const own = `${pageBase(home)}/incidents/${encodeURIComponent(key.slice(0, 300).toWellFormed())}`;
-  return safeLink(member(item, 'shortlink'), pageUrl) ?? safeLink(own, pageUrl) ?? pageUrl;
+/** The page's address without a slash at its end. */
+function homeOf(page: JsonObject, { pageUrl }: FeedSource): string {
+  return pageBase(safeLink(member(page, 'url'), pageUrl) ?? pageUrl);
+}
+
+function linkOf(item: JsonObject, key: string, home: string): string {
+  const own = `${home}/incidents/${encodeURIComponent(key.slice(0, 300).toWellFormed())}`;
+  return safeLink(member(item, 'shortlink'), home) ?? safeLink(own, home) ?? home;
 }
 
 /** Of the incident and of its updates: a part that has recovered is no longer among the incident's own. */

@@ -1,0 +1,33 @@
+/** Every kind of status page that has a feed, by its name in the catalogue. */
+import type { FeedKind } from './feed-kind.ts';
+import type { FeedKindName } from './feed-list.ts';
+import { atom } from './kinds/atom.ts';
+import { aws } from './kinds/aws.ts';
+import { azure } from './kinds/azure.ts';
+import { betterstack } from './kinds/betterstack.ts';
+import { gcp } from './kinds/gcp.ts';
+import { heroku } from './kinds/heroku.ts';
+import { incidentio } from './kinds/incidentio.ts';
+import { instatus } from './kinds/instatus.ts';
+import { rss } from './kinds/rss.ts';
+import { salesforce } from './kinds/salesforce.ts';
+import { slack } from './kinds/slack.ts';
+import { statusio } from './kinds/statusio.ts';
+import { statuspage } from './kinds/statuspage.ts';
+
+/** The readers. */
+export const FEED_KINDS: Readonly<Record<FeedKindName, FeedKind>> = {
+  statuspage,
+  incidentio,
+  instatus,
+  betterstack,
+  statusio,
+  gcp,
+  aws,
+  azure,
+  slack,
+  heroku,
+  salesforce,
+  rss,
+  atom,
+};
