@@ -13,6 +13,7 @@ import { createLimitMemory, createRateLimiter } from './rate-limits.ts';
 import { createBodyReader } from './request-body.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
 import { createServe, type ServeOptions } from './serve.ts';
+import { createSharedRateLimiter, type LimitServer } from './shared-limits.ts';
 
 /** What the API needs. */
 export interface ApiOptions extends Omit<RouteSources, 'now' | 'limits'> {
@@ -24,6 +25,8 @@ export interface ApiOptions extends Omit<RouteSources, 'now' | 'limits'> {
     readonly domainsPerAccount: number;
   };
   readonly authenticator: ServeOptions['authenticator'];
+  /** Where several processes count together; null: this one counts for itself. Default null. */
+  readonly limitServer?: LimitServer | null;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -59,17 +62,20 @@ export function createApi(options: ApiOptions): Api {
   };
   const addresses = createLimitMemory(clock);
   const keys = createLimitMemory(clock);
-  const both = (name: string) => ({
-    anonymous: createRateLimiter(name, anonymousPerMinute, addresses),
-    authenticated: createRateLimiter(name, authenticatedPerMinute, keys),
+  const { limitServer = null } = options;
+  const limiter = (name: string, who: 'address' | 'key', max: number) => {
+    const local = createRateLimiter(name, max, who === 'address' ? addresses : keys);
+    if (limitServer === null) return local;
+    return createSharedRateLimiter(`${name}:${who}`, max, { server: limitServer, local, clock });
+  };
+  const both = (name: string, ofAddress: number, ofKey: number) => ({
+    anonymous: limiter(name, 'address', ofAddress),
+    authenticated: limiter(name, 'key', ofKey),
   });
   const limiters = {
-    api: both('api'),
-    pictures: both('pictures'),
-    pages: {
-      anonymous: createRateLimiter('pages', PAGES_PER_MINUTE, addresses),
-      authenticated: createRateLimiter('pages', PAGES_PER_MINUTE, keys),
-    },
+    api: both('api', anonymousPerMinute, authenticatedPerMinute),
+    pictures: both('pictures', anonymousPerMinute, authenticatedPerMinute),
+    pages: both('pages', PAGES_PER_MINUTE, PAGES_PER_MINUTE),
   };
   const serve = createServe({
     siteUrl: settings.siteUrl,

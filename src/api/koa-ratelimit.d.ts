@@ -2,8 +2,8 @@
 declare module 'koa-ratelimit' {
   /** Options of the memory driver. */
   interface RateLimitOptions {
-    readonly driver: 'memory';
-    /** A Map, as far as get, has and set. */
+    readonly driver: 'memory' | 'redis';
+    /** `memory`: a Map, as far as get, has and set. `redis`: what has the command `ratelimiter`. */
     readonly db: object;
     /** Milliseconds. */
     readonly duration: number;

@@ -22,12 +22,13 @@ export interface RateLimiter {
   /** Charges a request to a client. */
   charge(client: string): Promise<Allowance>;
   /** What the client has left, without a charge. */
-  look(client: string): Allowance;
+  look(client: string): Allowance | Promise<Allowance>;
   /** Requests a minute; may be changed while running. A window that is open keeps the limit it began with. */
   setMax(max: number): void;
 }
 
-const WINDOW_MS = 60_000;
+/** Length of a window, milliseconds (contract 8). */
+export const WINDOW_MS = 60_000;
 /** At most so many addresses are remembered in a process (decisions). */
 const CLIENTS_KEPT = 100_000;
 
@@ -36,8 +37,13 @@ export function createLimitMemory(clock: Clock, clientsKept = CLIENTS_KEPT): Lim
   return new LimitMemory(clock, clientsKept);
 }
 
+/** A limiter of this process alone, which can be looked at at once. */
+export interface LocalRateLimiter extends RateLimiter {
+  look(client: string): Allowance;
+}
+
 /** Makes a limiter of `max` requests a minute for each client. Limiters of one memory are told apart by `name`. */
-export function createRateLimiter(name: string, max: number, memory: LimitMemory): RateLimiter {
+export function createRateLimiter(name: string, max: number, memory: LimitMemory): LocalRateLimiter {
   let limit = max;
   const makeCheck = () =>
     ratelimit({
@@ -95,16 +101,17 @@ interface LibraryEntry {
 type LimitEntry = LibraryEntry & Window;
 
 /** The part of a Koa context that the library touches. */
-interface LimitContext {
+export interface LimitContext {
   readonly client: string;
-  figures: { remaining?: number };
+  figures: { remaining?: number; reset?: number; total?: number };
   readonly state: object;
   status: number;
   body: unknown;
   set(name: object | string, value?: unknown): void;
 }
 
-function createContext(client: string): LimitContext {
+/** A context in which the library leaves its figures. */
+export function createContext(client: string): LimitContext {
   return {
     client,
     figures: {},
@@ -117,7 +124,8 @@ function createContext(client: string): LimitContext {
   };
 }
 
-const pass = () => Promise.resolve();
+/** The library's `next`: the request goes on elsewhere. */
+export const pass = () => Promise.resolve();
 
 /**
  * The library hands its entries out and changes them later, so that requests of one moment would share a figure: `get`

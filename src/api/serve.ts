@@ -108,7 +108,7 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
       const { payer, refused, key } = await admit(route, request);
       const unchanged = refused === null ? await findUnchanged(route, request) : null;
       if (unchanged !== null && payer !== null)
-        return complete(unchanged, route, request, payer[0].look(payer[1]));
+        return complete(unchanged, route, request, await payer[0].look(payer[1]));
       if (payer !== null) allowance = await payer[0].charge(payer[1]);
       if (allowance?.allowed === false) throw rateLimited(allowance);
       if (refused !== null) throw refused;
@@ -117,7 +117,8 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
       answer = answerError(thrown, request);
       if (answer.status >= 500) route.post?.onFault();
     }
-    allowance ??= route.look?.(request.client) ?? bucketOf(route)?.anonymous.look(request.client) ?? null;
+    allowance ??=
+      route.look?.(request.client) ?? (await bucketOf(route)?.anonymous.look(request.client)) ?? null;
     return complete(answer, route, request, allowance);
   };
 }

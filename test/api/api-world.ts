@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createApi } from '../../src/api/api.ts';
 import { createHttpServer } from '../../src/api/http-server.ts';
 import { createServiceDirectory } from '../../src/api/service-directory.ts';
+import type { LimitServer } from '../../src/api/shared-limits.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
 import { generateKeyText, readKey } from '../../src/auth/key-text.ts';
 import { createFakeClock } from '../../src/clock.ts';
@@ -119,6 +120,7 @@ export interface WorldOptions {
   readonly authenticatedPerMinute?: number;
   readonly log?: Log;
   readonly siteUrl?: string;
+  readonly limitServer?: LimitServer;
 }
 
 /** An answer with its body read. */
@@ -265,6 +267,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       return () => void listeners.delete(listener);
     },
     readiness: () => state,
+    limitServer: options.limitServer ?? null,
     metrics,
     clock,
     log,

@@ -90,18 +90,26 @@ export async function startRedisCluster(t: Test): Promise<RedisCluster> {
     [0, 1, 2].map(async (number) => {
       const port = await freePort();
       const bus = await freePort();
-      const args = ['--cluster-enabled', 'yes', '--cluster-port', String(bus)];
+      const args = [
+        '--cluster-enabled',
+        'yes',
+        '--cluster-port',
+        String(bus),
+        '--cluster-node-timeout',
+        '2000',
+      ];
       const file = ['--cluster-config-file', join(folder, `nodes-${number}.conf`)];
       const node = await run(t, port, 'redis-server', [...settingsFor(port), ...args, ...file]);
       return { ...node, bus };
     }),
   );
-  const [first] = nodes;
   for (const [index, { client, port, bus }] of nodes.entries()) {
     const [from, to] = [index, index + 1].map((third) => Math.floor((third * SLOTS) / nodes.length));
     await client.call('CLUSTER', 'ADDSLOTSRANGE', String(from), String((to ?? 0) - 1));
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1));
-    if (index > 0) await first?.client.call('CLUSTER', 'MEET', '127.0.0.1', String(port), String(bus));
+    // Each is told of all before it: gossip alone takes seconds.
+    for (const earlier of nodes.slice(0, index))
+      await earlier.client.call('CLUSTER', 'MEET', '127.0.0.1', String(port), String(bus));
   }
   await until(async () => {
     const reports = await Promise.all(nodes.map(({ client }) => client.call('CLUSTER', 'INFO')));

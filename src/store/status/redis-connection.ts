@@ -53,6 +53,7 @@ export class RedisAway extends Error {
 }
 
 const CLOSED = 'the connection was closed';
+const CLIENT_PATIENCE_MS = 1_000;
 const PROBE_MS = 1_000;
 const FIRST_TRY_MS = 20;
 const LONGEST_TRY_MS = 500;
@@ -64,7 +65,8 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   const { address, purpose, timeoutMs, prepare, probe, clock, log } = options;
   const client = createRedisClient(address, {
     name: `upbeat-${purpose}`,
-    timeoutMs,
+    // Frees what waits; when an answer is late is decided here.
+    timeoutMs: timeoutMs + CLIENT_PATIENCE_MS,
     blocking: options.blocking ?? false,
   });
   const where = describeRedis(address);
@@ -146,7 +148,10 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   /** Bounds what the client does not: a cluster's redirections, and commands that may block. */
   function bounded<T>(work: Promise<T>, withinMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cancel = clock.after(withinMs, () => reject(new RedisAway(`no answer within ${withinMs} ms`)));
+      // Where our own event loop was late, the answer may lie in the socket: it is read before the verdict.
+      const cancel = clock.after(withinMs, () =>
+        setImmediate(() => reject(new RedisAway(`no answer within ${withinMs} ms`))),
+      );
       work.then(resolve, reject).finally(cancel);
     });
   }

@@ -1,0 +1,112 @@
+/**
+ * Request limits that several processes count together, by koa-ratelimit's Redis driver. While the server is away each
+ * process counts for itself (decisions, Keys and limits).
+ */
+import ratelimit from 'koa-ratelimit';
+import type { Clock } from '../clock.ts';
+import {
+  type Allowance,
+  createContext,
+  type LimitContext,
+  pass,
+  type RateLimiter,
+  WINDOW_MS,
+} from './rate-limits.ts';
+
+/** Where limits are counted. */
+export interface LimitServer {
+  /** False: it is away; nothing is asked of it. */
+  readonly ready: boolean;
+  /** Runs a script over one key; rejects soon where the server does not answer. */
+  evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown>;
+}
+
+/** What a limiter stands on. */
+export interface SharedLimitParts {
+  readonly server: LimitServer;
+  /** Counts while the server is away. */
+  readonly local: RateLimiter;
+  readonly clock: Clock;
+}
+
+/**
+ * Counts in the same windows as the memory does. It stands in for the driver's own script, which keeps a set with the
+ * time of every request by the clock of each process: its limit slides, it costs a hundred bytes a request, and clocks
+ * that differ count differently. Returns what was left before, milliseconds to the window's end, and the limit with
+ * which the window began.
+ */
+export const LIMIT_SCRIPT = `
+local length, limit, peek = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1'
+local found = redis.call('HMGET', KEYS[1], 'used', 'limit')
+local used, left = tonumber(found[1]), redis.call('PTTL', KEYS[1])
+if used and left > 0 then
+  limit = tonumber(found[2])
+  if not peek and used < limit then redis.call('HINCRBY', KEYS[1], 'used', 1) end
+  return { limit - used, left, limit }
+end
+if not peek then
+  redis.call('HSET', KEYS[1], 'used', 1, 'limit', limit)
+  redis.call('PEXPIRE', KEYS[1], length)
+end
+return { limit, length, limit }
+`;
+
+/** Makes a limiter of `max` requests a minute for each client. Limiters of one server are told apart by `name`. */
+export function createSharedRateLimiter(
+  name: string,
+  max: number,
+  { server, local, clock }: SharedLimitParts,
+): RateLimiter {
+  let limit = max;
+  // The command by which the driver asks its database.
+  const ratelimiter = (key: string, _now: number, lengthMs: number, most: number, peek: string) =>
+    server.evaluate(LIMIT_SCRIPT, key, [lengthMs, most, peek]);
+  const makeCheck = () =>
+    ratelimit({
+      driver: 'redis',
+      db: { ratelimiter },
+      duration: WINDOW_MS,
+      max: limit,
+      namespace: name,
+      id: (context) => (context as LimitContext).client,
+      headers: { remaining: 'remaining', reset: 'reset', total: 'total' },
+      errorMessage: 'limited',
+    });
+  let check = makeCheck();
+  const allowance = (allowed: boolean, remaining: number, leftMs: number, total: number): Allowance => ({
+    allowed,
+    limit: total,
+    remaining,
+    resetAtSeconds: Math.ceil((clock.now() + leftMs) / 1_000),
+    retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
+  });
+  return {
+    async charge(client) {
+      if (!server.ready) return await local.charge(client);
+      const context = createContext(client);
+      try {
+        await check(context, pass);
+      } catch {
+        return await local.charge(client);
+      }
+      const { remaining = 0, reset = WINDOW_MS, total = limit } = context.figures;
+      return allowance(context.status !== 429, remaining, reset, total);
+    },
+    async look(client) {
+      if (!server.ready) return await local.look(client);
+      try {
+        const figures = await ratelimiter(`${name}:${client}`, 0, WINDOW_MS, limit, '1');
+        const [remaining = limit, leftMs = WINDOW_MS, total = limit] = figures as readonly number[];
+        return allowance(remaining > 0, remaining, leftMs, total);
+      } catch {
+        return await local.look(client);
+      }
+    },
+    setMax(value) {
+      local.setMax(value);
+      if (value === limit) return;
+      limit = value;
+      check = makeCheck();
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/** Limits that several processes count together in Redis, and what they do when it is away. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { createLimitMemory, createRateLimiter } from '../../src/api/rate-limits.ts';
+import { createSharedRateLimiter } from '../../src/api/shared-limits.ts';
+import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { silentLog } from '../../src/log.ts';
+import { openRedisLimitServer } from '../../src/store/status/redis-limit-server.ts';
+import { NEEDS_REDIS, startRedis, startRedisCluster, until } from '../support/redis-server.ts';
+import { NOW, service, startApi } from './api-world.ts';
+
+async function openServer(t: Test, url: string) {
+  const address = readRedisAddress(url);
+  if (address === null) throw new Error(url);
+  const server = openRedisLimitServer({ address, clock: systemClock, log: silentLog });
+  t.teardown(() => server.close());
+  await until(() => server.ready, 'the limits are connected');
+  return server;
+}
+
+async function startProcess(t: Test, url: string): Promise<number> {
+  const child = fork(join(import.meta.dirname, 'limited-server.ts'), [url]);
+  t.teardown(async () => {
+    const ended = once(child, 'exit');
+    child.disconnect();
+    await ended;
+  });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return port;
+}
+
+function makeLimiter(max: number, server: Awaited<ReturnType<typeof openServer>>) {
+  const clock = createFakeClock(NOW);
+  const local = createRateLimiter('api', max, createLimitMemory(clock));
+  return createSharedRateLimiter('api', max, { server, local, clock });
+}
+
+t.test('it is exact over two processes under 200 requests at once', NEEDS_REDIS, async (t) => {
+  const redis = await startRedis(t);
+  const url = `redis://127.0.0.1:${redis.port}`;
+  const ports = await Promise.all([startProcess(t, url), startProcess(t, url)]);
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async (_, index) => {
+      const response = await fetch(`http://127.0.0.1:${ports[index % 2]}/api/v1/status/shop`, {
+        headers: { 'x-forwarded-for': '203.0.113.7' },
+      });
+      await response.arrayBuffer();
+      return { status: response.status, remaining: Number(response.headers.get('x-ratelimit-remaining')) };
+    }),
+  );
+  t.equal(answers.filter(({ status }) => status === 200).length, 60);
+  t.equal(answers.filter(({ status }) => status === 429).length, 140);
+  const told = answers.filter(({ status }) => status === 200).map(({ remaining }) => remaining);
+  t.same(
+    told.sort((a, b) => b - a),
+    Array.from({ length: 60 }, (_, index) => 59 - index),
+    'each request is told its own figure',
+  );
+});
+
+t.test(
+  'it counts in windows, tells their end, and keeps the limit with which one began',
+  NEEDS_REDIS,
+  async (t) => {
+    const redis = await startRedis(t);
+    const server = await openServer(t, `redis://127.0.0.1:${redis.port}?prefix=up`);
+    const limiter = makeLimiter(2, server);
+    const end = Math.ceil((NOW + 60_000) / 1_000);
+    const full = { allowed: true, limit: 2, remaining: 2, resetAtSeconds: end, retryAfterSeconds: 60 };
+    t.strictSame(await limiter.look('a'), full, 'a look opens no window');
+    t.strictSame(await limiter.look('a'), full);
+    t.match(await limiter.charge('a'), { ...full, remaining: 1 });
+    limiter.setMax(5);
+    t.match(await limiter.charge('a'), { allowed: true, limit: 2, remaining: 0 });
+    t.match(await limiter.charge('a'), { allowed: false, limit: 2, remaining: 0 });
+    t.match(await limiter.look('a'), { allowed: false, limit: 2, remaining: 0 });
+    t.match(await limiter.charge('b'), { allowed: true, limit: 5, remaining: 4 });
+    t.same((await redis.client.keys('*')).sort(), ['up:limit-probe', 'up:limit:api:a', 'up:limit:api:b']);
+    t.ok((await redis.client.pttl('up:limit:api:a')) > 50_000);
+    await redis.client.pexpire('up:limit:api:a', 1_500);
+    t.match(await limiter.look('a'), { retryAfterSeconds: 2, resetAtSeconds: NOW / 1_000 + 2 });
+    await redis.client.pexpire('up:limit:api:a', 1);
+    await until(async () => (await redis.client.exists('up:limit:api:a')) === 0);
+    t.match(await limiter.charge('a'), { allowed: true, limit: 5, remaining: 4 }, 'a new window');
+  },
+);
+
+t.test('it counts on a cluster, whose nodes share the clients', NEEDS_REDIS, async (t) => {
+  const { nodes, url } = await startRedisCluster(t);
+  const limiter = makeLimiter(3, await openServer(t, url));
+  const clients = Array.from({ length: 40 }, (_, index) => `10.0.0.${index}`);
+  const answers = await Promise.all(
+    [0, 1, 2, 3].map(() => Promise.all(clients.map((client) => limiter.charge(client)))),
+  );
+  t.same(
+    answers.map((round) => round.filter(({ allowed }) => allowed).length),
+    [40, 40, 40, 0],
+  );
+  const sizes = await Promise.all(nodes.map(({ client }) => client.dbsize()));
+  t.ok(
+    sizes.every((size) => size > 0),
+    String(sizes),
+  );
+});
+
+t.test('it counts for itself while Redis is away, and answers every request soon', NEEDS_REDIS, async (t) => {
+  const redis = await startRedis(t);
+  const server = await openServer(t, `redis://127.0.0.1:${redis.port}`);
+  const world = await startApi({
+    services: [service(1, 'shop')],
+    anonymousPerMinute: 5,
+    limitServer: server,
+  });
+  t.teardown(() => world.close());
+  const ask = async (client: string) => {
+    const startedMs = performance.now();
+    const { status, headers } = await world.get('/api/v1/status/shop', { 'x-forwarded-for': client });
+    return { status, left: headers.get('x-ratelimit-remaining'), ms: performance.now() - startedMs };
+  };
+  const askAll = async (client: string) => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(client)));
+    return { good: answers.filter(({ status }) => status === 200).length, answers };
+  };
+  t.equal((await askAll('203.0.113.1')).good, 5);
+
+  for (const [index, [how, leave, back]] of (
+    [
+      ['stopped', () => redis.stop(), () => redis.start()],
+      ['paused', async () => redis.signal('SIGSTOP'), async () => redis.signal('SIGCONT')],
+    ] as const
+  ).entries()) {
+    const network = `198.51.${index}`;
+    await leave();
+    const { good, answers } = await askAll(`${network}.1`);
+    t.equal(good, 5, `${how}: the limit holds in the process`);
+    t.ok(answers.every(({ status }) => status === 200 || status === 429));
+    // 200 ms, and what a busy machine adds.
+    t.ok(
+      Math.max(...answers.map(({ ms }) => ms)) < 1_500,
+      `${how}: ${answers.map(({ ms }) => Math.round(ms))}`,
+    );
+    t.equal(server.ready, false);
+    t.ok((await ask(`${network}.2`)).ms < 180, `${how}: nobody waits for it again`);
+    await back();
+    await until(() => server.ready, 'Redis is back');
+    t.equal((await askAll(`${network}.3`)).good, 5);
+    t.ok(
+      (await redis.client.keys('*')).some((key) => key.endsWith(`${network}.3`)),
+      `${how}: counted in Redis again`,
+    );
+  }
+});
+
+t.test('it tells what is left on a picture that costs nothing', NEEDS_REDIS, async (t) => {
+  const redis = await startRedis(t);
+  const server = await openServer(t, `redis://127.0.0.1:${redis.port}`);
+  const world = await startApi({
+    services: [service(1, 'shop')],
+    anonymousPerMinute: 5,
+    limitServer: server,
+  });
+  t.teardown(() => world.close());
+  const first = await world.get('/api/badge/shop-example');
+  const again = await world.get('/api/badge/shop-example', {
+    'if-none-match': first.headers.get('etag') ?? '',
+  });
+  t.same([first.status, again.status], [200, 304]);
+  t.same(
+    [first, again].map(({ headers }) => headers.get('x-ratelimit-remaining')),
+    ['4', '4'],
+  );
+});
