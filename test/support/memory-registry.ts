@@ -42,6 +42,7 @@ export interface MemoryRegistry extends JudgementRegistry {
 /** Makes a registry that knows `services`. */
 export function createMemoryRegistry(known: readonly Service[]): MemoryRegistry {
   const services = [...known];
+  const owners = new Map(known.map(({ id, accountId }) => [id, accountId]));
   const heartbeats: MemoryRegistry['heartbeats'][number][] = [];
   const currents = new Map<number, CurrentStatus>(services.map(({ id }) => [id, unknownStatus(id)]));
   const memories = new Map<number, ProbeMemory>();
@@ -64,8 +65,8 @@ export function createMemoryRegistry(known: readonly Service[]): MemoryRegistry 
     )
       throw new Error(`judgement of service ${judgement.serviceId} contradicts itself`);
     const stored = currentOf(judgement.serviceId);
-    const owner = services.find(({ id }) => id === judgement.serviceId)?.accountId;
-    const isForeign = judgement.heartbeat !== undefined && judgement.heartbeat.accountId !== owner;
+    const isForeign =
+      judgement.heartbeat !== undefined && judgement.heartbeat.accountId !== owners.get(judgement.serviceId);
     if (isForeign || !currents.has(judgement.serviceId) || stored.seq !== judgement.expectedSeq)
       return { kind: 'stale', current: stored };
     currents.set(judgement.serviceId, judgement.current);
@@ -135,6 +136,7 @@ export function createMemoryRegistry(known: readonly Service[]): MemoryRegistry 
             }
           : { ...found, check, revision: found.revision + (found.check.kind === 'heartbeat' ? 0 : 1) };
       services[at === -1 ? services.length : at] = service;
+      owners.set(service.id, accountId);
       if (found === undefined) currents.set(service.id, unknownStatus(service.id));
       return service;
     },
