@@ -10,6 +10,7 @@ import { delimiter, join } from 'node:path';
 const PROGRAMS = {
   chromium: 'chromium',
   influxdb: 'influxd',
+  'libxml2-utils': 'xmllint',
   'victoria-metrics': 'victoria-metrics',
   'redis-server': 'redis-server',
   'redis-sentinel': 'redis-sentinel',
