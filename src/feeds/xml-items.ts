@@ -90,6 +90,8 @@ interface Capture {
   readonly bound: number;
   /** What `href` or `term` said. */
   readonly attribute: string;
+  /** Its text is no HTML, and becomes some. */
+  readonly isPlain: boolean;
   text: string;
 }
 
@@ -159,8 +161,8 @@ class FeedReader {
 
   ontext(data: string): void {
     if (this.#capture === null) return;
-    const nested = this.#depth > this.#capture.depth;
-    this.#add(nested ? data.replaceAll('&', '&amp;').replaceAll('<', '&lt;') : data);
+    const escaped = this.#capture.isPlain || this.#depth > this.#capture.depth;
+    this.#add(escaped ? data.replaceAll('&', '&amp;').replaceAll('<', '&lt;') : data);
   }
 
   onclosetag(qualified: string): void {
@@ -183,7 +185,8 @@ class FeedReader {
   }
 
   #beginLink(attributes: Readonly<Record<string, string>>): void {
-    if (isAlternate(attributes)) this.#begin('link', 0, BOUNDS.link, attributeOf(attributes, 'href'));
+    if (!isAlternate(attributes)) return;
+    this.#begin('link', 0, BOUNDS.link, attributeOf(attributes, 'href'), false);
   }
 
   #beginField(name: string, attributes: Readonly<Record<string, string>>): void {
@@ -192,11 +195,17 @@ class FeedReader {
     if (field === 'link' && !isAlternate(attributes)) return;
     const bound = field === 'published' || field === 'updated' ? BOUNDS.time : BOUNDS[field];
     const attribute = attributeOf(attributes, field === 'link' ? 'href' : 'term');
-    this.#begin(field, rank, bound, field === 'link' || field === 'category' ? attribute : '');
+    this.#begin(
+      field,
+      rank,
+      bound,
+      field === 'link' || field === 'category' ? attribute : '',
+      this.#format === 'atom' && isPlain(field, attributeOf(attributes, 'type')),
+    );
   }
 
-  #begin(field: FieldName, rank: number, bound: number, attribute: string): void {
-    this.#capture = { field, rank, depth: this.#depth, bound, attribute, text: '' };
+  #begin(field: FieldName, rank: number, bound: number, attribute: string, isPlain: boolean): void {
+    this.#capture = { field, rank, depth: this.#depth, bound, attribute, isPlain, text: '' };
   }
 
   #add(text: string): void {
@@ -262,6 +271,11 @@ function rootFormat(name: string, qualified: string): XmlFeed['format'] {
 /** Links of other relations lead to the feed itself, to files and to comments. */
 function isAlternate(attributes: Readonly<Record<string, string>>): boolean {
   return ['', 'alternate'].includes(attributeOf(attributes, 'rel').toLowerCase());
+}
+
+/** Atom's texts are plain unless they say otherwise (RFC 4287, 3.1.1); some makers forget to, for contents. */
+function isPlain(field: FieldName, type: string): boolean {
+  return type === 'text' ? field === 'title' || field === 'content' : field === 'title' && type === '';
 }
 
 function attributeOf(attributes: Readonly<Record<string, string>>, name: string): string {

@@ -80,6 +80,19 @@ t.test('it reads the items of each format', async (t) => {
   );
 });
 
+t.test('plain texts of Atom become HTML, as all others are', async (t) => {
+  const read1 = (fields: string) =>
+    read(`<feed xmlns="http://www.w3.org/2005/Atom"><entry>${fields}</entry></feed>`).items[0];
+  t.match(read1('<title>a &lt;b&gt; &amp;amp;</title><content>&lt;p&gt;</content>'), {
+    title: 'a &lt;b> &amp;amp;',
+    content: '<p>',
+  });
+  t.match(read1('<title type="html">&lt;b&gt;</title><content type="text">&lt;p&gt;</content>'), {
+    title: '<b>',
+    content: '&lt;p>',
+  });
+});
+
 t.test('elements of other namespaces are none of ours', async (t) => {
   const [item] = read(
     rss(
