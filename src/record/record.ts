@@ -12,6 +12,7 @@ import type { Log } from '../log.ts';
 import type { Registry, ServiceChange, ServiceState } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import { createAwaitedServices } from './awaited-services.ts';
 import { createControlWatch } from './control-watch.ts';
 import { createEntry, type Entry, learn } from './entry.ts';
 import { createHeartbeatDesk, type HeartbeatSettings, isListening } from './heartbeat-desk.ts';
@@ -115,12 +116,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
   let toldOnline = true;
 
   const byDomain = new Map<string, Entry>();
-  /** Heartbeats that wait for the feed of changes to tell of their service. */
-  let awaited: {
-    readonly id: number;
-    readonly revision: number;
-    readonly resolve: (entry: Entry | undefined) => void;
-  }[] = [];
+  const awaited = createAwaitedServices();
   const { silenceMs } = options.heartbeats;
   const silence = createSilenceWatch({
     clock,
@@ -302,23 +298,14 @@ export function createRecord(options: RecordOptions): ResultRecord {
       if (service.origin === 'owner') byDomain.set(service.domain, entry);
     }
     fleetSize = null;
-    tellAwaiting(change);
+    awaited.tell(change);
   }
 
   /** Waits for the feed of changes where it has not told of the service yet. */
-  function awaitEntry({ id, revision }: Service): Promise<Entry | undefined> {
-    const entry = entries.get(id);
-    if (entry !== undefined && entry.service.revision >= revision) return Promise.resolve(entry);
-    return new Promise((resolve) => awaited.push({ id, revision, resolve }));
-  }
-
-  function tellAwaiting({ serviceId, service }: ServiceChange): void {
-    if (awaited.length === 0) return;
-    const heard = awaited.filter(
-      ({ id, revision }) => id === serviceId && (service?.revision ?? 0) >= revision,
-    );
-    awaited = awaited.filter((one) => !heard.includes(one));
-    for (const { resolve } of heard) resolve(entries.get(serviceId));
+  async function awaitEntry({ id, revision }: Service): Promise<Entry | undefined> {
+    const known = entries.get(id)?.service.revision ?? 0;
+    if (known < revision) await awaited.wait(id, revision);
+    return entries.get(id);
   }
 
   function add(state: ServiceState): void {
