@@ -50,6 +50,9 @@ const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   critical: 'critical',
 };
 
+const LONGEST_HOME = 300;
+const LONGEST_ID = 100;
+
 /** Reads Statuspage. */
 export const statuspage: FeedKind = {
   addresses(source) {
@@ -161,14 +164,18 @@ function stateOf(word: string, resolvedAt: number | null): FeedMaintenance['stat
   return status === 'resolved' ? 'done' : 'running';
 }
 
-/** The page's address without a slash at its end. */
+/** The page's address without a slash at its end. A long one is none, and would stand in every entry. */
 function homeOf(page: JsonObject, { pageUrl }: FeedSource): string {
-  return pageBase(safeLink(member(page, 'url'), pageUrl) ?? pageUrl);
+  const home = safeLink(member(page, 'url'), pageUrl);
+  return pageBase(home === null || home.length > LONGEST_HOME ? pageUrl : home);
 }
 
 function linkOf(item: JsonObject, key: string, home: string): string {
-  const own = `${home}/incidents/${encodeURIComponent(key.slice(0, 300).toWellFormed())}`;
-  return safeLink(member(item, 'shortlink'), home) ?? safeLink(own, home) ?? home;
+  const link = safeLink(member(item, 'shortlink'), home);
+  if (link !== null) return link;
+  return key.length > LONGEST_ID
+    ? home
+    : `${home}/incidents/${encodeURIComponent(key.toWellFormed()).replaceAll("'", '%27')}`;
 }
 
 /** Of the incident and of its updates: a part that has recovered is no longer among the incident's own. */
