@@ -174,11 +174,12 @@ function connectFirst(
         if (!ended && chosen === null && (dialled.size === 0 || impatient)) dialNext();
       });
     } else if (more !== null) addMore(more);
-    budget.interrupt = () => {
+    const interrupt = () => {
       const phase = chosen === null ? 'connect' : 'tls';
       end({ fault: timeoutFault(phase, budget.timeoutMs, budget.lateMs, false) });
     };
-    if (budget.over !== null) budget.interrupt();
+    budget.interrupt = interrupt;
+    if (budget.over !== null) interrupt();
     else dialNext();
   });
 }

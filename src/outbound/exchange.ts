@@ -98,13 +98,15 @@ export function openLine(clock: Clock): Line {
         const { destination } = order;
         const exchange = new Exchange(clock, order, budget, socket, (clean) => {
           if (!clean) discard();
+          socket.on('close', dropListeners);
           socket.destroy();
           if (exchange.bug === null) resolve(exchange);
           else reject(exchange.bug);
         });
-        if (budget.over !== null) exchange.interrupted();
+        const interrupt = () => exchange.interrupted();
+        if (budget.over !== null) interrupt();
         else {
-          budget.interrupt = () => exchange.interrupted();
+          budget.interrupt = interrupt;
           client.dispatch(
             {
               path: destination.path,
@@ -120,6 +122,14 @@ export function openLine(clock: Clock): Line {
     },
     close: discard,
   };
+}
+
+/**
+ * Lets a closed socket go without what listened to it. Node makes a part of each stream old at birth, so that a socket
+ * stays in memory until the next full collection; what it holds need not.
+ */
+function dropListeners(this: Socket): void {
+  this.removeAllListeners();
 }
 
 /** undici's handler and its own result in one object, for one is made for each request. */

@@ -61,7 +61,7 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
   const trusts = createTrustStore();
   const guardOf = createTargetGuards(settings);
   const destinationOf = createDestinationCache(KNOWN_DESTINATIONS);
-  const abortSwitch = createAbortSwitch();
+  const abortSwitch = createAbortSwitch(settings.concurrency);
   const lines = new Array<Line | undefined>(settings.concurrency);
   const busy = new Uint8Array(settings.concurrency);
   const userAgent = userAgentOf(settings.version, settings.siteUrl);
@@ -81,13 +81,13 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
     if (busy[slot] !== 0) throw new RangeError(`slot ${slot} is taken or does not exist`);
     busy[slot] = 1;
     const budget = openBudget(clock, options.timeoutMs);
-    const release = abortSwitch(signal, budget);
+    abortSwitch.tie(signal, slot, budget);
     try {
       const attempt = await probe(target, options, budget);
       if (budget.over === 'aborted') throw signal.reason;
       return attempt;
     } finally {
-      release();
+      abortSwitch.untie(signal, slot);
       budget.close();
       busy[slot] = 0;
     }
