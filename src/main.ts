@@ -17,7 +17,7 @@ import { createSessions } from './auth/sessions.ts';
 import { loadCatalogue, watchCatalogue } from './catalogue/watch-catalogue.ts';
 import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
-import { findUnused, findWarnings } from './config/cross-check.ts';
+import { findWarnings } from './config/cross-check.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings } from './config/resolve-config.ts';
 import type { CheckTarget } from './domain/check-target.ts';
@@ -30,6 +30,7 @@ import { createVendorDesk } from './feeds/vendor-desk.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
+import { startWebhookSender } from './notify/webhook-sender.ts';
 import { askControlTargets } from './outbound/control-targets.ts';
 import { createOutbound } from './outbound/outbound.ts';
 import { userAgentOf } from './outbound/user-agent.ts';
@@ -88,7 +89,13 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
         });
   const samples =
     influxSamples ?? (await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd }));
-  const status = createMemoryStatusStore({ log });
+  const { url: redisUrl } = storage.redis;
+  // ioredis is loaded only where it is of use.
+  const redis =
+    redisUrl === null
+      ? null
+      : (await import('./store/status/redis-parts.ts')).openRedisParts({ url: redisUrl, clock, log });
+  const status = redis?.status ?? createMemoryStatusStore({ log });
 
   // Services.
   const catalogueFile = config.catalogue.file;
@@ -151,6 +158,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     heartbeats: { registry, silenceMs: config.heartbeats.silenceMs },
   });
   await record.load(states);
+  redis?.writeTransitions({ registry, watchTransitions: record.watchTransitions });
 
   // The engine.
   const prober: ProberSettings = {
@@ -183,6 +191,10 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     userAgent: userAgentOf(VERSION, siteUrl),
     nameservers: checks.nameservers,
   });
+  const ownersPolicy = {
+    allowPrivate: checks.ownersMayProbePrivate ? checks.allowPrivate : [],
+    ports: checks.ports,
+  };
   const owners = {
     registry,
     samples,
@@ -191,15 +203,26 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     proofs: await openDomainProofs({
       registry,
       outbound,
-      policy: { allowPrivate: checks.ownersMayProbePrivate ? checks.allowPrivate : [], ports: checks.ports },
+      policy: ownersPolicy,
       nameservers: checks.nameservers,
     }),
   };
+  const webhooks = startWebhookSender({
+    registry,
+    outbound,
+    policy: ownersPolicy,
+    clock,
+    random: Math.random,
+    log,
+  });
   const metrics = createMetrics();
   const readiness = (): Readiness => ({
     phase,
     prober: record.prober(),
-    parts: influxSamples === null ? {} : { influx: { problem: influxSamples.problem() } },
+    parts: {
+      ...(redis === null ? {} : { redis: { problem: redis.problem() } }),
+      ...(influxSamples === null ? {} : { influx: { problem: influxSamples.problem() } }),
+    },
   });
   const api = createApi({
     settings: {
@@ -223,6 +246,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     watchTransitions: record.watchTransitions,
     readiness,
     authenticator,
+    limitServer: redis?.limits ?? null,
     metrics,
     clock,
     log,
@@ -235,6 +259,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     status,
     openStreams: () => api.openStreams,
     feeds: { health: board.feeds, polls: () => polls },
+    redis,
   });
 
   // Changes of the list, whoever makes them: the catalogue, a command, the API, a heartbeat.
@@ -258,8 +283,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     },
   });
 
-  for (const { path, message } of [...findWarnings(config), ...findUnused(config)])
-    log.warn({ setting: path }, message);
+  for (const { path, message } of findWarnings(config)) log.warn({ setting: path }, message);
 
   const server = createHttpServer(api.listener);
   const port = await listen(server, http.host, http.port);
@@ -307,8 +331,10 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       server.closeAllConnections();
       await closed;
       await authenticator.close();
+      await webhooks.stop();
       outbound.close();
       await samples.close();
+      await redis?.close();
       await renderer.close();
       await lease.release();
       await registry.close();

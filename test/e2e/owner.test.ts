@@ -1,6 +1,10 @@
 /** An owner's way, through the whole program and a certified provider: from signing in to a badge. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createBrowser, startIdentityServer } from '../support/identity-server.ts';
+import { until } from '../support/loopback.ts';
 import { startNameServer } from '../support/name-server.ts';
 import { install } from '../support/program.ts';
 
@@ -14,7 +18,7 @@ t.test('it goes from signing in to a service with a badge, and lets nobody else 
   });
   t.teardown(() => names.close());
   const installation = await install([{ slug: 'known', domain: 'known.example' }], async (siteUrl) => ({
-    checks: { nameservers: [names.address] },
+    checks: { nameservers: [names.address], ownersMayProbePrivate: true },
     auth: {
       providers: [
         { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
@@ -118,6 +122,41 @@ t.test('it goes from signing in to a service with a badge, and lets nobody else 
       { status: 400 },
       domain,
     );
+
+  // A webhook: tested, told of a change, replayed. The other service would speak between.
+  t.match(await ada.visit(`${siteUrl}/dashboard/services/blog-example-org/pause`, { token }), {
+    status: 200,
+  });
+  const told: string[] = [];
+  const receiver = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      told.push((JSON.parse(body) as { type: string }).type);
+      response.writeHead(204).end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  t.teardown(() => receiver.close());
+  const hooks = `${siteUrl}/dashboard/webhooks`;
+  const hookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  t.match(await ada.visit(`${hooks}/add`, { token, url: 'ftp://x.org' }), { status: 400 });
+  const added = await ada.visit(`${hooks}/add`, { token, url: hookUrl });
+  t.match(added.text, /value="whsec_[A-Za-z0-9+/]{43}="/);
+  t.notMatch((await ada.visit(hooks)).text, /whsec_/, 'the secret is shown once');
+  const hookId = /name="id" value="(\d+)"/.exec(added.text)?.[1] ?? '';
+  await ada.visit(`${hooks}/test`, { token, id: hookId });
+  t.match(await grace.visit(`${hooks}/test`, { token: graceToken, id: hookId }), { status: 400 });
+  await until(() => told.length === 1);
+  t.equal((await beat('down')).status, 200);
+  await until(() => told.length === 3);
+  t.same([...told].sort(), ['incident.opened', 'service.status_changed', 'test']);
+  const delivered = await ada.visit(hooks);
+  const replay =
+    /action="\/dashboard\/webhooks\/replay">.*?name="id" value="(\d+)"/.exec(delivered.text)?.[1] ?? '';
+  t.match(await ada.visit(`${hooks}/replay`, { token, id: replay }), { url: hooks, status: 200 });
+  await until(() => told.length === 4);
+  await ada.visit(`${hooks}/remove`, { token, id: hookId });
 
   // A domain of the catalogue, and one that moves.
   t.equal((await beat('ok', 'known.example')).status, 403);

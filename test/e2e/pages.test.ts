@@ -114,6 +114,10 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
   await first.getByLabel('Domain').fill('blog.example.org');
   await first.getByRole('button', { name: 'Add' }).click();
   t.equal(await first.getByText('waits to be verified').count(), 1);
+  await first.goto(`${siteUrl}/dashboard/webhooks`);
+  await first.getByLabel('Address').fill('https://hooks.example/upbeat');
+  await first.getByRole('button', { name: 'Add' }).click();
+  await first.getByRole('button', { name: /^Send a test/ }).click();
   const state = await plain.storageState();
 
   const pages = {
@@ -127,6 +131,7 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
     'sign-in': '/sign-in',
     dashboard: '/dashboard',
     service: '/dashboard/services/shop-example-org',
+    webhooks: '/dashboard/webhooks',
   };
   for (const { name: look, colorScheme, viewport } of LOOKS) {
     const context = await browser.newContext({ colorScheme, viewport, storageState: state });

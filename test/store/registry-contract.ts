@@ -10,6 +10,7 @@ import { ownershipContract } from './registry-contract-ownership.ts';
 import { serviceContract } from './registry-contract-services.ts';
 import { sessionContract } from './registry-contract-sessions.ts';
 import { vendorContract } from './registry-contract-vendor.ts';
+import { webhookContract } from './registry-contract-webhooks.ts';
 
 /** How the suite opens registries: two over the same directory must share what they hold. */
 export interface RegistryAdapter {
@@ -34,6 +35,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('judgements', (t) => judgementContract(t, open));
   t.test('incidents', (t) => incidentContract(t, open));
   t.test('ownership', (t) => ownershipContract(t, open));
+  t.test('webhooks', (t) => webhookContract(t, open));
   t.test('sessions', (t) => sessionContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));
   t.test('heartbeats', (t) => heartbeatContract(t, open));

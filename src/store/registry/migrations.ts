@@ -5,6 +5,7 @@ import { HEARTBEAT_TABLES } from './heartbeat-tables.ts';
 import { OWNERSHIP_TABLES } from './ownership-tables.ts';
 import { SIGN_IN_TABLES } from './sign-in-tables.ts';
 import { VENDOR_TABLES } from './vendor-tables.ts';
+import { WEBHOOK_TABLES } from './webhook-tables.ts';
 
 /** Steps by name, run in the order of their names, each at most once. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -13,6 +14,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-heartbeats': { up: run(HEARTBEAT_TABLES) },
   '0004-sign-in': { up: run(SIGN_IN_TABLES) },
   '0005-ownership': { up: run(OWNERSHIP_TABLES) },
+  '0006-webhooks': { up: run(WEBHOOK_TABLES) },
 };
 
 function run(statements: readonly string[]): (db: Kysely<unknown>) => Promise<void> {

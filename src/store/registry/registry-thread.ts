@@ -12,6 +12,7 @@ import type {
   NewSession,
   VendorReading,
 } from '../ports/registry.ts';
+import type { DeliveryOutcome, Webhook } from '../ports/webhooks.ts';
 import { changeService, claimDomain } from './claim-domain.ts';
 import { dependenciesOf, failingDependencies, recentHeartbeats } from './dependency-rows.ts';
 import { getFact, setFact } from './fact-rows.ts';
@@ -50,6 +51,17 @@ import { createSession, endSession, ensureIdentity, findSession } from './sessio
 import { lastTransition, transitionsAfter, transitionsOf } from './transition-rows.ts';
 import { endOtherFeeds, putVendorReading } from './vendor-rows.ts';
 import { loadVendorStates, readVendorStates } from './vendor-states.ts';
+import {
+  addDelivery,
+  addWebhook,
+  deliveriesOf,
+  dueDeliveries,
+  forgetDeliveries,
+  noteDelivery,
+  removeWebhook,
+  replayDelivery,
+  webhooksOf,
+} from './webhook-rows.ts';
 import { prepareIncidentWriter } from './write-incident.ts';
 
 /** Longest work of one transaction, milliseconds (architecture, The stores). */
@@ -137,6 +149,17 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
       write(() => proveDomain(store, accountId, domain, kind, now, domainsPerAccount)),
     noticesOf: (accountId: number) => read(() => noticesOf(store, accountId)),
     dropNotice: (accountId: number, id: number) => write(() => dropNotice(store, accountId, id)),
+    addWebhook: (webhook: Omit<Webhook, 'id'>) => write(() => addWebhook(store, webhook)),
+    webhooksOf: (accountId: number) => read(() => webhooksOf(store, accountId)),
+    removeWebhook: (accountId: number, id: number) => write(() => removeWebhook(store, accountId, id)),
+    addDelivery: (accountId: number, webhookId: number, delivery: Parameters<typeof addDelivery>[3]) =>
+      write(() => addDelivery(store, accountId, webhookId, delivery)),
+    deliveriesOf: (accountId: number) => read(() => deliveriesOf(store, accountId)),
+    replayDelivery: (accountId: number, id: number, now: number) =>
+      write(() => replayDelivery(store, accountId, id, now)),
+    dueDeliveries: (now: number, limit: number) => read(() => dueDeliveries(store, now, limit)),
+    noteDelivery: (outcome: DeliveryOutcome) => write(() => noteDelivery(store, outcome)),
+    forgetDeliveries: (before: number) => write(() => forgetDeliveries(store, before)),
     createSession: (session: NewSession) => write(() => createSession(store, session)),
     findSession: (sha256: Uint8Array, now: number) => read(() => findSession(store, sha256, now)),
     endSession: (sha256: Uint8Array) => write(() => endSession(store, sha256)),

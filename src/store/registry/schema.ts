@@ -223,6 +223,29 @@ export interface AccountNoticesTable {
   text: string;
 }
 
+/** Webhooks; the secret signs, so it is kept as it is. */
+export interface WebhooksTable {
+  id: Generated<number>;
+  account_id: number;
+  url: string;
+  secret: string;
+  created_at: number;
+}
+
+/** What is to be told, or was. `due_at` null: never again. */
+export interface DeliveriesTable {
+  id: Generated<number>;
+  message: string;
+  webhook_id: number;
+  type: string;
+  body: string;
+  created_at: number;
+  due_at: number | null;
+  attempts: Generated<number>;
+  delivered_at: number | null;
+  problem: string | null;
+}
+
 /** Facts by name. */
 export interface FactsTable {
   name: string;
@@ -256,6 +279,8 @@ export interface RegistrySchema {
   api_keys: ApiKeysTable;
   identities: IdentitiesTable;
   sessions: SessionsTable;
+  webhooks: WebhooksTable;
+  deliveries: DeliveriesTable;
   domain_claims: DomainClaimsTable;
   account_notices: AccountNoticesTable;
   facts: FactsTable;

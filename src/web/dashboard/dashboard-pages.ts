@@ -10,6 +10,7 @@ import type { RenderPage } from '../views.ts';
 import { describeTime, STATUS_SHAPES, STATUS_WORDS } from '../words.ts';
 import { type DashboardSources, readKind, refusable, type ShowPage } from './dashboard-sources.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
+import { webhookPages } from './webhook-pages.ts';
 
 const DAY_MS = 86_400_000;
 const LIFETIMES: Readonly<Record<string, number | null>> = {
@@ -138,5 +139,6 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       return null;
     }),
     ...ownedServicePages(show, sources),
+    ...webhookPages(show, sources),
   ];
 }

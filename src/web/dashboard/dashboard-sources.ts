@@ -28,6 +28,12 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
       | 'changeService'
       | 'removeService'
       | 'recentHeartbeats'
+      | 'addWebhook'
+      | 'webhooksOf'
+      | 'removeWebhook'
+      | 'addDelivery'
+      | 'deliveriesOf'
+      | 'replayDelivery'
     >;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;

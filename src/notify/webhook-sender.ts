@@ -1,0 +1,128 @@
+/**
+ * Delivers what the registry has for owners' webhooks: signed, guarded like every connection that an owner chose, and
+ * tried again over a day. What is due stands in the registry, so that a restart forgets nothing.
+ */
+import type { Cancel, Clock, Random } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { AddressPolicy } from '../outbound/address-guard.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import type { DeliveryOutcome, DueDelivery, WebhookBook } from '../store/ports/webhooks.ts';
+import { signatureHeaders } from './webhook-signature.ts';
+
+/** What the sender needs. */
+export interface WebhookSenderOptions {
+  readonly registry: Pick<WebhookBook, 'dueDeliveries' | 'noteDelivery' | 'forgetDeliveries'>;
+  readonly outbound: Pick<Outbound, 'request'>;
+  /** What may be dialled for an owner. */
+  readonly policy: AddressPolicy;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** A sender at work. */
+export interface WebhookSender {
+  /** Looks for what is due now, instead of within a second. */
+  poke(): void;
+  /** Resolves when what is under way has ended. */
+  stop(): Promise<void>;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Waits after each failed attempt; with the first one at once that is over a day. */
+export const RETRY_AFTER_MS: readonly number[] = [
+  5 * SECOND,
+  MINUTE,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  6 * HOUR,
+  16 * HOUR,
+];
+const LOOK_MS = SECOND;
+const TIMEOUT_MS = 15 * SECOND;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const AT_A_TIME = 16;
+/** Settled deliveries are shown for so long. */
+const KEPT_MS = 30 * 24 * HOUR;
+const JITTER = 0.1;
+
+/** Starts the sender. */
+export function startWebhookSender(options: WebhookSenderOptions): WebhookSender {
+  const { registry, outbound, policy, clock, random, log } = options;
+  let working: Promise<void> | null = null;
+  let again = false;
+  let stopped = false;
+  let tidiedAt = Number.NEGATIVE_INFINITY;
+
+  const look = (): void => {
+    if (stopped) return;
+    if (working !== null) {
+      again = true;
+      return;
+    }
+    working = work()
+      .catch((error) => log.error({ err: error }, 'webhooks could not be delivered'))
+      .finally(() => {
+        working = null;
+        if (again) {
+          again = false;
+          look();
+        }
+      });
+  };
+
+  const work = async (): Promise<void> => {
+    if (clock.monotonic() - tidiedAt > HOUR) {
+      tidiedAt = clock.monotonic();
+      await registry.forgetDeliveries(clock.now() - KEPT_MS);
+    }
+    const due = await registry.dueDeliveries(clock.now(), AT_A_TIME);
+    await Promise.all(due.map(async (delivery) => registry.noteDelivery(await deliver(delivery))));
+    if (due.length === AT_A_TIME) again = true;
+  };
+
+  const deliver = async (delivery: DueDelivery): Promise<DeliveryOutcome> => {
+    const { id, message, url, secret, body, attempts, dueAt: wasDueAt } = delivery;
+    const at = clock.now();
+    let problem: string;
+    try {
+      const answer = await outbound.request({
+        url,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...signatureHeaders(secret, { id: message, at, body }),
+        },
+        body,
+        timeoutMs: TIMEOUT_MS,
+        maxBodyBytes: MAX_ANSWER_BYTES,
+        policy,
+      });
+      if (answer.status >= 200 && answer.status < 300)
+        return { id, wasDueAt, deliveredAt: clock.now(), problem: null, dueAt: null };
+      // A redirect is not followed: whoever moves an address tells us the new one.
+      problem = answer.fault === null ? `HTTP ${answer.status}` : answer.fault.failure.detail;
+      // Gone: the receiver wants no more of this (Standard Webhooks).
+      if (answer.status === 410) return { id, wasDueAt, deliveredAt: null, problem, dueAt: null };
+    } catch (error) {
+      problem = (error as Error).message;
+    }
+    const wait = RETRY_AFTER_MS[attempts];
+    const dueAt = wait === undefined ? null : clock.now() + Math.round(wait * (1 + JITTER * random()));
+    return { id, wasDueAt, deliveredAt: null, problem, dueAt };
+  };
+
+  const cancel: Cancel = clock.every(LOOK_MS, look);
+  look();
+  return {
+    poke: look,
+    async stop() {
+      stopped = true;
+      cancel();
+      await working;
+    },
+  };
+}

@@ -1,0 +1,160 @@
+/** Webhooks and their deliveries. */
+import type { Selectable } from 'kysely';
+import type { Delivery, DeliveryOutcome, DueDelivery, Webhook } from '../ports/webhooks.ts';
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore } from './registry-store.ts';
+import type { DeliveriesTable, WebhooksTable } from './schema.ts';
+
+const MOST_WEBHOOKS = 10;
+const MOST_SHOWN = 50;
+
+/** Adds a webhook. Throws `account_limit`. */
+export function addWebhook(store: RegistryStore, webhook: Omit<Webhook, 'id'>): Webhook {
+  const { kysely, queries } = store;
+  const { accountId, url, secret, createdAt } = webhook;
+  if (webhooksOf(store, accountId).length >= MOST_WEBHOOKS)
+    throw new RegistryError(
+      'account_limit',
+      `An account has at most ${MOST_WEBHOOKS} webhooks: remove one first.`,
+    );
+  const row = queries.first(
+    kysely
+      .insertInto('webhooks')
+      .values({ account_id: accountId, url, secret, created_at: createdAt })
+      .returningAll(),
+  );
+  if (row === undefined) throw new Error('the webhook was not written');
+  return toWebhook(row);
+}
+
+/** Webhooks of an account, oldest first. */
+export function webhooksOf({ kysely, queries }: RegistryStore, accountId: number): Webhook[] {
+  return queries
+    .all(kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).orderBy('id'))
+    .map(toWebhook);
+}
+
+/** Removes a webhook of the account with its deliveries. */
+export function removeWebhook({ kysely, queries }: RegistryStore, accountId: number, id: number): boolean {
+  const own = kysely
+    .selectFrom('webhooks')
+    .select('id')
+    .where('id', '=', id)
+    .where('account_id', '=', accountId);
+  if (queries.first(own) === undefined) return false;
+  queries.run(kysely.deleteFrom('deliveries').where('webhook_id', '=', id));
+  return queries.run(kysely.deleteFrom('webhooks').where('id', '=', id)) > 0;
+}
+
+/** Adds a delivery by hand, due at once. */
+export function addDelivery(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  webhookId: number,
+  { message, type, body, now }: { message: string; type: string; body: string; now: number },
+): boolean {
+  const own = kysely
+    .selectFrom('webhooks')
+    .select('id')
+    .where('id', '=', webhookId)
+    .where('account_id', '=', accountId);
+  if (queries.first(own) === undefined) return false;
+  queries.run(
+    kysely
+      .insertInto('deliveries')
+      .values({ message, webhook_id: webhookId, type, body, created_at: now, due_at: now }),
+  );
+  return true;
+}
+
+/** Deliveries of an account, newest first. */
+export function deliveriesOf({ kysely, queries }: RegistryStore, accountId: number): Delivery[] {
+  return queries
+    .all(
+      kysely
+        .selectFrom('deliveries')
+        .innerJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
+        .selectAll('deliveries')
+        .where('account_id', '=', accountId)
+        .orderBy('deliveries.id', 'desc')
+        .limit(MOST_SHOWN),
+    )
+    .map(toDelivery);
+}
+
+/** Makes a delivery of the account due again, as if it had never been tried. */
+export function replayDelivery(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  id: number,
+  now: number,
+): boolean {
+  const own = kysely.selectFrom('webhooks').select('id').where('account_id', '=', accountId);
+  const replay = kysely
+    .updateTable('deliveries')
+    .set({ due_at: now, attempts: 0, delivered_at: null, problem: null })
+    .where('id', '=', id)
+    .where('webhook_id', 'in', own);
+  return queries.run(replay) > 0;
+}
+
+/** Those due by `now`, the longest waiting first. */
+export function dueDeliveries({ kysely, queries }: RegistryStore, now: number, limit: number): DueDelivery[] {
+  return queries
+    .all(
+      kysely
+        .selectFrom('deliveries')
+        .innerJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
+        .selectAll('deliveries')
+        .select(['url', 'secret'])
+        .where('due_at', '<=', now)
+        .orderBy('due_at')
+        .orderBy('deliveries.id')
+        .limit(limit),
+    )
+    .map((row) => ({ ...toDelivery(row), url: row.url, secret: row.secret }));
+}
+
+/** Writes what came of an attempt. */
+export function noteDelivery({ kysely, queries }: RegistryStore, outcome: DeliveryOutcome): void {
+  const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
+  queries.run(
+    kysely
+      .updateTable('deliveries')
+      .set((eb) => ({
+        attempts: eb('attempts', '+', 1),
+        delivered_at: deliveredAt,
+        problem,
+        due_at: dueAt,
+      }))
+      .where('id', '=', id)
+      .where('due_at', '=', wasDueAt),
+  );
+}
+
+/** Forgets deliveries that are settled and were made before `before`. */
+export function forgetDeliveries({ kysely, queries }: RegistryStore, before: number): number {
+  return queries.run(
+    kysely.deleteFrom('deliveries').where('due_at', 'is', null).where('created_at', '<', before),
+  );
+}
+
+function toWebhook(row: Selectable<WebhooksTable>): Webhook {
+  const { id, account_id, url, secret, created_at } = row;
+  return { id, accountId: account_id, url, secret, createdAt: created_at };
+}
+
+function toDelivery(row: Selectable<DeliveriesTable>): Delivery {
+  return {
+    id: row.id,
+    message: row.message,
+    webhookId: row.webhook_id,
+    type: row.type,
+    body: row.body,
+    createdAt: row.created_at,
+    dueAt: row.due_at,
+    attempts: row.attempts,
+    deliveredAt: row.delivered_at,
+    problem: row.problem,
+  };
+}

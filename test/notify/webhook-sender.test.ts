@@ -1,0 +1,159 @@
+/** Deliveries over real HTTP on loopback, from a real registry, by a clock that stands still. */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { RETRY_AFTER_MS, startWebhookSender } from '../../src/notify/webhook-sender.ts';
+import {
+  createMessageId,
+  createWebhookSecret,
+  signatureHeaders,
+} from '../../src/notify/webhook-signature.ts';
+import { createOutbound } from '../../src/outbound/outbound.ts';
+import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const HOUR = 3_600_000;
+
+async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8']) {
+  const heard: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const state = { status: 204, headers: {} as Record<string, string> };
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      heard.push({ headers: request.headers, body });
+      response.writeHead(state.status, state.headers).end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const clock = createFakeClock(NOW);
+  const registry = await openRegistry({
+    dataDir: t.testdir(),
+    log: silentLog,
+    clock: systemClock,
+    domainsPerAccount: 100,
+    onEnd: (error) => t.fail(error.message),
+  });
+  const { id: accountId } = await registry.ensureAccount('ada', NOW);
+  const secret = createWebhookSecret();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const webhook = await registry.addWebhook({ accountId, url, secret, createdAt: NOW });
+  const outbound = createOutbound({ userAgent: 'Upbeat/test', nameservers: [] });
+  const options = {
+    registry,
+    outbound,
+    policy: { allowPrivate, ports: [80, 443] },
+    clock,
+    random: () => 0,
+    log: silentLog,
+  };
+  let sender = startWebhookSender(options);
+  t.teardown(async () => {
+    await sender.stop();
+    outbound.close();
+    await registry.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const delivery = async () => (await registry.deliveriesOf(accountId))[0];
+  return {
+    heard,
+    state,
+    clock,
+    secret,
+    delivery,
+    async send(body = '{"type":"test"}') {
+      await registry.addDelivery(accountId, webhook.id, {
+        message: createMessageId(),
+        type: 'test',
+        body,
+        now: clock.now(),
+      });
+    },
+    /** Moves time on and waits until so many attempts were made at the newest delivery. */
+    async pass(ms: number, attempts: number) {
+      await clock.advance(ms);
+      for (;;) {
+        const found = await delivery();
+        if ((found?.attempts ?? 0) >= attempts) return found;
+        await clock.advance(1_000);
+      }
+    },
+    async restart() {
+      await sender.stop();
+      sender = startWebhookSender(options);
+    },
+  };
+}
+
+t.test('it delivers at once, signed by the rules of Standard Webhooks', async (t) => {
+  const world = await start(t);
+  await world.send('{"type":"test","data":"ü"}');
+  t.match(await world.pass(1_000, 1), { deliveredAt: Number, problem: null, dueAt: null });
+  const [{ headers, body } = { headers: {}, body: '' }] = world.heard;
+  t.match(headers, {
+    'content-type': 'application/json',
+    'user-agent': 'Upbeat/test',
+    'webhook-id': /^msg_/,
+  });
+  const key = Buffer.from(world.secret.replace('whsec_', ''), 'base64');
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  t.equal(headers['webhook-signature'], `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+  t.equal(body, '{"type":"test","data":"ü"}');
+  await world.clock.advance(HOUR);
+  t.equal(world.heard.length, 1, 'what was delivered is not sent again');
+});
+
+t.test('it makes the signature of the published example', async (t) => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const body = '{"test": 2432232314}';
+  t.strictSame(
+    signatureHeaders(secret, { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', at: 1_614_265_330_000, body }),
+    {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    },
+  );
+});
+
+t.test('it tries again over a day, over restarts, with the same identifier', async (t) => {
+  const world = await start(t);
+  world.state.status = 500;
+  await world.send();
+  await world.pass(1_000, 1);
+  t.match(await world.delivery(), { problem: 'HTTP 500', deliveredAt: null });
+  for (const [index, wait] of RETRY_AFTER_MS.entries()) {
+    await world.clock.advance(wait - 3_000);
+    t.equal(world.heard.length, index + 1, `not before ${wait} ms`);
+    if (index === 2) await world.restart();
+    await world.pass(3_000, index + 2);
+  }
+  t.match(await world.delivery(), { dueAt: null, problem: 'HTTP 500' });
+  t.ok(RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0) >= 24 * HOUR);
+  t.equal(new Set(world.heard.map(({ headers }) => headers['webhook-id'])).size, 1);
+  await world.clock.advance(48 * HOUR);
+  t.equal(world.heard.length, RETRY_AFTER_MS.length + 1, 'then it gives up');
+});
+
+t.test('it takes 410 for the end, and follows no redirect', async (t) => {
+  const world = await start(t);
+  world.state.status = 302;
+  world.state.headers = { location: 'http://127.0.0.1:1/' };
+  await world.send();
+  t.match(await world.pass(1_000, 1), { problem: 'HTTP 302', dueAt: Number });
+  world.state.status = 410;
+  await world.send();
+  t.match(await world.pass(1_000, 1), { problem: 'HTTP 410', dueAt: null });
+});
+
+t.test('it looks into no private network for an owner', async (t) => {
+  const world = await start(t, []);
+  await world.send();
+  t.match(await world.pass(1_000, 1), { problem: /not public/, deliveredAt: null });
+  t.equal(world.heard.length, 0);
+});

@@ -1,0 +1,160 @@
+/** Contract of the registry: webhooks, and deliveries that are born with the change that they tell of. */
+import type { Test } from 'tap';
+import { unknownStatus } from '../../src/domain/current.ts';
+import type { OpenForTest } from './registry-contract.ts';
+import { entry, firstTurn, incident, NOON, owned, stay, turn } from './registry-fixtures.ts';
+
+const SECRET = 'whsec_c2VjcmV0';
+
+/** Runs this part of the contract. */
+export async function webhookContract(t: Test, open: OpenForTest): Promise<void> {
+  t.test('it makes a delivery with the change that it tells of, for each webhook of the owner', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const { id: grace } = await registry.ensureAccount('grace', NOON);
+    const service = await registry.addService(owned('o.org', ada));
+    const hook = (accountId: number, url: string) =>
+      registry.addWebhook({ accountId, url, secret: SECRET, createdAt: NOON });
+    const first = await hook(ada, 'https://hooks.example/1');
+    await hook(ada, 'https://hooks.example/2');
+    await hook(grace, 'https://hooks.example/3');
+    const opened = incident(service.id, 'own-1', { title: 'It "fails"', startedAt: NOON });
+    const judgement = { ...firstTurn(service.id, 'down', NOON, service.slug), incident: opened };
+    const before = Date.now();
+    await registry.commitJudgements([firstTurn(1, 'up', NOON, 'a'), judgement]);
+    await registry.commitJudgements([judgement]);
+    const due = await registry.dueDeliveries(Date.now(), 100);
+    t.same(
+      due.map(({ url, type }) => `${url} ${type}`).sort(),
+      [1, 2].flatMap((n) => [
+        `https://hooks.example/${n} incident.opened`,
+        `https://hooks.example/${n} service.status_changed`,
+      ]),
+      'a stale judgement tells nobody, nor does the catalogue',
+    );
+    const told = due.find(
+      ({ webhookId, type }) => webhookId === first.id && type === 'service.status_changed',
+    );
+    t.match(told, {
+      message: /^msg_[0-9a-f]{32}$/,
+      secret: SECRET,
+      attempts: 0,
+      problem: null,
+      deliveredAt: null,
+    });
+    t.ok((told?.createdAt ?? 0) >= before - 1_000);
+    t.equal(new Set(due.map(({ message }) => message)).size, 4);
+    const about = { slug: service.slug, name: service.name, domain: 'o.org' };
+    t.strictSame(JSON.parse(told?.body ?? ''), {
+      type: 'service.status_changed',
+      timestamp: new Date(told?.createdAt ?? 0).toISOString(),
+      data: {
+        service: about,
+        from: 'unknown',
+        to: 'down',
+        at: new Date(NOON).toISOString(),
+        reason: 'no answer',
+      },
+    });
+    const news = due.find(({ webhookId, type }) => webhookId === first.id && type === 'incident.opened');
+    t.strictSame(JSON.parse(news?.body ?? '').data, {
+      service: about,
+      incident: {
+        id: 'own-1',
+        title: 'It "fails"',
+        description: opened.description,
+        severity: 'major',
+        status: 'investigating',
+        started_at: new Date(NOON).toISOString(),
+        resolved_at: null,
+        source_url: opened.sourceUrl,
+      },
+    });
+    for (const { id, dueAt: wasDueAt } of due)
+      await registry.noteDelivery({ id, wasDueAt, deliveredAt: NOON, problem: null, dueAt: null });
+    t.same(await registry.dueDeliveries(Date.now(), 100), []);
+
+    const current = turn(unknownStatus(service.id), 'down', NOON).current;
+    const moved = { ...opened, status: 'monitoring' as const };
+    const resolved = { ...opened, status: 'resolved' as const, resolvedAt: NOON + 9 };
+    await registry.commitJudgements([{ ...turn(current, 'up', NOON + 5, service.slug), incident: moved }]);
+    const later = turn(current, 'up', NOON + 5).current;
+    await registry.commitJudgements([{ ...stay(later, NOON + 6), incident: moved }]);
+    await registry.commitJudgements([{ ...stay(later, NOON + 9), incident: resolved }]);
+    const types = (await registry.dueDeliveries(Date.now(), 100)).filter(
+      ({ webhookId }) => webhookId === first.id,
+    );
+    t.same(types.map(({ type }) => type).sort(), [
+      'incident.resolved',
+      'incident.updated',
+      'service.status_changed',
+    ]);
+  });
+
+  t.test('it keeps what is due until it is settled, and replays it for its owner alone', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const { id: grace } = await registry.ensureAccount('grace', NOON);
+    const { id } = await registry.addWebhook({
+      accountId: ada,
+      url: 'https://h.example',
+      secret: SECRET,
+      createdAt: NOON,
+    });
+    const test = { message: 'msg_1', type: 'test', body: '{}', now: NOON };
+    t.equal(await registry.addDelivery(grace, id, test), false);
+    t.equal(await registry.addDelivery(ada, id, test), true);
+    const [delivery] = await registry.dueDeliveries(NOON, 10);
+    t.match(delivery, { message: 'msg_1', type: 'test', url: 'https://h.example', dueAt: NOON });
+    const failed = {
+      id: delivery?.id ?? 0,
+      wasDueAt: NOON,
+      deliveredAt: null,
+      problem: 'HTTP 500',
+      dueAt: NOON + 5_000,
+    };
+    await registry.noteDelivery(failed);
+    t.same(await registry.dueDeliveries(NOON + 4_999, 10), []);
+    t.match(await registry.dueDeliveries(NOON + 5_000, 10), [{ attempts: 1, problem: 'HTTP 500' }]);
+    await registry.noteDelivery({
+      ...failed,
+      wasDueAt: NOON + 5_000,
+      problem: null,
+      deliveredAt: NOON + 6_000,
+      dueAt: null,
+    });
+    t.match(await registry.deliveriesOf(ada), [{ attempts: 2, deliveredAt: NOON + 6_000, problem: null }]);
+    t.same(await registry.deliveriesOf(grace), []);
+    t.equal(await registry.replayDelivery(grace, failed.id, NOON), false);
+    t.equal(await registry.replayDelivery(ada, failed.id, NOON + 7_000), true);
+    t.match(await registry.dueDeliveries(NOON + 7_000, 10), [
+      { message: 'msg_1', attempts: 0, deliveredAt: null },
+    ]);
+    t.equal(await registry.forgetDeliveries(NOON + 1), 0, 'what is due is not forgotten');
+    await registry.noteDelivery({ ...failed, dueAt: null });
+    t.equal(
+      (await registry.dueDeliveries(NOON + 7_000, 10)).length,
+      1,
+      'an outcome from before the replay is late',
+    );
+    await registry.noteDelivery({ ...failed, wasDueAt: NOON + 7_000, dueAt: null });
+    t.equal(await registry.forgetDeliveries(NOON), 0);
+    t.equal(await registry.forgetDeliveries(NOON + 1), 1);
+  });
+
+  t.test('it bounds webhooks, and removes one with what was due to it', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const add = () =>
+      registry.addWebhook({ accountId: ada, url: 'https://h.example', secret: SECRET, createdAt: NOON });
+    const { id } = await add();
+    for (let n = 1; n < 10; n++) await add();
+    await t.rejects(add(), { code: 'account_limit' });
+    await registry.addDelivery(ada, id, { message: 'msg_1', type: 'test', body: '{}', now: NOON });
+    t.equal(await registry.removeWebhook(ada + 1, id), false);
+    t.equal(await registry.removeWebhook(ada, id), true);
+    t.same(await registry.dueDeliveries(NOON, 10), []);
+    t.equal((await registry.webhooksOf(ada)).length, 9);
+  });
+}
