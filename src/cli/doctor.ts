@@ -33,6 +33,7 @@ export async function examine({ config: file, json = false }: CommonOptions): Pr
     { what: 'configuration', found: `${file} is valid`, advice: null },
     await examineCatalogue(config),
     await examineStores(file),
+    ...(await examineCache(config)),
     await examineDisk(config),
     await examinePort(config),
     await examineNames(config),
@@ -77,6 +78,14 @@ async function examineStores(file: string): Promise<Finding> {
   } catch (error) {
     return { what: 'registry', found: 'it cannot be opened', advice: (error as Error).message };
   }
+}
+
+/** Nothing where Redis is not used. */
+async function examineCache({ storage }: Config): Promise<Finding[]> {
+  const { url } = storage.redis;
+  if (url === null) return [];
+  const { examineRedis } = await import('../store/status/examine-redis.ts');
+  return [{ what: 'redis', ...(await examineRedis(url, systemClock)) }];
 }
 
 async function examineDisk({ storage }: Config): Promise<Finding> {

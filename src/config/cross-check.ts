@@ -71,12 +71,3 @@ export function findWarnings({ http, checks }: Config): ConfigWarning[] {
   }
   return warnings;
 }
-
-/** Settings that are accepted and have no effect in this version yet; the program says so at start. */
-export function findUnused({ storage }: Config): ConfigWarning[] {
-  const unused: ConfigWarning[] = [];
-  const add = (path: string, instead: string) =>
-    unused.push({ path, message: `is not used by this version: ${instead}` });
-  if (storage.redis.url !== null) add('storage.redis.url', 'the current status lives in the process');
-  return unused;
-}

@@ -42,6 +42,11 @@ export interface ObservedParts {
     /** Polls ended since the start. */
     polls(): { readonly good: number; readonly failed: number };
   };
+  /** Null: it is not used. Default null. */
+  readonly redis?: {
+    problem(): string | null;
+    stats(): { readonly commandsFailed: number; readonly reconnects: number };
+  } | null;
 }
 
 /** Adds every figure of the program. */
@@ -137,5 +142,21 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     () => feeds.polls().good + feeds.polls().failed,
   );
   metrics.counter('upbeat_feed_polls_failed_total', 'Of these, failed.', () => feeds.polls().failed);
+  const { redis = null } = parts;
+  if (redis !== null) {
+    metrics.gauge('upbeat_redis_connected', '1: Redis answers; 0: it is away.', () =>
+      redis.problem() === null ? 1 : 0,
+    );
+    metrics.counter(
+      'upbeat_redis_commands_failed_total',
+      'Commands that Redis did not answer in time, or by an error.',
+      () => redis.stats().commandsFailed,
+    );
+    metrics.counter(
+      'upbeat_redis_reconnects_total',
+      'Times that a connection to Redis worked again.',
+      () => redis.stats().reconnects,
+    );
+  }
   metrics.gauge('upbeat_event_streams', 'Open event streams.', () => parts.openStreams());
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { parse } from 'yaml';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { findUnused, findWarnings } from '../../src/config/cross-check.ts';
+import { findWarnings } from '../../src/config/cross-check.ts';
 import { SETTING_PATHS, SETTINGS } from '../../src/config/environment.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { changedSettings } from '../../src/config/resolve-config.ts';
@@ -279,15 +279,4 @@ t.test('it gives every setting a variable of its own', async (t) => {
     { 0: 'UPBEAT_HTTP_HOST', 2: 'UPBEAT_HTTP_SITEURL' },
   );
   t.ok(SETTINGS.some(({ variable }) => variable === 'UPBEAT_STORAGE_REDIS_URL'));
-});
-
-t.test('it tells settings that have no effect yet', async (t) => {
-  t.same(findUnused(fromText('')), []);
-  const config = fromText(`
-    storage: { redis: { url: "redis://127.0.0.1" } }
-    auth: { providers: [{ id: x, kind: github, clientId: a, clientSecret: b }] }`);
-  t.same(
-    findUnused(config).map(({ path }) => path),
-    ['storage.redis.url'],
-  );
 });

@@ -1,0 +1,123 @@
+/**
+ * Changes of status as a stream in Redis, for whoever follows them there: each transition once, in the order of its
+ * position. The registry has them all; what Redis missed, or lost in a fail-over, is written from there.
+ */
+import type { Clock } from '../../clock.ts';
+import type { Transition } from '../../domain/current.ts';
+import type { RedisAddress } from '../../domain/redis-address.ts';
+import type { Log } from '../../log.ts';
+import type { Registry } from '../ports/registry.ts';
+import { type RedisClient, redisScript, runScript } from './redis-client.ts';
+import { openRedisConnection, type RedisConnectionState } from './redis-connection.ts';
+
+/** What the stream needs. */
+export interface TransitionStreamOptions {
+  readonly address: RedisAddress;
+  readonly registry: Pick<Registry, 'transitionsAfter' | 'lastTransition'>;
+  /** Calls its listener after each transition. */
+  readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The stream at work. */
+export interface RedisTransitionStream {
+  state(): RedisConnectionState;
+  close(): void;
+}
+
+/** Transitions in the stream; of more, the oldest go. Redis may keep up to a node of a hundred more. */
+export const MOST_TRANSITIONS = 10_000;
+
+const TIMEOUT_MS = 1_000;
+const PAGE = 200;
+
+/**
+ * Appends what is newer than the newest entry. Key: the stream. Arguments: position and text of each. The position is
+ * the entry's id, so that no entry can stand twice.
+ */
+const APPEND = redisScript(`
+local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+local top = newest and tonumber(string.match(newest[1], '^(%d+)')) or 0
+for at = 1, #ARGV, 2 do
+  if tonumber(ARGV[at]) > top then
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${MOST_TRANSITIONS}, ARGV[at] .. '-0', 'transition', ARGV[at + 1])
+  end
+end
+return top
+`);
+
+/** Keeps the stream at `<prefix>:{events}:transitions` until it is closed. */
+export function openRedisTransitionStream(options: TransitionStreamOptions): RedisTransitionStream {
+  const { address, registry, clock, log } = options;
+  const key = `${address.prefix}:{events}:transitions`;
+  /** Position up to which Redis has everything; null: not known. */
+  let written: number | null = null;
+  let running = false;
+  let again = false;
+
+  const connection = openRedisConnection({
+    address,
+    purpose: 'events',
+    timeoutMs: TIMEOUT_MS,
+    prepare: (client) => runScript(client, APPEND, [key], []),
+    async probe(client) {
+      // Emptied, or another server with less of it: then it is written anew.
+      if (written !== null && (await topOf(client)) < written) throw new Error('it was emptied');
+    },
+    clock,
+    log,
+  });
+  const write = () => void writeMissing();
+  const stops = [
+    options.watchTransitions(write),
+    connection.watchReady(() => {
+      written = null;
+      write();
+    }),
+  ];
+
+  async function writeMissing(): Promise<void> {
+    again = true;
+    if (running) return;
+    running = true;
+    try {
+      while (again && connection.ready) {
+        again = false;
+        written ??= await findStart();
+        for (;;) {
+          const page = await registry.transitionsAfter(written, PAGE);
+          if (page.length === 0) break;
+          const args = page.flatMap((transition) => [transition.position, JSON.stringify(transition)]);
+          await connection.ask((client) => runScript(client, APPEND, [key], args));
+          written = page.at(-1)?.position ?? written;
+        }
+      }
+    } catch (error) {
+      // Redis: written again when it is back. The registry: at the next transition.
+      log.debug({ problem: (error as Error).message }, 'transitions wait for their stream');
+    }
+    running = false;
+  }
+
+  async function findStart(): Promise<number> {
+    const newest = await registry.lastTransition();
+    const top = await connection.ask(topOf);
+    // What another registry wrote would stand before ours for ever.
+    if (top > newest) await connection.ask((client) => client.del(key));
+    return Math.max(top > newest ? 0 : top, newest - MOST_TRANSITIONS);
+  }
+
+  async function topOf(client: RedisClient): Promise<number> {
+    const [newest] = await client.xrevrange(key, '+', '-', 'COUNT', 1);
+    return newest === undefined ? 0 : Number(newest[0].split('-')[0]);
+  }
+
+  return {
+    state: connection.state,
+    close() {
+      for (const stop of stops) stop();
+      connection.close();
+    },
+  };
+}
