@@ -72,9 +72,9 @@ function buildBase({ key, title, sourceUrl, components, updates }: EntryDraft, f
   };
 }
 
-/** Whether a store gives it back as it was. */
+/** Whether it is plain text on one line, which a store gives back as it was and which holds no markup. */
 function isPlainKey(key: string): boolean {
-  return key.length <= LONGEST_KEY && key.isWellFormed() && !/\p{Cc}/u.test(key);
+  return oneLine(key, LONGEST_KEY) === key;
 }
 
 function orderUpdates(updates: readonly FeedUpdate[]): FeedUpdate[] {
