@@ -130,22 +130,6 @@ for (const kind of KINDS)
         }),
         { numRuns: 100 },
       );
-      fc.assert(
-        fc.property(fc.jsonValue(), (document) => read(document)),
-        { numRuns: 50 },
-      );
-      fc.assert(
-        fc.property(fc.nat(body.length), fc.uint8Array({ maxLength: 8 }), (from, bytes) => {
-          const mutated = Buffer.concat([
-            body.subarray(0, from),
-            bytes,
-            body.subarray(from + (bytes[0] ?? body.length)),
-          ]);
-          const reading = tryRead(address, mutated);
-          if (reading !== null) checkReading(t, reading, NOW);
-        }),
-        { numRuns: 50 },
-      );
     }
   });
 
