@@ -90,8 +90,8 @@ function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource): ReadIt
   const updatedAt = readTime(item.updated);
   const text = plainText(item.content, MOST_ITEM_TEXT);
   const timeline = readTimeline(text, updatedAt ?? publishedAt);
-  const isPart = isPartState(text);
   const { title, meaning: titled } = splitTitle(oneLine(plainText(item.title), 1_000));
+  const isPart = title !== '' && isPartState(text);
   const told = newestMeaning(timeline);
   const meaning = told ?? (titled?.kind === 'update' ? null : titled) ?? meaningOfSentence(timeline.text);
   return {
