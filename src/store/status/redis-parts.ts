@@ -49,7 +49,7 @@ export function openRedisParts(options: {
     status,
     limits,
     writeTransitions(sources) {
-      events ??= openRedisTransitionStream({ ...common, ...sources });
+      events ??= openRedisTransitionStream({ ...common, ...sources, mayWrite: () => !status.superseded });
     },
     problem: () => states().find(({ problem }) => problem !== null)?.problem ?? null,
     stats: () => ({ commandsFailed: sum('commandsFailed'), reconnects: sum('reconnects') }),

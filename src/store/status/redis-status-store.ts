@@ -24,6 +24,8 @@ export interface RedisStatusOptions {
 export interface RedisStatusStore extends StatusStore {
   /** How the connection is. */
   state(): RedisConnectionState;
+  /** True: another monitor has begun under the same prefix after this one, which writes nothing any more. */
+  readonly superseded: boolean;
 }
 
 /** One call of a script holds Redis for a millisecond or two: limits wait behind it. */
@@ -152,6 +154,9 @@ export function openRedisStatusStore({ address, clock, log }: RedisStatusOptions
       } catch {
         // As above: what this process does not know is removed then.
       }
+    },
+    get superseded() {
+      return superseded;
     },
     state() {
       const state = connection.state();

@@ -16,6 +16,8 @@ export interface TransitionStreamOptions {
   readonly registry: Pick<Registry, 'transitionsAfter' | 'lastTransition'>;
   /** Calls its listener after each transition. */
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
+  /** False: the stream is another monitor's now. */
+  readonly mayWrite: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -33,12 +35,16 @@ const TIMEOUT_MS = 1_000;
 const PAGE = 200;
 
 /**
- * Appends what is newer than the newest entry. Key: the stream. Arguments: position and text of each. The position is
- * the entry's id, so that no entry can stand twice.
+ * Appends what is newer than the newest entry that ever stood there. Key: the stream. Arguments: position and text of
+ * each; none: nothing is changed. The position is the entry's id, so that no entry can stand twice. Returns the newest
+ * position before.
  */
 const APPEND = redisScript(`
-local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
-local top = newest and tonumber(string.match(newest[1], '^(%d+)')) or 0
+local top = 0
+local info = redis.pcall('XINFO', 'STREAM', KEYS[1])
+for at = 1, #info, 2 do
+  if info[at] == 'last-generated-id' then top = tonumber(string.match(info[at + 1], '^(%d+)')) end
+end
 for at = 1, #ARGV, 2 do
   if tonumber(ARGV[at]) > top then
     redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${MOST_TRANSITIONS}, ARGV[at] .. '-0', 'transition', ARGV[at + 1])
@@ -49,7 +55,7 @@ return top
 
 /** Keeps the stream at `<prefix>:{events}:transitions` until it is closed. */
 export function openRedisTransitionStream(options: TransitionStreamOptions): RedisTransitionStream {
-  const { address, registry, clock, log } = options;
+  const { address, registry, mayWrite, clock, log } = options;
   const key = `${address.prefix}:{events}:transitions`;
   /** Position up to which Redis has everything; null: not known. */
   let written: number | null = null;
@@ -60,10 +66,11 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
     address,
     purpose: 'events',
     timeoutMs: TIMEOUT_MS,
-    prepare: (client) => runScript(client, APPEND, [key], []),
+    prepare: topOf,
     async probe(client) {
       // Emptied, or another server with less of it: then it is written anew.
-      if (written !== null && (await topOf(client)) < written) throw new Error('it was emptied');
+      if (written !== null && mayWrite() && (await topOf(client)) < written)
+        throw new Error('it was emptied');
     },
     clock,
     log,
@@ -82,7 +89,7 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
     if (running) return;
     running = true;
     try {
-      while (again && connection.ready) {
+      while (again && connection.ready && mayWrite()) {
         again = false;
         written ??= await findStart();
         for (;;) {
@@ -109,8 +116,7 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
   }
 
   async function topOf(client: RedisClient): Promise<number> {
-    const [newest] = await client.xrevrange(key, '+', '-', 'COUNT', 1);
-    return newest === undefined ? 0 : Number(newest[0].split('-')[0]);
+    return Number(await runScript(client, APPEND, [key], []));
   }
 
   return {

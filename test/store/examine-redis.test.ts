@@ -1,0 +1,33 @@
+/** What `upbeat doctor` says of Redis. */
+import t from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import { examineRedis } from '../../src/store/status/examine-redis.ts';
+import { freePort } from '../support/influx-server.ts';
+import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
+
+t.test('it says who Redis is, and what to mend', NEEDS_REDIS, async (t) => {
+  const { port, client } = await startRedis(t);
+  const look = (url: string) => examineRedis(url, systemClock);
+  const well = await look(`redis://127.0.0.1:${port}`);
+  t.match(well, {
+    found: new RegExp(`^Redis \\d+\\.\\d[.\\d]* at 127\\.0\\.0\\.1:${port} answers in [\\d.]+ ms$`),
+    advice: null,
+  });
+
+  await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  t.equal((await look(`redis://127.0.0.1:${port}`)).advice, null, 'without a bound nothing is thrown away');
+  await client.config('SET', 'maxmemory', '100mb');
+  t.match(
+    (await look(`redis://127.0.0.1:${port}`)).advice,
+    /^set maxmemory-policy to volatile-ttl: with allkeys-lru/,
+  );
+
+  await client.config('SET', 'requirepass', 'right');
+  const [wrong, away] = await Promise.all([
+    look(`redis://:hunter2@127.0.0.1:${port}`),
+    look(`redis://:hunter2@127.0.0.1:${await freePort()}`),
+  ]);
+  t.match(wrong, { found: /WRONGPASS/, advice: /^start Redis, or mend storage\.redis\.url/ });
+  t.match(away, { found: /ECONNREFUSED/, advice: /^start Redis, or mend storage\.redis\.url/ });
+  t.notMatch(JSON.stringify([wrong, away]), /hunter2/);
+});

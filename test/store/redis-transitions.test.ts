@@ -1,0 +1,153 @@
+/** Transitions as a stream in real Redis servers: each once and in order, whatever happens to Redis. */
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import type { Transition } from '../../src/domain/current.ts';
+import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { silentLog } from '../../src/log.ts';
+import {
+  MOST_TRANSITIONS,
+  openRedisTransitionStream,
+} from '../../src/store/status/redis-transition-stream.ts';
+import {
+  NEEDS_REDIS,
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+  until,
+} from '../support/redis-server.ts';
+import { NOON } from './registry-fixtures.ts';
+
+function transition(position: number): Transition {
+  return {
+    position,
+    serviceId: 1,
+    slug: 'shop',
+    seq: position,
+    from: 'up',
+    to: 'down',
+    at: NOON + position,
+    recordedAt: NOON + position + 1,
+    reason: 'no answer',
+  };
+}
+
+/** A registry that a test adds to, and the stream that follows it. */
+function startStream(t: Test, url: string, count = 0) {
+  const address = readRedisAddress(url);
+  if (address === null) throw new Error(url);
+  const all = Array.from({ length: count }, (_, index) => transition(index + 1));
+  const listeners = new Set<(one: Transition) => void>();
+  let mayWrite = true;
+  const stream = openRedisTransitionStream({
+    address,
+    registry: {
+      transitionsAfter: async (position, limit) =>
+        all.filter((one) => one.position > position).slice(0, limit),
+      lastTransition: async () => all.length,
+    },
+    watchTransitions(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    mayWrite: () => mayWrite,
+    clock: systemClock,
+    log: silentLog,
+  });
+  t.teardown(() => stream.close());
+  return {
+    stream,
+    supersede() {
+      mayWrite = false;
+    },
+    add(more: number) {
+      for (let index = 0; index < more; index++) {
+        const one = transition(all.length + 1);
+        all.push(one);
+        for (const listener of listeners) listener(one);
+      }
+    },
+  };
+}
+
+async function positionsIn({ client }: RedisServer, prefix = 'upbeat'): Promise<number[]> {
+  const entries = await client.xrange(`${prefix}:{events}:transitions`, '-', '+').catch(() => []);
+  return entries.map(([id, fields]) => {
+    const told = JSON.parse(fields[1] ?? '') as Transition;
+    return id === `${told.position}-0` ? told.position : -1;
+  });
+}
+
+const upTo = (last: number, first = 1) =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+function has(server: RedisServer, expected: readonly number[], prefix?: string): Promise<void> {
+  return until(async () => JSON.stringify(await positionsIn(server, prefix)) === JSON.stringify(expected));
+}
+
+t.test('it writes each transition once, in order, over every fault of Redis', NEEDS_REDIS, async (t) => {
+  const server = await startRedis(t);
+  const { add, stream } = startStream(t, `redis://127.0.0.1:${server.port}`, 250);
+  await has(server, upTo(250));
+  t.match(await server.client.xrange('upbeat:{events}:transitions', '7-0', '7-0'), [
+    ['7-0', ['transition', JSON.stringify(transition(7))]],
+  ]);
+  add(5);
+  await has(server, upTo(255));
+
+  server.signal('SIGSTOP');
+  add(3);
+  await until(() => stream.state().problem !== null);
+  add(3);
+  server.signal('SIGCONT');
+  await has(server, upTo(261));
+
+  await server.stop('SIGKILL');
+  add(4);
+  await server.start();
+  await has(server, upTo(265));
+
+  await server.client.flushall();
+  await has(server, upTo(265));
+
+  // As after a fail-over to a replica that was behind.
+  await server.client
+    .multi()
+    .del('upbeat:{events}:transitions')
+    .xadd('upbeat:{events}:transitions', '1-0', 'transition', JSON.stringify(transition(1)))
+    .exec();
+  await has(server, upTo(265));
+});
+
+t.test(
+  'it goes on where an earlier process ended, and begins anew for another registry',
+  NEEDS_REDIS,
+  async (t) => {
+    const server = await startRedis(t);
+    const url = `redis://127.0.0.1:${server.port}`;
+    const first = startStream(t, url, 12);
+    await has(server, upTo(12));
+    first.stream.close();
+    startStream(t, url, 15).stream;
+    await has(server, upTo(15));
+    startStream(t, url, 3);
+    await has(server, upTo(3));
+  },
+);
+
+t.test('it keeps the newest of many', NEEDS_REDIS, async (t) => {
+  const server = await startRedis(t);
+  startStream(t, `redis://127.0.0.1:${server.port}`, MOST_TRANSITIONS + 500);
+  await until(async () => (await positionsIn(server)).at(-1) === MOST_TRANSITIONS + 500);
+  const kept = await positionsIn(server);
+  t.same(kept, upTo(MOST_TRANSITIONS + 500, kept[0]));
+  t.ok(kept.length >= MOST_TRANSITIONS && kept.length < MOST_TRANSITIONS + 200, String(kept.length));
+});
+
+t.test('it writes to a cluster', NEEDS_REDIS, async (t) => {
+  const { nodes, url } = await startRedisCluster(t);
+  const { add } = startStream(t, `${url}?prefix=up`, 5);
+  add(2);
+  const all = async () => (await Promise.all(nodes.map((node) => positionsIn(node, 'up')))).flat();
+  await until(async () => (await all()).length === 7);
+  t.same(await all(), upTo(7));
+});
