@@ -153,6 +153,12 @@ export function openApiDocument(siteUrl: string, version: string, limits: ApiLim
       },
       ...heartbeatPaths(limits),
       '/api/v1/events': { get: eventsOperation() },
+      '/incidents.atom': {
+        get: atomOperation('followIncidents', 'Incidents of all services as an Atom feed', []),
+      },
+      '/status/{slug}/incidents.atom': {
+        get: atomOperation('followServiceIncidents', 'Incidents of one service as an Atom feed', [PAGE_SLUG]),
+      },
       '/api/badge/{slug}': { get: badgeOperation() },
     },
     components: {
@@ -204,6 +210,36 @@ function eventsOperation(): OpenApiOperation {
         401: 'The API key is not valid.',
         404: 'There is no such service.',
         429: 'Too many open streams.',
+      }),
+    },
+  };
+}
+
+const PAGE_SLUG = SLUG('The domain with each dot replaced by a dash.', 'github-com');
+
+function atomOperation(
+  operationId: string,
+  summary: string,
+  parameters: readonly OpenApiParameter[],
+): OpenApiOperation {
+  return {
+    operationId,
+    tags: ['Incidents'],
+    summary,
+    description:
+      'RFC 4287, the newest 50. Ids never change; an entry is updated with each update of its incident.',
+    parameters,
+    responses: {
+      200: {
+        description: 'The feed, with a strong ETag.',
+        headers: LIMIT_HEADERS,
+        content: { 'application/atom+xml': { schema: { type: 'string' } } },
+      },
+      304: { description: 'The client has it already (If-None-Match).' },
+      ...problems({
+        401: 'The API key is not valid.',
+        ...(parameters.length === 0 ? {} : { 404: 'There is no such service.' }),
+        429: 'Too many requests; a feed counts like the rest of the API.',
       }),
     },
   };

@@ -9,6 +9,7 @@ import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { type PageSources, pageRoutes } from '../web/page-routes.ts';
 import type { ApiLimits } from './api-limits.ts';
+import { atomRoutes } from './atom-routes.ts';
 import { type BadgeText, badgeRoute } from './badge-route.ts';
 import { type DependencySources, dependencyRoutes } from './dependency-routes.ts';
 import { createEventStreams, type EventStreams } from './events-route.ts';
@@ -82,6 +83,7 @@ export function createRoutes(sources: RouteSources): {
     routes: [
       ...readingRoutes({ directory, bytes, registry }),
       ...vendorRoutes({ directory, registry, vendorOf, now }),
+      ...atomRoutes({ directory, registry, siteUrl }),
       ...heartbeatRoutes(sources.heartbeats, { siteUrl, now }),
       ...dependencyRoutes({ directory, registry }),
       historyRoute({ directory, samples, now }),

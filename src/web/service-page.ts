@@ -78,6 +78,7 @@ export function servicePage(render: RenderPage, sources: PageSources): Route {
           lasted: describeLength((incident.resolvedAt ?? at) - incident.startedAt),
           updates: incident.updates.map((update) => ({ ...update, time: describeTime(update.at) })),
         })),
+        feed: `/status/${page}/incidents.atom`,
         badge: `/api/badge/${page}`,
         markdown: `[![${service.name} status](${badge})](${siteUrl}/status/${page})`,
         html: `<a href="${siteUrl}/status/${page}"><img src="${badge}" alt="${service.name} status" width="280" height="36"></a>`,

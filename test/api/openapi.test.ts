@@ -54,13 +54,15 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/services/{slug}/history',
     '/api/v1/services/{slug}/vendor',
     '/api/v1/status/{slug}',
+    '/incidents.atom',
+    '/status/{slug}/incidents.atom',
   ]);
   const ajv = new Ajv({ strict: false, allErrors: true });
   ajv.addSchema(document, 'document');
   for (const [path, { get: operation }] of Object.entries(document.paths)) {
     if (path === '/api/v1/events' || operation === undefined) continue;
     const good = await world.get(
-      path.replace('{slug}', path.includes('badge') ? 'shop-example' : 'shop').replace('{id}', 'own-1-1'),
+      path.replace('{slug}', /badge|atom/.test(path) ? 'shop-example' : 'shop').replace('{id}', 'own-1-1'),
     );
     t.equal(good.status, 200, path);
     const [type = '', { schema = {} } = {}] =

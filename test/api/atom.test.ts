@@ -1,0 +1,68 @@
+/** Incidents as Atom feeds, valid by the schema of RFC 4287. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+import { hasProgram } from '../support/install-servers.ts';
+import { incident, NOW, service, startApi } from './api-world.ts';
+
+const SCHEMA = join(import.meta.dirname, '../notify/atom.rng');
+const NEEDS_XMLLINT = hasProgram('xmllint')
+  ? {}
+  : { skip: 'xmllint is missing: apt-get install libxml2-utils' };
+
+async function world() {
+  const api = await startApi({
+    services: [
+      service(1, 'shop', { name: 'Shop <&>' }),
+      service(2, 'mine', { origin: 'owner', accountId: 1, verified: false }),
+    ],
+  });
+  const updates = [
+    { at: NOW, status: 'investigating' as const, text: 'We look at <b>it</b> & more.\u0000' },
+    { at: NOW + 60_000, status: 'resolved' as const, text: '' },
+  ];
+  api.incidents.push(incident('own-1-1', 1, { updates, status: 'resolved' }), incident('own-2-1', 2));
+  return api;
+}
+
+t.test('it writes valid feeds of all incidents and of one service', NEEDS_XMLLINT, async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const empty = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(empty.close);
+  for (const answer of [
+    await api.get('/incidents.atom'),
+    await api.get('/status/shop-example/incidents.atom'),
+    await empty.get('/incidents.atom'),
+  ]) {
+    t.equal(answer.status, 200);
+    t.equal(answer.headers.get('content-type'), 'application/atom+xml; charset=utf-8');
+    const { status, stderr } = spawnSync('xmllint', ['--noout', '--relaxng', SCHEMA, '-'], {
+      input: answer.text,
+    });
+    t.equal(status, 0, stderr.toString());
+  }
+});
+
+t.test('it names incidents for ever, and says what is new', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { text, headers } = await api.get('/incidents.atom');
+  t.match(text, /<id>tag:upbeat\.test,2026:incidents<\/id>/);
+  t.match(text, /<id>tag:upbeat\.test,2026:incident\/own-1-1<\/id>/);
+  t.match(text, /<published>2026-11-20T10:00:00\.000Z<\/published>/);
+  t.match(text, /<updated>2026-11-20T10:01:00\.000Z<\/updated>/);
+  t.match(text, /href="https:\/\/upbeat\.test\/status\/shop-example"/);
+  t.match(text, /We look at &lt;b&gt;it&lt;\/b&gt; &amp; more\./);
+  t.notMatch(text, /own-2-1/, 'who is not verified is not in the feed of all');
+  const own = await api.get('/status/MINE/incidents.atom');
+  t.match(own.text, /<id>tag:upbeat\.test,2026:incidents\/mine<\/id>/);
+  t.match(own.text, /own-2-1/);
+  const again = await api.get('/incidents.atom', { 'if-none-match': headers.get('etag') ?? '' });
+  t.equal(again.status, 304);
+  t.ok(headers.get('x-ratelimit-limit'), 'a feed counts in the bucket of the API');
+  t.match(await api.get('/status/nobody/incidents.atom'), {
+    status: 404,
+    json: { code: 'service_not_found' },
+  });
+});
