@@ -29,6 +29,10 @@ const BATCH_RESULTS = 256;
 const REPORT_MS = 1_000;
 /** Attempts begun in one turn of the event loop: more would make each other's answers wait, and falsify them. */
 const STARTS_PER_TURN = 8;
+/** Between two such turns while many are due, so that their answers do not all come at once either. */
+const STARTS_PAUSE_MS = 2;
+/** A thread that falls behind begins more in each turn: what waits is begun within this many turns. */
+const WORK_OFF_TURNS = 64;
 /** An attempt under which the event loop was later than this is not trusted. */
 const LATE_LOOP_MS = 250;
 /** Doubts of the same moment are told once. */
@@ -120,17 +124,20 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     tell(serviceId, { type: 'due' });
   };
 
-  /** Begins what is due, a few in each turn of the event loop, as far as slots are free. */
+  /** Begins what is due, a few in each turn of the event loop with a pause between, as far as slots are free. */
   const pump = () => {
     if (pumping) return;
-    for (let started = 0; started < STARTS_PER_TURN; started++) {
+    const starts = Math.max(STARTS_PER_TURN, Math.ceil(agenda.waiting / WORK_OFF_TURNS));
+    for (let started = 0; started < starts; started++) {
       if (stopping || slots.available === 0 || !agenda.take(begin)) return;
     }
     pumping = true;
-    setImmediate(() => {
-      pumping = false;
-      pump();
-    });
+    if (agenda.waiting > STARTS_PER_TURN) clock.after(STARTS_PAUSE_MS, pumpAgain);
+    else setImmediate(pumpAgain);
+  };
+  const pumpAgain = () => {
+    pumping = false;
+    pump();
   };
 
   const assign = ({ services, spreadMs, notBefore }: Extract<ToHost, { type: 'assign' }>) => {
