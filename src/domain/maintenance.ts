@@ -90,6 +90,8 @@ export function maintenanceIncident(
 ): Incident | null {
   const phase = phaseAt(maintenance, now);
   const { startsAt, endsAt } = maintenance;
+  const calledOff = maintenance.told === 'done' && endsAt !== null && endsAt < startsAt;
+  if (stored === null && calledOff) return null;
   const began = stored !== null || (phase !== 'planned' && (startsAt <= now || phase === 'running'));
   if (!began) return null;
   const startedAt = stored?.startedAt ?? Math.min(startsAt, now);

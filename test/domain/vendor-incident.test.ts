@@ -210,6 +210,8 @@ t.test('it knows where a maintenance stands, by the clock and by the word of its
 t.test('it makes an incident of a maintenance from its start to its end', async (t) => {
   t.equal(maintenanceIncident(plan(), null, START - 1), null);
   t.equal(maintenanceIncident(plan({ state: 'done' }), null, START - 1), null, 'called off');
+  const early = plan({ state: 'done', endsAt: START - HOUR });
+  t.equal(maintenanceIncident(early, null, START + HOUR), null, 'done before it was to begin');
   const running = maintenanceIncident(plan(), null, START + 7);
   t.match(running, {
     severity: 'maintenance',

@@ -189,6 +189,20 @@ export async function vendorContract(t: Test, open: OpenForTest): Promise<void> 
     t.equal((await all(registry)).length, 2, 'two entries that are both listed are two');
   });
 
+  t.test('it makes another incident of an entry without a start that comes back', async (t) => {
+    const registry = await filled(t);
+    const bare: FeedIncident = { ...INCIDENT, startedAt: null, updates: [] };
+    await registry.putVendorReadings([reading([bare])]);
+    await registry.putVendorReadings([reading([], { readAt: NOON + HOUR })]);
+    await registry.putVendorReadings([reading([bare], { readAt: NOON + 5 * HOUR })]);
+    const found = await all(registry);
+    t.match(found, [
+      { status: 'investigating', startedAt: NOON + 5 * HOUR },
+      { status: 'resolved', startedAt: NOON + 5 * MINUTE, resolvedAt: NOON + HOUR },
+    ]);
+    t.strictSame(await registry.putVendorReadings([reading([bare], { readAt: NOON + 6 * HOUR })]), []);
+  });
+
   t.test('it keeps a maintenance out of the lists until it starts, and resolves it at its end', async (t) => {
     const registry = await filled(t);
     const [state] = await registry.putVendorReadings([reading([MAINTENANCE], { document: 'maintenance' })]);

@@ -98,7 +98,10 @@ function putEntry(
   row: EntryRow | undefined,
   stored: Stored,
 ): boolean {
-  const id = row?.id ?? publicId(kind, feed, entry.key, slug);
+  const reborn = row !== undefined && isReborn(row, entry);
+  // Made of the reading too where the entry has had an incident before.
+  const key = reborn ? `${entry.key}\n${readAt}` : entry.key;
+  const id = row === undefined || reborn ? publicId(kind, feed, key, slug) : row.id;
   const known = stored.incidents.get(id) ?? null;
   let incident: Incident | null;
   let open: boolean;
@@ -173,6 +176,13 @@ function writeRow({ kysely, queries }: RegistryStore, before: EntryRow | undefin
           open: row.open,
         }),
       ),
+  );
+}
+
+/** An open entry without a start of its own, whose last incident has ended: this is another one. */
+function isReborn(row: EntryRow, entry: FeedEntry): boolean {
+  return (
+    row.open === 0 && entry.kind === 'incident' && entry.startedAt === null && entry.status !== 'resolved'
   );
 }
 
