@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ApiLimits } from './api-limits.ts';
 import { createClientReader } from './client-address.ts';
+import { withCopyAge } from './copy-age.ts';
 import type { ApiAnswer, ApiRequest, Route } from './exchange.ts';
 import { ApiError } from './problem.ts';
 import { createLimitMemory, createRateLimiter } from './rate-limits.ts';
@@ -84,7 +85,9 @@ export function createApi(options: ApiOptions): Api {
     log,
   });
   const readClient = createClientReader(settings.trustedProxies);
-  const { routes, streams } = createRoutes({ ...options, now, limits: () => limitsInForce });
+  const table = createRoutes({ ...options, now, limits: () => limitsInForce });
+  const { streams } = table;
+  const routes = withCopyAge(table.routes, options.status);
 
   const requestOf = (
     message: IncomingMessage,

@@ -121,6 +121,8 @@ export interface WorldOptions {
   readonly log?: Log;
   readonly siteUrl?: string;
   readonly limitServer?: LimitServer;
+  /** How old the copy of the statuses is; absent: they are current. */
+  readonly ageMs?: () => number;
 }
 
 /** An answer with its body read. */
@@ -143,7 +145,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const log = options.log ?? silentLog;
   const directory = createServiceDirectory();
   directory.load(services);
-  const status = createMemoryStatusStore({ log });
+  const { ageMs } = options;
+  const status = { ...createMemoryStatusStore({ log }), ...(ageMs === undefined ? {} : { ageMs }) };
   const metrics = createMetrics();
   const keys = new Map<string, ApiKey>();
   const transitions: Transition[] = [];

@@ -11,5 +11,7 @@ export interface StatusStore {
   remove(serviceId: number): Promise<void>;
   /** Calls `listener` after each record that was taken, until the returned function is called. */
   watch(listener: (record: CurrentStatus) => void): () => void;
+  /** Milliseconds since the copy was known to be current. Absent: it always is, as that of the process that writes. */
+  ageMs?(): number;
   close(): Promise<void>;
 }
