@@ -76,7 +76,8 @@ export async function openDomainProofs(options: DomainProofOptions): Promise<Dom
       const sameHost = URL.canParse(file.url) && new URL(file.url).hostname === domain;
       const text = file.body?.toString('utf8').trim() ?? '';
       if (file.status === 200 && sameHost && text === word) return null;
-      const found = file.fault?.failure.detail ?? (file.status === 200 ? 'it holds another word' : `HTTP ${file.status}`);
+      const found =
+        file.fault?.failure.detail ?? (file.status === 200 ? 'it holds another word' : `HTTP ${file.status}`);
       const txt = records.length === 0 ? 'there is no TXT record' : 'the TXT record holds another word';
       return `The domain is not verified: ${txt} at ${recordName}, and at ${fileUrl}: ${sameHost ? found : 'it redirects to another host'}.`;
     },

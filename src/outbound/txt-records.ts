@@ -11,7 +11,10 @@ export interface TxtSettings {
 const TRIES = 2;
 
 /** Every TXT record of the name, its parts joined; none where the name has none or nobody answers. Never rejects. */
-export async function readTxtRecords(name: string, { nameservers, timeoutMs }: TxtSettings): Promise<string[]> {
+export async function readTxtRecords(
+  name: string,
+  { nameservers, timeoutMs }: TxtSettings,
+): Promise<string[]> {
   const resolver = new Resolver({ timeout: timeoutMs / TRIES, tries: TRIES });
   if (nameservers.length > 0) resolver.setServers(nameservers);
   try {

@@ -255,6 +255,9 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       by: { slug: 'a', domain: 'a.com' },
     });
     t.equal(await registry.getFact(`displaced:${bystander.id}`), null);
+    const notices = await registry.noticesOf(id);
+    t.match(notices, [{ text: /^a\.com is part of the public catalogue now, as a\. Your service a-com/ }]);
+    t.equal(notices.length, 1);
   });
 
   t.test(

@@ -7,9 +7,11 @@
  *   the catalogue's; with another domain it gives the slug up if it never was verified, else `slug_taken`.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { systemClock } from '../../clock.ts';
 import { dashDomain, type ServiceOrigin } from '../../domain/service.ts';
 import type { CatalogueOutcome, NewService } from '../ports/registry.ts';
 import { setFact } from './fact-rows.ts';
+import { tell } from './ownership.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import {
@@ -118,6 +120,9 @@ function noteDisplaced(store: RegistryStore, row: ServiceRow, entry: NewService)
       by: { slug: entry.slug, domain: entry.domain },
     }),
   );
+  if (row.account_id === null) return;
+  const text = `${entry.domain} is part of the public catalogue now, as ${entry.slug}. Your service ${row.slug} (${row.domain}) was not verified and gave way; verify the domain to have one of your own beside it.`;
+  tell(store, row.account_id, systemClock.now(), text);
 }
 
 function checkEntries(entries: readonly NewService[]): void {
