@@ -21,6 +21,9 @@ export interface Clock {
 /** The only source of chance in the program: a number in [0, 1). */
 export type Random = () => number;
 
+/** The chance of the machine. */
+export const systemRandom: Random = () => Math.random();
+
 /** The clock of the machine. Timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),

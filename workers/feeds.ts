@@ -1,6 +1,6 @@
 /** Entry of the thread that reads vendors' status pages: the poller, joined with the way out. */
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { systemClock } from '../src/clock.ts';
+import { systemClock, systemRandom } from '../src/clock.ts';
 import type { FeedMethods } from '../src/feeds/feed-thread.ts';
 import { FEED_KINDS } from '../src/feeds/kinds-table.ts';
 import { createPoller, type Poller, type PollerSettings } from '../src/feeds/poller.ts';
@@ -16,7 +16,7 @@ const methods: FeedMethods = {
       kinds: FEED_KINDS,
       outbound: createOutbound(outbound),
       clock: systemClock,
-      random: Math.random,
+      random: systemRandom,
       tell: (news) => port.postMessage(news),
     });
   },

@@ -29,12 +29,16 @@ export interface LagSummary {
 
 /**
  * Each own outage with the vendor's earliest incident that was published from an hour before it to an hour after its
- * end. Maintenances on either side are left out. `incidents` are those of one service, in any order; newest first.
+ * end, and was not over before it. Maintenances on either side are left out. `incidents` are those of one service, in any order; newest first.
  */
 export function acknowledgements(incidents: readonly Incident[], now: number): Acknowledgement[] {
   const entries = incidents
     .filter(({ source, severity }) => source === 'vendor' && severity !== 'maintenance')
-    .map((incident) => ({ id: incident.id, publishedAt: incident.updates[0]?.at ?? incident.startedAt }))
+    .map(({ id, startedAt, resolvedAt, updates }) => ({
+      id,
+      publishedAt: updates[0]?.at ?? startedAt,
+      overAt: resolvedAt ?? Number.POSITIVE_INFINITY,
+    }))
     .sort((a, b) => a.publishedAt - b.publishedAt);
   return incidents
     .filter(({ source, severity }) => source === 'own' && severity !== 'maintenance')
@@ -42,7 +46,8 @@ export function acknowledgements(incidents: readonly Incident[], now: number): A
     .map(({ id, startedAt, resolvedAt }) => {
       const until = (resolvedAt ?? now) + REACH_MS;
       const found = entries.find(
-        ({ publishedAt }) => publishedAt >= startedAt - REACH_MS && publishedAt <= until,
+        ({ publishedAt, overAt }) =>
+          publishedAt >= startedAt - REACH_MS && publishedAt <= until && overAt >= startedAt,
       );
       return {
         incidentId: id,

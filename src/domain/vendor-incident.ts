@@ -28,7 +28,11 @@ export function vendorIncident(
   entry: FeedIncident,
   { id, serviceId, readAt }: VendorContext,
 ): Incident {
-  const startedAt = entry.startedAt ?? stored?.startedAt ?? readAt;
+  // A feed that moves an entry's only time along with its updates does not move its start.
+  const startedAt = Math.min(
+    entry.startedAt ?? Number.POSITIVE_INFINITY,
+    stored?.startedAt ?? entry.startedAt ?? readAt,
+  );
   const updates = timelineOf(stored, entry, startedAt, readAt);
   const ended = entry.resolvedAt ?? stored?.resolvedAt ?? lastOf(updates, 'resolved') ?? readAt;
   return {

@@ -45,6 +45,8 @@ t.test('it pairs an outage with what the vendor published around it', async (t) 
     ['an hour after its end', at(START + 10 * MINUTE + HOUR), 10 * MINUTE + HOUR],
     ['more than an hour after its end', at(START + 10 * MINUTE + HOUR + 1), null],
     ['a maintenance', at(START, { severity: 'maintenance' }), null],
+    ['over before it began', at(START - 30 * MINUTE, { resolvedAt: START - 1 }), null],
+    ['over as it began', at(START - 30 * MINUTE, { resolvedAt: START }), -30 * MINUTE],
     ['without updates', make('vendor', 'vendor', START + MINUTE, { updates: [] }), MINUTE],
   ];
   for (const [name, vendor, lagMs] of table) {

@@ -1,0 +1,25 @@
+/** What the engine is told of services. */
+import type { CheckTarget } from '../domain/check-target.ts';
+import type { ProbeMemory } from '../domain/result.ts';
+import type { Service } from '../domain/service.ts';
+import type { ServiceState } from '../store/ports/registry.ts';
+
+/** The target of a service; null for one that is paused, reports by itself, or waits to be verified. */
+export function targetOf(
+  service: Service,
+  memory: ProbeMemory,
+  lastCheckedAt: number | null,
+): CheckTarget | null {
+  const { id: serviceId, revision, domain, origin, check, paused, verified } = service;
+  // An owner's domain is not looked at before its owner has shown control of it (decisions, Ownership).
+  if (paused || check.kind === 'heartbeat' || !verified) return null;
+  return { serviceId, revision, domain, origin, check, memory, lastCheckedAt };
+}
+
+/** The targets at start. */
+export function startTargets(states: readonly ServiceState[]): CheckTarget[] {
+  return states.flatMap(({ service, memory, current }) => {
+    const target = targetOf(service, memory, current.latest?.checkedAt ?? null);
+    return target === null ? [] : [target];
+  });
+}

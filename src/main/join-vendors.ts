@@ -1,0 +1,49 @@
+/** Joins what reads vendors' status pages: the poller in its thread, the desk, and the board. */
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/resolve-config.ts';
+import { startFeedThread } from '../feeds/feed-thread.ts';
+import { createVendorBoard } from '../feeds/vendor-board.ts';
+import { createVendorDesk } from '../feeds/vendor-desk.ts';
+import type { Log } from '../log.ts';
+import { userAgentOf } from '../outbound/user-agent.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import { VERSION } from '../version.ts';
+
+/** The first reading of all pages is spread over this at most: pages have other hosts, and people wait for them. */
+const FIRST_SPREAD_MS = 15_000;
+
+/** Starts the thread; nothing is read before `desk.load`. */
+export function joinVendors(parts: {
+  readonly config: Config;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly log: Log;
+}) {
+  const { registry, clock, log } = parts;
+  const { checks, http, incidents } = parts.config;
+  const board = createVendorBoard({ intervalMs: incidents.feedIntervalMs, now: clock.now });
+  const polls = { good: 0, failed: 0 };
+  const desk = createVendorDesk({
+    registry,
+    board,
+    clock,
+    log,
+    setFeeds: (feeds) => thread.setFeeds(feeds),
+    forget: (feedId) => thread.forget(feedId),
+    onPoll: (ok) => {
+      polls[ok ? 'good' : 'failed'] += 1;
+    },
+  });
+  const thread = startFeedThread({
+    settings: {
+      intervalMs: incidents.feedIntervalMs,
+      firstSpreadMs: Math.min(checks.firstSpreadMs, FIRST_SPREAD_MS),
+      policy: { allowPrivate: checks.allowPrivate, ports: checks.ports },
+    },
+    outbound: { userAgent: userAgentOf(VERSION, http.siteUrl), nameservers: checks.nameservers },
+    clock,
+    log,
+    onNews: desk.take,
+  });
+  return { board, desk, polls: () => polls, stop: thread.stop };
+}
