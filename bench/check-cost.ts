@@ -1,30 +1,40 @@
 /**
- * What one check costs in CPU, beside its floors: `node bench/check-cost.ts`. A new connection each, HEAD answered 204
- * over loopback by another process, distinct origins, interleaved rounds, medians.
+ * What one check costs in CPU, beside its floors and peers: `node bench/check-cost.ts`. A new connection each, HEAD
+ * answered 204 over loopback by another process, distinct origins, interleaved rounds, medians.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
-import { Agent, type buildConnector, Client, type Dispatcher } from 'undici';
-import type { CheckTarget, RunAttempt } from '../src/domain/check-target.ts';
-import { NO_MEMORY } from '../src/domain/result.ts';
+import { createSecureContext } from 'node:tls';
+import { Agent } from 'undici';
 import { createProber } from '../src/probe/prober.ts';
-import { type BenchRow, floor, median, printRows } from './row.ts';
+import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './blackbox-exporter.ts';
+import {
+  attempt,
+  CA_FILE,
+  handMade,
+  handMadeTls,
+  request,
+  slotClient,
+  targetsOf,
+  type Way,
+} from './check-ways.ts';
+import { absent, type BenchRow, floor, median, printRows } from './row.ts';
 import { checkThroughEngine } from './whole-engine.ts';
-
-/** One way of making a check of the address number `n`, in a slot. */
-type Way = (n: number, slot: number) => Promise<unknown>;
+import { findWrk, NO_WRK, type Wrk } from './wrk.ts';
 
 const LISTENERS = 64;
 const OPEN = 32;
 const HTTP_CHECKS = 3000;
 const HTTPS_CHECKS = 800;
 const ROUNDS = 5;
-const CA_FILE = join(import.meta.dirname, '../test/certs/ca.pem');
+const UNIT = 'µs CPU a check';
+const NO_KUMA = 'not on this machine: git clone https://github.com/louislam/uptime-kuma, npm run setup';
+
+/** Makes `count` checks, or some number of its own, and tells what they cost. */
+type Load = (count: number) => Promise<{ readonly checks: number; readonly cpuUs: number }>;
 
 /** Measures all ways. */
 export async function run(): Promise<BenchRow[]> {
@@ -47,86 +57,92 @@ export async function run(): Promise<BenchRow[]> {
     plain: new Agent({ allowH2: false }),
     shared: new Agent({ allowH2: false, connect: { secureContext, maxCachedSessions: 0 } }),
   };
-  const engine = (scheme: string, list: readonly number[]) => (count: number) =>
-    checkThroughEngine(targetsOf(scheme, list, count), prober.runAttempt, OPEN);
-
+  const wrk = findWrk();
+  const blackbox = await startBlackboxExporter(CA_FILE, OPEN);
+  const urlOf = (scheme: 'http' | 'https', n: number) =>
+    `${scheme}://127.0.0.1:${ports[scheme][n % LISTENERS]}/`;
+  const shared = (scheme: 'http' | 'https') => ({
+    wrk: wrk && fireWrk(wrk, urlOf(scheme, 0)),
+    blackbox: blackbox && scrape(blackbox, (n) => blackbox.probe(urlOf(scheme, n))),
+    attempt: own(each(attempt(prober.runAttempt, scheme, ports[scheme]))),
+    engine: own((count) =>
+      checkThroughEngine(targetsOf(scheme, ports[scheme], count), prober.runAttempt, OPEN),
+    ),
+  });
   const http = await measure(
     {
-      floor: each((n) => handMade(ports.http[n % LISTENERS] ?? 0)),
-      slot: each(slotClient(ports.http)),
-      agent: each((n) => request(agents.plain, `http://127.0.0.1:${ports.http[n % LISTENERS]}/`)),
-      attempt: each(attempt(prober.runAttempt, 'http', ports.http)),
-      engine: engine('http', ports.http),
+      ...shared('http'),
+      floor: own(each((n) => handMade(ports.http[n % LISTENERS] ?? 0))),
+      slot: own(each(slotClient(ports.http, OPEN))),
+      agent: own(each((n) => request(agents.plain, urlOf('http', n)))),
     },
     HTTP_CHECKS,
   );
   const https = await measure(
     {
-      floor: each((n) => handMadeTls(ports.https[n % LISTENERS] ?? 0, secureContext)),
-      agent: each((n) => request(agents.shared, `https://127.0.0.1:${ports.https[n % LISTENERS]}/`)),
-      attempt: each(attempt(prober.runAttempt, 'https', ports.https)),
-      engine: engine('https', ports.https),
+      ...shared('https'),
+      floor: own(each((n) => handMadeTls(ports.https[n % LISTENERS] ?? 0, secureContext))),
+      agent: own(each((n) => request(agents.shared, urlOf('https', n)))),
     },
     HTTPS_CHECKS,
   );
   await prober.close();
-  await Promise.all([agents.plain.close(), agents.shared.close()]);
+  await Promise.all([agents.plain.close(), agents.shared.close(), blackbox?.stop()]);
   server.stdin.end();
 
-  const unit = 'µs CPU a check';
-  const beside = (
-    name: string,
-    value: number,
-    other: number,
-    target: string,
-    reached: boolean,
-  ): BenchRow => ({
-    name,
-    value,
-    unit,
-    ratio: value / other,
-    target,
-    reached,
-  });
   const rows = [
-    floor('HTTP: node:net, hand-made request (floor)', http.floor, unit),
-    floor('HTTP: bare undici Client in a slot', http.slot, unit),
-    floor('HTTP: undici, one Agent over distinct origins (peer)', http.agent, unit),
-    {
-      ...floor('HTTP: one attempt, beside the slot Client', http.attempt, unit),
-      ratio: http.attempt / http.slot,
-    },
-    beside(
-      'HTTP: whole engine, beside the slot Client',
-      http.engine,
-      http.slot,
-      '<= 1.6',
-      http.engine <= 1.6 * http.slot,
-    ),
+    wrk ? floor('HTTP: wrk, Connection: close (floor in C)', http.wrk, UNIT) : absent('HTTP: wrk', NO_WRK),
+    floor('HTTP: node:net, hand-made request (floor in Node)', http.floor, UNIT),
+    floor('HTTP: bare undici Client in a slot', http.slot, UNIT),
+    floor('HTTP: undici, one Agent over distinct origins (peer)', http.agent, UNIT),
+    beside('HTTP: one attempt, beside the slot Client', http.attempt, http.slot, null),
+    beside('HTTP: whole engine, beside the slot Client', http.engine, http.slot, 1.6),
     floor('HTTP: whole engine, one core', 1_000_000 / http.engine, 'checks/s'),
-    floor('HTTPS: node:tls, hand-made request (floor)', https.floor, unit),
-    floor('HTTPS: undici, one Agent, shared context (peer)', https.agent, unit),
-    {
-      ...floor('HTTPS: one attempt, beside undici', https.attempt, unit),
-      ratio: https.attempt / https.agent,
-    },
-    beside(
-      'HTTPS: whole engine, beside undici',
-      https.engine,
-      https.agent,
-      '<= 1.2',
-      https.engine <= 1.2 * https.agent,
-    ),
+    ...besideBlackbox('HTTP', http, blackbox !== null, 2),
+    wrk ? floor('HTTPS: wrk, Connection: close (floor in C)', https.wrk, UNIT) : absent('HTTPS: wrk', NO_WRK),
+    floor('HTTPS: node:tls, hand-made request (floor in Node)', https.floor, UNIT),
+    floor('HTTPS: undici, one Agent, shared context (peer)', https.agent, UNIT),
+    beside('HTTPS: one attempt, beside undici', https.attempt, https.agent, null),
+    beside('HTTPS: whole engine, beside undici', https.engine, https.agent, 1.2),
+    ...besideBlackbox('HTTPS', https, blackbox !== null, 1.1),
+    absent('HTTP: Uptime Kuma (peer)', NO_KUMA),
   ];
   printRows(rows);
   return rows;
 }
 
-/** Makes `count` checks. */
-type Load = (count: number) => Promise<void>;
+/** A cost beside another; `most` is the ratio that is wanted, null: none. */
+function beside(name: string, value: number, other: number, most: number | null): BenchRow {
+  const ratio = value / other;
+  const target = most === null ? null : `<= ${most}`;
+  return { name, value, unit: UNIT, ratio, target, reached: most === null ? null : ratio <= most };
+}
 
-/** A load of single checks, `OPEN` at a time. */
-function each(way: Way): Load {
+/** Checks per core beside the exporter's. */
+function besideBlackbox(
+  scheme: string,
+  costs: { readonly blackbox: number; readonly engine: number },
+  isThere: boolean,
+  least: number,
+): BenchRow[] {
+  const name = `${scheme}: blackbox_exporter, its scrape included (peer)`;
+  if (!isThere) return [absent(name, NO_BLACKBOX_EXPORTER)];
+  const ratio = costs.blackbox / costs.engine;
+  return [
+    floor(name, costs.blackbox, UNIT),
+    {
+      name: `${scheme}: whole engine, checks per core beside blackbox_exporter`,
+      value: 1_000_000 / costs.engine,
+      unit: 'checks/s',
+      ratio,
+      target: `>= ${least}`,
+      reached: ratio >= least,
+    },
+  ];
+}
+
+/** Single checks, `OPEN` at a time. */
+function each(way: Way): (count: number) => Promise<void> {
   return async (count) => {
     let next = 0;
     await Promise.all(
@@ -137,105 +153,44 @@ function each(way: Way): Load {
   };
 }
 
-/** Runs every load in turn, `ROUNDS` times, after one round that does not count; medians in µs of CPU for each check. */
-async function measure<K extends string>(
-  loads: Readonly<Record<K, Load>>,
-  count: number,
-): Promise<Record<K, number>> {
-  const costs = new Map<string, number[]>();
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const [name, load] of Object.entries<Load>(loads)) {
-      const before = process.cpuUsage();
-      await load(count);
-      const { user, system } = process.cpuUsage(before);
-      if (round > 0) costs.set(name, [...(costs.get(name) ?? []), (user + system) / count]);
-    }
-  }
-  return Object.fromEntries([...costs].map(([name, rounds]) => [name, median(rounds)])) as Record<K, number>;
-}
-
-function targetsOf(scheme: string, list: readonly number[], count: number): CheckTarget[] {
-  return Array.from({ length: count }, (_, index): CheckTarget => {
-    const url = `${scheme}://127.0.0.1:${list[index % list.length]}/`;
-    const check = { kind: 'root', url, method: null, accept: null, caFile: CA_FILE } as const;
-    const service = { serviceId: index + 1, revision: 1, domain: '127.0.0.1', origin: 'catalogue' } as const;
-    return { ...service, check, memory: NO_MEMORY, lastCheckedAt: null };
-  });
-}
-
-function attempt(runAttempt: RunAttempt, scheme: string, list: readonly number[]): Way {
-  const targets = targetsOf(scheme, list, list.length);
-  const { signal } = new AbortController();
-  return async (n, slot) => {
-    const target = targets[n % targets.length];
-    if (target === undefined) throw new RangeError('no targets');
-    const result = await runAttempt(target, { timeoutMs: 10_000, number: 0, slot, signal });
-    if (result.statusCode !== 204) throw new Error(JSON.stringify(result));
+/** A load whose CPU time is that of this process. */
+function own(make: (count: number) => Promise<void>): Load {
+  return async (count) => {
+    const before = process.cpuUsage();
+    await make(count);
+    const { user, system } = process.cpuUsage(before);
+    return { checks: count, cpuUs: user + system };
   };
 }
 
-function request(dispatcher: Dispatcher, url: string): Promise<unknown> {
-  return dispatcher
-    .request({ origin: new URL(url).origin, path: '/', method: 'HEAD', reset: true })
-    .then(({ body }) => body.dump());
+/** A load whose CPU time is the exporter's; that of whoever scrapes it does not count. */
+function scrape(blackbox: BlackboxExporter, way: Way): Load {
+  return async (count) => {
+    const before = blackbox.cpuUs();
+    await each(way)(count);
+    return { checks: count, cpuUs: blackbox.cpuUs() - before };
+  };
 }
 
-/** A reused Client per slot with a connector that dials the slot's present target: undici at its leanest. */
-function slotClient(ports: readonly number[]): Way {
-  const targets = new Array<number>(OPEN).fill(0);
-  const clients = targets.map((_, slot) => {
-    const connect: buildConnector.connector = (_options, callback) => {
-      const socket = createConnection({
-        host: '127.0.0.1',
-        port: targets[slot] ?? 0,
-        autoSelectFamily: false,
-      });
-      socket.on('connect', () => callback(null, socket));
-      socket.on('error', (error) => callback(error, null));
-    };
-    return new Client('http://slot.invalid', {
-      allowH2: false,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect,
-    });
-  });
-  return (n, slot) =>
-    new Promise((resolve, reject) => {
-      targets[slot] = ports[n % LISTENERS] ?? 0;
-      clients[slot]?.dispatch(
-        { path: '/', method: 'HEAD', headers: ['host', `127.0.0.1:${targets[slot]}`], reset: true },
-        {
-          onRequestStart() {},
-          onResponseStart() {},
-          onResponseData() {},
-          onResponseEnd: () => setImmediate(resolve, null),
-          onResponseError: (_, error) => reject(error),
-        },
-      );
-    });
+/** A second of wrk, however many requests that makes. */
+function fireWrk(wrk: Wrk, url: string): Load {
+  return () => wrk(url, 1, OPEN);
 }
 
-function handMade(port: number): Promise<unknown> {
-  return converse(createConnection({ host: '127.0.0.1', port, autoSelectFamily: false }), 'connect');
-}
-
-function handMadeTls(port: number, secureContext: SecureContext): Promise<unknown> {
-  const options = { host: '127.0.0.1', port, servername: '', secureContext, autoSelectFamily: false };
-  return converse(connectTls(options), 'secureConnect');
-}
-
-function converse(socket: Socket, ready: 'connect' | 'secureConnect'): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    socket.on('error', reject);
-    socket.on(ready, () => socket.write('HEAD / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'));
-    socket.on('data', (chunk: Buffer) => {
-      if (!chunk.includes('\r\n\r\n')) return;
-      socket.destroy();
-      resolve(chunk.toString('latin1', 9, 12));
-    });
-  });
+/** Runs every load in turn, `ROUNDS` times, after one round that does not count; medians in µs of CPU for each check. */
+async function measure<K extends string>(
+  loads: Readonly<Record<K, Load | null>>,
+  count: number,
+): Promise<Record<K, number>> {
+  const costs = new Map<string, number[]>(Object.keys(loads).map((name) => [name, []]));
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [name, load] of Object.entries<Load | null>(loads)) {
+      if (load === null) continue;
+      const { checks, cpuUs } = await load(count);
+      if (round > 0) costs.get(name)?.push(cpuUs / checks);
+    }
+  }
+  return Object.fromEntries([...costs].map(([name, rounds]) => [name, median(rounds)])) as Record<K, number>;
 }
 
 if (import.meta.main) await run();

@@ -1,40 +1,42 @@
 /**
- * `npm run bench`: every benchmark one after the other, one table, and the figures as JSON in
+ * `npm run bench`: every benchmark one after the other, each in a process of its own, one table, and the figures as JSON in
  * `bench/results/latest.local.json`. `npm run bench -- api samples` runs some of them.
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { VERSION } from '../src/version.ts';
 import type { BenchRow } from './row.ts';
 
-const SECTIONS: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>> = {
-  'check-cost': () => import('./check-cost.ts'),
-  truth: () => import('./truth.ts'),
-  scheduling: () => import('./scheduling.ts'),
-  samples: () => import('./samples.ts'),
-  api: () => import('./api.ts'),
-  badge: () => import('./badge.ts'),
-  heartbeats: () => import('./heartbeats.ts'),
-  incidents: () => import('./incidents.ts'),
-};
+/** Each is a file beside this one that exports `run`. */
+const SECTIONS = [
+  'check-cost',
+  'truth',
+  'scheduling',
+  'memory',
+  'samples',
+  'api',
+  'badge',
+  'heartbeats',
+  'incidents',
+];
 
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(name in SECTIONS));
+const unknown = wanted.filter((name) => !SECTIONS.includes(name));
 if (unknown.length > 0) {
-  console.error(
-    `There is no benchmark ${unknown.join(', ')}; there are ${Object.keys(SECTIONS).join(', ')}.`,
-  );
+  console.error(`There is no benchmark ${unknown.join(', ')}; there are ${SECTIONS.join(', ')}.`);
   process.exit(2);
 }
 console.log(
   `Upbeat ${VERSION}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`,
 );
 const rows: BenchRow[] = [];
-for (const [name, load] of Object.entries(SECTIONS)) {
+for (const name of SECTIONS) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   console.log(`\n== ${name}`);
-  rows.push(...(await (await load()).run()));
+  rows.push(...(await runApart(name)));
 }
 const missed = rows.filter(({ reached }) => reached === false);
 console.log(
@@ -48,3 +50,15 @@ writeFileSync(
   join(folder, 'latest.local.json'),
   `${JSON.stringify({ at, version: VERSION, machine, rows }, null, 2)}\n`,
 );
+
+/** Runs a benchmark in a process of its own. Rejects where it ends without its figures. */
+async function runApart(name: string): Promise<BenchRow[]> {
+  const child = fork(join(import.meta.dirname, 'section.ts'), [name]);
+  let figures: BenchRow[] | null = null;
+  child.on('message', (message: BenchRow[]) => {
+    figures = message;
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (figures === null) throw new Error(`the benchmark ${name} ended with code ${code} and no figures`);
+  return figures;
+}

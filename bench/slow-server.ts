@@ -1,18 +1,73 @@
-/** Answers every request after so many milliseconds, and closes; prints its port, ends with its standard input. */
-import { type AddressInfo, createServer } from 'node:net';
+/**
+ * Answers every request a given time after its connection was accepted, and closes; prints its ports as JSON, ends with
+ * its standard input. The time is kept to about a tenth of a millisecond, for Node's own timers know whole ones only, and
+ * that error would be taken for the prober's.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 const delayMs = Number(process.argv[2] ?? 50);
+/** Many, so that connections that are still in TIME_WAIT do not make the search for a free port long. */
+const listeners = Number(process.argv[3] ?? 16);
 const ANSWER = 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n';
+/** While an answer is due within this time, the loop looks at its clock every `NAP_MS` instead of using a timer. */
+const NEAR_MS = 3;
+const NAP_MS = 0.1;
+/** Connections held at a time, at most. */
+const ROOM = 16_384;
 
-const server = createServer((socket) => {
-  socket.on('error', () => {});
-  const acceptedMs = performance.now();
-  // The delay counts from the connection, as far as this process knows of it.
-  socket.once('data', () =>
-    setTimeout(() => socket.end(ANSWER), Math.max(0, delayMs - (performance.now() - acceptedMs))),
-  );
+const cell = new Int32Array(new SharedArrayBuffer(4));
+/** A ring: all wait equally long, so that the first accepted is the first due. */
+const sockets = new Array<Socket | null>(ROOM).fill(null);
+const dueMs = new Float64Array(ROOM);
+let first = 0;
+let next = 0;
+let awake = false;
+
+function watch(): void {
+  const now = performance.now();
+  for (; first < next && (dueMs[first % ROOM] as number) <= now; first++) {
+    const socket = sockets[first % ROOM] ?? null;
+    sockets[first % ROOM] = null;
+    // Whoever has not asked by now is answered when it does.
+    if (socket?.bytesRead === 0) socket.once('data', answer);
+    else socket?.end(ANSWER);
+  }
+  if (first === next) {
+    awake = false;
+    return;
+  }
+  const leftMs = (dueMs[first % ROOM] as number) - performance.now();
+  if (leftMs > NEAR_MS) {
+    setTimeout(watch, leftMs - NEAR_MS + 1);
+    return;
+  }
+  if (leftMs > NAP_MS) Atomics.wait(cell, 0, 0, NAP_MS);
+  setImmediate(watch);
+}
+
+function answer(this: Socket): void {
+  this.end(ANSWER);
+}
+
+const ignore = () => {};
+
+function hold(socket: Socket): void {
+  if (next - first === ROOM) throw new Error(`more than ${ROOM} connections at a time`);
+  socket.on('error', ignore);
+  socket.resume();
+  sockets[next % ROOM] = socket;
+  dueMs[next % ROOM] = performance.now() + delayMs;
+  next++;
+  if (awake) return;
+  awake = true;
+  watch();
+}
+
+const ports = Array.from({ length: listeners }, async () => {
+  const server = createServer(hold).listen({ host: '127.0.0.1', port: 0, backlog: 4_096 });
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 });
-server.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 }, () =>
-  console.log((server.address() as AddressInfo).port),
-);
+console.log(JSON.stringify(await Promise.all(ports)));
 process.stdin.on('end', () => process.exit(0)).resume();

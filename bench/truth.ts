@@ -1,35 +1,58 @@
 /**
- * The error of the reported latency against a server that answers after 50 ms: `node bench/truth.ts`. The server runs in a
- * process of its own; on a machine of two processors its own lateness is part of the error.
+ * The error of the reported latency against a server that answers after 50 ms: `node bench/truth.ts`. Beside it, in rounds
+ * that take turns, a request by hand over `node:net` (the floor in Node, with the lateness of server and machine in it) and
+ * blackbox_exporter. All are warm: what is measured is a monitor at work, not code that is being compiled.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { NO_MEMORY, type Timing } from '../src/domain/result.ts';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createProber } from '../src/probe/prober.ts';
-import { targetOf } from '../test/engine/attempt.ts';
-import { type BenchRow, printRows } from './row.ts';
+import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './blackbox-exporter.ts';
+import { CA_FILE, targetsOf, type Way } from './check-ways.ts';
+import { absent, type BenchRow, floor, median, printRows } from './row.ts';
 import { checkThroughEngine } from './whole-engine.ts';
 
 const DELAY_MS = 50;
 const SLOTS = 1_024;
+const WARM_UP = 15_000;
+const WARM_UP_OPEN = 256;
+const ROUNDS = 5;
 const BURST = 500;
-const BURST_ROUNDS = 5;
 
 /** Offered loads with their targets: mean and 99th percentile of the error in milliseconds. */
 const LOADS = [
-  { name: '100/s', perSecond: 100, count: 500, mean: 0.8, p99: 3 },
-  { name: '1,000/s', perSecond: 1_000, count: 4_000, mean: 0.6, p99: 7 },
-  { name: '3,000/s', perSecond: 3_000, count: 9_000, mean: 2, p99: 25 },
+  { name: 'at 100/s', perSecond: 100, count: 150, mean: 0.8, p99: 3 },
+  { name: 'at 1,000/s', perSecond: 1_000, count: 1_500, mean: 0.6, p99: 7 },
+  { name: 'at 3,000/s', perSecond: 3_000, count: 4_500, mean: 2, p99: 25 },
+  {
+    name: `of ${BURST} due in one tick`,
+    perSecond: Number.POSITIVE_INFINITY,
+    count: BURST,
+    mean: 8,
+    p99: 20,
+  },
 ] as const;
 
-/** Measures the loads. */
+/** Reports the latencies of some checks, milliseconds. */
+type Subject = (perSecond: number, count: number) => Promise<number[]>;
+type Name = 'upbeat' | 'net' | 'blackbox';
+
+/** Means and 99th percentiles of the rounds. */
+interface Errors {
+  readonly means: number[];
+  readonly p99s: number[];
+}
+
+/** Measures the loads. Takes a minute and a half. */
 export async function run(): Promise<BenchRow[]> {
   const server = spawn(process.execPath, [join(import.meta.dirname, 'slow-server.ts'), String(DELAY_MS)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const [port] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
+  const [line] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
+  const ports = JSON.parse(line) as number[];
   const prober = createProber({
     version: '0.0.0',
     siteUrl: 'http://localhost:8080',
@@ -39,69 +62,147 @@ export async function run(): Promise<BenchRow[]> {
     ownersMayProbePrivate: false,
     concurrency: SLOTS,
   });
-  const check = {
-    kind: 'root',
-    url: `http://127.0.0.1:${port}/`,
-    method: null,
-    accept: null,
-    caFile: null,
-  } as const;
-  const target = targetOf(1, { domain: '127.0.0.1', check, memory: NO_MEMORY });
+  const targets = targetsOf('http', ports, BURST);
   const { signal } = new AbortController();
+  const byProber: Way = async (n, slot) => {
+    const target = targets[n % BURST];
+    if (target === undefined) throw new RangeError('no targets');
+    const { timing } = await prober.runAttempt(target, { timeoutMs: 10_000, number: 0, slot, signal });
+    return timing.totalMs ?? Number.NaN;
+  };
+  const byHand: Way = (n) => timeByHand(ports[n % ports.length] ?? 0);
+  const blackbox = await startBlackboxExporter(CA_FILE, SLOTS);
+  const subjects: Record<Name, Subject | null> = {
+    upbeat: async (perSecond, count) => {
+      if (Number.isFinite(perSecond)) return offer(byProber, perSecond, count);
+      const latencies: number[] = [];
+      await checkThroughEngine(targets, prober.runAttempt, SLOTS, (results) => {
+        for (const { timing } of results) latencies.push(timing.totalMs ?? Number.NaN);
+      });
+      return latencies;
+    },
+    net: (perSecond, count) => offer(byHand, perSecond, count),
+    blackbox: blackbox && ((perSecond, count) => offer(scrape(blackbox, ports), perSecond, count)),
+  };
+  await warmUp(byProber);
+  await warmUp(byHand);
+  await subjects.upbeat?.(Number.POSITIVE_INFINITY, BURST);
   const rows: BenchRow[] = [];
-  for (const { name, perSecond, count, mean: meanTarget, p99: p99Target } of LOADS) {
-    const free = Array.from({ length: SLOTS }, (_, slot) => slot);
-    const errors: number[] = [];
-    const startedMs = performance.now();
-    const open: Promise<void>[] = [];
-    for (let begun = 0; begun < count; ) {
-      const due = Math.min(count, Math.floor(((performance.now() - startedMs) / 1_000) * perSecond) + 1);
-      for (; begun < due && free.length > 0; begun++) {
-        const slot = free.pop() as number;
-        open.push(
-          prober.runAttempt(target, { timeoutMs: 10_000, number: 0, slot, signal }).then(({ timing }) => {
-            free.push(slot);
-            errors.push(errorOf(timing));
-          }),
-        );
-      }
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-    await Promise.all(open);
-    rows.push(...judge(`at ${name}`, errors, meanTarget, p99Target));
-  }
-  const burst: number[] = [];
-  for (let round = 0; round < BURST_ROUNDS; round++) {
-    const targets = Array.from({ length: BURST }, (_, index) => ({ ...target, serviceId: index + 1 }));
-    await checkThroughEngine(targets, prober.runAttempt, SLOTS, (results) => {
-      for (const { timing } of results) burst.push(errorOf(timing));
-    });
-  }
-  rows.push(...judge(`of ${BURST} due in one tick`, burst, 8, 20));
+  for (const load of LOADS) rows.push(...judge(load, await measure(subjects, load)));
   await prober.close();
+  await blackbox?.stop();
   server.stdin.end();
   printRows(rows);
   return rows;
 }
 
-function errorOf({ totalMs }: Timing): number {
-  return Math.abs((totalMs ?? 0) - DELAY_MS);
+/** Runs all subjects in turn, `ROUNDS` times. */
+async function measure(
+  subjects: Readonly<Record<Name, Subject | null>>,
+  { perSecond, count }: (typeof LOADS)[number],
+): Promise<Record<Name, Errors>> {
+  const errors: Record<Name, Errors> = {
+    upbeat: { means: [], p99s: [] },
+    net: { means: [], p99s: [] },
+    blackbox: { means: [], p99s: [] },
+  };
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const name of ['upbeat', 'net', 'blackbox'] as const) {
+      const latencies = await subjects[name]?.(perSecond, count);
+      if (latencies === undefined) continue;
+      const sorted = latencies.map((ms) => Math.abs(ms - DELAY_MS)).sort((a, b) => a - b);
+      errors[name].means.push(sorted.reduce((sum, error) => sum + error, 0) / sorted.length);
+      errors[name].p99s.push(sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN);
+    }
+  }
+  return errors;
 }
 
-/** Mean and 99th percentile of some errors beside their targets, all in milliseconds. */
-function judge(of: string, errors: readonly number[], meanTarget: number, p99Target: number): BenchRow[] {
-  const sorted = errors.toSorted((a, b) => a - b);
-  const mean = errors.reduce((sum, error) => sum + error, 0) / errors.length;
-  const p99 = sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN;
-  const line = (what: string, value: number, most: number): BenchRow => ({
-    name: `truth: ${what} error ${of}`,
-    value,
-    unit: 'ms',
-    ratio: null,
-    target: `<= ${most}`,
-    reached: value <= most,
+/** Makes `count` checks, `perSecond` of them begun each second; a late loop makes up for it. */
+async function offer(way: Way, perSecond: number, count: number): Promise<number[]> {
+  const free = Array.from({ length: SLOTS }, (_, slot) => slot);
+  const latencies: number[] = [];
+  const startedMs = performance.now();
+  let begun = 0;
+  while (latencies.length < count) {
+    const due = Math.min(count, Math.floor(((performance.now() - startedMs) / 1_000) * perSecond) + 1);
+    for (let slot = free.pop(); slot !== undefined; slot = free.pop()) {
+      if (begun >= due) {
+        free.push(slot);
+        break;
+      }
+      const taken = slot;
+      way(begun++, taken).then((ms) => {
+        free.push(taken);
+        latencies.push(Number(ms));
+      });
+    }
+    await wait(1);
+  }
+  return latencies;
+}
+
+async function warmUp(way: Way): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: WARM_UP_OPEN }, async (_, slot) => {
+      while (next < WARM_UP) await way(next++, slot);
+    }),
+  );
+}
+
+function timeByHand(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const startedMs = performance.now();
+    const socket = createConnection({ host: '127.0.0.1', port, autoSelectFamily: false });
+    socket.on('error', reject);
+    socket.on('connect', () =>
+      socket.write('HEAD / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'),
+    );
+    socket.once('data', () => {
+      resolve(performance.now() - startedMs);
+      socket.destroy();
+    });
   });
-  return [line('mean', mean, meanTarget), line('p99', p99, p99Target)];
+}
+
+function scrape(blackbox: BlackboxExporter, ports: readonly number[]): Way {
+  return (n) => blackbox.probe(`http://127.0.0.1:${ports[n % ports.length]}/`);
+}
+
+/** The lines of a load: what is wanted beside the floor of the same run, then floor and peer. */
+function judge({ name, mean, p99 }: (typeof LOADS)[number], errors: Record<Name, Errors>): BenchRow[] {
+  const { upbeat, net, blackbox } = errors;
+  const line = (
+    what: string,
+    values: readonly number[],
+    floors: readonly number[],
+    most: number,
+  ): BenchRow => {
+    const value = median(values);
+    return {
+      name: `truth: ${what} error ${name}, beside node:net`,
+      value,
+      unit: 'ms',
+      ratio: value / median(floors),
+      target: `<= ${most}`,
+      reached: value <= most,
+    };
+  };
+  const peer =
+    blackbox.means.length === 0
+      ? [absent(`truth: error ${name}, blackbox_exporter`, NO_BLACKBOX_EXPORTER)]
+      : [
+          floor(`truth: mean error ${name}, blackbox_exporter (peer)`, median(blackbox.means), 'ms'),
+          floor(`truth: p99 error ${name}, blackbox_exporter (peer)`, median(blackbox.p99s), 'ms'),
+        ];
+  return [
+    line('mean', upbeat.means, net.means, mean),
+    line('p99', upbeat.p99s, net.p99s, p99),
+    floor(`truth: mean error ${name}, node:net by hand (floor)`, median(net.means), 'ms'),
+    floor(`truth: p99 error ${name}, node:net by hand (floor)`, median(net.p99s), 'ms'),
+    ...peer,
+  ];
 }
 
 if (import.meta.main) await run();
