@@ -1,5 +1,6 @@
 /**
- * One of the servers that `bench/api.ts` compares, in a process of its own: `node bench/api-server.ts KIND`.
+ * One of the servers that `bench/api.ts` compares, in a process of its own: `node bench/api-server.ts KIND`. A second
+ * argument is the address of a Redis where it counts its limits.
  * Says its port to the parent, and its CPU time whenever it is asked.
  */
 import { createServer } from 'node:http';
@@ -10,9 +11,11 @@ import { createApi } from '../src/api/api.ts';
 import { createHttpServer } from '../src/api/http-server.ts';
 import { createServiceDirectory } from '../src/api/service-directory.ts';
 import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
+import type { LimitServer } from '../src/api/shared-limits.ts';
 import { createKeyAuthenticator } from '../src/auth/key-authenticator.ts';
 import { systemClock } from '../src/clock.ts';
 import type { CurrentStatus } from '../src/domain/current.ts';
+import { readRedisAddress } from '../src/domain/redis-address.ts';
 import { silentLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { drawBadge } from '../src/render/badge.ts';
@@ -138,6 +141,7 @@ async function upbeat(): Promise<number> {
       prober: { online: true, offlineSince: null, reason: null },
       parts: {},
     }),
+    limitServer: await openLimits(process.argv[3]),
     metrics: createMetrics(),
     clock: systemClock,
     log: silentLog,
@@ -145,4 +149,14 @@ async function upbeat(): Promise<number> {
   const server = createHttpServer(api.listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
+}
+
+/** Where limits are counted; null: in the process. */
+async function openLimits(url: string | undefined): Promise<LimitServer | null> {
+  const address = readRedisAddress(url ?? '');
+  if (address === null) return null;
+  const { openRedisLimitServer } = await import('../src/store/status/redis-limit-server.ts');
+  const server = openRedisLimitServer({ address, clock: systemClock, log: silentLog });
+  while (!server.ready) await new Promise((resolve) => setTimeout(resolve, 10));
+  return server;
 }

@@ -20,12 +20,14 @@ import { createMemoryStatusStore } from '../src/store/status/memory-status-store
 import { makeServices } from './api-services.ts';
 import { type BenchRow, median, printRows } from './row.ts';
 
-interface Server {
+/** A server in a process of its own. */
+export interface Server {
   readonly process: ChildProcess;
   readonly port: number;
 }
 
-interface Subject {
+/** What is asked of a server, and what it cost. */
+export interface Subject {
   readonly name: string;
   readonly server: Server;
   readonly path: string;
@@ -33,24 +35,20 @@ interface Subject {
   readonly perSecond: number[];
 }
 
-const ROUNDS = 3;
-const ROUND_SECONDS = 2;
+/** How often each subject has its turn, and for how long. */
+export const ROUNDS = 3;
+/** Seconds of a turn. */
+export const ROUND_SECONDS = 2;
 const CONNECTIONS = 64;
-const STATUS = '/api/v1/status/service-0';
+/** The path of the status endpoint. */
+export const STATUS = '/api/v1/status/service-0';
 const BADGE = '/api/badge/service-0-example';
 const AUTOCANNON = join(import.meta.dirname, '../node_modules/autocannon/autocannon.js');
 
 /** Runs the benchmark, prints its table and returns its lines. Takes under a minute. */
 export async function run(): Promise<BenchRow[]> {
-  const servers = await Promise.all(['bare', 'fastify', 'upbeat'].map(startServer));
+  const servers = await Promise.all(['bare', 'fastify', 'upbeat'].map((kind) => startServer(kind)));
   const [bare, peer, upbeat] = servers as [Server, Server, Server];
-  const subject = (name: string, server: Server, path: string): Subject => ({
-    name,
-    server,
-    path,
-    cpuUs: [],
-    perSecond: [],
-  });
   const floor = subject('node:http, the same JSON', bare, STATUS);
   const fastify = subject('Fastify with @fastify/rate-limit', peer, STATUS);
   const status = subject('GET /status/:slug', upbeat, STATUS);
@@ -82,14 +80,20 @@ export async function run(): Promise<BenchRow[]> {
   return rows;
 }
 
-async function startServer(kind: string): Promise<Server> {
-  const process = fork(join(import.meta.dirname, 'api-server.ts'), [kind]);
+/** Something to be asked. */
+export function subject(name: string, server: Server, path: string): Subject {
+  return { name, server, path, cpuUs: [], perSecond: [] };
+}
+
+/** Starts a server of `bench/api-server.ts`. */
+export async function startServer(kind: string, ...args: readonly string[]): Promise<Server> {
+  const process = fork(join(import.meta.dirname, 'api-server.ts'), [kind, ...args]);
   const [{ port }] = (await once(process, 'message')) as [{ port: number }];
   return { process, port };
 }
 
 /** Loads a server for some seconds; every answer must be 200. */
-async function fire({ name, server, path }: Subject, seconds: number) {
+export async function fire({ name, server, path }: Subject, seconds: number) {
   const before = await cpuOf(server);
   const { stdout } = await promisify(execFile)(process.execPath, [
     AUTOCANNON,
@@ -112,7 +116,7 @@ async function cpuOf({ process }: Server): Promise<number> {
 }
 
 /** How much of the other's speed a subject reaches, by CPU time. */
-function compare(subject: Subject, other: Subject | null, target: number | null): BenchRow {
+export function compare(subject: Subject, other: Subject | null, target: number | null): BenchRow {
   const value = median(subject.cpuUs);
   const ratio = other === null ? null : median(other.cpuUs) / value;
   return {

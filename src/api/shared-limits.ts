@@ -17,7 +17,10 @@ import {
 export interface LimitServer {
   /** False: it is away; nothing is asked of it. */
   readonly ready: boolean;
-  /** Runs a script over one key; rejects soon where the server does not answer. */
+  /**
+   * Runs a script for one key; rejects soon where the server does not answer. Calls of one moment may be run together:
+   * the script gets several keys and the arguments of each in turn, and returns an answer for each.
+   */
   evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown>;
 }
 
@@ -32,23 +35,29 @@ export interface SharedLimitParts {
 /**
  * Counts in the same windows as the memory does. It stands in for the driver's own script, which keeps a set with the
  * time of every request by the clock of each process: its limit slides, it costs a hundred bytes a request, and clocks
- * that differ count differently. Returns what was left before, milliseconds to the window's end, and the limit with
- * which the window began.
+ * that differ count differently. Arguments of each key: length of a window in milliseconds, limit, `1` for a look
+ * without a charge. Answers what was left before, milliseconds to the window's end, and the limit with which it began.
  */
 export const LIMIT_SCRIPT = `
-local length, limit, peek = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1'
-local found = redis.call('HMGET', KEYS[1], 'used', 'limit')
-local used, left = tonumber(found[1]), redis.call('PTTL', KEYS[1])
-if used and left > 0 then
-  limit = tonumber(found[2])
-  if not peek and used < limit then redis.call('HINCRBY', KEYS[1], 'used', 1) end
-  return { limit - used, left, limit }
+local answers = {}
+for index, key in ipairs(KEYS) do
+  local at = index * 3 - 2
+  local length, limit, peek = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), ARGV[at + 2] == '1'
+  local found = redis.call('HMGET', key, 'used', 'limit')
+  local used, left = tonumber(found[1]), redis.call('PTTL', key)
+  if used and left > 0 then
+    limit = tonumber(found[2])
+    if not peek and used < limit then redis.call('HINCRBY', key, 'used', 1) end
+    answers[index] = { limit - used, left, limit }
+  else
+    if not peek then
+      redis.call('HSET', key, 'used', 1, 'limit', limit)
+      redis.call('PEXPIRE', key, length)
+    end
+    answers[index] = { limit, length, limit }
+  end
 end
-if not peek then
-  redis.call('HSET', KEYS[1], 'used', 1, 'limit', limit)
-  redis.call('PEXPIRE', KEYS[1], length)
-end
-return { limit, length, limit }
+return answers
 `;
 
 /** Makes a limiter of `max` requests a minute for each client. Limiters of one server are told apart by `name`. */

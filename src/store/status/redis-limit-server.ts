@@ -8,15 +8,26 @@ import { openRedisConnection, type RedisConnectionState } from './redis-connecti
 /** The place. */
 export interface RedisLimitServer {
   readonly ready: boolean;
-  /** Runs a script over one key, to which the prefix is added; rejects where Redis does not answer within 200 ms. */
+  /**
+   * Runs a script for one key, to which the prefix is added; rejects where Redis does not answer within 200 ms. Calls of
+   * one moment are run together: the script gets several keys and the arguments of each in turn, and returns an array
+   * with an answer for each.
+   */
   evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown>;
   state(): RedisConnectionState;
   close(): void;
 }
 
+interface Call extends PromiseWithResolvers<unknown> {
+  readonly key: string;
+  readonly args: readonly (string | number)[];
+}
+
 /** Nobody waits longer for an answer because of a limit. */
 const TIMEOUT_MS = 200;
 const PROBE_LIFE_MS = 60_000;
+/** Calls are sent together, at most this often: writing to a socket costs more than all else about a call. */
+const GATHER_MS = 1;
 
 /** Opens the place; it is ready some time later, or never. */
 export function openRedisLimitServer(options: {
@@ -24,8 +35,11 @@ export function openRedisLimitServer(options: {
   readonly clock: Clock;
   readonly log: Log;
 }): RedisLimitServer {
-  const { prefix } = options.address;
-  const scripts = new Map<string, RedisScript>();
+  const { address, clock } = options;
+  const { prefix } = address;
+  const batches = new Map<string, { readonly script: RedisScript; waiting: Call[] }>();
+  let sentMs = Number.NEGATIVE_INFINITY;
+
   const connection = openRedisConnection({
     ...options,
     purpose: 'limits',
@@ -34,14 +48,47 @@ export function openRedisLimitServer(options: {
     prepare: (client) => client.set(`${prefix}:limit-probe`, '1', 'PX', PROBE_LIFE_MS),
     probe: (client) => client.get(`${prefix}:limit-probe`),
   });
+  function flush(): void {
+    sentMs = clock.monotonic();
+    for (const batch of batches.values()) {
+      const calls = batch.waiting;
+      batch.waiting = [];
+      // Keys lie on many nodes of a cluster; there the client itself sends the commands for one node together.
+      if (address.kind === 'cluster') for (const call of calls) send(batch.script, [call]);
+      else if (calls.length > 0) send(batch.script, calls);
+    }
+  }
+
+  function send(script: RedisScript, calls: readonly Call[]): void {
+    const keys = calls.map(({ key }) => key);
+    const args = calls.flatMap((call) => call.args);
+    connection
+      .ask((client) => runScript(client, script, keys, args))
+      .then(
+        (answers) => {
+          for (const [index, call] of calls.entries()) call.resolve((answers as unknown[])[index]);
+        },
+        (error: Error) => {
+          for (const call of calls) call.reject(error);
+        },
+      );
+  }
+
   return {
     get ready() {
       return connection.ready;
     },
     evaluate(text, key, args) {
-      const script = scripts.get(text) ?? redisScript(text);
-      scripts.set(text, script);
-      return connection.ask((client) => runScript(client, script, [`${prefix}:limit:${key}`], args));
+      const batch = batches.get(text) ?? { script: redisScript(text), waiting: [] };
+      batches.set(text, batch);
+      const call = { ...Promise.withResolvers<unknown>(), key: `${prefix}:limit:${key}`, args };
+      if (batch.waiting.length === 0) {
+        // Whoever comes alone is not held up.
+        if (clock.monotonic() - sentMs >= GATHER_MS) setImmediate(flush);
+        else clock.after(GATHER_MS, flush);
+      }
+      batch.waiting.push(call);
+      return call.promise;
     },
     state: connection.state,
     close: connection.close,
