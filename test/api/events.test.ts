@@ -34,8 +34,9 @@ function open(world: World, path = PATH, headers: Record<string, string> = {}): 
         status: response.statusCode ?? 0,
         headers: response.headers,
         text: () => text,
+        // An event whose end has not arrived yet is none.
         events: () =>
-          [...text.matchAll(/^id: (\d+)\nevent: status\ndata: (.*)$/gm)].map(([, id = '', data = '']) => [
+          [...text.matchAll(/^id: (\d+)\nevent: status\ndata: (.*)\n\n/gm)].map(([, id = '', data = '']) => [
             id,
             JSON.parse(data),
           ]),

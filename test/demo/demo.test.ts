@@ -11,8 +11,8 @@ import { SHORT_PART, shortVendors } from './short-vendors.ts';
 
 const TIMING: DemoTiming = {
   intervalMs: 1_000,
-  timeoutMs: 1_500,
-  slowOverMs: 700,
+  timeoutMs: 1_800,
+  slowOverMs: 1_000,
   confirmAfterMs: [200, 200],
   firstSpreadMs: 1_000,
   slackMs: 4_000,

@@ -44,7 +44,7 @@ export interface Demo {
 export const DEMO_TIMING: DemoTiming = {
   intervalMs: 5_000,
   timeoutMs: 2_500,
-  slowOverMs: 800,
+  slowOverMs: 1_200,
   confirmAfterMs: [500, 1_000],
   firstSpreadMs: 5_000,
   slackMs: 3_000,
