@@ -1,0 +1,32 @@
+# syntax=docker/dockerfile:1
+# Upbeat in an image without development packages: docker build -t upbeat .
+ARG NODE=node:24-bookworm-slim
+
+FROM ${NODE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --no-audit --no-fund && npm cache clean --force
+
+FROM ${NODE}
+LABEL org.opencontainers.image.title="Upbeat" \
+      org.opencontainers.image.description="A monitor that tells the world whether a service is up" \
+      org.opencontainers.image.licenses="MIT"
+ENV NODE_ENV=production \
+    UPBEAT_STORAGE_DATADIR=/data \
+    UPBEAT_LOG_FORMAT=json
+WORKDIR /app
+COPY --from=packages /app/node_modules ./node_modules
+COPY package.json LICENSE ./
+COPY bin ./bin
+COPY src ./src
+COPY workers ./workers
+COPY assets ./assets
+COPY config ./config
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
+CMD ["node", "bin/upbeat.mjs", "start"]

@@ -1,0 +1,83 @@
+/** What operators deploy with: files that name each other, settings and metrics that exist. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { SETTINGS } from '../src/config/environment.ts';
+import { createMetrics } from '../src/metrics/metrics.ts';
+import { observeProgram } from '../src/metrics/observe-program.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+interface ComposeService {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly image?: string;
+}
+const compose = parse(read('compose.yaml')) as {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly volumes: Readonly<Record<string, null>>;
+};
+
+t.test('it sets settings that there are', async (t) => {
+  const known = new Set(SETTINGS.map(({ variable }) => variable));
+  const named = [
+    ...Object.keys(compose.services.upbeat?.environment ?? {}),
+    ...[...read('Dockerfile').matchAll(/\b(UPBEAT_\w+)=/g)].map(([, name = '']) => name),
+  ];
+  t.ok(named.length > 5);
+  t.same(
+    named.filter((name) => !known.has(name)),
+    [],
+  );
+});
+
+t.test('it mounts what there is, and pins every image', async (t) => {
+  for (const [name, { volumes = [], image }] of Object.entries(compose.services)) {
+    for (const volume of volumes) {
+      const [from = ''] = volume.split(':');
+      t.ok(
+        from.startsWith('./') ? existsSync(join(ROOT, from)) : from in compose.volumes,
+        `${name}: ${from}`,
+      );
+    }
+    if (image !== undefined) t.match(image, /:[\w.-]*\d/, name);
+  }
+});
+
+t.test('it copies into the image what the program is made of, and nothing else', async (t) => {
+  const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files = '']) =>
+    files.split(' '),
+  );
+  const allowed = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'));
+  t.same([...new Set(copied)].sort(), allowed.map((line) => line.slice(1)).sort());
+  for (const file of copied) t.ok(existsSync(join(ROOT, file)), file);
+});
+
+t.test('it alerts on metrics that there are', async (t) => {
+  const metrics = createMetrics();
+  observeProgram(metrics, {
+    fleet: { report: () => ({ services: 0, restarts: 0, checksDone: 0, hosts: [] }) },
+    record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
+    samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }) },
+    directory: { all: () => [] },
+    status: { get: () => null },
+    openStreams: () => 0,
+    feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
+    redis: null,
+  });
+  const text = await metrics.render();
+  const { groups } = parse(read('deploy/alerts.yaml')) as {
+    readonly groups: readonly {
+      readonly rules: readonly { readonly alert: string; readonly expr: string }[];
+    }[];
+  };
+  const rules = groups.flatMap((group) => group.rules);
+  t.ok(rules.length >= 7);
+  for (const { alert, expr } of rules)
+    for (const [name] of expr.matchAll(/\bupbeat_\w+/g))
+      t.match(text, new RegExp(`^# TYPE ${name} `, 'm'), `${alert}: ${name}`);
+});
