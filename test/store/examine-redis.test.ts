@@ -24,8 +24,8 @@ t.test('it says who Redis is, and what to mend', NEEDS_REDIS, async (t) => {
 
   await client.config('SET', 'requirepass', 'right');
   const [wrong, away] = await Promise.all([
-    look(`redis://:hunter2@127.0.0.1:${port}`),
-    look(`redis://:hunter2@127.0.0.1:${await freePort()}`),
+    examineRedis(`redis://:hunter2@127.0.0.1:${port}`, systemClock, 500),
+    examineRedis(`redis://:hunter2@127.0.0.1:${await freePort()}`, systemClock, 500),
   ]);
   t.match(wrong, { found: /WRONGPASS/, advice: /^start Redis, or mend storage\.redis\.url/ });
   t.match(away, { found: /ECONNREFUSED/, advice: /^start Redis, or mend storage\.redis\.url/ });

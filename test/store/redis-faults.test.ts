@@ -17,6 +17,10 @@ import {
 } from '../support/redis-server.ts';
 import { NOON, record } from './registry-fixtures.ts';
 
+/** Tests that mostly wait, each for servers of its own, run side by side. tap keeps the object: one for each test. */
+const sideBySide = () => ({ ...NEEDS_REDIS, buffered: true });
+t.jobs = 4;
+
 function optionsFor(url: string, log: Log = silentLog) {
   const address = readRedisAddress(url);
   if (address === null) throw new Error(`cannot be read: ${url}`);
@@ -196,7 +200,7 @@ for (const [how, leave, back] of [
 ] as const) {
   t.test(
     `it answers and takes records while Redis is ${how}, and catches up afterwards`,
-    NEEDS_REDIS,
+    sideBySide(),
     async (t) => {
       const server = await startRedis(t);
       const url = urlOf(server);
@@ -225,7 +229,7 @@ for (const [how, leave, back] of [
   );
 }
 
-t.test('it starts without Redis, and fills it when it comes', NEEDS_REDIS, async (t) => {
+t.test('it starts without Redis, and fills it when it comes', sideBySide(), async (t) => {
   const server = await startRedis(t);
   await server.stop();
   const store = openRedisStatusStore(optionsFor(urlOf(server)));
@@ -236,7 +240,7 @@ t.test('it starts without Redis, and fills it when it comes', NEEDS_REDIS, async
   await until(isEverywhere(server, { 1: 1, 2: 1 }));
 });
 
-t.test('it follows the master to another server', NEEDS_REDIS, async (t) => {
+t.test('it follows the master to another server', sideBySide(), async (t) => {
   const failOver = async (how: 'SIGKILL' | 'SIGSTOP') => {
     const set = await startSentinelSet(t);
     const [writer, reader] = [await openWriter(t, set.url), await openReader(t, set.url)];
@@ -254,7 +258,7 @@ t.test('it follows the master to another server', NEEDS_REDIS, async (t) => {
   await Promise.all([failOver('SIGKILL'), failOver('SIGSTOP')]);
 });
 
-t.test('it is filled again when its node of a cluster comes back empty', NEEDS_REDIS, async (t) => {
+t.test('it is filled again when its node of a cluster comes back empty', sideBySide(), async (t) => {
   const { nodes, url } = await startRedisCluster(t);
   const [writer, reader] = [await openWriter(t, url), await openReader(t, url)];
   await writer.put(upTo(50, 1));
@@ -276,7 +280,7 @@ t.test('it is filled again when its node of a cluster comes back empty', NEEDS_R
   t.equal(reader.heard.length, new Set(reader.heard).size);
 });
 
-t.test('it tells nobody a password', NEEDS_REDIS, async (t) => {
+t.test('it tells nobody a password', sideBySide(), async (t) => {
   const server = await startRedis(t);
   await server.client.config('SET', 'requirepass', 'right');
   const lines: string[] = [];

@@ -3,6 +3,16 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
+import { runScript } from '../../src/store/status/redis-client.ts';
+import {
+  BEGIN,
+  EMPTY,
+  formatRecord,
+  PUT,
+  REMOVE,
+  SUPERSEDED,
+  statusKeys,
+} from '../../src/store/status/redis-status-keys.ts';
 import { openRedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import {
   NEEDS_REDIS,
@@ -11,6 +21,7 @@ import {
   startSentinelSet,
   until,
 } from '../support/redis-server.ts';
+import { NOON, record } from './registry-fixtures.ts';
 import { runStatusContract } from './status-contract.ts';
 
 let stores = 0;
@@ -42,4 +53,36 @@ t.test('a master, its replica and Sentinels', NEEDS_REDIS, async (t) => {
 
 t.test('a cluster of three', NEEDS_REDIS, async (t) => {
   runStatusContract(adapterFor((await startRedisCluster(t)).url), t, 10);
+});
+
+t.test('it compares in Redis too, so that what arrives late changes nothing', NEEDS_REDIS, async (t) => {
+  const { client } = await startRedis(t);
+  const keys = statusKeys('late');
+  const all = [keys.records, keys.changes, keys.meta];
+  const put = (epoch: number, seq: number, at: number) =>
+    runScript(client, PUT, all, [epoch, 1, seq, at, formatRecord(epoch, record(1, seq, 'up', at))]);
+  const begin = (epoch: number) => runScript(client, BEGIN, [keys.meta], [epoch, 'birth']);
+  t.equal(await put(1, 1, NOON), EMPTY, 'nobody has begun');
+  t.equal(await begin(0), 1);
+  const told = async () => await client.xlen(keys.changes);
+  const table = [
+    ['the first', 1, 5, NOON, 1, 1],
+    ['the same', 1, 5, NOON, 0, 1],
+    ['the same seq, earlier', 1, 5, NOON - 1, 0, 1],
+    ['the same seq, later', 1, 5, NOON + 1, 1, 2],
+    ['a smaller seq, later', 1, 4, NOON + 9, 0, 2],
+    ['a greater seq, earlier', 1, 6, NOON - 9, 1, 3],
+  ] as const;
+  for (const [what, epoch, seq, at, taken, changes] of table)
+    t.same([await put(epoch, seq, at), await told()], [taken, changes], what);
+  t.equal(await begin(1), 1, 'the same monitor again');
+  t.equal(await begin(0), 2, 'another one');
+  t.equal(await begin(1), SUPERSEDED);
+  t.equal(await put(1, 9, NOON), SUPERSEDED);
+  t.equal(await runScript(client, REMOVE, all, [1, 1]), SUPERSEDED, 'the first one no more');
+  t.same([await put(2, 1, NOON), await told()], [1, 4], 'an older word of a later epoch');
+  t.equal(await begin(0), 3);
+  t.same([await put(3, 1, NOON), await told()], [1, 4], 'the same word of a later epoch is no change');
+  t.same([await runScript(client, REMOVE, all, [3, 1, 7]), await told()], [1, 5]);
+  t.equal(await client.hlen(keys.records), 0);
 });

@@ -15,8 +15,12 @@ const TIMEOUT_MS = 1_000;
 const PATIENCE_MS = 4_000;
 const LOOK_MS = 20;
 
-/** Asks Redis who it is, and whether it would throw statuses away when its memory is full. */
-export async function examineRedis(url: string, clock: Clock): Promise<RedisFinding> {
+/** Asks Redis who it is, and whether it would throw statuses away when its memory is full. Waits for it `patienceMs`. */
+export async function examineRedis(
+  url: string,
+  clock: Clock,
+  patienceMs = PATIENCE_MS,
+): Promise<RedisFinding> {
   const address = readRedisAddress(url);
   if (address === null) return { found: 'no address', advice: 'mend storage.redis.url' };
   const where = describeRedis(address);
@@ -30,7 +34,7 @@ export async function examineRedis(url: string, clock: Clock): Promise<RedisFind
     log: silentLog,
   });
   try {
-    const until = clock.monotonic() + PATIENCE_MS;
+    const until = clock.monotonic() + patienceMs;
     while (!connection.ready && clock.monotonic() < until) await sleep(LOOK_MS);
     const startedMs = clock.monotonic();
     const info = await connection.ask((client) => client.info());
