@@ -9,6 +9,8 @@ import { createFakeClock, systemClock } from '../../src/clock.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRedisLimitServer } from '../../src/store/status/redis-limit-server.ts';
+import { CERTIFICATE_FOLDER, TEST_CA_FILE } from '../support/certificates.ts';
+import { freePort } from '../support/influx-server.ts';
 import { NEEDS_REDIS, startRedis, startRedisCluster, until } from '../support/redis-server.ts';
 import { NOW, service, startApi } from './api-world.ts';
 
@@ -21,8 +23,10 @@ async function openServer(t: Test, url: string) {
   return server;
 }
 
-async function startProcess(t: Test, url: string): Promise<number> {
-  const child = fork(join(import.meta.dirname, 'limited-server.ts'), [url]);
+async function startProcess(t: Test, url: string, env: NodeJS.ProcessEnv = {}): Promise<number> {
+  const child = fork(join(import.meta.dirname, 'limited-server.ts'), [url], {
+    env: { ...process.env, ...env },
+  });
   t.teardown(async () => {
     const ended = once(child, 'exit');
     child.disconnect();
@@ -172,4 +176,22 @@ t.test('it tells what is left on a picture that costs nothing', NEEDS_REDIS, asy
     [first, again].map(({ headers }) => headers.get('x-ratelimit-remaining')),
     ['4', '4'],
   );
+});
+
+t.test('it speaks TLS, with servers whose authority is trusted', NEEDS_REDIS, async (t) => {
+  const port = await freePort();
+  const file = (name: string) => join(CERTIFICATE_FOLDER, name);
+  await startRedis(t, [
+    ...['--tls-port', String(port), '--tls-auth-clients', 'no', '--tls-ca-cert-file', TEST_CA_FILE],
+    ...['--tls-cert-file', file('localhost.pem'), '--tls-key-file', file('localhost-key.pem')],
+  ]);
+  const url = `rediss://127.0.0.1:${port}`;
+  const address = readRedisAddress(url);
+  if (address === null) throw new Error(url);
+  const distrusting = openRedisLimitServer({ address, clock: systemClock, log: silentLog });
+  t.teardown(() => distrusting.close());
+  await until(() => /certificate/.test(distrusting.state().problem ?? ''), 'the certificate is refused');
+  t.equal(distrusting.ready, false);
+  // It says its port only when it counts in Redis.
+  t.ok((await startProcess(t, url, { NODE_EXTRA_CA_CERTS: TEST_CA_FILE })) > 0);
 });

@@ -68,7 +68,7 @@ export function createRedisClient(
       sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
       failoverDetector: true,
       ...(address.sentinelPassword === null ? {} : { sentinelPassword: address.sentinelPassword }),
-      ...(address.tls ? { tls: {}, enableTLSForSentinelMode: true } : {}),
+      ...(address.tls ? { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
     });
   }
   return new Redis({

@@ -28,8 +28,6 @@ export interface RedisConnectionOptions {
 export interface RedisConnectionState {
   /** Why it does not work, one line without secrets; null: it works. */
   readonly problem: string | null;
-  /** When it last worked, by the monotonic clock; null: it works, or never did. */
-  readonly awaySinceMs: number | null;
   /** Commands that were not answered in time, or by an error, since the start. */
   readonly commandsFailed: number;
   /** How often it became ready again, the first time not counted. */
@@ -78,7 +76,6 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   let tries = 0;
   let problem: string | null = 'it has not answered yet';
   let told = false;
-  let awaySinceMs: number | null = null;
   let commandsFailed = 0;
   let reconnects = 0;
   let cancelTry: (() => void) | null = null;
@@ -86,7 +83,6 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   /** The connection counts as broken until it was prepared again. */
   function leave(why: string): void {
     if (closed) return;
-    if (ready) awaySinceMs = clock.monotonic();
     if (ready || !told)
       log.warn({ purpose, redis: where, problem: why }, 'Redis is away; trying again and again');
     // Of one fault the first word says most: what follows it is that the connection closed.
@@ -129,7 +125,6 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     log.info({ purpose, redis: where }, wasReady ? 'Redis is back' : 'Redis is connected');
     wasReady = true;
     problem = null;
-    awaySinceMs = null;
     for (const listener of listeners) listener();
   }
 
@@ -173,7 +168,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    state: () => ({ problem, awaySinceMs, commandsFailed, reconnects }),
+    state: () => ({ problem, commandsFailed, reconnects }),
     close() {
       closed = true;
       ready = false;
