@@ -14,8 +14,8 @@ export interface Agenda {
   wake(serviceId: number, at: number): void;
   /** The same, unless the service is due earlier or waits in the queue already. */
   hasten(serviceId: number, at: number): void;
-  /** Queues those whose time has come, in its order. */
-  turn(): void;
+  /** Queues those whose time has come, in its order; returns how many. */
+  turn(): number;
   /** Takes the first of the queue and tells it with the milliseconds since it was due; false: the queue is empty. */
   take(begin: (serviceId: number, lateMs: number) => void): boolean;
   /** Entries of the queue; some may be outdated. */
@@ -76,10 +76,13 @@ export function createAgenda(clock: Clock, tickMs: number): Agenda {
       if (due < (dueMs[entry] as number)) schedule(entry, due);
     },
     turn() {
+      let came = 0;
       wheel.advance(clock.monotonic(), (entry) => {
         isQueued[entry] = 1;
         queue.push(entry);
+        came++;
       });
+      return came;
     },
     take(begin) {
       while (head < queue.length) {

@@ -12,6 +12,7 @@ import type { FromHost, HostTask, ToHost } from '../protocol.ts';
 import { packResults } from '../result-packing.ts';
 import { createAgenda } from './agenda.ts';
 import { createLoopDelay } from './loop-delay.ts';
+import { createPace, FEWEST_STARTS, TURN_PAUSE_MS } from './pace.ts';
 import { firstDue, sweepDelay } from './phase.ts';
 import {
   createProbeHandler,
@@ -27,12 +28,6 @@ const TICK_MS = 10;
 const BATCH_MS = 100;
 const BATCH_RESULTS = 256;
 const REPORT_MS = 1_000;
-/** Attempts begun in one turn of the event loop: more would make each other's answers wait, and falsify them. */
-const STARTS_PER_TURN = 8;
-/** Between two such turns while many are due, so that their answers do not all come at once either. */
-const STARTS_PAUSE_MS = 2;
-/** A thread that falls behind begins more in each turn: what waits is begun within this many turns. */
-const WORK_OFF_TURNS = 64;
 /** An attempt under which the event loop was later than this is not trusted. */
 const LATE_LOOP_MS = 250;
 /** Doubts of the same moment are told once. */
@@ -50,6 +45,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const agenda = createAgenda(clock, TICK_MS);
   const loopDelay = createLoopDelay(TICK_MS, clock.monotonic());
   const startDelays = createStartDelays();
+  const pace = createPace(TICK_MS);
   const aborting = new AbortController();
   const finished = Promise.withResolvers<void>();
   let outgoing: CheckResult[] = [];
@@ -127,12 +123,12 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   /** Begins what is due, a few in each turn of the event loop with a pause between, as far as slots are free. */
   const pump = () => {
     if (pumping) return;
-    const starts = Math.max(STARTS_PER_TURN, Math.ceil(agenda.waiting / WORK_OFF_TURNS));
+    const starts = pace.starts(agenda.waiting);
     for (let started = 0; started < starts; started++) {
       if (stopping || slots.available === 0 || !agenda.take(begin)) return;
     }
     pumping = true;
-    if (agenda.waiting > STARTS_PER_TURN) clock.after(STARTS_PAUSE_MS, pumpAgain);
+    if (agenda.waiting > FEWEST_STARTS) clock.after(TURN_PAUSE_MS, pumpAgain);
     else setImmediate(pumpAgain);
   };
   const pumpAgain = () => {
@@ -204,7 +200,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const tick = () => {
     loopDelay.note(clock.monotonic());
     Atomics.add(beats, 0, 1);
-    agenda.turn();
+    pace.note(agenda.turn());
     pump();
   };
 
