@@ -31,5 +31,9 @@ export function describeLag({ outages, acknowledged, medianMs, worstMs }: LagSum
     return `It said nothing of ${seen} that our checks saw in a year.`;
   const how = medianMs < 0 ? `${describeLength(-medianMs)} before` : `${describeLength(medianMs)} after`;
   const worst = worstMs > 0 && acknowledged > 1 ? `, at worst ${describeLength(worstMs)} after it` : '';
-  return `In a year it spoke of ${acknowledged} of ${seen} that our checks saw, typically ${how} our first failed check${worst}.`;
+  const which =
+    outages === 1
+      ? `${seen} that our checks saw, `
+      : `${acknowledged} of ${seen} that our checks saw, typically `;
+  return `In a year it spoke of ${which}${how} our first failed check${worst}.`;
 }

@@ -40,6 +40,10 @@ t.test('it says how quick the vendor is', async (t) => {
     [[0, 0, null, null], null],
     [[1, 0, null, null], 'It said nothing of the one outage that our checks saw in a year.'],
     [
+      [1, 1, 16_000, 16_000],
+      'In a year it spoke of the one outage that our checks saw, 16 s after our first failed check.',
+    ],
+    [
       [3, 1, 4 * MINUTE, 4 * MINUTE],
       'In a year it spoke of 1 of the 3 outages that our checks saw, typically 4 min after our first failed check.',
     ],
