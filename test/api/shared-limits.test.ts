@@ -195,3 +195,22 @@ t.test('it speaks TLS, with servers whose authority is trusted', NEEDS_REDIS, as
   // It says its port only when it counts in Redis.
   t.ok((await startProcess(t, url, { NODE_EXTRA_CA_CERTS: TEST_CA_FILE })) > 0);
 });
+
+t.test('it is not used where it forbids scripts or writes', NEEDS_REDIS, async (t) => {
+  const redis = await startRedis(t);
+  await redis.client.call('ACL', 'SETUSER', 'poor', 'on', '>hunter2', '~*', '+@all', '-@scripting');
+  const [address, full] = ['poor:hunter2@', ''].map((who) =>
+    readRedisAddress(`redis://${who}127.0.0.1:${redis.port}`),
+  );
+  if (address == null || full == null) throw new Error('no address');
+  const poor = openRedisLimitServer({ address, clock: systemClock, log: silentLog });
+  t.teardown(() => poor.close());
+  await until(() => /NOPERM/.test(poor.state().problem ?? ''));
+  await redis.client.config('SET', 'maxmemory', '1');
+  const choked = openRedisLimitServer({ address: full, clock: systemClock, log: silentLog });
+  t.teardown(() => choked.close());
+  await until(() => /OOM/.test(choked.state().problem ?? ''));
+  t.same([poor.ready, choked.ready], [false, false]);
+  await redis.client.config('SET', 'maxmemory', '0');
+  await until(() => choked.ready, 'it is of use again');
+});

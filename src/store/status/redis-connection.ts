@@ -54,7 +54,9 @@ const CLOSED = 'the connection was closed';
 const CLIENT_PATIENCE_MS = 1_000;
 const PROBE_MS = 1_000;
 const FIRST_TRY_MS = 20;
-const LONGEST_TRY_MS = 500;
+const LONGEST_TRY_MS = 1_000;
+/** A connection that worked this long begins anew with short waits. */
+const STEADY_MS = 5_000;
 /** After so many tries without an answer the connection is dialled anew: another server may be the master by now. */
 const TRIES_OF_A_DIAL = 3;
 
@@ -74,6 +76,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   let closed = false;
   let preparing = false;
   let tries = 0;
+  let readyMs = 0;
   let problem: string | null = 'it has not answered yet';
   let told = false;
   let commandsFailed = 0;
@@ -87,6 +90,8 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
       log.warn({ purpose, redis: where, problem: why }, 'Redis is away; trying again and again');
     // Of one fault the first word says most: what follows it is that the connection closed.
     if (ready || !told || why !== CLOSED) problem = why;
+    // What works only for moments, such as a cluster without some of its slots, is left alone for longer each time.
+    if (ready) tries = clock.monotonic() - readyMs < STEADY_MS ? tries + 1 : 0;
     ready = false;
     told = true;
     tryLater();
@@ -120,7 +125,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   function become(): void {
     if (closed) return;
     ready = true;
-    tries = 0;
+    readyMs = clock.monotonic();
     if (wasReady) reconnects += 1;
     log.info({ purpose, redis: where }, wasReady ? 'Redis is back' : 'Redis is connected');
     wasReady = true;

@@ -29,6 +29,9 @@ const PROBE_LIFE_MS = 60_000;
 /** Calls are sent together, at most this often: writing to a socket costs more than all else about a call. */
 const GATHER_MS = 1;
 
+/** Shows that scripts may write: a server that only reads, or forbids scripts, cannot count. */
+const PROBE = redisScript("return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])");
+
 /** Opens the place; it is ready some time later, or never. */
 export function openRedisLimitServer(options: {
   readonly address: RedisAddress;
@@ -44,8 +47,7 @@ export function openRedisLimitServer(options: {
     ...options,
     purpose: 'limits',
     timeoutMs: TIMEOUT_MS,
-    // A write: a server that only reads cannot count.
-    prepare: (client) => client.set(`${prefix}:limit-probe`, '1', 'PX', PROBE_LIFE_MS),
+    prepare: (client) => runScript(client, PROBE, [`${prefix}:limit-probe`], [PROBE_LIFE_MS]),
     probe: (client) => client.get(`${prefix}:limit-probe`),
   });
   function flush(): void {
