@@ -5,6 +5,7 @@ import { type Behaviour, type DemoTiming, failing, good, healthy, verdictOf } fr
 import { compare, type Mismatch, type SeenService } from './compare.ts';
 import { compareIncidents } from './compare-incidents.ts';
 import { startDemo } from './demo.ts';
+import { compareSenders, type Sender, type SenderTiming } from './heartbeat-senders.ts';
 import { type DemoService, isCutOff, type Script, segmentAt } from './script.ts';
 import { askForIncidents } from './seen-incidents.ts';
 import { SHORT_PART, shortVendors } from './short-vendors.ts';
@@ -105,6 +106,18 @@ const SCRIPT: Script = {
   ],
 };
 const END_MS = 33 * SECOND;
+const SENDERS: readonly Sender[] = [
+  {
+    domain: 'sender.example.org',
+    story: '',
+    steps: [
+      { at: 0, word: 'ok', means: 'up' },
+      { at: 10 * SECOND, word: 'failing', means: 'down' },
+      { at: 20 * SECOND, word: 'ok', means: 'up' },
+    ],
+  },
+];
+const SENDER_TIMING: SenderTiming = { periodMs: PERIOD_MS, everyMs: 500, silenceMs: 60_000, slackMs: 4_000 };
 
 t.test(
   'it says of every simulated service what the script wants, all the time',
@@ -115,8 +128,12 @@ t.test(
       script: SCRIPT,
       timing: TIMING,
       feedIntervalMs: FEED_INTERVAL_MS,
+      senders: { list: SENDERS, timing: SENDER_TIMING },
       port: 0,
-      settings: { log: { level: 'info', format: 'json' }, limits: { anonymousPerMinute: 1_000_000 } },
+      settings: {
+        log: { level: 'info', format: 'json' },
+        limits: { anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000 },
+      },
       output: (line) => lines.push(line),
     });
     const mismatches: Mismatch[] = [];
@@ -131,6 +148,7 @@ t.test(
         last = ((await answer.json()) as { services: SeenService[] }).services;
         const arrivedAt = Date.now() - demo.startAt;
         mismatches.push(...compare(SCRIPT, TIMING, last, askedAt, arrivedAt, demo.startAt));
+        mismatches.push(...compareSenders(SENDERS, last, askedAt, SENDER_TIMING));
         const ready = await fetch(`${demo.siteUrl}/readyz`);
         const { degraded: parts } = (await ready.json()) as { degraded: readonly unknown[] };
         if (isCutOff(SCRIPT, askedAt)) degraded.push(parts.length > 0);
@@ -147,12 +165,12 @@ t.test(
       t.equal(await demo.stop(), 0, 'the program ends well');
     }
     t.same(mismatches, [], lines.slice(-20).join('\n'));
-    t.same(
-      Object.fromEntries(last.map(({ slug, status }) => [slug, status])),
-      Object.fromEntries(
+    t.same(Object.fromEntries(last.map(({ slug, status }) => [slug, status])), {
+      ...Object.fromEntries(
         SCRIPT.services.map((each) => [each.slug, verdictOf(segmentAt(SCRIPT, each, END_MS).behaviour)]),
       ),
-    );
+      'sender-example-org': 'up',
+    });
     t.ok(degraded.includes(true), 'it has said that it was offline');
     t.same(
       lines.filter((line) => !line.startsWith('{') || /"level":"(?:error|fatal)"/.test(line)),

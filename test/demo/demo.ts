@@ -1,15 +1,17 @@
 /** The demonstration as a whole: the simulated fleet, and the program that watches it, started as a user does. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { formatDuration } from '../../src/domain/durations.ts';
 import { TEST_CA_FILE } from '../support/certificates.ts';
 import type { DemoTiming } from './behaviour.ts';
 import { type Fleet, startFleet } from './fleet.ts';
+import { type Sender, type SenderTiming, startSenders } from './heartbeat-senders.ts';
 import { type DemoService, isCutOff, type Script } from './script.ts';
 import { startVendors, type VendorPage, type VendorServers } from './vendors/vendor-server.ts';
 
@@ -19,6 +21,8 @@ export interface DemoOptions {
   readonly timing: DemoTiming;
   /** How often the vendors' pages are read, milliseconds. */
   readonly feedIntervalMs: number;
+  /** Owners' services that report by themselves. */
+  readonly senders: { readonly list: readonly Sender[]; readonly timing: SenderTiming };
   /** Port of the site; 0: any free one. */
   readonly port: number;
   /** More of the configuration, section by section. */
@@ -59,7 +63,7 @@ const STOP_WITHIN_MS = 20_000;
 
 /** Starts the fleet and the program, waits until the program is ready, and begins the play. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
-  const { script, timing, feedIntervalMs, settings, output } = options;
+  const { script, timing, feedIntervalMs, senders, settings, output } = options;
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-demo-'));
   const fleet = await startFleet(script, timing);
   const vendors = await startVendors(script.vendors, (elapsedMs) => isCutOff(script, elapsedMs));
@@ -81,6 +85,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
         allowPrivate: ['127.0.0.0/8', '::1/128'],
       },
       incidents: { feedInterval: formatDuration(feedIntervalMs) },
+      heartbeats: { silence: formatDuration(senders.timing.silenceMs) },
       storage: { dataDir: join(folder, 'data') },
       ...settings,
     }),
@@ -101,7 +106,9 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     eachLine(program.stdout, (line) => output(line, 'stdout'));
     eachLine(program.stderr, (line) => output(line, 'stderr'));
   }
+  let stopSenders = () => {};
   const stop = async () => {
+    stopSenders();
     if (program.exitCode === null && program.signalCode === null) {
       program.kill('SIGTERM');
       const timer = setTimeout(() => process.kill(-(program.pid ?? 0), 'SIGKILL'), STOP_WITHIN_MS);
@@ -113,8 +120,10 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     rmSync(folder, { recursive: true, force: true });
     return program.exitCode;
   };
+  let key: string;
   try {
     await untilReady(siteUrl, program);
+    key = await makeKey(join(folder, 'upbeat.yaml'));
   } catch (error) {
     await stop();
     throw error;
@@ -122,6 +131,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   const startAt = Date.now();
   fleet.begin(startAt);
   vendors.begin(startAt);
+  stopSenders = startSenders(senders.list, { siteUrl, key, startAt }, senders.timing);
   return { siteUrl, startAt, fleet, vendors, program, stop };
 }
 
@@ -162,6 +172,16 @@ export function catalogueText(
       };
     }),
   });
+}
+
+/** A key as an owner without a provider gets one: by the command line. */
+async function makeKey(configFile: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['src/cli/main.ts', 'keys', 'create', '--account', 'demo', '--name', 'senders', '--config', configFile],
+    { cwd: ROOT, env: ownEnvironment() },
+  );
+  return stdout.trim();
 }
 
 async function untilReady(siteUrl: string, program: ChildProcess): Promise<void> {

@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { dashDomain } from '../../src/domain/service.ts';
 import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from './demo.ts';
+import { DEMO_SENDER_TIMING, DEMO_SENDERS } from './heartbeat-senders.ts';
 import type { DemoService } from './script.ts';
 import { DEMO_SCRIPT } from './services.ts';
 import type { Vendor } from './vendors/script.ts';
@@ -15,6 +16,7 @@ const demo = await startDemo({
   script: DEMO_SCRIPT,
   timing: DEMO_TIMING,
   feedIntervalMs: DEMO_FEED_INTERVAL_MS,
+  senders: { list: DEMO_SENDERS, timing: DEMO_SENDER_TIMING },
   port: Number(values.port),
   settings: { log: { level: 'info' }, limits: { anonymousPerMinute: 600 } },
   output: 'inherit',
@@ -56,10 +58,14 @@ function programme(siteUrl: string, startAt: number): string[] {
     `  ${siteUrl}/api/v1/incidents`,
     `  ${siteUrl}/api/v1/maintenance`,
     `  ${siteUrl}/api/v1/services/nimbus-storage/vendor`,
+    `  ${siteUrl}/api/v1/status/orders-example-org`,
     `  ${siteUrl}/api/v1/events`,
     '',
     `Badges (add ?theme=dark), and what happens every ${clock(periodMs)} minutes from ${begin} on:`,
     ...services.map(line),
+    ...DEMO_SENDERS.map(
+      ({ domain, story }) => `  ${siteUrl}/api/badge/${dashDomain(domain).padEnd(width)}  ${story}`,
+    ),
     ...outages.map(
       ({ from, to }) =>
         `  From ${clock(from)} to ${clock(to)} the prober itself is cut off: nothing may turn down.`,

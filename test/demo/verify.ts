@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { compare, type Mismatch, mustBeOffline, type SeenService } from './compare.ts';
 import { compareIncidents } from './compare-incidents.ts';
 import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from './demo.ts';
+import { compareSenders, DEMO_SENDER_TIMING, DEMO_SENDERS } from './heartbeat-senders.ts';
 import { residentBytes } from './process-memory.ts';
 import { askForIncidents } from './seen-incidents.ts';
 import { DEMO_SCRIPT } from './services.ts';
@@ -35,6 +36,7 @@ const demo = await startDemo({
   script: DEMO_SCRIPT,
   timing: DEMO_TIMING,
   feedIntervalMs: DEMO_FEED_INTERVAL_MS,
+  senders: { list: DEMO_SENDERS, timing: DEMO_SENDER_TIMING },
   port: Number(values.port),
   settings: { log: { level: 'info', format: 'json' }, limits: { anonymousPerMinute: 100_000 } },
   output: takeLine,
@@ -61,6 +63,7 @@ async function poll(): Promise<void> {
     const seen = await getServices();
     const arrivedAt = Date.now() - demo.startAt;
     take(compare(DEMO_SCRIPT, DEMO_TIMING, seen, askedAt, arrivedAt, demo.startAt));
+    take(compareSenders(DEMO_SENDERS, seen, askedAt, DEMO_SENDER_TIMING));
     const ready = (await (await fetch(`${demo.siteUrl}/readyz`)).json()) as { degraded?: unknown[] };
     const wanted = mustBeOffline(DEMO_SCRIPT, DEMO_TIMING, askedAt);
     const found = (ready.degraded ?? []).length > 0;

@@ -1,0 +1,141 @@
+/** Owners' services that send heartbeats by a script, and what the program may say of them. */
+import { dashDomain } from '../../src/domain/service.ts';
+import type { ServiceStatus, Verdict } from '../../src/domain/status.ts';
+import type { Mismatch, SeenService } from './compare.ts';
+
+/** What a sender reports from a time of the play on; null: it is silent. */
+export interface SenderStep {
+  /** Milliseconds into the period. */
+  readonly at: number;
+  readonly word: string | null;
+  readonly means: Verdict;
+  /** Dependencies with their word and latency. */
+  readonly checks?: Readonly<Record<string, { readonly status: string; readonly latency: number }>>;
+}
+
+/** A service that reports by itself. */
+export interface Sender {
+  readonly domain: string;
+  /** In order of time; the first is at 0. */
+  readonly steps: readonly SenderStep[];
+  readonly story: string;
+}
+
+/** How quick the senders are, and how patient the program is with them. Milliseconds. */
+export interface SenderTiming {
+  readonly periodMs: number;
+  readonly everyMs: number;
+  readonly silenceMs: number;
+  readonly slackMs: number;
+}
+
+/** The senders of the demonstration. */
+export const DEMO_SENDERS: readonly Sender[] = [
+  {
+    domain: 'nightly-backup.example.org',
+    story: 'heartbeats: falls silent from 1:00 to 2:00, and is down until it speaks again',
+    steps: [
+      { at: 0, word: 'ok', means: 'up' },
+      { at: 60_000, word: null, means: 'down' },
+      { at: 120_000, word: 'ok', means: 'up' },
+    ],
+  },
+  {
+    domain: 'orders.example.org',
+    story: 'heartbeats: reports a slow database from 0:50 to 1:50 and its failure from then to 2:30',
+    steps: [
+      { at: 0, word: 'ok', means: 'up', checks: dependencies('ok', 8) },
+      { at: 50_000, word: 'degraded', means: 'slow', checks: dependencies('degraded', 900) },
+      { at: 110_000, word: 'failing', means: 'down', checks: dependencies('failing', 4_000) },
+      { at: 150_000, word: 'ok', means: 'up', checks: dependencies('ok', 9) },
+    ],
+  },
+  {
+    domain: 'thermostat.example.org',
+    story: 'heartbeats: always well, though a dependency of it fails from 1:40 to 3:20',
+    steps: [
+      { at: 0, word: 'ok', means: 'up', checks: dependencies('ok', 3) },
+      { at: 100_000, word: 'ok', means: 'up', checks: dependencies('failing', 60) },
+      { at: 200_000, word: 'ok', means: 'up', checks: dependencies('ok', 3) },
+    ],
+  },
+];
+
+/** How quick the demonstration's senders are. */
+export const DEMO_SENDER_TIMING: SenderTiming = {
+  periodMs: 300_000,
+  everyMs: 5_000,
+  silenceMs: 15_000,
+  slackMs: 3_000,
+};
+
+function dependencies(status: string, latency: number): NonNullable<SenderStep['checks']> {
+  return { database: { status, latency }, cache: { status: 'ok', latency: 1 } };
+}
+
+/** What a sender does `elapsedMs` after the play began. */
+export function stepAt({ steps }: Sender, elapsedMs: number, periodMs: number): SenderStep {
+  const inPeriod = Math.max(0, elapsedMs) % periodMs;
+  const step = steps.findLast(({ at }) => at <= inPeriod);
+  if (step === undefined) throw new Error('a sender has no step at 0');
+  return step;
+}
+
+/** What the program may say of a sender: one word, or while a change is on its way two. */
+export function allowedOf(
+  sender: Sender,
+  elapsedMs: number,
+  timing: SenderTiming,
+): ReadonlySet<ServiceStatus> {
+  const { periodMs, everyMs, silenceMs, slackMs } = timing;
+  const now = stepAt(sender, elapsedMs, periodMs);
+  // A word arrives with the next heartbeat; silence is known when the deadline of the last one has passed.
+  const delayMs = everyMs + slackMs + (now.word === null ? silenceMs : 0);
+  const before = stepAt(sender, elapsedMs - delayMs, periodMs);
+  const words: ServiceStatus[] = elapsedMs < delayMs ? [now.means, 'unknown'] : [now.means, before.means];
+  return new Set(words);
+}
+
+/** What is wrong in a list that was asked for at `askedAt`, in milliseconds of the play. */
+export function compareSenders(
+  senders: readonly Sender[],
+  seen: readonly SeenService[],
+  askedAt: number,
+  timing: SenderTiming,
+): Mismatch[] {
+  const bySlug = new Map(seen.map((service) => [service.slug, service.status]));
+  return senders.flatMap((sender) => {
+    const slug = dashDomain(sender.domain);
+    const allowed: ReadonlySet<string> = allowedOf(sender, askedAt, timing);
+    const found = bySlug.get(slug) ?? 'nothing';
+    const early = found === 'nothing' && askedAt < timing.everyMs + timing.slackMs;
+    return early || allowed.has(found)
+      ? []
+      : [{ slug, elapsedMs: askedAt, found, wanted: [...allowed].join(' or ') }];
+  });
+}
+
+/** Sends heartbeats until the returned function is called. Failures to send are nothing to it: the next one follows. */
+export function startSenders(
+  senders: readonly Sender[],
+  { siteUrl, key, startAt }: { readonly siteUrl: string; readonly key: string; readonly startAt: number },
+  { periodMs, everyMs }: SenderTiming,
+): () => void {
+  const send = async (sender: Sender): Promise<void> => {
+    const { word, checks } = stepAt(sender, Date.now() - startAt, periodMs);
+    if (word === null) return;
+    const body = { domain: sender.domain, status: word, ...(checks === undefined ? {} : { checks }) };
+    const response = await fetch(`${siteUrl}/api/v1/heartbeat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    await response.arrayBuffer();
+  };
+  const sendAll = () => {
+    for (const sender of senders) send(sender).catch(() => {});
+  };
+  const timer = setInterval(sendAll, everyMs);
+  sendAll();
+  return () => clearInterval(timer);
+}
