@@ -1,9 +1,9 @@
 /** The embedded sample store: an SQLite file of the data directory, served by a thread of its own. */
-import type { Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
 import { startThread } from '../../thread/rpc.ts';
 import type { SampleStore } from '../ports/samples.ts';
 import type { SampleBookState } from './sample-book.ts';
+import { createSampleGatherer } from './sample-gatherer.ts';
 import type { SamplesMethods, SamplesThreadData } from './samples-thread.ts';
 import { packSamples } from './wire.ts';
 
@@ -27,8 +27,6 @@ export interface SqliteSamples extends SampleStore {
 }
 
 const ENTRY = new URL('../../../workers/samples.ts', import.meta.url);
-/** Samples of this long go to the thread together. */
-const GATHER_MS = 50;
 const NO_STATE: SampleBookState = { pending: 0, fileBytes: 0, problem: null, lost: 0 };
 
 /** Opens the store. Rejects with a sentence that says what to do; its `code` is `samples_unusable` or `samples_newer`. */
@@ -46,12 +44,7 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     throw error;
   }
 
-  let gathered: Sample[] = [];
-  /** For everybody whose samples are being gathered: resolved when the thread has taken them. */
-  let taken: PromiseWithResolvers<void> | null = null;
-  let timer: NodeJS.Timeout | undefined;
   let state = NO_STATE;
-  let appended = 0;
 
   const note = (next: SampleBookState) => {
     if (next.problem !== null && state.problem === null) {
@@ -61,54 +54,36 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     }
     state = next;
   };
-  const send = async () => {
-    clearTimeout(timer);
-    const [packed, waiting] = [packSamples(gathered), taken];
-    gathered = [];
-    taken = null;
-    try {
-      note(await thread.call('append', [packed], [packed.buffer]));
-      waiting?.resolve();
-    } catch (error) {
-      waiting?.reject(error);
-    }
-  };
-  /** What was appended before is seen by what is asked after it. */
-  const sendFirst = async () => {
-    if (taken !== null) await send();
-  };
+  const gatherer = createSampleGatherer(async (samples) => {
+    const packed = packSamples(samples);
+    note(await thread.call('append', [packed], [packed.buffer]));
+  });
 
   return {
-    append(samples) {
-      if (samples.length === 0) return Promise.resolve();
-      appended += samples.length;
-      for (const sample of samples) gathered.push(sample);
-      if (taken === null) {
-        taken = Promise.withResolvers();
-        // This timer keeps the process alive: what was taken is to be written.
-        timer = setTimeout(() => void send(), GATHER_MS);
-      }
-      return taken.promise;
-    },
+    append: gatherer.append,
     async query(query) {
-      await sendFirst();
+      await gatherer.sendFirst();
       return thread.call('query', [query]);
     },
     async newest(serviceId, limit) {
-      await sendFirst();
+      await gatherer.sendFirst();
       return thread.call('newest', [serviceId, limit]);
     },
     async flush() {
-      await sendFirst();
+      await gatherer.sendFirst();
       note(await thread.call('flush', []));
     },
-    stats: () => ({ appended, pending: gathered.length + state.pending, fileBytes: state.fileBytes }),
+    stats: () => ({
+      appended: gatherer.appended,
+      pending: gatherer.waiting + state.pending,
+      fileBytes: state.fileBytes,
+    }),
     async tidy() {
-      await sendFirst();
+      await gatherer.sendFirst();
       await thread.call('tidy', []);
     },
     async close() {
-      await sendFirst();
+      await gatherer.sendFirst();
       await thread.call('close', []);
       await thread.terminate();
     },

@@ -3,6 +3,7 @@ import type { Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
 import { startThread } from '../../../thread/rpc.ts';
 import type { SampleStore } from '../../ports/samples.ts';
+import { createSampleGatherer } from '../sample-gatherer.ts';
 import { packSamples } from '../wire.ts';
 import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxThreadData } from './influx-thread.ts';
@@ -31,7 +32,6 @@ export interface InfluxSamples extends SampleStore {
 }
 
 const ENTRY = new URL('../../../../workers/samples-influx.ts', import.meta.url);
-const GATHER_MS = 50;
 const LOOK_MS = 1_000;
 const SPOOL_BYTES = 1024 ** 3;
 const NO_STATE: InfluxWriterState = { pending: 0, spoolBytes: 0, problem: null, lost: 0 };
@@ -45,11 +45,7 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     onEnd?.(reason);
   });
   const told = new Map<number, string>();
-  let gathered: Sample[] = [];
-  let taken: PromiseWithResolvers<void> | null = null;
-  let timer: NodeJS.Timeout | undefined;
   let state = NO_STATE;
-  let appended = 0;
 
   const note = (next: InfluxWriterState): void => {
     if (next.problem !== null && state.problem === null)
@@ -72,56 +68,38 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       return [{ serviceId, slug, category }];
     });
 
-  const send = async (): Promise<void> => {
-    clearTimeout(timer);
-    const [samples, waiting] = [gathered, taken];
-    gathered = [];
-    taken = null;
+  const gatherer = createSampleGatherer(async (samples) => {
     const packed = packSamples(samples);
-    try {
-      note(await thread.call('append', [packed, newLabels(samples)], [packed.buffer]));
-      waiting?.resolve();
-    } catch (error) {
-      waiting?.reject(error);
-    }
-  };
-  const sendFirst = async (): Promise<void> => {
-    if (taken !== null) await send();
-  };
+    note(await thread.call('append', [packed, newLabels(samples)], [packed.buffer]));
+  });
   const look = setInterval(() => void thread.call('state', []).then(note, () => {}), LOOK_MS);
   look.unref();
 
   note(await thread.call('state', []));
   return {
-    append(samples) {
-      if (samples.length === 0) return Promise.resolve();
-      appended += samples.length;
-      for (const sample of samples) gathered.push(sample);
-      if (taken === null) {
-        taken = Promise.withResolvers();
-        // This timer keeps the process alive: what was taken is to be written.
-        timer = setTimeout(() => void send(), GATHER_MS);
-      }
-      return taken.promise;
-    },
+    append: gatherer.append,
     async query(query) {
-      await sendFirst();
+      await gatherer.sendFirst();
       return await thread.call('query', [query]);
     },
     async newest(serviceId, limit) {
-      await sendFirst();
+      await gatherer.sendFirst();
       return await thread.call('newest', [serviceId, limit]);
     },
     async flush() {
-      await sendFirst();
+      await gatherer.sendFirst();
       note(await thread.call('flush', []));
     },
-    stats: () => ({ appended, pending: gathered.length + state.pending, fileBytes: state.spoolBytes }),
+    stats: () => ({
+      appended: gatherer.appended,
+      pending: gatherer.waiting + state.pending,
+      fileBytes: state.spoolBytes,
+    }),
     problem: () => state.problem,
     lost: () => state.lost,
     async close() {
       clearInterval(look);
-      await sendFirst();
+      await gatherer.sendFirst();
       await thread.call('close', []);
       await thread.terminate();
     },
