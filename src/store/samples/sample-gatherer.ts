@@ -1,0 +1,62 @@
+/** Gathers samples for a moment, so that they go to a store's thread together. */
+import type { Sample } from '../../domain/sample.ts';
+
+/** Samples of this long go together. */
+const GATHER_MS = 50;
+
+/** What gathers. */
+export interface SampleGatherer {
+  /** Takes samples; resolves when the thread has taken them, rejects with its error. */
+  append(samples: readonly Sample[]): Promise<void>;
+  /** Sends what is gathered now: what was appended before is seen by what is asked after it. */
+  sendFirst(): Promise<void>;
+  /** Samples gathered and not sent yet. */
+  readonly waiting: number;
+  /** Samples taken since the beginning. */
+  readonly appended: number;
+}
+
+/** Makes a gatherer that hands batches to `send`, one after the other in their order. */
+export function createSampleGatherer(send: (samples: readonly Sample[]) => Promise<void>): SampleGatherer {
+  let gathered: Sample[] = [];
+  /** For everybody whose samples are being gathered. */
+  let taken: PromiseWithResolvers<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let appended = 0;
+
+  const sendNow = async (): Promise<void> => {
+    clearTimeout(timer);
+    const [samples, waiting] = [gathered, taken];
+    gathered = [];
+    taken = null;
+    try {
+      await send(samples);
+      waiting?.resolve();
+    } catch (error) {
+      waiting?.reject(error);
+    }
+  };
+
+  return {
+    append(samples) {
+      if (samples.length === 0) return Promise.resolve();
+      appended += samples.length;
+      for (const sample of samples) gathered.push(sample);
+      if (taken === null) {
+        taken = Promise.withResolvers();
+        // This timer keeps the process alive: what was taken is to be written.
+        timer = setTimeout(() => void sendNow(), GATHER_MS);
+      }
+      return taken.promise;
+    },
+    async sendFirst() {
+      if (taken !== null) await sendNow();
+    },
+    get waiting() {
+      return gathered.length;
+    },
+    get appended() {
+      return appended;
+    },
+  };
+}
