@@ -5,8 +5,8 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
+import { readAddresses, readTxtRecords } from '../outbound/name-records.ts';
 import type { Outbound } from '../outbound/outbound.ts';
-import { readTxtRecords } from '../outbound/txt-records.ts';
 import type { Registry } from '../store/ports/registry.ts';
 
 /** What an owner must show, and where. */
@@ -33,6 +33,8 @@ export interface DomainProofs {
   instructions(accountId: number, domain: string): ProofInstructions;
   /** Looks at both places; null: the proof is there. Else what was found, in a sentence for its owner. */
   check(accountId: number, domain: string): Promise<string | null>;
+  /** Where the domain leads now. */
+  addresses(domain: string): Promise<string[]>;
 }
 
 const SECRET_FACT = 'domain-proof-secret';
@@ -59,6 +61,7 @@ export async function openDomainProofs(options: DomainProofOptions): Promise<Dom
   };
   return {
     instructions,
+    addresses: (domain) => readAddresses(domain, { nameservers, timeoutMs: TIMEOUT_MS }),
     async check(accountId, domain) {
       const { recordName, word, fileUrl } = instructions(accountId, domain);
       const [records, file] = await Promise.all([

@@ -43,9 +43,14 @@ const demo = await startDemo({
 });
 console.log(`${demo.siteUrl}: ${DEMO_SCRIPT.services.length} services, ${minutes} minutes`);
 
+let asked = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    asked = true;
+  });
 const endAt = demo.startAt + minutes * 60_000;
 let lastReport = Date.now();
-while (Date.now() < endAt && demo.program.exitCode === null) {
+while (!asked && Date.now() < endAt && demo.program.exitCode === null) {
   await poll();
   if (Date.now() - lastReport >= 60_000) {
     lastReport = Date.now();

@@ -74,6 +74,29 @@ export async function ownershipContract(t: Test, open: OpenForTest): Promise<voi
     t.equal(service.origin, 'owner');
   });
 
+  t.test('it lets twenty services of owners lead to one address, and no more', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const prove = async (n: number, addresses: readonly string[]) => {
+      const domain = `d${n}.org`;
+      await registry.claimAddresses(domain, addresses);
+      await registry.proveDomain(ada, domain, 'root', NOON);
+      await registry.claimAddresses(domain, addresses);
+    };
+    for (let n = 1; n <= 20; n++) await prove(n, ['192.0.2.1', `192.0.2.${n + 100}`]);
+    await t.rejects(prove(21, ['192.0.2.99', '192.0.2.1']), {
+      code: 'shared_address',
+      message: /192\.0\.2\.1,/,
+    });
+    t.equal((await registry.servicesOf(ada)).length, 20);
+    await registry.claimAddresses('d1.org', ['192.0.2.1']);
+    await registry.claimAddresses('d2.org', ['192.0.2.50']);
+    await prove(21, ['192.0.2.1']);
+    await t.rejects(prove(22, ['192.0.2.1']), { code: 'shared_address' });
+    await registry.removeService('d3-org');
+    await prove(22, ['192.0.2.1']);
+  });
+
   t.test('it lists the keys of one account', async (t) => {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);

@@ -32,6 +32,11 @@ export interface OwnershipBook {
    * Both accounts are told. One transaction. Throws `account_limit`.
    */
   proveDomain(accountId: number, domain: string, kind: CheckKind, now: number): Promise<Service>;
+  /**
+   * Notes where an owner's domain leads, before it is probed. Throws `shared_address` where 20 other services of owners
+   * lead to one of the addresses.
+   */
+  claimAddresses(domain: string, addresses: readonly string[]): Promise<void>;
   /** Newest first, at most 20. */
   noticesOf(accountId: number): Promise<AccountNotice[]>;
   dropNotice(accountId: number, id: number): Promise<void>;

@@ -171,6 +171,7 @@ export type RegistryErrorCode =
   | 'slug_taken'
   | 'not_found'
   | 'account_limit'
+  | 'shared_address'
   | 'foreign_domain'
   | 'catalogue_domain';
 

@@ -1,5 +1,6 @@
 /** The registry's tables, step by step. A step that was released is never changed: add another one. */
 import { type Kysely, type Migration, sql } from 'kysely';
+import { ADDRESS_TABLES } from './address-tables.ts';
 import { FIRST_TABLES } from './first-tables.ts';
 import { HEARTBEAT_TABLES } from './heartbeat-tables.ts';
 import { OWNERSHIP_TABLES } from './ownership-tables.ts';
@@ -15,6 +16,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0004-sign-in': { up: run(SIGN_IN_TABLES) },
   '0005-ownership': { up: run(OWNERSHIP_TABLES) },
   '0006-webhooks': { up: run(WEBHOOK_TABLES) },
+  '0007-owner-addresses': { up: run(ADDRESS_TABLES) },
 };
 
 function run(statements: readonly string[]): (db: Kysely<unknown>) => Promise<void> {

@@ -9,6 +9,8 @@ import { toDefinition, toService, updateService } from './service-rows.ts';
 
 const MOST_CLAIMS = 100;
 const MOST_NOTICES = 20;
+/** Services of owners that may lead to one address (decisions, Ownership). */
+const MOST_SHARING = 20;
 
 /** The account's services by slug. */
 export function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Service[] {
@@ -105,6 +107,39 @@ export function proveDomain(
     );
   }
   return service;
+}
+
+/** Notes where an owner's domain leads. Throws `shared_address`; a domain that nobody has is nothing to note. */
+export function claimAddresses(
+  { kysely, queries }: RegistryStore,
+  domain: string,
+  addresses: readonly string[],
+): void {
+  const probed = () =>
+    kysely
+      .selectFrom('services')
+      .where('origin', '=', 'owner')
+      .where('removed', '=', 0)
+      .where('verified', '=', 1);
+  const own = queries.first(probed().select('id').where('domain', '=', domain));
+  for (const address of addresses) {
+    const others = queries.first(
+      probed()
+        .innerJoin('owner_addresses', 'owner_addresses.service_id', 'services.id')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('address', '=', address)
+        .where('services.domain', '<>', domain),
+    );
+    if ((others?.count ?? 0) >= MOST_SHARING)
+      throw new RegistryError(
+        'shared_address',
+        `${domain} leads to ${address}, where ${MOST_SHARING} services of owners are checked already; more are not.`,
+      );
+  }
+  if (own === undefined) return;
+  queries.run(kysely.deleteFrom('owner_addresses').where('service_id', '=', own.id));
+  for (const address of addresses)
+    queries.run(kysely.insertInto('owner_addresses').values({ address, service_id: own.id }));
 }
 
 /** Notices of an account, newest first. */

@@ -83,6 +83,7 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     claimsOf: (accountId) => call('claimsOf', [accountId]),
     dropClaim: (accountId, domain) => call('dropClaim', [accountId, domain]),
     proveDomain: (accountId, domain, kind, now) => tell(call('proveDomain', [accountId, domain, kind, now])),
+    claimAddresses: (domain, addresses) => call('claimAddresses', [domain, addresses]),
     noticesOf: (accountId) => call('noticesOf', [accountId]),
     dropNotice: (accountId, id) => call('dropNotice', [accountId, id]),
     addWebhook: (webhook) => call('addWebhook', [webhook]),

@@ -35,6 +35,7 @@ import { advanceMaintenances, listMaintenances } from './maintenance-rows.ts';
 import { addService, removeService } from './owner-services.ts';
 import {
   addClaim,
+  claimAddresses,
   claimsOf,
   dropClaim,
   dropNotice,
@@ -147,6 +148,8 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     dropClaim: (accountId: number, domain: string) => write(() => dropClaim(store, accountId, domain)),
     proveDomain: (accountId: number, domain: string, kind: CheckKind, now: number) =>
       write(() => proveDomain(store, accountId, domain, kind, now, domainsPerAccount)),
+    claimAddresses: (domain: string, addresses: readonly string[]) =>
+      write(() => claimAddresses(store, domain, addresses)),
     noticesOf: (accountId: number) => read(() => noticesOf(store, accountId)),
     dropNotice: (accountId: number, id: number) => write(() => dropNotice(store, accountId, id)),
     addWebhook: (webhook: Omit<Webhook, 'id'>) => write(() => addWebhook(store, webhook)),

@@ -246,6 +246,12 @@ export interface DeliveriesTable {
   problem: string | null;
 }
 
+/** Where owners' domains led when their probing was allowed. */
+export interface OwnerAddressesTable {
+  address: string;
+  service_id: number;
+}
+
 /** Facts by name. */
 export interface FactsTable {
   name: string;
@@ -279,6 +285,7 @@ export interface RegistrySchema {
   api_keys: ApiKeysTable;
   identities: IdentitiesTable;
   sessions: SessionsTable;
+  owner_addresses: OwnerAddressesTable;
   webhooks: WebhooksTable;
   deliveries: DeliveriesTable;
   domain_claims: DomainClaimsTable;

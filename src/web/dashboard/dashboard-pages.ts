@@ -8,7 +8,13 @@ import { seeOther } from '../forms.ts';
 import { findSession, requireForm } from '../sign-in-pages.ts';
 import type { RenderPage } from '../views.ts';
 import { describeTime, STATUS_SHAPES, STATUS_WORDS } from '../words.ts';
-import { type DashboardSources, readKind, refusable, type ShowPage } from './dashboard-sources.ts';
+import {
+  claimPlace,
+  type DashboardSources,
+  readKind,
+  refusable,
+  type ShowPage,
+} from './dashboard-sources.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
@@ -128,7 +134,11 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       if (claim === undefined) return 'There is no such domain waiting.';
       const problem = await proofs.check(accountId, domain);
       if (problem !== null) return problem;
-      return await refusable(() => registry.proveDomain(accountId, domain, claim.kind, now()));
+      return await refusable(async () => {
+        await claimPlace(sources, domain, claim.kind);
+        await registry.proveDomain(accountId, domain, claim.kind, now());
+        await claimPlace(sources, domain, claim.kind);
+      });
     }),
     form('/dashboard/domains/drop', async ({ accountId }, fields) => {
       await registry.dropClaim(accountId, fields.get('domain') ?? '');

@@ -23,6 +23,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
       | 'claimsOf'
       | 'dropClaim'
       | 'proveDomain'
+      | 'claimAddresses'
       | 'noticesOf'
       | 'dropNotice'
       | 'changeService'
@@ -49,6 +50,27 @@ export function readKind(text: string | undefined): CheckKind | null {
   return text === 'root' || text === 'health' || text === 'heartbeat' ? text : null;
 }
 
+/** Codes of refusals that an owner can do something about. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'account_limit',
+  'shared_address',
+  'catalogue_domain',
+  'slug_taken',
+  'not_found',
+]);
+
+/**
+ * Lets a domain be probed: refuses it where too many services of owners lead to the same place already (decisions,
+ * Ownership). Heartbeats come by themselves and go nowhere.
+ */
+export async function claimPlace(
+  { registry, proofs }: Pick<DashboardSources, 'registry' | 'proofs'>,
+  domain: string,
+  kind: CheckKind,
+): Promise<void> {
+  if (kind !== 'heartbeat') await registry.claimAddresses(domain, await proofs.addresses(domain));
+}
+
 /** Runs a change; what the registry refuses becomes a sentence for its owner. */
 export async function refusable(change: () => Promise<unknown>): Promise<string | null> {
   try {
@@ -56,13 +78,7 @@ export async function refusable(change: () => Promise<unknown>): Promise<string 
     return null;
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
-    if (
-      code === 'account_limit' ||
-      code === 'catalogue_domain' ||
-      code === 'slug_taken' ||
-      code === 'not_found'
-    )
-      return message;
+    if (REFUSALS.has(code ?? '')) return message;
     throw error;
   }
 }

@@ -9,7 +9,13 @@ import type { Service } from '../../domain/service.ts';
 import { seeOther } from '../forms.ts';
 import { findSession, requireForm } from '../sign-in-pages.ts';
 import { describeTime, describeVerdict, STATUS_SHAPES, STATUS_WORDS } from '../words.ts';
-import { type DashboardSources, readKind, refusable, type ShowPage } from './dashboard-sources.ts';
+import {
+  claimPlace,
+  type DashboardSources,
+  readKind,
+  refusable,
+  type ShowPage,
+} from './dashboard-sources.ts';
 
 const SHOWN = 20;
 const LONGEST_NAME = 100;
@@ -89,7 +95,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         return session === null ? seeOther('/sign-in') : await page(find(request, session), session, null);
       },
     },
-    form('save', async ({ slug, check }, _session, fields) => {
+    form('save', async ({ slug, domain, check }, _session, fields) => {
       const name = (fields.get('name') ?? '').slice(0, LONGEST_NAME);
       if (name === '') return 'A service needs a name.';
       const category = fields.get('category') ?? '';
@@ -97,21 +103,26 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       const kind = readKind(fields.get('kind'));
       if (kind === null) return 'A service is monitored by root, health or heartbeat.';
       const publicDependencies = fields.get('dependencies') === 'public';
-      return await refusable(() =>
-        registry.changeService(slug, {
+      return await refusable(async () => {
+        if (kind !== check.kind) await claimPlace(sources, domain, kind);
+        await registry.changeService(slug, {
           name,
           category: category as Category,
           publicDependencies,
           ...(kind === check.kind ? {} : { check: { ...check, kind } }),
-        }),
-      );
+        });
+      });
     }),
     form('pause', ({ slug }) => refusable(() => registry.changeService(slug, { paused: true }))),
     form('resume', ({ slug }) => refusable(() => registry.changeService(slug, { paused: false }))),
     form('verify', async ({ domain, check }, { accountId }) => {
       const problem = await proofs.check(accountId, domain);
       if (problem !== null) return problem;
-      return await refusable(() => registry.proveDomain(accountId, domain, check.kind, now()));
+      return await refusable(async () => {
+        await claimPlace(sources, domain, check.kind);
+        await registry.proveDomain(accountId, domain, check.kind, now());
+        await claimPlace(sources, domain, check.kind);
+      });
     }),
     form('delete', async ({ slug, domain }, _session, fields) => {
       if (fields.get('confirm') !== domain) return `To delete the service, write its domain: ${domain}`;
