@@ -31,7 +31,7 @@ const HTTP_CHECKS = 3000;
 const HTTPS_CHECKS = 800;
 const ROUNDS = 5;
 const UNIT = 'µs CPU a check';
-const NO_KUMA = 'not on this machine: git clone https://github.com/louislam/uptime-kuma, npm run setup';
+const NO_KUMA = 'not measured: npm and Debian have no release of it';
 
 /** Makes `count` checks, or some number of its own, and tells what they cost. */
 type Load = (count: number) => Promise<{ readonly checks: number; readonly cpuUs: number }>;

@@ -24,7 +24,7 @@ const BURST = 500;
 
 /** Offered loads with their targets: mean and 99th percentile of the error in milliseconds. */
 const LOADS = [
-  { name: 'at 100/s', perSecond: 100, count: 150, mean: 0.8, p99: 3 },
+  { name: 'at 100/s', perSecond: 100, count: 300, mean: 0.8, p99: 3 },
   { name: 'at 1,000/s', perSecond: 1_000, count: 1_500, mean: 0.6, p99: 7 },
   { name: 'at 3,000/s', perSecond: 3_000, count: 4_500, mean: 2, p99: 25 },
   {
@@ -45,6 +45,8 @@ interface Errors {
   readonly means: number[];
   readonly p99s: number[];
 }
+type ErrorsOf = Record<Name, Errors>;
+type Load = (typeof LOADS)[number]['name'];
 
 /** Measures the loads. Takes a minute and a half. */
 export async function run(): Promise<BenchRow[]> {
@@ -88,7 +90,8 @@ export async function run(): Promise<BenchRow[]> {
   await warmUp(byHand);
   await subjects.upbeat?.(Number.POSITIVE_INFINITY, BURST);
   const rows: BenchRow[] = [];
-  for (const load of LOADS) rows.push(...judge(load, await measure(subjects, load)));
+  const errors = await measure(subjects);
+  for (const load of LOADS) rows.push(...judge(load, errors[load.name]));
   await prober.close();
   await blackbox?.stop();
   server.stdin.end();
@@ -96,23 +99,24 @@ export async function run(): Promise<BenchRow[]> {
   return rows;
 }
 
-/** Runs all subjects in turn, `ROUNDS` times. */
-async function measure(
-  subjects: Readonly<Record<Name, Subject | null>>,
-  { perSecond, count }: (typeof LOADS)[number],
-): Promise<Record<Name, Errors>> {
-  const errors: Record<Name, Errors> = {
+/** Runs all loads with all subjects in turn, `ROUNDS` times, so that no disturbance of the machine hits one of them alone. */
+async function measure(subjects: Readonly<Record<Name, Subject | null>>): Promise<Record<Load, ErrorsOf>> {
+  const none = (): ErrorsOf => ({
     upbeat: { means: [], p99s: [] },
     net: { means: [], p99s: [] },
     blackbox: { means: [], p99s: [] },
-  };
+  });
+  const errors = Object.fromEntries(LOADS.map(({ name }) => [name, none()])) as Record<Load, ErrorsOf>;
   for (let round = 0; round < ROUNDS; round++) {
-    for (const name of ['upbeat', 'net', 'blackbox'] as const) {
-      const latencies = await subjects[name]?.(perSecond, count);
-      if (latencies === undefined) continue;
-      const sorted = latencies.map((ms) => Math.abs(ms - DELAY_MS)).sort((a, b) => a - b);
-      errors[name].means.push(sorted.reduce((sum, error) => sum + error, 0) / sorted.length);
-      errors[name].p99s.push(sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN);
+    for (const { name, perSecond, count } of LOADS) {
+      for (const subject of ['upbeat', 'net', 'blackbox'] as const) {
+        const latencies = await subjects[subject]?.(perSecond, count);
+        if (latencies === undefined) continue;
+        const sorted = latencies.map((ms) => Math.abs(ms - DELAY_MS)).sort((a, b) => a - b);
+        const { means, p99s } = errors[name][subject];
+        means.push(sorted.reduce((sum, error) => sum + error, 0) / sorted.length);
+        p99s.push(sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN);
+      }
     }
   }
   return errors;
@@ -171,7 +175,7 @@ function scrape(blackbox: BlackboxExporter, ports: readonly number[]): Way {
 }
 
 /** The lines of a load: what is wanted beside the floor of the same run, then floor and peer. */
-function judge({ name, mean, p99 }: (typeof LOADS)[number], errors: Record<Name, Errors>): BenchRow[] {
+function judge({ name, mean, p99 }: (typeof LOADS)[number], errors: ErrorsOf): BenchRow[] {
   const { upbeat, net, blackbox } = errors;
   const line = (
     what: string,
