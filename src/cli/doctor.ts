@@ -11,6 +11,7 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
+import { DEFAULT_BUCKET } from '../store/samples/influx/influx-settings.ts';
 import { VERSION } from '../version.ts';
 import type { CommonOptions } from './commands.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
@@ -34,6 +35,7 @@ export async function examine({ config: file, json = false }: CommonOptions): Pr
     await examineCatalogue(config),
     await examineStores(file),
     ...(await examineCache(config)),
+    ...(await examineSamples(config)),
     await examineDisk(config),
     await examinePort(config),
     await examineNames(config),
@@ -86,6 +88,14 @@ async function examineCache({ storage }: Config): Promise<Finding[]> {
   if (url === null) return [];
   const { examineRedis } = await import('../store/status/examine-redis.ts');
   return [{ what: 'redis', ...(await examineRedis(url, systemClock)) }];
+}
+
+async function examineSamples({ storage }: Config): Promise<Finding[]> {
+  const { url, bucket } = storage.influx;
+  if (url === null) return [];
+  const { examineInflux } = await import('../store/samples/influx/examine-influx.ts');
+  const settings = { ...storage.influx, url: url.replace(/\/+$/, ''), bucket: bucket ?? DEFAULT_BUCKET };
+  return [{ what: 'influx', ...(await examineInflux(settings)) }];
 }
 
 async function examineDisk({ storage }: Config): Promise<Finding> {

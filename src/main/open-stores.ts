@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import { openRegistry } from '../store/registry/sqlite-registry.ts';
 import { acquireLease } from '../store/registry/writer-lease.ts';
 import { openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
+import { DEFAULT_BUCKET } from '../store/samples/influx/influx-settings.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
 import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
 
@@ -24,7 +25,6 @@ export interface StoreParts {
 
 const LEASE_PATIENCE_MS = 6_000;
 const LEASE_RETRY_MS = 200;
-const DEFAULT_BUCKET = 'upbeat';
 
 /** Opens them. Rejects with what is wrong, in one sentence. */
 export async function openStores({ config, directory, clock, log, fail }: StoreParts) {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { silentLog } from '../../src/log.ts';
+import { examineInflux } from '../../src/store/samples/influx/examine-influx.ts';
 import { type InfluxSamples, openInfluxSamples } from '../../src/store/samples/influx/influx-samples.ts';
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
 import { ask, freePort, startInflux, startVictoria } from '../support/influx-server.ts';
@@ -207,6 +208,20 @@ t.test('it keeps samples while the server does not know the user', NEEDS_INFLUX,
   });
   t.match(await minute(known, T0, 1), [{ count: 1 }]);
   await known.close();
+});
+
+t.test('it tells the doctor what to mend', NEEDS_INFLUX, async (t) => {
+  const server = await startInflux(t, { folder: join(t.testdir(), 'influx') }, 'ada');
+  const basic = { authorization: `Basic ${Buffer.from('ada:secret').toString('base64')}` };
+  const find = (more: Partial<InfluxSettings>) => examineInflux(settingsOf(server.url, 'upbeat', more));
+  t.match(await find({ token: 'ada:wrong' }), { found: /HTTP 401/, advice: /storage\.influx\.token/ });
+  t.match(await find({ token: 'ada:secret' }), {
+    found: /database not found/,
+    advice: /CREATE DATABASE upbeat/,
+  });
+  await ask(server.url, 'CREATE DATABASE upbeat', basic);
+  t.strictSame(await find({ token: 'ada:secret' }), { found: `${server.url} has upbeat`, advice: null });
+  t.match(await find({ url: 'http://127.0.0.1:1' }), { found: /does not answer/, advice: /start InfluxDB/ });
 });
 
 t.test('it writes by the paths of version 2', NEEDS_VICTORIA, async (t) => {

@@ -21,6 +21,9 @@ export interface ServiceLabels {
   readonly category: string;
 }
 
+/** Bucket, or database, where none is configured. */
+export const DEFAULT_BUCKET = 'upbeat';
+
 /** Measurement of all checks. */
 export const MEASUREMENT = 'upbeat_check';
 
