@@ -1,6 +1,6 @@
 /** What `upbeat doctor` finds of InfluxDB: whether it is there, lets us in, and has the database. */
 import { openInfluxLink } from './influx-link.ts';
-import type { InfluxSettings } from './influx-settings.ts';
+import { type InfluxSettings, MEASUREMENT } from './influx-settings.ts';
 
 /** What was found, and what to mend; `advice` null: all is well. */
 export interface InfluxFinding {
@@ -13,7 +13,7 @@ export async function examineInflux(settings: InfluxSettings): Promise<InfluxFin
   const { url, bucket, api } = settings;
   const link = openInfluxLink(settings);
   try {
-    await link.query(['SHOW MEASUREMENTS LIMIT 1']);
+    await link.query([`SELECT up FROM ${MEASUREMENT} WHERE time > now() - 1m LIMIT 1`]);
     return { found: `${url} has ${bucket}`, advice: null };
   } catch (error) {
     const { message } = error as Error;
