@@ -21,6 +21,8 @@ const SECTIONS = [
   'badge',
   'heartbeats',
   'incidents',
+  'feeds',
+  'redis',
 ];
 
 const wanted = process.argv.slice(2);
