@@ -8,6 +8,7 @@ import { ApiError } from '../api/problem.ts';
 export interface AssetAddresses {
   readonly style: string;
   readonly docsScript: string;
+  readonly copyScript: string;
   readonly icon: string;
 }
 
@@ -29,7 +30,12 @@ export function createAssets(): { readonly addresses: AssetAddresses; readonly r
     return `/assets/${address}`;
   };
   return {
-    addresses: { style: add('style', 'css'), docsScript: add('docs', 'js'), icon: add('favicon', 'svg') },
+    addresses: {
+      style: add('style', 'css'),
+      docsScript: add('docs', 'js'),
+      copyScript: add('copy', 'js'),
+      icon: add('favicon', 'svg'),
+    },
     route: {
       path: '/assets/:name',
       bucket: 'pages',

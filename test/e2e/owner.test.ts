@@ -77,6 +77,15 @@ t.test('it goes from signing in to a service with a badge, and lets nobody else 
     status: 400,
     text: /A service needs a name/,
   });
+  const kept = { token, name: 'My shop', category: 'ecommerce', kind: 'heartbeat' };
+  t.match(await ada.visit(`${path}/save`, { ...kept, period: 'soon' }), {
+    status: 400,
+    text: /are durations/,
+  });
+  const longer = await ada.visit(`${path}/save`, { ...kept, period: '1h', grace: '5m' });
+  t.match(longer.text, /name="period" value="1h"/);
+  t.match(longer.text, /name="grace" value="5m"/);
+  t.match((await ada.visit(`${path}/save`, kept)).text, /name="period" value="" placeholder="10m"/);
 
   // Nobody else.
   const graceToken = tokenOf((await grace.visit(`${siteUrl}/dashboard`)).text);

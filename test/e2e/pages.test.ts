@@ -164,6 +164,24 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
     await context.close();
   }
 
+  // Copying is a help of scripts: with them there is a button.
+  const copying = await browser.newContext({
+    storageState: state,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const copier = await copying.newPage();
+  await copier.goto(`${siteUrl}/dashboard`);
+  await copier.getByLabel('Name').fill('desk');
+  await copier.getByRole('button', { name: 'Create' }).click();
+  await copier.getByRole('button', { name: 'Copy' }).click();
+  await copier.getByText('Copied.').waitFor();
+  t.equal(
+    await copier.evaluate('navigator.clipboard.readText()'),
+    await copier.getByLabel('Your key').inputValue(),
+  );
+  await copier.screenshot({ path: join(pictures, 'key-light.png') });
+  t.same(await findFaults(copier), [], 'key');
+
   const keyboard = await (await browser.newContext()).newPage();
   await keyboard.goto(siteUrl);
   await keyboard.keyboard.press('Tab');

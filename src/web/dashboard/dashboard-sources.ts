@@ -1,4 +1,5 @@
 /** What the pages of the dashboard share. */
+import type { ApiLimits } from '../../api/api-limits.ts';
 import type { ApiAnswer } from '../../api/exchange.ts';
 import type { ServiceDirectory } from '../../api/service-directory.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
@@ -40,6 +41,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'newest'>;
   readonly proofs: DomainProofs;
+  readonly limits: () => ApiLimits;
 }
 
 /** Shows a page of the account, or what keeps a form from being taken. */

@@ -4,8 +4,9 @@ import { serviceNotFound } from '../../api/reading-routes.ts';
 import type { OpenSession } from '../../auth/sessions.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
+import { formatDuration, parseDuration } from '../../domain/durations.ts';
 import type { Sample } from '../../domain/sample.ts';
-import type { Service } from '../../domain/service.ts';
+import type { CheckDefinition, CheckKind, Service } from '../../domain/service.ts';
 import { seeOther } from '../forms.ts';
 import { findSession, requireForm } from '../sign-in-pages.ts';
 import { describeTime, describeVerdict, STATUS_SHAPES, STATUS_WORDS } from '../words.ts';
@@ -19,6 +20,8 @@ import {
 
 const SHOWN = 20;
 const LONGEST_NAME = 100;
+const SHORTEST_PERIOD_MS = 1_000;
+const LONGEST_PERIOD_MS = 365 * 86_400_000;
 
 /** The routes. */
 export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
@@ -59,6 +62,9 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         markdown: `[![${name} status](${badge})](${siteUrl}/status/${shownAs})`,
         html: `<a href="${siteUrl}/status/${shownAs}"><img src="${badge}" alt="${name} status" width="280" height="36"></a>`,
         badge: `/api/badge/${shownAs}`,
+        period: service.check.periodMs === undefined ? '' : formatDuration(service.check.periodMs),
+        grace: service.check.graceMs === undefined ? '' : formatDuration(service.check.graceMs),
+        usualPeriod: formatDuration(sources.limits().silenceMs),
         slug,
       },
       session,
@@ -103,13 +109,15 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       const kind = readKind(fields.get('kind'));
       if (kind === null) return 'A service is monitored by root, health or heartbeat.';
       const publicDependencies = fields.get('dependencies') === 'public';
+      const next = readCheck(check, kind, fields);
+      if (next === null) return 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.';
       return await refusable(async () => {
         if (kind !== check.kind) await claimPlace(sources, domain, kind);
         await registry.changeService(slug, {
           name,
           category: category as Category,
           publicDependencies,
-          ...(kind === check.kind ? {} : { check: { ...check, kind } }),
+          check: next,
         });
       });
     }),
@@ -130,4 +138,29 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       return problem ?? seeOther('/dashboard');
     }),
   ];
+}
+
+/** The check as the form has it; an empty period or grace means the usual one. Null: one that is no duration. */
+function readCheck(
+  before: CheckDefinition,
+  kind: CheckKind,
+  fields: ReadonlyMap<string, string>,
+): CheckDefinition | null {
+  const { periodMs: _period, graceMs: _grace, ...rest } = before;
+  const periodMs = readLength(fields.get('period'), SHORTEST_PERIOD_MS);
+  const graceMs = readLength(fields.get('grace'), 0);
+  if (periodMs === null || graceMs === null) return null;
+  return {
+    ...rest,
+    kind,
+    ...(periodMs === undefined ? {} : { periodMs }),
+    ...(graceMs === undefined ? {} : { graceMs }),
+  };
+}
+
+/** Milliseconds; undefined: nothing was written. Null: no duration, or one out of bounds. */
+function readLength(text: string | undefined, leastMs: number): number | null | undefined {
+  if (text === undefined || text === '') return undefined;
+  const ms = parseDuration(text);
+  return ms === null || ms < leastMs || ms > LONGEST_PERIOD_MS ? null : ms;
 }
