@@ -69,6 +69,15 @@ t.test('it reads the environment and the clock in their own places only', async 
   t.same(offenders, []);
 });
 
+t.test('it compares secrets in constant time', async (t) => {
+  for (const file of ['auth/key-authenticator.ts', 'auth/sessions.ts', 'store/registry/key-rows.ts']) {
+    const text = readFileSync(join(ROOT, 'src', file), 'utf8');
+    t.match(text, /timingSafeEqual\(/, file);
+    t.notMatch(text, /(?:sha256|secret|[tT]oken)\)? *[!=]== *(?!null|undefined)/, file);
+    t.notMatch(text, /\.equals\(/, file);
+  }
+});
+
 function imports(folder: string): Import[] {
   return sources(folder).flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)]

@@ -231,6 +231,14 @@ t.test('it plants no session and follows no address of others', async (t) => {
     text: /began elsewhere/,
   });
   t.match(await createBrowser().visit(`${siteUrl}/sign-in/nobody`), { status: 404 });
+  for (const path of [
+    'sign-in/acme%0d%0aset-cookie:%20evil=1',
+    'dashboard/services/a%0d%0alocation:%20evil',
+  ]) {
+    const split = await fetch(`${siteUrl}/${path}`, { redirect: 'manual' });
+    t.ok([303, 404].includes(split.status), path);
+    t.notMatch(JSON.stringify([...split.headers]), /evil/, 'no header is split');
+  }
   const answer = await fetch(`${siteUrl}/sign-in/acme`, { redirect: 'manual' });
   t.match(
     answer.headers.get('set-cookie'),
