@@ -8,6 +8,7 @@ import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { Registry, VendorReading } from '../store/ports/registry.ts';
 import { type Feed, feedOf, feedsOf } from './feed-list.ts';
+import { createGatheredLine } from './gathered-line.ts';
 import type { FeedNews } from './poller.ts';
 import type { VendorBoard } from './vendor-board.ts';
 
@@ -49,6 +50,10 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
   const services = new Map<number, Service>();
   const byFeed = new Map<string, Set<number>>();
   const failing = new Set<string>();
+  const failed = createGatheredLine(clock, (pages) =>
+    log.warn(pages, 'status pages cannot be read; their last known incidents stay'),
+  );
+  const readAgain = createGatheredLine(clock, (pages) => log.info(pages, 'status pages can be read again'));
   let work: Promise<void> = Promise.resolve();
   let cancelLook: Cancel | null = null;
   let announcing: Cancel | null = null;
@@ -145,9 +150,9 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
     onPoll(problem === null);
     if (problem !== null && !failing.has(feedId)) {
       failing.add(feedId);
-      log.warn({ feed: feedId, problem }, 'a status page cannot be read; its last known incidents stay');
+      failed.tell({ feed: feedId, problem });
     } else if (problem === null && failing.delete(feedId)) {
-      log.info({ feed: feedId }, 'a status page can be read again');
+      readAgain.tell({ feed: feedId });
     }
   };
 
@@ -185,6 +190,8 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
       cancelLook?.();
       announcing?.();
       await work;
+      failed.stop();
+      readAgain.stop();
     },
   };
 

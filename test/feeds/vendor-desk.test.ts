@@ -186,9 +186,10 @@ t.test('it says what the vendor says, since when, and how old its word is', asyn
   await world.take(polled(NOW + 2 * INTERVAL, 'it answered with HTTP 503'), polled(NOW + 3 * INTERVAL));
   t.match(world.word(service), { readAt: NOW + 3 * INTERVAL, stale: false });
   t.strictSame(world.told.polls, [true, false, false, true]);
+  await world.clock.advance(5_000);
   t.strictSame(world.told.log, [
-    'a status page cannot be read; its last known incidents stay',
-    'a status page can be read again',
+    'status pages cannot be read; their last known incidents stay',
+    'status pages can be read again',
   ]);
   t.match(world.board.feeds(), [{ feedId: FEED, readAt: NOW + 3 * INTERVAL, problem: null }]);
 });
