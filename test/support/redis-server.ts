@@ -43,7 +43,7 @@ export interface RedisCluster {
   readonly url: string;
 }
 
-const READY_MS = 20_000;
+const READY_MS = 45_000;
 const SLOTS = 16_384;
 
 /** Starts a server that keeps nothing on disk; it is ended after the test. */
@@ -73,8 +73,15 @@ export async function startSentinelSet(t: Test): Promise<SentinelSet> {
   ];
   writeFileSync(file, `${lines.join('\n')}\n`);
   const sentinel = await run(t, port, 'redis-sentinel', [file]);
-  // A fail-over needs a Sentinel that knows the replica.
+  // A fail-over needs a Sentinel that knows the replica, and has heard from it that it is in order.
   await until(async () => (await sentinel.client.info('sentinel')).includes('slaves=1'));
+  await until(async () => {
+    const replicas = (await sentinel.client.call('SENTINEL', 'REPLICAS', 'house')) as string[][];
+    const [known = []] = replicas;
+    return (
+      known[known.indexOf('master-link-status') + 1] === 'ok' && known[known.indexOf('flags') + 1] === 'slave'
+    );
+  });
   return { master, replica, url: `redis+sentinel://127.0.0.1:${silent},127.0.0.1:${port}/house` };
 }
 
