@@ -8,9 +8,12 @@ import { CATEGORIES } from '../domain/category.ts';
 import { unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
+import { chooseLanguage } from './language/language.ts';
+import { type Phrase, time } from './language/phrase.ts';
 import type { PageSources } from './page-routes.ts';
+import { sayVerdict } from './verdict.ts';
 import type { RenderPage } from './views.ts';
-import { describeLength, describeTime, describeVerdict, STATUS_SHAPES, STATUS_WORDS } from './words.ts';
+import { STATUS_SHAPES } from './words.ts';
 
 const QUERY = {
   q: Type.String({ default: '', description: 'Part of a name or domain.' }),
@@ -20,12 +23,15 @@ const INCIDENTS_SHOWN = 8;
 
 /** The route. */
 export function homePage(render: RenderPage, sources: PageSources): Route {
-  const { directory, status, registry, readiness, now } = sources;
+  const { directory, status, registry, now } = sources;
   return {
     path: '/',
     bucket: 'pages',
-    async handle({ query }) {
-      const { q = '', category = '' } = readParameters(query, QUERY);
+    async handle(request) {
+      const language = chooseLanguage(request);
+      const { words, formats } = language;
+      const at = now();
+      const { q = '', category = '' } = readParameters(request.query, QUERY);
       const wanted = String(q).trim().toLowerCase();
       const shown: ShownService[] = [];
       const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
@@ -37,20 +43,20 @@ export function homePage(render: RenderPage, sources: PageSources): Route {
         if (category !== '' && service.category !== category) continue;
         if (wanted !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(wanted)) continue;
         const page = directory.pageName(service);
-        shown.push({ service, page, status: current.status, verdict: describeVerdict(current, now()) });
+        shown.push({ service, page, status: current.status, verdict: sayVerdict(current, at, language) });
       }
       // Who searches wants a service, not the news.
       const incidents =
         wanted === '' && category === ''
           ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_SHOWN, offset: 0 })
           : [];
-      const { prober } = readiness();
       return render('./home', {
-        title: 'Upbeat: is it up?',
+        language,
+        title: words.home.title,
         q,
         category,
         categories: CATEGORIES,
-        counts: SERVICE_STATUSES.map((word) => ({ word, count: counts[word], label: STATUS_WORDS[word] })),
+        counts: SERVICE_STATUSES.map((word) => ({ word, count: counts[word] })),
         troubled: shown
           .filter((entry) => entry.status === 'down' || entry.status === 'slow')
           .sort(worstFirst),
@@ -62,21 +68,19 @@ export function homePage(render: RenderPage, sources: PageSources): Route {
         incidents: incidents.flatMap((incident) => {
           const service = directory.byId(incident.serviceId);
           if (service === null) return [];
-          const lasted = describeLength((incident.resolvedAt ?? now()) - incident.startedAt);
-          const started = describeTime(incident.startedAt);
+          const lasted = formats.length((incident.resolvedAt ?? at) - incident.startedAt);
+          const started = words.home.began(time(incident.startedAt));
           return [
             {
               ...incident,
               started,
-              lasted,
+              lasted: incident.resolvedAt === null ? words.home.lasting(lasted) : words.home.lasted(lasted),
               page: directory.pageName(service),
               of: viewIncidentService(service),
             },
           ];
         }),
-        offline: prober.online || prober.offlineSince === null ? null : describeTime(prober.offlineSince),
         shapes: STATUS_SHAPES,
-        words: STATUS_WORDS,
       });
     },
   };
@@ -86,7 +90,7 @@ interface ShownService {
   readonly service: Service;
   readonly page: string;
   readonly status: ServiceStatus;
-  readonly verdict: string;
+  readonly verdict: Phrase;
 }
 
 function worstFirst(a: ShownService, b: ShownService): number {

@@ -44,7 +44,7 @@ export interface PageSources {
 /** Every page. */
 export function pageRoutes(sources: PageSources): Route[] {
   const assets = createAssets();
-  const render = createViews(assets.addresses, sources.version);
+  const render = createViews({ ...sources, assets: assets.addresses });
   return [
     homePage(render, sources),
     servicePage(render, sources),

@@ -2,10 +2,30 @@
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { ApiAnswer } from '../api/exchange.ts';
+import type { Readiness } from '../api/system-routes.ts';
 import type { AssetAddresses } from './assets.ts';
+import { type ChosenLanguage, LANGUAGES, languageHeaders } from './language/language.ts';
+import { asMarkup, type Phrase, time } from './language/phrase.ts';
 
-/** Renders a template with data into an answer. */
-export type RenderPage = (template: string, data: object, status?: number) => ApiAnswer;
+/**
+ * Renders a template with data into an answer. Data may carry `language`, from `chooseLanguage(request)`: the answer is
+ * then in it, and templates have `it.language` and `it.say(phrase)`; without it the page is in English.
+ */
+export type RenderPage = (template: string, data: PageData, status?: number) => ApiAnswer;
+
+/** What a template reads as `it`. */
+export interface PageData {
+  readonly language?: ChosenLanguage;
+  readonly [name: string]: unknown;
+}
+
+/** What every page shows. */
+export interface ViewSources {
+  readonly assets: AssetAddresses;
+  readonly version: string;
+  readonly readiness: () => Readiness;
+  readonly now: () => number;
+}
 
 const POLICY = [
   "default-src 'none'",
@@ -27,15 +47,31 @@ const HEADERS = {
 };
 
 /** Makes the renderer; templates are compiled at their first use and kept. */
-export function createViews(assets: AssetAddresses, version: string): RenderPage {
+export function createViews({ assets, version, readiness, now }: ViewSources): RenderPage {
   const eta = new Eta({
     views: fileURLToPath(new URL('./templates', import.meta.url)),
     cache: true,
     autoTrim: false,
   });
-  return (template, data, status = 200) => ({
-    status,
-    headers: HEADERS,
-    body: eta.render(template, { ...data, assets, version }),
-  });
+  return (template, data, status = 200) => {
+    const chosen = data.language ?? null;
+    const language = chosen ?? LANGUAGES.en;
+    const at = now();
+    const say = (phrase: Phrase) => asMarkup(phrase, language.formats, at);
+    const { online, offlineSince } = readiness().prober;
+    const away = online || offlineSince === null ? null : language.words.site.awaySince(time(offlineSince));
+    return {
+      status,
+      headers: chosen === null ? HEADERS : { ...HEADERS, ...languageHeaders(chosen) },
+      body: eta.render(template, {
+        ...data,
+        language,
+        choices: chosen?.choices ?? [],
+        say,
+        away,
+        assets,
+        version,
+      }),
+    };
+  };
 }

@@ -1,0 +1,29 @@
+/** What the page of one service says, in English. */
+import type { Failure } from '../../domain/result.ts';
+import type { VendorStatus } from '../../domain/vendor-word.ts';
+import { type Moment, type Phrase, say } from './phrase.ts';
+
+/** The words of the page of one service. */
+export const englishService = {
+  /** Behind the service's name. `lasted` is the time since then. */
+  notChecked: 'has not been checked yet.',
+  up: (since: Moment, lasted: string) => say`is operational since ${since} (${lasted}).`,
+  slow: (since: Moment, lasted: string, took: string | null) =>
+    say`is slow since ${since} (${lasted})${took === null ? '' : `: the last answer took ${took}`}.`,
+  down: (since: Moment, lasted: string, why: string | null) =>
+    say`is down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+  noHeartbeat: 'no heartbeat arrived',
+  failure: ({ detail }: Failure): string => detail,
+  /** Completes "The vendor's own status page ...". */
+  vendor: {
+    unknown: 'has not been read yet',
+    operational: 'says that all is well',
+    maintenance: 'speaks of maintenance',
+    minor: 'speaks of a minor incident',
+    major: 'speaks of a major incident',
+    critical: 'speaks of a critical incident',
+  } as Readonly<Record<VendorStatus, string>>,
+  vendorSince: (said: string, since: Moment): Phrase => say`${said}, since ${since}`,
+  vendorStale: (said: Phrase, ago: string): Phrase => say`${said}, ${ago} ago; it could not be read since`,
+  vendorUnread: (said: Phrase): Phrase => say`${said} when it was last read`,
+};

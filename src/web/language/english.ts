@@ -1,0 +1,106 @@
+/**
+ * What pages say, in English: the source of all keys, which every other language has exactly. A sentence is one entry,
+ * with functions where something stands inside it: languages differ in the order of words. Sentences with times are
+ * phrases.
+ */
+import type { Category } from '../../domain/category.ts';
+import type { IncidentStatus, Severity } from '../../domain/incident.ts';
+import type { ServiceStatus } from '../../domain/status.ts';
+import { englishService } from './english-service.ts';
+import { age, type Moment, say } from './phrase.ts';
+
+/** The words of the site in English. */
+export const english = {
+  status: { up: 'Operational', slow: 'Slow', down: 'Down', unknown: 'Unknown' } as WordOf<ServiceStatus>,
+  incidentStatus: {
+    investigating: 'investigating',
+    identified: 'identified',
+    monitoring: 'monitoring',
+    resolved: 'resolved',
+  } as WordOf<IncidentStatus>,
+  severity: {
+    minor: 'minor',
+    major: 'major',
+    critical: 'critical',
+    maintenance: 'maintenance',
+  } as WordOf<Severity>,
+  category: {
+    ai: 'AI',
+    'social-media': 'Social media',
+    gaming: 'Gaming',
+    streaming: 'Streaming',
+    productivity: 'Productivity',
+    cloud: 'Cloud',
+    finance: 'Finance',
+    communication: 'Communication',
+    ecommerce: 'E-commerce',
+    developer: 'Developer',
+    education: 'Education',
+    delivery: 'Delivery',
+    vpn: 'VPN',
+    entertainment: 'Entertainment',
+    isp: 'Internet providers',
+    dating: 'Dating',
+    logistics: 'Logistics',
+    travel: 'Travel',
+  } as WordOf<Category>,
+  /** The frame of every page. */
+  site: {
+    skip: 'Skip to the content',
+    navigation: 'Site',
+    services: 'Services',
+    api: 'API',
+    dashboard: 'Dashboard',
+    metrics: 'Metrics',
+    language: 'Language',
+    timesAreUtc: 'Times are UTC.',
+    timesAreYours: 'Times are in your zone; UTC when you point at them.',
+    away: 'Our own connection is away',
+    awaySince: (since: Moment) =>
+      say`since ${since}. What stands here is the last that is known; nothing is called down until we are back.`,
+    lost: 'The connection to this site is lost.',
+    reload: 'Reload to see the present state',
+    reloadByHand:
+      'This page shows the state at the moment it was loaded. Reload it to see the present state.',
+    notFound: 'Not found',
+    noService: (name: string) => `No service has the name "${name}".`,
+    lookForIt: 'Look for it among all services',
+  },
+  home: {
+    title: 'Upbeat: is it up?',
+    heading: 'Is it up?',
+    lead: (services: string) => `${services} services, each checked from here again and again.`,
+    byStatus: 'Services by status',
+    searchLabel: 'Name or domain',
+    searchHint: 'press / to search',
+    searchKeys: 'Arrow keys choose, Enter opens.',
+    allCategories: 'All categories',
+    categoryLabel: 'Category',
+    search: 'Search',
+    results: (count: number, shown: string) =>
+      count === 0 ? 'No service matches.' : count === 1 ? 'One service matches.' : `${shown} services match.`,
+    noMatch: 'No service matches.',
+    showAll: 'Show all',
+    troubled: 'Down or slow now',
+    calm: 'Nothing is down or slow right now.',
+    more: (count: string) => `${count} more`,
+    incidents: 'Recent incidents',
+    began: (started: Moment) => say`${started}`,
+    lasted: (length: string) => `lasted ${length}`,
+    lasting: (length: string) => `for ${length}`,
+    monitor: 'The monitor itself',
+    online: 'Connected',
+    offline: 'Disconnected',
+    checkRate: (perSecond: string) => `${perSecond} checks a second`,
+    newestCheck: (at: number) => say`newest check ${age(at)}`,
+    noCheckYet: 'no check yet',
+    late: (count: number, shown: string) =>
+      count === 0 ? 'none late' : count === 1 ? 'one check late' : `${shown} checks late`,
+  },
+  service: englishService,
+};
+
+/** What every language has. */
+export type Words = typeof english;
+
+type WordOf<Key extends string> = Readonly<Record<Key, string>>;

@@ -1,0 +1,67 @@
+/** Numbers, times and durations as a language writes them, by Intl. */
+import type { TimeWords } from './phrase.ts';
+
+/** How a language writes figures. */
+export interface Formats extends TimeWords {
+  /** `1,200`. */
+  number(value: number): string;
+  /** A share from 0 to 1 with at most two digits, rounded down, so that 100 means all of it. */
+  percent(ratio: number): string;
+  /** `40 ms`, with a tenth below 10. */
+  milliseconds(ms: number): string;
+  /** `2 hr 5 min`: the two largest units, rounded down; days alone from 48 hours on. */
+  length(ms: number): string;
+  /** The day alone, in UTC: `20 Nov 2026`. */
+  day(at: number): string;
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Makes the formats of a language. `dates` and `units` are locales: a language may have its dates from one region. */
+export function createFormats(dates: string, units: string): Formats {
+  const number = new Intl.NumberFormat(units);
+  const percent = new Intl.NumberFormat(units, {
+    style: 'percent',
+    maximumFractionDigits: 2,
+    roundingMode: 'floor',
+  });
+  const unit = (name: string, maximumFractionDigits = 0) =>
+    new Intl.NumberFormat(units, { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits });
+  const [seconds, minutes, hours] = [unit('second'), unit('minute'), unit('hour')];
+  const days = new Intl.NumberFormat(units, { style: 'unit', unit: 'day', unitDisplay: 'long' });
+  const [whole, tenths] = [unit('millisecond'), unit('millisecond', 1)];
+  const ago = new Intl.RelativeTimeFormat(units, { style: 'short' });
+  const dayParts = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
+  const day = new Intl.DateTimeFormat(dates, dayParts);
+  const time = new Intl.DateTimeFormat(dates, {
+    ...dayParts,
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
+  return {
+    number: (value) => number.format(value),
+    percent: (ratio) => percent.format(ratio),
+    milliseconds: (ms) => (ms < 10 ? tenths : whole).format(ms),
+    length(ms) {
+      if (ms < MINUTE_MS) return seconds.format(Math.max(0, Math.floor(ms / SECOND_MS)));
+      if (ms < HOUR_MS) return minutes.format(Math.floor(ms / MINUTE_MS));
+      if (ms >= 2 * DAY_MS) return days.format(Math.floor(ms / DAY_MS));
+      const rest = Math.floor((ms % HOUR_MS) / MINUTE_MS);
+      const first = hours.format(Math.floor(ms / HOUR_MS));
+      return rest === 0 ? first : `${first} ${minutes.format(rest)}`;
+    },
+    day: (at) => day.format(at),
+    time: (at) => time.format(at),
+    ago(at, now) {
+      const passed = Math.max(0, now - at);
+      if (passed < MINUTE_MS) return ago.format(-Math.floor(passed / SECOND_MS), 'second');
+      if (passed < HOUR_MS) return ago.format(-Math.floor(passed / MINUTE_MS), 'minute');
+      if (passed < 2 * DAY_MS) return ago.format(-Math.floor(passed / HOUR_MS), 'hour');
+      return ago.format(-Math.floor(passed / DAY_MS), 'day');
+    },
+  };
+}

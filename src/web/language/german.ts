@@ -1,0 +1,93 @@
+/** What pages say, in German. */
+import type { Words } from './english.ts';
+import { germanService } from './german-service.ts';
+import { age, say } from './phrase.ts';
+
+/** The words of the site in German. */
+export const german: Words = {
+  status: { up: 'In Ordnung', slow: 'Langsam', down: 'Gestört', unknown: 'Unbekannt' },
+  incidentStatus: {
+    investigating: 'wird untersucht',
+    identified: 'erkannt',
+    monitoring: 'unter Beobachtung',
+    resolved: 'behoben',
+  },
+  severity: { minor: 'leicht', major: 'schwer', critical: 'kritisch', maintenance: 'Wartung' },
+  category: {
+    ai: 'KI',
+    'social-media': 'Soziale Medien',
+    gaming: 'Spiele',
+    streaming: 'Streaming',
+    productivity: 'Produktivität',
+    cloud: 'Cloud',
+    finance: 'Finanzen',
+    communication: 'Kommunikation',
+    ecommerce: 'Onlinehandel',
+    developer: 'Entwicklung',
+    education: 'Bildung',
+    delivery: 'Lieferdienste',
+    vpn: 'VPN',
+    entertainment: 'Unterhaltung',
+    isp: 'Internetanbieter',
+    dating: 'Partnersuche',
+    logistics: 'Logistik',
+    travel: 'Reisen',
+  },
+  site: {
+    skip: 'Zum Inhalt springen',
+    navigation: 'Website',
+    services: 'Dienste',
+    api: 'API',
+    dashboard: 'Verwaltung',
+    metrics: 'Metriken',
+    language: 'Sprache',
+    timesAreUtc: 'Zeiten sind UTC.',
+    timesAreYours: 'Zeiten in Ihrer Zeitzone; UTC, wenn Sie darauf zeigen.',
+    away: 'Unsere eigene Verbindung ist unterbrochen',
+    awaySince: (since) =>
+      say`seit ${since}. Hier steht, was zuletzt bekannt war; bis sie zurück ist, gilt nichts als gestört.`,
+    lost: 'Die Verbindung zu dieser Website ist unterbrochen.',
+    reload: 'Neu laden, um den jetzigen Stand zu sehen',
+    reloadByHand:
+      'Diese Seite zeigt den Stand des Augenblicks, in dem sie geladen wurde. Laden Sie sie neu, um den jetzigen zu sehen.',
+    notFound: 'Nicht gefunden',
+    noService: (name) => `Kein Dienst hat den Namen „${name}“.`,
+    lookForIt: 'Unter allen Diensten danach suchen',
+  },
+  home: {
+    title: 'Upbeat: Läuft es?',
+    heading: 'Läuft es?',
+    lead: (services) => `${services} Dienste, jeder von hier aus immer wieder geprüft.`,
+    byStatus: 'Dienste nach Zustand',
+    searchLabel: 'Name oder Domain',
+    searchHint: '/ drücken zum Suchen',
+    searchKeys: 'Pfeiltasten wählen aus, die Eingabetaste öffnet.',
+    allCategories: 'Alle Kategorien',
+    categoryLabel: 'Kategorie',
+    search: 'Suchen',
+    results: (count, shown) =>
+      count === 0 ? 'Kein Dienst passt.' : count === 1 ? 'Ein Dienst passt.' : `${shown} Dienste passen.`,
+    noMatch: 'Kein Dienst passt.',
+    showAll: 'Alle zeigen',
+    troubled: 'Jetzt gestört oder langsam',
+    calm: 'Im Augenblick ist nichts gestört oder langsam.',
+    more: (count) => `${count} weitere`,
+    incidents: 'Letzte Vorfälle',
+    began: (started) => say`${started}`,
+    lasted: (length) => `dauerte ${length}`,
+    lasting: (length) => `seit ${length}`,
+    monitor: 'Der Prüfer selbst',
+    online: 'Verbunden',
+    offline: 'Getrennt',
+    checkRate: (perSecond) => `${perSecond} Prüfungen je Sekunde`,
+    newestCheck: (at) => say`jüngste Prüfung ${age(at)}`,
+    noCheckYet: 'noch keine Prüfung',
+    late: (count, shown) =>
+      count === 0
+        ? 'keine verspätet'
+        : count === 1
+          ? 'eine Prüfung verspätet'
+          : `${shown} Prüfungen verspätet`,
+  },
+  service: germanService,
+};

@@ -1,0 +1,101 @@
+/**
+ * The language of a page: what `?lang=` asks for, and a cookie keeps; else what the browser prefers; else English.
+ * Pages get it by `chooseLanguage(request)` and hand it to the renderer as `language`, where templates read it:
+ *
+ *     <%= it.language.words.home.heading %>             a word or sentence
+ *     <%~ it.say(it.language.words.home.newestCheck(at)) %>   a phrase with times, as markup
+ */
+import type { ApiRequest } from '../../api/exchange.ts';
+import { english, type Words } from './english.ts';
+import { createFormats, type Formats } from './formats.ts';
+import { german } from './german.ts';
+
+/** Codes of the languages that pages speak (BCP 47). */
+export const LANGUAGE_CODES = ['en', 'de'] as const;
+
+/** A language that pages speak. */
+export type LanguageCode = (typeof LANGUAGE_CODES)[number];
+
+/** Everything that a page needs to speak a language. */
+export interface Language {
+  readonly code: LanguageCode;
+  /** Its own name. */
+  readonly name: string;
+  /** Locale of dates, for scripts. */
+  readonly dates: string;
+  readonly words: Words;
+  readonly formats: Formats;
+}
+
+/** A language with the way that led to it. */
+export interface ChosenLanguage extends Language {
+  /** The choice was made by `?lang=` just now, and is to be kept. */
+  readonly keep: boolean;
+  /** Every language, with the address of this page in it, relative to the page's own. */
+  readonly choices: readonly { readonly code: LanguageCode; readonly name: string; readonly href: string }[];
+}
+
+/** The languages. */
+export const LANGUAGES: Readonly<Record<LanguageCode, Language>> = {
+  en: { code: 'en', name: 'English', dates: 'en-GB', words: english, formats: createFormats('en-GB', 'en') },
+  de: { code: 'de', name: 'Deutsch', dates: 'de-DE', words: german, formats: createFormats('de-DE', 'de') },
+};
+
+const COOKIE = 'upbeat-language';
+const COOKIE_SECONDS = 31_536_000;
+
+/** Chooses the language of an answer. What is not a language of ours is passed over. */
+export function chooseLanguage({ query, headers }: Pick<ApiRequest, 'query' | 'headers'>): ChosenLanguage {
+  const parameters = new URLSearchParams(query);
+  const asked = readCode(parameters.get('lang') ?? '');
+  const code = asked ?? readCookie(headers.cookie) ?? preferredOf(headers['accept-language']) ?? 'en';
+  const choices = LANGUAGE_CODES.map((choice) => {
+    parameters.set('lang', choice);
+    return { code: choice, name: LANGUAGES[choice].name, href: `?${parameters}` };
+  });
+  return { ...LANGUAGES[code], keep: asked !== null, choices };
+}
+
+/** Headers of an answer in a language: caches keep the languages apart, and a choice is kept for a year. */
+export function languageHeaders({ keep, code }: ChosenLanguage): Readonly<Record<string, string>> {
+  const vary = { Vary: 'Accept-Language, Cookie', 'Content-Language': code };
+  if (!keep) return vary;
+  return {
+    ...vary,
+    'Set-Cookie': `${COOKIE}=${code}; Path=/; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Lax`,
+  };
+}
+
+function readCode(text: string): LanguageCode | null {
+  const wanted = text.trim().toLowerCase();
+  return LANGUAGE_CODES.find((code) => code === wanted) ?? null;
+}
+
+function readCookie(header = ''): LanguageCode | null {
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=');
+    if (at !== -1 && pair.slice(0, at).trim() === COOKIE) return readCode(pair.slice(at + 1));
+  }
+  return null;
+}
+
+/** The language of greatest weight that we speak (RFC 9110, 12.5.4); of equal ones the first. */
+function preferredOf(header = ''): LanguageCode | null {
+  let best: { readonly code: LanguageCode; readonly weight: number } | null = null;
+  for (const range of header.slice(0, LONGEST_HEADER).split(',')) {
+    const [tag = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const weight = readWeight(parameters.find((parameter) => /^q=/i.test(parameter)));
+    // `de-AT` is answered in `de`; any language at all (`*`) in the first of ours.
+    const code = tag === '*' ? LANGUAGE_CODES[0] : readCode(tag.split('-')[0] ?? '');
+    if (code !== null && weight > (best?.weight ?? 0)) best = { code, weight };
+  }
+  return best?.code ?? null;
+}
+
+const LONGEST_HEADER = 1_000;
+
+function readWeight(parameter: string | undefined): number {
+  if (parameter === undefined) return 1;
+  const weight = parameter.slice(2);
+  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight) : 0;
+}

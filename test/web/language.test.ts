@@ -1,0 +1,127 @@
+/** The language of pages: who gets which, that none lacks a word, and what stands inside sentences. */
+import fc from 'fast-check';
+import t from 'tap';
+import { createFormats } from '../../src/web/language/formats.ts';
+import {
+  chooseLanguage,
+  LANGUAGE_CODES,
+  LANGUAGES,
+  languageHeaders,
+} from '../../src/web/language/language.ts';
+import { age, asMarkup, asText, escapeMarkup, say, time } from '../../src/web/language/phrase.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 10, 2);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const EN = LANGUAGES.en.formats;
+
+t.test('it speaks the language that is asked for, then the kept one, then the preferred one', async (t) => {
+  const table: readonly [query: string, cookie: string, accept: string, code: string][] = [
+    ['', '', '', 'en'],
+    ['', '', 'de', 'de'],
+    ['', '', 'de-AT,en;q=0.9', 'de'],
+    ['', '', 'fr,en;q=0.4,de;q=0.5', 'de'],
+    ['', '', 'en,de', 'en'],
+    ['', '', 'de,en', 'de'],
+    ['', '', 'de;q=0,en;q=0.1', 'en'],
+    ['', '', 'de;q=2', 'en'],
+    ['', '', 'fr, *;q=0.5', 'en'],
+    ['', '', 'DE', 'de'],
+    ['', 'upbeat-language=de', 'en', 'de'],
+    ['', 'upbeat=x; upbeat-language=de', '', 'de'],
+    ['', 'upbeat-language=klingon', 'de', 'de'],
+    ['lang=en', 'upbeat-language=de', 'de', 'en'],
+    ['q=x&lang=de', '', 'en', 'de'],
+    ['lang=klingon', '', 'de', 'de'],
+  ];
+  for (const [query, cookie, accept, code] of table)
+    t.equal(
+      chooseLanguage({ query, headers: { cookie, 'accept-language': accept } }).code,
+      code,
+      `${query} | ${cookie} | ${accept}`,
+    );
+});
+
+t.test('it keeps a choice for a year, and tells caches what the answer depends on', async (t) => {
+  const vary = { Vary: 'Accept-Language, Cookie', 'Content-Language': 'de' };
+  t.same(languageHeaders(chooseLanguage({ query: '', headers: { 'accept-language': 'de' } })), vary);
+  t.same(languageHeaders(chooseLanguage({ query: 'lang=de', headers: {} })), {
+    ...vary,
+    'Set-Cookie': 'upbeat-language=de; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax',
+  });
+});
+
+t.test('it offers this very page in each language', async (t) => {
+  const { choices } = chooseLanguage({ query: 'q=a%26b&lang=en', headers: {} });
+  t.same(choices, [
+    { code: 'en', name: 'English', href: '?q=a%26b&lang=en' },
+    { code: 'de', name: 'Deutsch', href: '?q=a%26b&lang=de' },
+  ]);
+});
+
+t.test('it reads any header without a fault', async () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), fc.string(), (query, cookie, accept) =>
+      LANGUAGE_CODES.includes(chooseLanguage({ query, headers: { cookie, 'accept-language': accept } }).code),
+    ),
+  );
+});
+
+t.test('it has the same keys in every language, and no empty word', async (t) => {
+  const english = keysOf(LANGUAGES.en.words);
+  for (const code of LANGUAGE_CODES) t.same(keysOf(LANGUAGES[code].words), english, code);
+});
+
+t.test('it escapes what stands in a sentence, and makes times readable by programs', async (t) => {
+  const phrase = say`since ${time(NOW - 2 * MINUTE)}: ${'<b>&"\''} ${say`(${age(NOW - 5 * MINUTE)})`} ${3}`;
+  const ago = EN.ago(NOW - 5 * MINUTE, NOW);
+  t.match(ago, /^5 min\.? ago$/);
+  t.equal(
+    asMarkup(phrase, EN, NOW),
+    [
+      'since <time datetime="2026-11-20T10:00:00.000Z">20 Nov 2026, 10:00 UTC</time>: &lt;b&gt;&amp;&quot;&#39; ',
+      `(<time datetime="2026-11-20T09:57:00.000Z" data-age title="20 Nov 2026, 09:57 UTC">${ago}</time>) 3`,
+    ].join(''),
+  );
+  t.equal(asText(phrase, EN, NOW), `since 20 Nov 2026, 10:00 UTC: <b>&"' (${ago}) 3`);
+});
+
+t.test('it lets no markup through, whatever the text', async () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => !/[<>"']|&(?!(?:amp|lt|gt|quot|#39);)/.test(escapeMarkup(text))),
+  );
+});
+
+t.test('it writes lengths in their two largest units, rounded down', async (t) => {
+  const { length } = createFormats('en-GB', 'en');
+  const table: readonly [number, string][] = [
+    [-5, '0 sec'],
+    [59_999, '59 sec'],
+    [MINUTE, '1 min'],
+    [59 * MINUTE + 59_000, '59 min'],
+    [HOUR, '1 hr'],
+    [2 * HOUR + 5 * MINUTE, '2 hr 5 min'],
+    [48 * HOUR - 1, '47 hr 59 min'],
+    [48 * HOUR, '2 days'],
+  ];
+  for (const [ms, said] of table) t.equal(length(ms), said);
+});
+
+t.test('it calls all up only what was all up', async (t) => {
+  t.same([1, 0.99999, 0.5, 0].map(EN.percent), ['100%', '99.99%', '50%', '0%']);
+  t.same(
+    [1, 0.99999].map((ratio) => LANGUAGES.de.formats.percent(ratio).replace(/\s/, ' ')),
+    ['100 %', '99,99 %'],
+  );
+});
+
+/** Every path to a word, sorted; a word that is empty stands out by its path. */
+function keysOf(words: object, path = ''): string[] {
+  return Object.entries(words)
+    .flatMap(([key, value]) =>
+      typeof value === 'object' && value !== null
+        ? keysOf(value, `${path}${key}.`)
+        : [`${path}${key}: ${value === '' ? 'empty' : typeof value}`],
+    )
+    .sort();
+}
