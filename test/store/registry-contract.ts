@@ -3,10 +3,12 @@ import type { Test } from 'tap';
 import t from 'tap';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { heartbeatContract } from './registry-contract-heartbeats.ts';
+import { inboxContract } from './registry-contract-inbox.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
 import { judgementContract } from './registry-contract-judgements.ts';
 import { keyContract } from './registry-contract-keys.ts';
 import { ownershipContract } from './registry-contract-ownership.ts';
+import { pageContract } from './registry-contract-pages.ts';
 import { serviceContract } from './registry-contract-services.ts';
 import { sessionContract } from './registry-contract-sessions.ts';
 import { vendorContract } from './registry-contract-vendor.ts';
@@ -36,8 +38,10 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('incidents', (t) => incidentContract(t, open));
   t.test('ownership', (t) => ownershipContract(t, open));
   t.test('webhooks', (t) => webhookContract(t, open));
+  t.test('status pages', (t) => pageContract(t, open));
   t.test('sessions', (t) => sessionContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));
   t.test('heartbeats', (t) => heartbeatContract(t, open));
+  t.test('the inbox of heartbeats', (t) => inboxContract(t, open));
   t.test('keys and facts', (t) => keyContract(t, open));
 }

@@ -9,7 +9,9 @@ import type { Maintenance } from '../../domain/maintenance.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { Service } from '../../domain/service.ts';
 import type { HeartbeatBook, HeartbeatWrite } from './heartbeats.ts';
+import type { HeartbeatInbox } from './inbox.ts';
 import type { OwnershipBook } from './ownership.ts';
+import type { PageBook } from './status-pages.ts';
 import type { WebhookBook } from './webhooks.ts';
 
 /** A change of the list of services; `service` is null where it was removed. */
@@ -176,7 +178,7 @@ export type RegistryErrorCode =
   | 'catalogue_domain';
 
 /** Durable memory of services, judgements, accounts and keys. */
-export interface Registry extends HeartbeatBook, OwnershipBook, WebhookBook {
+export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, WebhookBook, PageBook {
   /** Every service with its state, for the start. */
   loadServices(): Promise<ServiceState[]>;
   /** Replaces the public list as one transaction. A service that left the list keeps its slug reserved. */

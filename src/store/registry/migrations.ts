@@ -3,8 +3,10 @@ import { type Kysely, type Migration, sql } from 'kysely';
 import { ADDRESS_TABLES } from './address-tables.ts';
 import { FIRST_TABLES } from './first-tables.ts';
 import { HEARTBEAT_TABLES } from './heartbeat-tables.ts';
+import { INBOX_TABLES } from './inbox-tables.ts';
 import { OWNERSHIP_TABLES } from './ownership-tables.ts';
 import { SIGN_IN_TABLES } from './sign-in-tables.ts';
+import { STATUS_PAGE_TABLES } from './status-page-tables.ts';
 import { VENDOR_TABLES } from './vendor-tables.ts';
 import { WEBHOOK_TABLES } from './webhook-tables.ts';
 
@@ -17,6 +19,8 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0005-ownership': { up: run(OWNERSHIP_TABLES) },
   '0006-webhooks': { up: run(WEBHOOK_TABLES) },
   '0007-owner-addresses': { up: run(ADDRESS_TABLES) },
+  '0008-status-pages': { up: run(STATUS_PAGE_TABLES) },
+  '0009-heartbeat-inbox': { up: run(INBOX_TABLES) },
 };
 
 function run(statements: readonly string[]): (db: Kysely<unknown>) => Promise<void> {

@@ -5,6 +5,7 @@ import type { ThreadClient } from '../../thread/rpc.ts';
 import type { Registry } from '../ports/registry.ts';
 import type { RegistryMethods } from './registry-thread.ts';
 import { type ChangeWatch, startChangeWatch } from './watch-changes.ts';
+import { watchCommits } from './watch-commits.ts';
 import type { LeaseBook } from './writer-lease.ts';
 
 /** The port, and what the writer lease needs. */
@@ -32,8 +33,17 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     for (const watch of watches) watch.poke();
     return value;
   };
+  const listeners = new Set<() => void>();
+  let stopWatching: (() => void) | null = null;
+  /** What others have committed may be a change of the services; that is told before anything else. */
+  const onCommit = () => {
+    for (const watch of watches) watch.poke();
+    for (const listener of listeners) listener();
+  };
   let closing: Promise<void> | null = null;
   const close = async () => {
+    stopWatching?.();
+    listeners.clear();
     for (const watch of watches) watch.stop();
     watches.clear();
     await call('close', []);
@@ -51,6 +61,22 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     recentHeartbeats: (serviceId) => call('recentHeartbeats', [serviceId]),
     dependenciesOf: (serviceId, limit) => call('dependenciesOf', [serviceId, limit]),
     failingDependencies: (page) => call('failingDependencies', [page]),
+    putInInbox: (entry) => call('putInInbox', [entry]),
+    openInInbox: (after) => call('openInInbox', [after]),
+    answerInInbox: (id, answer) => call('answerInInbox', [id, answer]),
+    inboxAnswers: (ids) => call('inboxAnswers', [ids]),
+    forgetInbox: (before) => call('forgetInbox', [before]),
+    watchOtherProcesses(listener) {
+      const entry = () => listener();
+      listeners.add(entry);
+      stopWatching ??= watchCommits({ version: () => call('commitVersion', []), clock, onCommit });
+      return () => {
+        listeners.delete(entry);
+        if (listeners.size > 0) return;
+        stopWatching?.();
+        stopWatching = null;
+      };
+    },
     changesAfter,
     watchChanges(seq, listener) {
       const watch = startChangeWatch({ changesAfter, clock, log }, seq, listener);
@@ -95,6 +121,17 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     dueDeliveries: (now, limit) => call('dueDeliveries', [now, limit]),
     noteDelivery: (outcome) => call('noteDelivery', [outcome]),
     forgetDeliveries: (before) => call('forgetDeliveries', [before]),
+    addPage: (page) => call('addPage', [page]),
+    findPage: (slug) => call('findPage', [slug]),
+    pagesOf: (accountId) => call('pagesOf', [accountId]),
+    listPages: () => call('listPages', []),
+    changePage: (accountId, slug, revision, edit, now) =>
+      call('changePage', [accountId, slug, revision, edit, now]),
+    putLogo: (accountId, slug, logo, now) => call('putLogo', [accountId, slug, logo, now]),
+    findLogo: (slug) => call('findLogo', [slug]),
+    removePage: (accountId, slug) => call('removePage', [accountId, slug]),
+    incidentsOfPage: (query) => call('incidentsOfPage', [query]),
+    maintenancesOfPage: (serviceIds, limit) => call('maintenancesOfPage', [serviceIds, limit]),
     createSession: (session) => call('createSession', [session]),
     findSession: (sha256, now) => call('findSession', [sha256, now]),
     endSession: (sha256) => call('endSession', [sha256]),

@@ -3,6 +3,7 @@
 import { systemClock } from '../../clock.ts';
 import type { CheckKind, Service } from '../../domain/service.ts';
 import type { ServiceEdit } from '../ports/heartbeats.ts';
+import type { InboxAnswer, InboxEntry } from '../ports/inbox.ts';
 import type { DomainClaim } from '../ports/ownership.ts';
 import type {
   IncidentQuery,
@@ -12,11 +13,13 @@ import type {
   NewSession,
   VendorReading,
 } from '../ports/registry.ts';
+import type { NewPage, PageEdit, PageIncidentQuery, StoredLogo } from '../ports/status-pages.ts';
 import type { DeliveryOutcome, Webhook } from '../ports/webhooks.ts';
 import { changeService, claimDomain } from './claim-domain.ts';
 import { dependenciesOf, failingDependencies, recentHeartbeats } from './dependency-rows.ts';
 import { getFact, setFact } from './fact-rows.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { prepareInbox } from './inbox-rows.ts';
 import { findIncident, incidentsSince, listIncidents } from './incident-rows.ts';
 import { createJudgements } from './judgements.ts';
 import {
@@ -49,6 +52,17 @@ import { explainSqliteError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { lastChange, readChanges } from './service-rows.ts';
 import { createSession, endSession, ensureIdentity, findSession } from './session-rows.ts';
+import { incidentsOfPage, maintenancesOfPage } from './status-page-news.ts';
+import {
+  addPage,
+  changePage,
+  findLogo,
+  findPage,
+  listPages,
+  pagesOf,
+  putLogo,
+  removePage,
+} from './status-page-rows.ts';
 import { lastTransition, transitionsAfter, transitionsOf } from './transition-rows.ts';
 import { endOtherFeeds, putVendorReading } from './vendor-rows.ts';
 import { loadVendorStates, readVendorStates } from './vendor-states.ts';
@@ -83,6 +97,7 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
   const { database, kysely } = opened;
   const store: RegistryStore = { database, kysely, queries: createQueries(database) };
   const judgements = createJudgements(database);
+  const inbox = prepareInbox(database);
   const writeIncident = prepareIncidentWriter(database);
   let heldFence: number | null = null;
   const commits = createGroupCommit(database, {
@@ -108,6 +123,12 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     dependenciesOf: (serviceId: number, limit: number) => read(() => dependenciesOf(store, serviceId, limit)),
     failingDependencies: (page: { readonly limit: number; readonly offset: number }) =>
       read(() => failingDependencies(store, page)),
+    putInInbox: (entry: Omit<InboxEntry, 'id'>) => write(() => inbox.put(entry)),
+    openInInbox: (after: number) => read(() => inbox.open(after)),
+    answerInInbox: (id: number, answer: InboxAnswer) => write(() => inbox.answer(id, answer)),
+    inboxAnswers: (ids: readonly number[]) => read(() => inbox.answers(ids)),
+    forgetInbox: (before: number) => write(() => inbox.forget(before)),
+    commitVersion: () => read(() => inbox.version()),
     changesAfter: (seq: number) => read(() => readChanges(store, seq)),
     lastChange: () => read(() => lastChange(store)),
 
@@ -163,6 +184,19 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     dueDeliveries: (now: number, limit: number) => read(() => dueDeliveries(store, now, limit)),
     noteDelivery: (outcome: DeliveryOutcome) => write(() => noteDelivery(store, outcome)),
     forgetDeliveries: (before: number) => write(() => forgetDeliveries(store, before)),
+    addPage: (page: NewPage) => write(() => addPage(store, page)),
+    findPage: (slug: string) => read(() => findPage(store, slug)),
+    pagesOf: (accountId: number) => read(() => pagesOf(store, accountId)),
+    listPages: () => read(() => listPages(store)),
+    changePage: (accountId: number, slug: string, revision: number, edit: PageEdit, now: number) =>
+      write(() => changePage(store, accountId, slug, revision, edit, now)),
+    putLogo: (accountId: number, slug: string, logo: StoredLogo | null, now: number) =>
+      write(() => putLogo(store, accountId, slug, logo, now)),
+    findLogo: (slug: string) => read(() => findLogo(store, slug)),
+    removePage: (accountId: number, slug: string) => write(() => removePage(store, accountId, slug)),
+    incidentsOfPage: (query: PageIncidentQuery) => read(() => incidentsOfPage(store, query)),
+    maintenancesOfPage: (serviceIds: readonly number[], limit: number) =>
+      read(() => maintenancesOfPage(store, serviceIds, limit)),
     createSession: (session: NewSession) => write(() => createSession(store, session)),
     findSession: (sha256: Uint8Array, now: number) => read(() => findSession(store, sha256, now)),
     endSession: (sha256: Uint8Array) => write(() => endSession(store, sha256)),

@@ -246,6 +246,29 @@ export interface DeliveriesTable {
   problem: string | null;
 }
 
+/** Status pages of one's own; a removed one keeps its row, so that its slug stays its account's. */
+export interface StatusPagesTable {
+  id: Generated<number>;
+  account_id: number;
+  slug: string;
+  title: string;
+  text: string;
+  /** JSON of PageGroup[]. */
+  groups: string;
+  /** JSON of PageLogo; null: none. */
+  logo: string | null;
+  revision: number;
+  created_at: number;
+  updated_at: number;
+  removed: number;
+}
+
+/** Logos of live pages. */
+export interface StatusPageLogosTable {
+  page_id: number;
+  bytes: Uint8Array;
+}
+
 /** Where owners' domains led when their probing was allowed. */
 export interface OwnerAddressesTable {
   address: string;
@@ -288,6 +311,8 @@ export interface RegistrySchema {
   owner_addresses: OwnerAddressesTable;
   webhooks: WebhooksTable;
   deliveries: DeliveriesTable;
+  status_pages: StatusPagesTable;
+  status_page_logos: StatusPageLogosTable;
   domain_claims: DomainClaimsTable;
   account_notices: AccountNoticesTable;
   facts: FactsTable;

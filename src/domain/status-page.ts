@@ -1,0 +1,215 @@
+/** Status pages of one's own: what an owner writes on one, its bounds, and how its list of services is arranged. */
+
+/** Services that stand together under a name. */
+export interface PageGroup {
+  /** Empty: the services stand without a heading. */
+  readonly name: string;
+  /** Ids of services, in the order in which they are shown. */
+  readonly services: readonly number[];
+}
+
+/** A page that an account makes of services: `/p/<slug>`. */
+export interface OwnedPage {
+  readonly id: number;
+  readonly accountId: number;
+  /** Part of its address; stays for ever, and is never given to another account. */
+  readonly slug: string;
+  readonly title: string;
+  /** Plain text below the title; empty: none. */
+  readonly text: string;
+  readonly groups: readonly PageGroup[];
+  /** Null: it has none. */
+  readonly logo: PageLogo | null;
+  /** Grows with every change, from 1. */
+  readonly revision: number;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** The picture beside the title, without its bytes. */
+export interface PageLogo {
+  readonly type: LogoType;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** First characters of the SHA-256 of its bytes: another picture has another address. */
+  readonly mark: string;
+}
+
+/** Pictures that are taken; SVG is not among them, for it can hold script. */
+export const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
+
+/** Media type of a logo. */
+export type LogoType = (typeof LOGO_TYPES)[number];
+
+/** Bounds of pages; stated in the documentation and in every refusal. */
+export const PAGE_BOUNDS = {
+  pagesPerAccount: 20,
+  services: 100,
+  groups: 20,
+  titleCharacters: 120,
+  textCharacters: 1_000,
+  groupCharacters: 80,
+  slugCharacters: 60,
+  logoBytes: 262_144,
+  /** Of each side. */
+  leastLogoPixels: 16,
+  mostLogoPixels: 2_048,
+} as const;
+
+/** Words that could be taken for a part of this site. */
+const RESERVED_SLUGS: ReadonlySet<string> = new Set(
+  (
+    'about account accounts add admin administrator api app assets auth badge badges blog cdn contact dashboard docs ' +
+    'edit embed events favicon feed feeds healthz help home incident incidents index legal login logo logout mail ' +
+    'maintenance metrics new null official openapi operator owner page pages post privacy public readyz register root ' +
+    'search security service services settings sign-in sign-out signin signup site static status support system terms ' +
+    'undefined upbeat webhook webhooks www'
+  ).split(' '),
+);
+
+/** A reading of one field: its value, or what is wrong with it as the end of a sentence. */
+export type FieldReading = { readonly ok: true; readonly value: string } | Refused;
+
+interface Refused {
+  readonly ok: false;
+  readonly problem: string;
+}
+
+/** Reads a slug: lower-case letters, digits and single dashes between them, 3 to 60 characters, no reserved word. */
+export function readPageSlug(text: string): FieldReading {
+  const value = text.trim().toLowerCase();
+  if (
+    !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(value) ||
+    value.length < 3 ||
+    value.length > PAGE_BOUNDS.slugCharacters
+  )
+    return refuse(
+      `An address is 3 to ${PAGE_BOUNDS.slugCharacters} lower-case letters and digits, with single dashes between them.`,
+    );
+  if (RESERVED_SLUGS.has(value)) return refuse(`"${value}" is a word of this site: choose another address.`);
+  return { ok: true, value };
+}
+
+/** Reads a title: 1 to 120 characters on one line. */
+export function readPageTitle(text: string): FieldReading {
+  const value = onOneLine(text);
+  if (value === '') return refuse('A page needs a title.');
+  return withinCharacters(value, PAGE_BOUNDS.titleCharacters, 'A title');
+}
+
+/** Reads the text below the title: up to 1,000 characters, lines kept. */
+export function readPageText(text: string): FieldReading {
+  const value = plainText(text.replaceAll('\r\n', '\n').replaceAll('\r', '\n')).trim();
+  return withinCharacters(value, PAGE_BOUNDS.textCharacters, 'The text');
+}
+
+/** Reads the name of a group: up to 80 characters on one line; empty: no heading. */
+export function readGroupName(text: string): FieldReading {
+  return withinCharacters(onOneLine(text), PAGE_BOUNDS.groupCharacters, 'The name of a group');
+}
+
+/** One change of a page's list, as its owner asks for it. Groups are numbered from 0. */
+export type PageStep =
+  | { readonly kind: 'add_service'; readonly serviceId: number; readonly group: number }
+  | { readonly kind: 'remove_service'; readonly serviceId: number }
+  /** `-1`: one place up, `1`: one down; over the edge of a group into its neighbour. */
+  | { readonly kind: 'move_service'; readonly serviceId: number; readonly by: -1 | 1 }
+  | { readonly kind: 'add_group'; readonly name: string }
+  | { readonly kind: 'rename_group'; readonly group: number; readonly name: string }
+  | { readonly kind: 'move_group'; readonly group: number; readonly by: -1 | 1 }
+  /** Its services go with it. */
+  | { readonly kind: 'remove_group'; readonly group: number };
+
+/** The list after a step, or why the step is not possible. A step that changes nothing gives the list as it was. */
+export function arrangePage(
+  groups: readonly PageGroup[],
+  step: PageStep,
+): { readonly ok: true; readonly groups: readonly PageGroup[] } | Refused {
+  const done = (next: readonly PageGroup[]) => ({ ok: true, groups: next }) as const;
+  switch (step.kind) {
+    case 'add_service': {
+      if (groups.some(({ services }) => services.includes(step.serviceId)))
+        return refuse('The service is on this page already.');
+      if (countServices(groups) >= PAGE_BOUNDS.services)
+        return refuse(`A page has at most ${PAGE_BOUNDS.services} services.`);
+      const known = groups.length === 0 ? [{ name: '', services: [] }] : groups;
+      const at = Math.min(Math.max(0, step.group), known.length - 1);
+      return done(
+        replace(known, at, (group) => ({ ...group, services: [...group.services, step.serviceId] })),
+      );
+    }
+    case 'remove_service':
+      return done(groups.map((group) => without(group, step.serviceId)));
+    case 'move_service':
+      return done(moveService(groups, step.serviceId, step.by));
+    case 'add_group':
+      return groups.length >= PAGE_BOUNDS.groups
+        ? refuse(`A page has at most ${PAGE_BOUNDS.groups} groups.`)
+        : done([...groups, { name: step.name, services: [] }]);
+    case 'rename_group':
+      return done(replace(groups, step.group, (group) => ({ ...group, name: step.name })));
+    case 'move_group':
+      return done(swap(groups, step.group, step.group + step.by));
+    case 'remove_group':
+      return done(groups.filter((_, index) => index !== step.group));
+  }
+}
+
+/** How many services a list names. */
+export function countServices(groups: readonly PageGroup[]): number {
+  return groups.reduce((sum, { services }) => sum + services.length, 0);
+}
+
+function moveService(groups: readonly PageGroup[], serviceId: number, by: -1 | 1): readonly PageGroup[] {
+  const from = groups.findIndex(({ services }) => services.includes(serviceId));
+  const group = groups[from];
+  if (group === undefined) return groups;
+  const place = group.services.indexOf(serviceId);
+  const next = place + by;
+  if (next >= 0 && next < group.services.length)
+    return replace(groups, from, (one) => ({ ...one, services: swap(one.services, place, next) }));
+  const to = from + by;
+  if (to < 0 || to >= groups.length) return groups;
+  return groups.map((one, index) => {
+    if (index === from) return without(one, serviceId);
+    if (index !== to) return one;
+    return { ...one, services: by === 1 ? [serviceId, ...one.services] : [...one.services, serviceId] };
+  });
+}
+
+function without(group: PageGroup, serviceId: number): PageGroup {
+  return { ...group, services: group.services.filter((id) => id !== serviceId) };
+}
+
+function replace<T>(list: readonly T[], at: number, change: (one: T) => T): readonly T[] {
+  return list.map((one, index) => (index === at ? change(one) : one));
+}
+
+function swap<T>(list: readonly T[], at: number, other: number): readonly T[] {
+  const [one, two] = [list[at], list[other]];
+  if (one === undefined || two === undefined) return list;
+  return list.map((entry, index) => (index === at ? two : index === other ? one : entry));
+}
+
+/** Letters of other planes count as one, as people count them. */
+function withinCharacters(value: string, most: number, what: string): FieldReading {
+  const length = [...value].length;
+  return length <= most
+    ? { ok: true, value }
+    : refuse(`${what} has at most ${most} characters; this one has ${length}.`);
+}
+
+function onOneLine(text: string): string {
+  return plainText(text).replace(/\s+/g, ' ').trim();
+}
+
+/** Without what could hide or turn around other letters: control characters and marks of direction. */
+function plainText(text: string): string {
+  return text.toWellFormed().replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, '');
+}
+
+function refuse(problem: string): Refused {
+  return { ok: false, problem };
+}

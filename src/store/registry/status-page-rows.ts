@@ -1,0 +1,196 @@
+/** Status pages of one's own, and their logos. */
+import type { Selectable } from 'kysely';
+import { type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
+import type { NewPage, PageEdit, StoredLogo } from '../ports/status-pages.ts';
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore } from './registry-store.ts';
+import type { StatusPagesTable } from './schema.ts';
+
+type PageRow = Selectable<StatusPagesTable>;
+
+/** Makes a page inside the caller's transaction. Throws `account_limit`, `slug_taken`. */
+export function addPage(store: RegistryStore, page: NewPage): OwnedPage {
+  const { kysely, queries } = store;
+  const { accountId, slug, title, text, groups, now } = page;
+  if (pagesOf(store, accountId).length >= PAGE_BOUNDS.pagesPerAccount)
+    throw new RegistryError(
+      'account_limit',
+      `An account has at most ${PAGE_BOUNDS.pagesPerAccount} status pages: remove one first.`,
+    );
+  refuseServiceName(store, slug);
+  const holder = queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
+  if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
+    throw new RegistryError('slug_taken', `The address ${slug} is taken.`);
+  const said = { title, text, groups: JSON.stringify(groups), logo: null, updated_at: now, removed: 0 };
+  const row = queries.first(
+    holder === undefined
+      ? kysely
+          .insertInto('status_pages')
+          .values({ ...said, account_id: accountId, slug, revision: 1, created_at: now })
+          .returningAll()
+      : kysely
+          .updateTable('status_pages')
+          .set({ ...said, revision: holder.revision + 1, created_at: now })
+          .where('id', '=', holder.id)
+          .returningAll(),
+  );
+  if (row === undefined) throw new Error(`page ${slug} was not written`);
+  return toPage(row);
+}
+
+/** The live page of that slug; null: there is none. */
+export function findPage(store: RegistryStore, slug: string): OwnedPage | null {
+  const row = findRow(store, slug);
+  return row === undefined ? null : toPage(row);
+}
+
+/** Live pages of an account, by slug. */
+export function pagesOf({ kysely, queries }: RegistryStore, accountId: number): OwnedPage[] {
+  return queries
+    .all(
+      kysely
+        .selectFrom('status_pages')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .where('removed', '=', 0)
+        .orderBy('slug'),
+    )
+    .map(toPage);
+}
+
+/** Every live page with the name of its account, by slug. */
+export function listPages({
+  kysely,
+  queries,
+}: RegistryStore): (OwnedPage & { readonly accountName: string })[] {
+  return queries
+    .all(
+      kysely
+        .selectFrom('status_pages')
+        .innerJoin('accounts', 'accounts.id', 'status_pages.account_id')
+        .selectAll('status_pages')
+        .select('accounts.name as account_name')
+        .where('removed', '=', 0)
+        .orderBy('slug'),
+    )
+    .map((row) => ({ ...toPage(row), accountName: row.account_name }));
+}
+
+/** Changes what a page says, if it is still at `revision`. */
+export function changePage(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  revision: number,
+  { title, text, groups }: PageEdit,
+  now: number,
+): 'changed' | 'stale' | 'missing' {
+  const row = findRow(store, slug);
+  if (row === undefined || row.account_id !== accountId) return 'missing';
+  if (row.revision !== revision) return 'stale';
+  store.queries.run(
+    store.kysely
+      .updateTable('status_pages')
+      .set({
+        ...(title === undefined ? {} : { title }),
+        ...(text === undefined ? {} : { text }),
+        ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
+        revision: revision + 1,
+        updated_at: now,
+      })
+      .where('id', '=', row.id),
+  );
+  return 'changed';
+}
+
+/** Sets the logo of an account's page, or takes it away with null. */
+export function putLogo(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  logo: StoredLogo | null,
+  now: number,
+): boolean {
+  const { kysely, queries } = store;
+  const row = findRow(store, slug);
+  if (row === undefined || row.account_id !== accountId) return false;
+  queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
+  if (logo !== null)
+    queries.run(kysely.insertInto('status_page_logos').values({ page_id: row.id, bytes: logo.bytes }));
+  const { bytes: _bytes, ...about } = logo ?? { bytes: null };
+  queries.run(
+    kysely
+      .updateTable('status_pages')
+      .set({
+        logo: logo === null ? null : JSON.stringify(about),
+        revision: row.revision + 1,
+        updated_at: now,
+      })
+      .where('id', '=', row.id),
+  );
+  return true;
+}
+
+/** The logo of a live page with its bytes; null: there is none. */
+export function findLogo(store: RegistryStore, slug: string): StoredLogo | null {
+  const row = findRow(store, slug);
+  if (row === undefined || row.logo === null) return null;
+  const { kysely, queries } = store;
+  const stored = queries.first(
+    kysely.selectFrom('status_page_logos').select('bytes').where('page_id', '=', row.id),
+  );
+  return stored === undefined ? null : { ...JSON.parse(row.logo), bytes: stored.bytes };
+}
+
+/** Removes a page of the account with all that it said; the row keeps the slug for its account. */
+export function removePage(store: RegistryStore, accountId: number, slug: string): boolean {
+  const { kysely, queries } = store;
+  const row = findRow(store, slug);
+  if (row === undefined || row.account_id !== accountId) return false;
+  queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
+  queries.run(
+    kysely
+      .updateTable('status_pages')
+      .set({ title: '', text: '', groups: '[]', logo: null, removed: 1 })
+      .where('id', '=', row.id),
+  );
+  return true;
+}
+
+/** A stranger's page must not stand under the name of a public service, as its badge must not (decisions, Badge). */
+function refuseServiceName({ kysely, queries }: RegistryStore, slug: string): void {
+  const service = queries.first(
+    kysely
+      .selectFrom('services')
+      .select('name')
+      .where('origin', '=', 'catalogue')
+      .where('removed', '=', 0)
+      .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
+  );
+  if (service !== undefined)
+    throw new RegistryError(
+      'slug_taken',
+      `The address ${slug} stands for the public service ${service.name}.`,
+    );
+}
+
+function findRow({ kysely, queries }: RegistryStore, slug: string): PageRow | undefined {
+  return queries.first(
+    kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug).where('removed', '=', 0),
+  );
+}
+
+function toPage(row: PageRow): OwnedPage {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    slug: row.slug,
+    title: row.title,
+    text: row.text,
+    groups: JSON.parse(row.groups),
+    logo: row.logo === null ? null : JSON.parse(row.logo),
+    revision: row.revision,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

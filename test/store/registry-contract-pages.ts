@@ -1,0 +1,178 @@
+/** Contract of the registry: status pages of one's own, whose slugs are whose, and what happens to their services. */
+import type { Test } from 'tap';
+import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
+import type { OpenForTest } from './registry-contract.ts';
+import { entry, firstTurn, incident, NOON, owned } from './registry-fixtures.ts';
+
+const LOGO: StoredLogo = {
+  type: 'image/png',
+  width: 64,
+  height: 32,
+  mark: 'abcdef0123456789',
+  bytes: new Uint8Array([1, 2, 3]),
+};
+
+const page = (accountId: number, slug: string, more: Partial<NewPage> = {}): NewPage => ({
+  accountId,
+  slug,
+  title: 'Our services',
+  text: 'All that we run.',
+  groups: [{ name: 'Web', services: [1, 2] }],
+  now: NOON,
+  ...more,
+});
+
+/** Runs this part of the contract. */
+export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
+  t.test('it makes a page, changes it at its revision, and shows it whole', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const made = await registry.addPage(page(ada, 'shop'));
+    const { now: _, ...said } = page(ada, 'shop');
+    t.strictSame(made, {
+      id: made.id,
+      ...said,
+      logo: null,
+      revision: 1,
+      createdAt: NOON,
+      updatedAt: NOON,
+    });
+    t.strictSame(await registry.findPage('shop'), made);
+    t.equal(await registry.findPage('other'), null);
+    const groups = [{ name: '', services: [2] }];
+    t.equal(await registry.changePage(ada, 'shop', 1, { groups }, NOON + 5), 'changed');
+    t.equal(await registry.changePage(ada, 'shop', 1, { title: 'Late' }, NOON + 6), 'stale');
+    t.equal(await registry.changePage(ada, 'shop', 2, { title: 'Shop', text: '' }, NOON + 7), 'changed');
+    t.strictSame(await registry.pagesOf(ada), [
+      { ...made, title: 'Shop', text: '', groups, revision: 3, updatedAt: NOON + 7 },
+    ]);
+    t.match(await registry.listPages(), [{ slug: 'shop', accountName: 'ada' }]);
+  });
+
+  t.test('it lets nobody else touch a page', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const { id: grace } = await registry.ensureAccount('grace', NOON);
+    const made = await registry.addPage(page(ada, 'shop'));
+    t.equal(await registry.changePage(grace, 'shop', 1, { title: 'Mine' }, NOON), 'missing');
+    t.equal(await registry.putLogo(grace, 'shop', LOGO, NOON), false);
+    t.equal(await registry.removePage(grace, 'shop'), false);
+    t.same(await registry.pagesOf(grace), []);
+    t.strictSame(await registry.findPage('shop'), made);
+  });
+
+  t.test('it gives a slug to one account for ever', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const { id: grace } = await registry.ensureAccount('grace', NOON);
+    await registry.addPage(page(ada, 'shop'));
+    await registry.putLogo(ada, 'shop', LOGO, NOON);
+    await t.rejects(registry.addPage(page(ada, 'shop')), { code: 'slug_taken' });
+    await t.rejects(registry.addPage(page(grace, 'shop')), { code: 'slug_taken' });
+    t.equal(await registry.removePage(ada, 'shop'), true);
+    t.equal(await registry.removePage(ada, 'shop'), false);
+    t.equal(await registry.findPage('shop'), null);
+    t.equal(await registry.findLogo('shop'), null);
+    t.same(await registry.listPages(), []);
+    await t.rejects(registry.addPage(page(grace, 'shop')), { code: 'slug_taken' });
+    const again = await registry.addPage(page(ada, 'shop', { title: 'Back', now: NOON + 9 }));
+    t.match(again, { title: 'Back', logo: null, createdAt: NOON + 9 });
+    t.ok(again.revision > 1, 'a form of the old page does not fit the new one');
+  });
+
+  t.test('it keeps the names of public services from pages of strangers', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('big')]);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    await t.rejects(registry.addPage(page(ada, 'big')), { code: 'slug_taken', message: /BIG/ });
+    await t.rejects(registry.addPage(page(ada, 'big-com')), { code: 'slug_taken' });
+    t.match(await registry.addPage(page(ada, 'bigger')), { slug: 'bigger' });
+  });
+
+  t.test('it bounds the pages of an account', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    for (let n = 1; n <= 20; n++) await registry.addPage(page(ada, `page-${n}`));
+    await t.rejects(registry.addPage(page(ada, 'page-21')), { code: 'account_limit', message: /20/ });
+    await registry.removePage(ada, 'page-1');
+    t.match(await registry.addPage(page(ada, 'page-21')), { slug: 'page-21' });
+  });
+
+  t.test('it keeps a logo with its page, and takes it away', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    await registry.addPage(page(ada, 'shop'));
+    t.equal(await registry.findLogo('shop'), null);
+    t.equal(await registry.putLogo(ada, 'shop', LOGO, NOON + 1), true);
+    const { bytes, ...about } = LOGO;
+    const kept = await registry.findLogo('shop');
+    t.strictSame({ ...kept, bytes: [...(kept?.bytes ?? [])] }, { ...about, bytes: [...bytes] });
+    t.match(await registry.findPage('shop'), { logo: about, revision: 2, updatedAt: NOON + 1 });
+    t.equal(await registry.putLogo(ada, 'shop', null, NOON + 2), true);
+    t.equal(await registry.findLogo('shop'), null);
+    t.match(await registry.findPage('shop'), { logo: null, revision: 3 });
+  });
+
+  t.test('it lists what happens to several services, and to no removed one', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a'), entry('b'), entry('c')]);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const mine = await registry.addService(owned('o.org', ada));
+    const opened = (serviceId: number, id: string, at: number, resolved = false) => ({
+      ...firstTurn(serviceId, 'down', NOON, `s${serviceId}`),
+      incident: incident(serviceId, id, {
+        startedAt: at,
+        ...(resolved ? { status: 'resolved' as const, resolvedAt: at + 9 } : {}),
+      }),
+    });
+    await registry.commitJudgements([
+      opened(1, 'own-1', NOON + 1),
+      opened(2, 'own-2', NOON + 2, true),
+      opened(3, 'own-3', NOON + 3),
+      opened(mine.id, 'own-4', NOON + 4),
+    ]);
+    const idsOf = async (query: Partial<Parameters<typeof registry.incidentsOfPage>[0]>) =>
+      (await registry.incidentsOfPage({ serviceIds: [1, 2, mine.id], limit: 10, offset: 0, ...query })).map(
+        ({ id }) => id,
+      );
+    t.same(await idsOf({}), ['own-4', 'own-2', 'own-1']);
+    t.same(await idsOf({ running: true }), ['own-4', 'own-1']);
+    t.same(await idsOf({ running: false }), ['own-2']);
+    t.same(await idsOf({ limit: 1, offset: 1 }), ['own-2']);
+    t.same(await idsOf({ serviceIds: [] }), []);
+    await registry.removeService(mine.slug);
+    t.same(await idsOf({}), ['own-2', 'own-1']);
+    const announce = (serviceId: number, slug: string, startsAt: number) => ({
+      serviceId,
+      slug,
+      feed: 'f',
+      kind: 'rss',
+      document: 'd',
+      listsOnlyOpen: false,
+      readAt: NOON,
+      entries: [
+        {
+          kind: 'maintenance' as const,
+          key: 'm',
+          title: `Work on ${slug}`,
+          description: '',
+          startsAt,
+          endsAt: startsAt + 1_000,
+          state: 'planned' as const,
+          sourceUrl: 'https://v.example/m',
+          components: null,
+          updates: [],
+        },
+      ],
+    });
+    await registry.putVendorReadings([announce(1, 'a', NOON + 90_000), announce(2, 'b', NOON + 80_000)]);
+    await registry.putVendorReadings([announce(3, 'c', NOON + 70_000)]);
+    const ahead = async (serviceIds: readonly number[], limit = 10) =>
+      (await registry.maintenancesOfPage(serviceIds, limit)).map(({ title }) => title);
+    t.same(await ahead([1, 2]), ['Work on b', 'Work on a']);
+    t.same(await ahead([1, 2], 1), ['Work on b']);
+    t.same(await ahead([]), []);
+    await registry.putCatalogue([entry('a'), entry('c')]);
+    t.same(await ahead([1, 2]), ['Work on a']);
+  });
+}
