@@ -25,10 +25,12 @@ export interface HeartbeatWrite {
   readonly run: string | null;
   /** As it was received. */
   readonly body: string;
+  /** Its number in the inbox, where it came through another process: it is answered there in the same transaction. */
+  readonly inboxId?: number;
 }
 
 /** A heartbeat as it is kept. */
-export interface StoredHeartbeat extends Omit<HeartbeatWrite, 'accountId' | 'dependencies'> {
+export interface StoredHeartbeat extends Omit<HeartbeatWrite, 'accountId' | 'dependencies' | 'inboxId'> {
   /** From its start to this heartbeat, milliseconds; null: it ends no run whose start is known. */
   readonly runMs: number | null;
 }

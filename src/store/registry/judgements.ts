@@ -1,8 +1,10 @@
 /** The hot path: judgements, each compare-and-set on its own, by prepared statements without a query builder. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { type CurrentStatus, type Transition, unknownStatus } from '../../domain/current.ts';
+import type { HeartbeatWrite } from '../ports/heartbeats.ts';
 import type { CommitOutcome, Judgement } from '../ports/registry.ts';
 import { prepareHeartbeatWriter } from './heartbeat-rows.ts';
+import { prepareInbox } from './inbox-rows.ts';
 import { prepareIncidentWriter } from './write-incident.ts';
 
 /** Commits judgements inside the caller's transaction. */
@@ -31,6 +33,7 @@ export function createJudgements(database: DatabaseSync): Judgements {
   );
   const writeIncident = prepareIncidentWriter(database);
   const heartbeats = prepareHeartbeatWriter(database);
+  const inbox = prepareInbox(database);
   const readCurrent = (serviceId: number): CurrentStatus => {
     const row = read.get(serviceId);
     return row === undefined ? unknownStatus(serviceId) : toCurrent(row);
@@ -39,7 +42,7 @@ export function createJudgements(database: DatabaseSync): Judgements {
   const commitOne = (judgement: Judgement): CommitOutcome => {
     checkJudgement(judgement);
     const { serviceId, expectedSeq, current, transition, incident, memory, heartbeat } = judgement;
-    if (heartbeat !== undefined && !heartbeats.accepts(serviceId, heartbeat.accountId))
+    if (heartbeat !== undefined && !accepts(serviceId, heartbeat))
       return { kind: 'stale', current: readCurrent(serviceId) };
     const { changes } = update.run(
       current.seq,
@@ -55,8 +58,16 @@ export function createJudgements(database: DatabaseSync): Judgements {
     if (incident !== null) writeIncident(incident);
     const written = transition === null ? null : writeTransition(transition);
     if (heartbeat === undefined) return { kind: 'committed', transition: written };
-    return { kind: 'committed', transition: written, runMs: heartbeats.write(serviceId, heartbeat) };
+    const runMs = heartbeats.write(serviceId, heartbeat);
+    const { inboxId, responseTimeMs } = heartbeat;
+    if (inboxId !== undefined)
+      inbox.answer(inboxId, { kind: 'written', serviceId, current, responseTimeMs, runMs });
+    return { kind: 'committed', transition: written, runMs };
   };
+
+  /** One that was answered already is not written again: its monitor may have ended before it heard of that. */
+  const accepts = (serviceId: number, { accountId, inboxId }: HeartbeatWrite): boolean =>
+    heartbeats.accepts(serviceId, accountId) && (inboxId === undefined || inbox.isOpen(inboxId));
 
   const writeTransition = (transition: Omit<Transition, 'position'>): Transition => {
     const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
