@@ -6,9 +6,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './support/free-port.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const START = 'npm ci && npm start';
@@ -110,12 +110,4 @@ async function untilReady(child: ChildProcess): Promise<void> {
       ? 'npm start was not ready within a minute'
       : `npm start ended: ${child.exitCode}`,
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address() as { port: number };
-  server.close();
-  return free;
 }

@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { freePort } from './free-port.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'bin/upbeat.mjs');
@@ -131,7 +131,7 @@ async function startProgram(args: readonly string[], siteUrl: string): Promise<R
     const body = isJson ? await response.json() : Buffer.from(await response.arrayBuffer());
     return { status: response.status, headers: response.headers, body };
   };
-  const until = async <T>(path: string, accept: (body: T) => boolean, withinMs = 20_000): Promise<T> => {
+  const until = async <T>(path: string, accept: (body: T) => boolean, withinMs = 45_000): Promise<T> => {
     const deadline = performance.now() + withinMs;
     let last: unknown;
     do {
@@ -145,7 +145,7 @@ async function startProgram(args: readonly string[], siteUrl: string): Promise<R
     await killHard();
     throw new Error(`${path} still answered ${JSON.stringify(last)}\n${output.slice(-3_000)}`);
   };
-  await until<{ status?: string }>('/readyz', (body) => body !== null && !('code' in body), 30_000);
+  await until<{ status?: string }>('/readyz', (body) => body !== null && !('code' in body), 60_000);
   return {
     process: child,
     output: () => output,
@@ -197,12 +197,4 @@ function merge(base: object, over: object): object {
 
 function isPlain(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
 }
