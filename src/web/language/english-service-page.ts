@@ -34,8 +34,9 @@ export const englishServicePage = {
     critical: 'Critical incident',
   } as Readonly<Record<VendorStatus, string>>,
   vendorPage: 'own status page',
-  vendorSays: (page: string) => `The vendor's ${page}`,
-  vendorUnread: (page: string) => `There is an ${page}, in a form that we do not read.`,
+  /** Before {@link vendorPage} and what it says. */
+  vendorBefore: 'Its',
+  vendorUnread: 'There is a status page of its own, in a form that we do not read.',
   vendorReadAt: (at: number) => say`Read ${age(at)}.`,
   itsIncident: 'Its incident',
   silentNow: (lasted: string) => `It has said nothing in the ${lasted} since our first failed check.`,
@@ -161,7 +162,6 @@ export const englishServicePage = {
     body: 'its health report was not acceptable',
     forbidden_address: 'its name leads to an address that may not be checked',
   } as Readonly<Record<FailureClass, string>>,
-  noPhases: 'There was no request to measure.',
 
   incidents: 'Incidents',
   noIncidents: 'None is known.',
@@ -173,7 +173,6 @@ export const englishServicePage = {
   timeline: (entries: number) => (entries === 1 ? 'Timeline, one entry' : `Timeline, ${entries} entries`),
   timelineHeading: 'Timeline',
   noTimeline: 'Nothing was written about it.',
-  allIncidents: (name: string) => `All about ${name}`,
   vendorEntry: "The vendor's own words",
   ended: (at: Moment) => say`ended ${at}`,
   newer: 'Newer incident',
@@ -203,6 +202,9 @@ export const englishServicePage = {
   markdown: 'Markdown',
   html: 'HTML',
   picture: 'Picture',
+  copy: 'Copy',
+  copied: 'Copied.',
+  copyByHand: 'Press Ctrl+C to copy.',
 
   follow: 'Follow it',
   atom: 'Incidents as an Atom feed',

@@ -7,6 +7,7 @@ import type { Category } from '../../domain/category.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import { englishService } from './english-service.ts';
+import { englishServicePage } from './english-service-page.ts';
 import { age, type Moment, say } from './phrase.ts';
 
 /** The words of the site in English. */
@@ -98,6 +99,7 @@ export const english = {
       count === 0 ? 'none late' : count === 1 ? 'one check late' : `${shown} checks late`,
   },
   service: englishService,
+  page: englishServicePage,
 };
 
 /** What every language has. */

@@ -1,6 +1,7 @@
 /** What pages say, in German. */
 import type { Words } from './english.ts';
 import { germanService } from './german-service.ts';
+import { germanServicePage } from './german-service-page.ts';
 import { age, say } from './phrase.ts';
 
 /** The words of the site in German. */
@@ -90,4 +91,5 @@ export const german: Words = {
           : `${shown} Prüfungen verspätet`,
   },
   service: germanService,
+  page: germanServicePage,
 };

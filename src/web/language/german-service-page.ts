@@ -1,0 +1,214 @@
+/** What the page of a service and the pages of its incidents show beside the verdict, in German. */
+import type { Words } from './english.ts';
+import { age, say } from './phrase.ts';
+
+/** The words of these pages. */
+export const germanServicePage: Words['page'] = {
+  title: (name, status) => `${name}: ${status}`,
+  path: 'Wo Sie sind',
+  ourChecks: 'Unsere Prüfungen',
+  lastCheck: (at, source) => say`Letzte Prüfung ${age(at)}, ${source}.`,
+  source: {
+    root: 'durch Abruf der Startseite',
+    health: 'durch Abruf des Zustandsberichts',
+    heartbeat: 'aus einem gesendeten Lebenszeichen',
+    silence: 'weil kein Lebenszeichen kam',
+  },
+  blocked:
+    'Der Dienst hält Programme wie unseres fern oder bittet uns zu warten: Wir wissen nur, dass er antwortet.',
+  stale: (at) => say`Die letzte Prüfung ist alt: ${age(at)}. Der Zustand kann sich seither geändert haben.`,
+  paused: 'Die Prüfungen dieses Dienstes ruhen. Hier steht, was zuletzt bekannt war.',
+  selfReported: 'Vom Betreiber selbst gemeldet; er hat noch nicht gezeigt, dass ihm die Domain gehört.',
+  waiting: 'Die erste Prüfung steht bevor. Danach hat diese Seite mehr zu zeigen.',
+
+  vendor: 'Was der Anbieter sagt',
+  vendorStatus: {
+    unknown: 'Noch nicht gelesen',
+    operational: 'Alles in Ordnung',
+    maintenance: 'Wartung',
+    minor: 'Leichte Störung',
+    major: 'Schwere Störung',
+    critical: 'Kritische Störung',
+  },
+  vendorPage: 'eigene Statusseite',
+  vendorBefore: 'Seine',
+  vendorUnread: 'Eine eigene Statusseite gibt es, in einer Form, die wir nicht lesen.',
+  vendorReadAt: (at) => say`Gelesen ${age(at)}.`,
+  itsIncident: 'Der Vorfall',
+  silentNow: (lasted) => `Sie schweigt seit unserer ersten fehlgeschlagenen Prüfung vor ${lasted}.`,
+  spokeNow: (length, first) =>
+    `Sie meldete diesen Ausfall ${length} ${first ? 'vor' : 'nach'} unserer ersten fehlgeschlagenen Prüfung.`,
+  lagNone: (outages) =>
+    outages === 1
+      ? 'Den einen Ausfall, den unsere Prüfungen in einem Jahr sahen, erwähnte sie nicht.'
+      : `Keinen der ${outages} Ausfälle, die unsere Prüfungen in einem Jahr sahen, erwähnte sie.`,
+  lagOne: (length, first) =>
+    `Den einen Ausfall, den unsere Prüfungen in einem Jahr sahen, meldete sie ${length} ${first ? 'vor' : 'nach'} unserer ersten fehlgeschlagenen Prüfung.`,
+  lagMany: (acknowledged, outages, length, first, worst) =>
+    `In einem Jahr meldete sie ${acknowledged} der ${outages} Ausfälle, die unsere Prüfungen sahen, gewöhnlich ${length} ${
+      first ? 'vor' : 'nach'
+    } unserer ersten fehlgeschlagenen Prüfung${worst === null ? '' : `, schlimmstenfalls ${worst} danach`}.`,
+
+  maintenance: {
+    planned: 'Wartung steht bevor',
+    running: 'Wartung im Gange',
+    ended: 'Wartung',
+  },
+  from: (starts, ends) => (ends === null ? say`ab ${starts}` : say`von ${starts} bis ${ends}`),
+
+  facts: 'Zahlen',
+  responseTime: 'Antwortzeit',
+  noAnswer: 'keine Antwort',
+  answer: 'Antwort',
+  certificate: 'Zertifikat',
+  certificateDays: (days) =>
+    days < 0 ? 'abgelaufen' : days === 0 ? 'endet heute' : days === 1 ? 'noch 1 Tag' : `noch ${days} Tage`,
+  certificateEnds: (at, expired) =>
+    expired
+      ? say`Das Zertifikat des Servers ist am ${at} abgelaufen: Browser warnen davor.`
+      : say`Das Zertifikat des Servers läuft am ${at} ab. Wird es nicht erneuert, warnen Browser davor.`,
+  upFor: {
+    '24h': 'Erreichbar, 24 Stunden',
+    '7d': 'Erreichbar, 7 Tage',
+    '30d': 'Erreichbar, 30 Tage',
+    '90d': 'Erreichbar, 90 Tage',
+    '1y': 'Erreichbar, ein Jahr',
+  },
+
+  uptime: 'Erreichbarkeit',
+  ninetyDays: '90 Tage',
+  year: 'Ein Jahr',
+  daysAgo: (days) => `vor ${days} Tagen`,
+  today: 'heute',
+  now: 'jetzt',
+  barsLabel: (uptime) =>
+    uptime === null
+      ? '90 Tage, an keinem geprüft'
+      : `Jeder der letzten 90 Tage; insgesamt ${uptime} erreichbar`,
+  calendarLabel: (uptime) =>
+    uptime === null
+      ? 'Ein Jahr, an keinem Tag geprüft'
+      : `Jeder Tag des letzten Jahres; insgesamt ${uptime} erreichbar`,
+  chooseDays: 'Pfeiltasten gehen von Tag zu Tag.',
+  dayKind: {
+    up: 'in Ordnung',
+    slow: 'zeitweise langsam',
+    down: 'zeitweise gestört',
+    suspect: 'unsere eigene Verbindung war unterbrochen',
+    none: 'keine Prüfungen',
+  },
+  day: (date, uptime, downtime, slow) =>
+    `${date}: ${uptime} erreichbar${downtime === null ? '' : `, ${downtime} gestört`}${slow === null ? '' : `, ${slow} der Antworten langsam`}`,
+  dayWithout: (date, why) => `${date}: ${why}`,
+  asTable: 'Als Tabelle',
+  dayTable: 'Erreichbarkeit nach Tagen',
+  monthTable: 'Erreichbarkeit nach Monaten',
+  date: 'Tag (UTC)',
+  month: 'Monat',
+  upColumn: 'Erreichbar',
+  downColumn: 'Gestört',
+  checksColumn: 'Prüfungen',
+  remark: 'Bemerkung',
+
+  ranges: 'Zeitraum',
+  range: { '24h': '24 Stunden', '7d': '7 Tage', '30d': '30 Tage', '90d': '90 Tage', '1y': '1 Jahr' },
+  ago: {
+    '24h': 'vor 24 Stunden',
+    '7d': 'vor 7 Tagen',
+    '30d': 'vor 30 Tagen',
+    '90d': 'vor 90 Tagen',
+    '1y': 'vor einem Jahr',
+  },
+  percentile: {
+    p50: 'die Hälfte ist schneller',
+    p95: '95 % sind schneller',
+    p99: '99 % sind schneller',
+  },
+  failures: 'fehlgeschlagene Prüfungen',
+  failureShare: 'Fehlgeschlagen',
+  time: 'Zeit (UTC)',
+  noTimes: 'Aus diesem Zeitraum sind keine Antwortzeiten bekannt.',
+  chartLabel: (range, highest) => `Antwortzeit, ${range}: höchstens ${highest}`,
+  chartTable: 'Antwortzeiten',
+  chartFailed: 'Dieser Zeitraum ließ sich nicht laden. Versuchen Sie es gleich noch einmal.',
+  historyAway:
+    'Der Speicher der vergangenen Prüfungen antwortet gerade nicht; der jetzige Zustand ist bekannt.',
+  gaps: 'Eine Lücke ist eine Zeit, von der nichts bekannt ist. Prüfungen, die ein Fehler bei uns verfälscht haben kann, sind ausgelassen.',
+
+  phases: 'Die letzte Prüfung, Schritt für Schritt',
+  phase: {
+    dns: 'Adresse finden',
+    connect: 'Verbinden',
+    tls: 'Verbindung sichern',
+    first_byte: 'Auf die Antwort warten',
+    body: 'Antwort lesen',
+  },
+  otherPhase: 'Weiterleitungen und Rest',
+  total: 'Zusammen',
+  phasesLabel: (total) => `Schritte der letzten Prüfung, zusammen ${total}`,
+  failedHere: (why) => `fehlgeschlagen: ${why}`,
+  failure: {
+    dns: 'der Name ließ sich nicht auflösen',
+    refused: 'die Verbindung wurde abgewiesen',
+    unreachable: 'die Adresse war nicht erreichbar',
+    tls: 'keine sichere Verbindung kam zustande',
+    timeout: 'keine Antwort innerhalb der Frist',
+    protocol: 'die Antwort war kein gültiges HTTP',
+    status: 'die Antwort war ein Fehler',
+    body: 'der Zustandsbericht war nicht annehmbar',
+    forbidden_address: 'der Name führt zu einer Adresse, die nicht geprüft werden darf',
+  },
+
+  incidents: 'Vorfälle',
+  noIncidents: 'Keiner ist bekannt.',
+  seenByUs: 'Von unseren Prüfungen gesehen',
+  toldByVendor: 'Vom Anbieter gemeldet',
+  began: (at) => say`begann ${at}`,
+  lasting: (length) => `dauert seit ${length} an`,
+  lasted: (length) => `dauerte ${length}`,
+  timeline: (entries) => (entries === 1 ? 'Verlauf, ein Eintrag' : `Verlauf, ${entries} Einträge`),
+  timelineHeading: 'Verlauf',
+  noTimeline: 'Darüber wurde nichts geschrieben.',
+  vendorEntry: 'Der Eintrag des Anbieters',
+  ended: (at) => say`endete ${at}`,
+  newer: 'Neuerer Vorfall',
+  older: 'Älterer Vorfall',
+  neighbours: 'Andere Vorfälle',
+  noIncident: (name, id) => `${name} hat keinen Vorfall „${id}“.`,
+  backTo: (name) => `Zurück zu ${name}`,
+
+  dependencies: 'Wovon der Dienst abhängt',
+  reported: (at) => say`Wie er es meldete, ${age(at)}.`,
+  noDependencies: 'Er hat noch nichts davon gemeldet.',
+  dependency: 'Abhängigkeit',
+  state: 'Zustand',
+  latency: 'Antwortzeit',
+  since: 'Seit',
+  others: 'Anderswo',
+  othersToo: (others) =>
+    others === 0
+      ? 'kein anderer Dienst meldet das'
+      : others === 1
+        ? '1 anderer Dienst meldet das auch'
+        : `${others} andere Dienste melden das auch`,
+
+  badge: 'Plakette',
+  badgeLead: 'Zeigen Sie diesen Zustand auf einer eigenen Seite. Das Bild hält sich selbst aktuell.',
+  moreBadges: 'Mehr Plaketten: Erreichbarkeit, Antwortzeit, andere Formate',
+  markdown: 'Markdown',
+  html: 'HTML',
+  picture: 'Bild',
+  copy: 'Kopieren',
+  copied: 'Kopiert.',
+  copyByHand: 'Strg+C drücken zum Kopieren.',
+
+  follow: 'Auf dem Laufenden bleiben',
+  atom: 'Vorfälle als Atom-Feed',
+  atomFor: 'für Feedleser',
+  events: 'Änderungen, sobald sie geschehen',
+  eventsFor: 'Server-Sent Events, für Programme',
+  json: 'Zustand als JSON',
+  historyJson: 'Verlauf als JSON',
+  incidentsJson: 'Vorfälle als JSON',
+  forPrograms: 'für Programme',
+};
