@@ -9,7 +9,7 @@ import { unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 import { chooseLanguage } from './language/language.ts';
-import { type Phrase, time } from './language/phrase.ts';
+import { lasting, type Phrase, time } from './language/phrase.ts';
 import type { PageSources } from './page-routes.ts';
 import { sayVerdict } from './verdict.ts';
 import type { RenderPage } from './views.ts';
@@ -23,14 +23,13 @@ const INCIDENTS_SHOWN = 8;
 
 /** The route. */
 export function homePage(render: RenderPage, sources: PageSources): Route {
-  const { directory, status, registry, now } = sources;
+  const { directory, status, registry } = sources;
   return {
     path: '/',
     bucket: 'pages',
     async handle(request) {
       const language = chooseLanguage(request);
       const { words, formats } = language;
-      const at = now();
       const { q = '', category = '' } = readParameters(request.query, QUERY);
       const wanted = String(q).trim().toLowerCase();
       const shown: ShownService[] = [];
@@ -43,7 +42,7 @@ export function homePage(render: RenderPage, sources: PageSources): Route {
         if (category !== '' && service.category !== category) continue;
         if (wanted !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(wanted)) continue;
         const page = directory.pageName(service);
-        shown.push({ service, page, status: current.status, verdict: sayVerdict(current, at, language) });
+        shown.push({ service, page, status: current.status, verdict: sayVerdict(current, language) });
       }
       // Who searches wants a service, not the news.
       const incidents =
@@ -68,13 +67,16 @@ export function homePage(render: RenderPage, sources: PageSources): Route {
         incidents: incidents.flatMap((incident) => {
           const service = directory.byId(incident.serviceId);
           if (service === null) return [];
-          const lasted = formats.length((incident.resolvedAt ?? at) - incident.startedAt);
+          const lasted =
+            incident.resolvedAt === null
+              ? words.home.lasting(lasting(incident.startedAt))
+              : [words.home.lasted(formats.length(incident.resolvedAt - incident.startedAt))];
           const started = words.home.began(time(incident.startedAt));
           return [
             {
               ...incident,
               started,
-              lasted: incident.resolvedAt === null ? words.home.lasting(lasted) : words.home.lasted(lasted),
+              lasted,
               page: directory.pageName(service),
               of: viewIncidentService(service),
             },

@@ -5,12 +5,12 @@ import { type Moment, type Phrase, say } from './phrase.ts';
 
 /** The words of the page of one service. */
 export const englishService = {
-  /** Behind the service's name. `lasted` is the time since then. */
+  /** Behind the service's name. `lasted` is the time since then, shown as a length. */
   notChecked: 'has not been checked yet.',
-  up: (since: Moment, lasted: string) => say`is operational since ${since} (${lasted}).`,
-  slow: (since: Moment, lasted: string, took: string | null) =>
+  up: (since: Moment, lasted: Moment) => say`is operational since ${since} (${lasted}).`,
+  slow: (since: Moment, lasted: Moment, took: string | null) =>
     say`is slow since ${since} (${lasted})${took === null ? '' : `: the last answer took ${took}`}.`,
-  down: (since: Moment, lasted: string, why: string | null) =>
+  down: (since: Moment, lasted: Moment, why: string | null) =>
     say`is down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'no heartbeat arrived',
   failure: ({ detail }: Failure): string => detail,

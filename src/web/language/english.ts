@@ -88,7 +88,7 @@ export const english = {
     incidents: 'Recent incidents',
     began: (started: Moment) => say`${started}`,
     lasted: (length: string) => `lasted ${length}`,
-    lasting: (length: string) => `for ${length}`,
+    lasting: (since: Moment) => say`for ${since}`,
     monitor: 'The monitor itself',
     online: 'Connected',
     offline: 'Disconnected',

@@ -76,7 +76,7 @@ export const german: Words = {
     incidents: 'Letzte Vorfälle',
     began: (started) => say`${started}`,
     lasted: (length) => `dauerte ${length}`,
-    lasting: (length) => `seit ${length}`,
+    lasting: (since) => say`seit ${since}`,
     monitor: 'Der Prüfer selbst',
     online: 'Verbunden',
     offline: 'Getrennt',

@@ -5,8 +5,8 @@ import { formatTime } from '../../domain/durations.ts';
 export interface Moment {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** `time`: date and time of day; `age`: how long ago. */
-  readonly shown: 'time' | 'age';
+  /** `time`: date and time of day; `age`: how long ago, `5 min ago`; `length`: how long since then, `5 min`. */
+  readonly shown: 'time' | 'age' | 'length';
 }
 
 /** Text that came from anywhere, and times, in the order in which they are read. */
@@ -18,6 +18,8 @@ export interface TimeWords {
   time(at: number): string;
   /** From `at` to `now`, as in `5 min ago`. */
   ago(at: number, now: number): string;
+  /** `2 hr 5 min`. */
+  length(ms: number): string;
 }
 
 /** Makes a phrase: `` say`is down since ${time(since)}: ${detail}` ``. A phrase inside a phrase becomes part of it. */
@@ -47,6 +49,11 @@ export function age(at: number): Moment {
   return { at, shown: 'age' };
 }
 
+/** A time in a phrase, shown as how long has passed since then. */
+export function lasting(at: number): Moment {
+  return { at, shown: 'length' };
+}
+
 /** The phrase as plain text, for titles, labels and drawings. */
 export function asText(phrase: Phrase, words: TimeWords, now: number): string {
   return phrase.map((part) => (typeof part === 'string' ? part : momentText(part, words, now))).join('');
@@ -70,11 +77,14 @@ export function escapeMarkup(text: string): string {
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' } as const;
 
 function momentText({ at, shown }: Moment, words: TimeWords, now: number): string {
-  return shown === 'time' ? words.time(at) : words.ago(at, now);
+  if (shown === 'time') return words.time(at);
+  return shown === 'age' ? words.ago(at, now) : words.length(now - at);
 }
 
 function momentMarkup(moment: Moment, words: TimeWords, now: number): string {
   const { at, shown } = moment;
-  const title = shown === 'age' ? ` data-age title="${escapeMarkup(words.time(at))}"` : '';
-  return `<time datetime="${formatTime(at)}"${title}>${escapeMarkup(momentText(moment, words, now))}</time>`;
+  const kind = shown === 'time' ? '' : ` data-${shown}`;
+  // Ages and lengths tell the time itself to who points at them; plain times are their own title until they are moved.
+  const title = shown === 'time' ? '' : ` title="${escapeMarkup(words.time(at))}"`;
+  return `<time datetime="${formatTime(at)}"${kind}${title}>${escapeMarkup(momentText(moment, words, now))}</time>`;
 }
