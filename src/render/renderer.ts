@@ -5,7 +5,7 @@ import type { BadgeInput } from './badge.ts';
 
 /** Draws badges in a thread of its own. */
 export interface Renderer {
-  /** The PNG of a badge. The same bytes are handed to several callers: do not change them. Rejects once closed. */
+  /** The bytes of a badge. The same bytes are handed to several callers: do not change them. Rejects once closed. */
   badge(input: BadgeInput): Promise<Uint8Array>;
   /** Ends the thread. Drawings that are under way are rejected. */
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
   await open().call('ready', []);
   return {
     badge(input) {
-      const key = JSON.stringify([input.name, input.fallback, input.status, input.theme, input.ageText]);
+      const key = keyOf(input);
       const found = kept.get(key);
       if (found !== undefined) {
         kept.delete(key);
@@ -84,4 +84,9 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
       await thread?.terminate();
     },
   };
+}
+
+/** All that a badge shows, in a fixed order. */
+function keyOf({ name, fallback, status, theme, ageText, figure, format, title, asOf }: BadgeInput): string {
+  return JSON.stringify([name, fallback, status, theme, ageText, figure, format, title, asOf]);
 }

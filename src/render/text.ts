@@ -93,6 +93,24 @@ export function layOut(face: Face, text: string, start: number): PlacedGlyph[] {
   return placed;
 }
 
+/**
+ * The outlines of a line that begins `start` pixels right of the origin, in pixels from the start of the baseline: what
+ * {@link layOut} inks, for formats that fill outlines themselves. Every character must be in the font.
+ */
+export function traceLine(face: Face, text: string, start: number): Contour[] {
+  const scale = face.size / face.font.unitsPerEm;
+  const contours: Contour[] = [];
+  let pen = start;
+  let previous: string | null = null;
+  for (const character of text) {
+    if (previous !== null) pen += face.font.kerning(previous, character) * scale;
+    for (const contour of fittedContours(face, character)) contours.push(move(contour, pen, 0));
+    pen += face.font.advance(character) * scale;
+    previous = character;
+  }
+  return contours;
+}
+
 function glyphOf(face: Face, character: string): Glyph {
   let glyph = face.glyphs.get(character);
   if (glyph === undefined) {
@@ -104,10 +122,11 @@ function glyphOf(face: Face, character: string): Glyph {
   return glyph;
 }
 
-function drawGlyph(face: Face, character: string): Glyph {
+/** Outlines in pixels from the pen on the baseline, their heights fitted to the grid. */
+function fittedContours(face: Face, character: string): Contour[] {
   const scale = face.size / face.font.unitsPerEm;
   const fit = fitToGrid(face);
-  const contours: Contour[] = face.font
+  return face.font
     .contours(character)
     .map((contour) =>
       contour.map((step) =>
@@ -116,6 +135,10 @@ function drawGlyph(face: Face, character: string): Glyph {
           : { type: step.type, x: step.x * scale, y: fit(step.y) },
       ),
     );
+}
+
+function drawGlyph(face: Face, character: string): Glyph {
+  const contours = fittedContours(face, character);
   const steps = contours.flat();
   if (steps.length === 0) {
     return { raster: { width: 0, height: 0, windings: new Float32Array() }, left: 0, top: 0, coverages: [] };

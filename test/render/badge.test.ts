@@ -2,16 +2,11 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import {
-  BADGE_HEIGHT,
-  BADGE_WIDTH,
-  type BadgeInput,
-  drawBadge,
-  STATUS_WORDS,
-  warmUp,
-} from '../../src/render/badge.ts';
+import { type BadgeInput, drawBadge, warmUp } from '../../src/render/badge.ts';
+import { BADGE_HEIGHT, BADGE_WIDTH, STATUS_WORDS } from '../../src/render/badge-layout.ts';
 import { BADGE_COLOURS, BADGE_THEMES, type Colour } from '../../src/render/badge-theme.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
+import { pngContent } from './png-chunks.ts';
 
 const base: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
 const draw = (change: Partial<BadgeInput>) => decodePng(drawBadge({ ...base, ...change }));
@@ -56,6 +51,39 @@ t.test(
     t.same([BADGE_WIDTH, BADGE_HEIGHT], [280, 36]);
   },
 );
+
+/** Digests of what the status badges hold: chunks, palette and pixels, not how zlib packed them. */
+const CONTRACT: readonly (readonly [BadgeInput['theme'], BadgeInput['status'], string | null, string])[] = [
+  ['light', 'up', null, '42c3dba613ae4369'],
+  ['light', 'up', '12 min ago', 'a302f014dbf2ebde'],
+  ['light', 'slow', null, '60ef749a7034df69'],
+  ['light', 'slow', '12 min ago', '27454993b27f000c'],
+  ['light', 'down', null, 'f83f479bf7633ecf'],
+  ['light', 'down', '12 min ago', 'e9d2272120daabdb'],
+  ['light', 'unknown', null, '7c2a4766754d6bef'],
+  ['light', 'unknown', '12 min ago', '8c49c80597a897d4'],
+  ['dark', 'up', null, 'd0cbaf917fb6b46a'],
+  ['dark', 'up', '12 min ago', 'ff8bb6ad00bb230a'],
+  ['dark', 'slow', null, '2d12bc61a2cf1f41'],
+  ['dark', 'slow', '12 min ago', '6dedb9e44b17a4f3'],
+  ['dark', 'down', null, '7fe8d4852ccc44e7'],
+  ['dark', 'down', '12 min ago', '87271464c9a4a128'],
+  ['dark', 'unknown', null, 'ff28cef4fe8c09fb'],
+  ['dark', 'unknown', '12 min ago', 'bdd2e76378bff04a'],
+];
+
+t.test('it draws the status badges of the contract as they have always been', async (t) => {
+  const drawn = CONTRACT.map(([theme, status, ageText]) => {
+    const png = drawBadge({ ...base, fallback: 'github.com', theme, status, ageText });
+    return [theme, status, ageText, pngContent(png)];
+  });
+  t.same(drawn, CONTRACT);
+  t.equal(
+    pngContent(drawBadge({ ...base, name: '微信', fallback: 'weixin.qq.com' })),
+    '94817375a04d2440',
+    'a domain for a name',
+  );
+});
 
 t.test('it says one of the four words', async (t) => {
   t.same(STATUS_WORDS, { up: 'Operational', slow: 'Slow', down: 'Down', unknown: 'Unknown' });

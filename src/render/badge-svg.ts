@@ -1,0 +1,84 @@
+/**
+ * A badge as SVG, with the look of the PNG at any size: letters are outlines of the same fonts, so that it needs
+ * nothing from anywhere, and the title says everything to those who do not see it.
+ */
+import { BADGE_HEIGHT, BADGE_WIDTH, type BadgeLayout, CARD_RADIUS, markContours } from './badge-layout.ts';
+import type { Colour } from './badge-theme.ts';
+import type { Contour } from './font.ts';
+import { traceLine } from './text.ts';
+
+/** Places of an outline are whole hundredths of a pixel: finer cannot be seen even at ten times the size. */
+const PRECISION = 100;
+
+/** Writes a badge; `title` is any text. */
+export function badgeSvg({ colours, pill, pillFill, mark, lines }: BadgeLayout, title: string): string {
+  const said = escapeXml(title);
+  const inner = CARD_RADIUS - 1;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${BADGE_WIDTH}" height="${BADGE_HEIGHT}" viewBox="0 0 ${BADGE_WIDTH} ${BADGE_HEIGHT}" role="img" aria-label="${said}">`,
+    `<title>${said}</title>`,
+    `<rect width="${BADGE_WIDTH}" height="${BADGE_HEIGHT}" rx="${CARD_RADIUS}" fill="${hex(colours.border)}"/>`,
+    `<rect x="1" y="1" width="${BADGE_WIDTH - 2}" height="${BADGE_HEIGHT - 2}" rx="${inner}" fill="${hex(colours.card)}"/>`,
+    `<rect x="${pill.x}" y="${pill.y}" width="${pill.width}" height="${pill.height}" rx="${pill.height / 2}" fill="${hex(pillFill)}"/>`,
+    path(markContours(mark.shape), mark.x, mark.y, mark.colour),
+    ...lines.map(({ face, text, x, baseline, colour }) =>
+      path(traceLine(face, text, x), 0, baseline, colour),
+    ),
+    '</svg>\n',
+  ].join('');
+}
+
+/**
+ * Text as XML can hold it: the characters of markup as references, and those that XML 1.0 forbids even as references
+ * left out.
+ */
+export function escapeXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Closed outlines, filled by their windings as the PNG's are; steps are relative, which is shortest. */
+function path(contours: readonly Contour[], x: number, y: number, colour: Colour): string {
+  const place = (value: number) => Math.round(value * PRECISION);
+  let penX = 0;
+  let penY = 0;
+  const to = (toX: number, toY: number) => pair(place(x + toX) - penX, place(y + toY) - penY);
+  let d = '';
+  for (const contour of contours) {
+    const start = contour[0];
+    if (start === undefined) continue;
+    for (const step of contour) {
+      d +=
+        step.type === 'Q'
+          ? `q${to(step.x1, step.y1)}${separated(to(step.x, step.y))}`
+          : `${step.type === 'M' ? 'm' : 'l'}${to(step.x, step.y)}`;
+      penX = place(x + step.x);
+      penY = place(y + step.y);
+    }
+    d += 'z';
+    // A closed outline leaves the pen where it began.
+    penX = place(x + start.x);
+    penY = place(y + start.y);
+  }
+  return d === '' ? '' : `<path fill="${hex(colour)}" d="${d}"/>`;
+}
+
+function pair(x: number, y: number): string {
+  return number(x) + separated(number(y));
+}
+
+/** A number in hundredths, written without what is not needed. */
+function number(hundredths: number): string {
+  return String(hundredths / PRECISION).replace(/^(-?)0\./, '$1.');
+}
+
+/** A minus separates by itself. */
+function separated(text: string): string {
+  return text.startsWith('-') ? text : ` ${text}`;
+}
+
+function hex(colour: Colour): string {
+  return `#${colour.toString(16).padStart(6, '0')}`;
+}
