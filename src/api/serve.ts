@@ -11,6 +11,7 @@ import type { ApiAnswer, ApiRequest, Bucket, Route } from './exchange.ts';
 import { ApiError, PROBLEMS, problemBody } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import { requireJson } from './request-body.ts';
+import { DATA_HEADERS, NO_SNIFFING } from './security-headers.ts';
 
 /** The limiters of a bucket: without a key, and with one. */
 export interface BucketLimiters {
@@ -36,7 +37,6 @@ const ALLOWED = 'GET, HEAD, OPTIONS';
 const ALLOWED_POST = 'POST, OPTIONS';
 const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag';
 const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
-const NO_SNIFFING = { 'X-Content-Type-Options': 'nosniff' };
 const PREFLIGHT: ApiAnswer = {
   status: 204,
   headers: {
@@ -171,7 +171,13 @@ function complete(
   allowance: Allowance | null,
 ): ApiAnswer {
   const isReading = post === undefined && (request.method === 'GET' || request.method === 'HEAD');
-  const headers: Record<string, string> = { ...(isReading ? CORS : {}), ...NO_SNIFFING, ...answer.headers };
+  const guards = answer.headers['Content-Security-Policy'] === undefined ? DATA_HEADERS : null;
+  const headers: Record<string, string> = {
+    ...(isReading ? CORS : {}),
+    ...NO_SNIFFING,
+    ...guards,
+    ...answer.headers,
+  };
   if (allowance !== null) {
     headers['X-RateLimit-Limit'] = String(allowance.limit);
     headers['X-RateLimit-Remaining'] = String(allowance.remaining);

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { ApiAnswer } from '../api/exchange.ts';
+import { PAGE_HEADERS } from '../api/security-headers.ts';
 import type { Readiness } from '../api/system-routes.ts';
 import type { AssetAddresses } from './assets.ts';
 import { type ChosenLanguage, LANGUAGES, languageHeaders } from './language/language.ts';
@@ -27,23 +28,10 @@ export interface ViewSources {
   readonly now: () => number;
 }
 
-const POLICY = [
-  "default-src 'none'",
-  "img-src 'self' data:",
-  "style-src 'self'",
-  "script-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-cache',
-  'Content-Security-Policy': POLICY,
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'strict-origin-when-cross-origin',
+  ...PAGE_HEADERS,
 };
 
 /** Makes the renderer; templates are compiled at their first use and kept. */

@@ -1,0 +1,53 @@
+/** What answers tell browsers to refuse: script that is not ours, frames of other sites, types that they guess. */
+
+/** Who may show a page in a frame. */
+type Framing = 'nobody' | 'anybody';
+
+/** Every answer that does not say otherwise: data, which no browser has to run or to frame. */
+export const DATA_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'X-Frame-Options': 'DENY',
+};
+
+/** No type is guessed from content, whatever the answer is. */
+export const NO_SNIFFING: Readonly<Record<string, string>> = { 'X-Content-Type-Options': 'nosniff' };
+
+/** A page of this site: scripts, styles and pictures of its own alone, in nobody's frame. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': policy('nobody', "'self'"),
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'strict-origin-when-cross-origin',
+  ...NO_SNIFFING,
+};
+
+/** The embed of a status page: the one thing that other sites may frame; it has no forms and asks for nothing. */
+export const EMBED_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': policy('anybody', "'none'"),
+  'Referrer-Policy': 'strict-origin-when-cross-origin',
+  ...NO_SNIFFING,
+};
+
+/**
+ * A picture that a stranger has uploaded. Opened by itself it is a document of our origin: `sandbox` takes that origin
+ * from it, in case a browser should find a page in it.
+ */
+export const PICTURE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  ...NO_SNIFFING,
+};
+
+/** `active`: where forms may lead to and scripts may ask. */
+function policy(framing: Framing, active: "'self'" | "'none'"): string {
+  return [
+    "default-src 'none'",
+    `img-src 'self'${active === "'self'" ? ' data:' : ''}`,
+    "style-src 'self'",
+    "script-src 'self'",
+    `connect-src ${active}`,
+    `form-action ${active}`,
+    "base-uri 'none'",
+    `frame-ancestors ${framing === 'anybody' ? '*' : "'none'"}`,
+  ].join('; ');
+}
