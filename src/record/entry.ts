@@ -26,6 +26,8 @@ export interface Entry {
   checkChanged: boolean;
   /** It has sent a heartbeat that counted, so that its silence says something. */
   hasReported: boolean;
+  /** When the newest heartbeat that counted arrived, epoch milliseconds; null: there was none. */
+  heardAt: number | null;
   /** Newest timestamp of its heartbeats, epoch milliseconds; null: none had one. */
   toldAt: number | null;
   /** Set while a change is being written; what comes waits in `queue` meanwhile, so that their order is kept. */
@@ -53,6 +55,7 @@ export function createEntry({
     memoryChanged: false,
     checkChanged: false,
     hasReported: (heardAt ?? null) !== null,
+    heardAt: heardAt ?? null,
     toldAt: toldAt ?? null,
     pending: null,
     queue: null,

@@ -123,9 +123,10 @@ export function createHeartbeatDesk(options: HeartbeatDeskOptions): HeartbeatDes
       return typeof end === 'string' ? refuse() : end;
     },
     judge(entry, { received }) {
-      const { report, accountId, arrivedAt, body } = received;
+      const { report, accountId, arrivedAt, body, inboxId } = received;
       const beat = beatOf(report, arrivedAt, slowOverMs);
-      const counted = isListening(entry.service) && !isOutdated(entry, report);
+      const isLate = isOutdated(entry, report) || isOvertaken(entry, received, clock.now());
+      const counted = isListening(entry.service) && !isLate;
       const { kind, timestamp, dependencies, run } = report;
       return {
         current:
@@ -144,6 +145,7 @@ export function createHeartbeatDesk(options: HeartbeatDeskOptions): HeartbeatDes
           dependencies,
           run,
           body,
+          ...(inboxId === undefined ? {} : { inboxId }),
         },
       };
     },
@@ -176,6 +178,14 @@ function beatOf(report: HeartbeatReport, arrivedAt: number, slowOverMs: number):
     responseTimeMs,
     checkedAt: checkedAtOf(report, arrivedAt),
   };
+}
+
+/**
+ * What another process received may come to us behind what arrived later (decisions: order goes by arrival). A time
+ * that is still to come shows that our clock was set back, and is nothing to go by.
+ */
+function isOvertaken({ heardAt }: Entry, { inboxId, arrivedAt }: ReceivedHeartbeat, now: number): boolean {
+  return inboxId !== undefined && heardAt !== null && heardAt <= now && arrivedAt < heardAt;
 }
 
 /** Only where two heartbeats both carry a timestamp, the older one is out of order (decisions). */

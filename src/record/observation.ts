@@ -13,6 +13,8 @@ export interface ReceivedHeartbeat {
   readonly arrivedAt: number;
   /** As it was received. */
   readonly body: string;
+  /** Its number in the inbox, where another process received it. */
+  readonly inboxId?: number;
 }
 
 /** What became of a heartbeat that was written. */

@@ -246,6 +246,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
   }
 
   /** A service that reports by itself, and has reported or been checked, has a deadline; after a change of its length a new one. */
+      entry.heardAt = Math.max(arrivedAt, entry.heardAt ?? arrivedAt);
   function watchSilence({ service, current, hasReported }: Entry): void {
     const lengthMs = silenceOf(service.check, silenceMs);
     const isKnown = hasReported || current.latest !== null;
