@@ -28,6 +28,7 @@ import { userAgentOf } from './outbound/user-agent.ts';
 import type { ProberSettings } from './probe/prober.ts';
 import { createRecord } from './record/record.ts';
 import { createRenderer } from './render/renderer.ts';
+import { startObservationFeed } from './store/samples/influx/observation-feed.ts';
 import { VERSION } from './version.ts';
 
 const CONTROL_TIMEOUT_MS = 3_000;
@@ -43,7 +44,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   // Stores.
   const directory = createServiceDirectory();
   const stores = await openStores({ config, directory, clock, log, fail });
-  const { registry, samples, redis, status } = stores;
+  const { registry, samples, observations, redis, status } = stores;
 
   // Services.
   const catalogueFile = config.catalogue.file;
@@ -57,7 +58,13 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   directory.load(states.map(({ service }) => service));
 
   // What vendors say.
-  const vendors = joinVendors({ config, registry, clock, log });
+  const vendors = joinVendors({
+    config,
+    registry,
+    clock,
+    log,
+    onChange: (serviceId) => observed?.noteVendor(serviceId),
+  });
   const { board, desk } = vendors;
 
   // What happens to results.
@@ -65,6 +72,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     registry,
     status,
     samples,
+    observations,
     clock,
     log,
     settings: {
@@ -83,7 +91,12 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     heartbeats: { registry, silenceMs: config.heartbeats.silenceMs },
   });
   await record.load(states);
-  redis?.writeTransitions({ registry, watchTransitions: record.watchTransitions });
+  const { watchTransitions } = record;
+  redis?.writeTransitions({ registry, watchTransitions });
+  const observed =
+    observations === null
+      ? null
+      : startObservationFeed({ registry, observations, samples, watchTransitions, clock, log });
 
   // The engine.
   const prober: ProberSettings = {
@@ -134,7 +147,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     owners: owners.door,
     vendorOf: (service) => board.word(service.id, service.statusPage),
     renderBadge: renderer.badge,
-    watchTransitions: record.watchTransitions,
+    watchTransitions,
     readiness,
     authenticator,
     limitServer: redis?.limits ?? null,
@@ -219,6 +232,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       await fleet.stop();
       await record.stop();
       await desk.stop();
+      await observed?.stop();
       server.closeAllConnections();
       await closed;
       await authenticator.close();

@@ -47,3 +47,14 @@ export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean
     suspect,
   };
 }
+
+/** The same point with all that the check found. */
+export function detailedSampleOf(result: CheckResult, verdict: Verdict, suspect: boolean): Sample {
+  const { timing, certificateExpiresAt, failure } = result;
+  const detail = {
+    timing,
+    certificateExpiresAt,
+    failure: verdict === 'down' && failure !== null ? failure.class : null,
+  };
+  return { ...sampleOf(result, verdict, suspect), detail };
+}

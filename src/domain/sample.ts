@@ -1,5 +1,15 @@
 /** Points of the time series, and what a query over them answers. */
+import type { FailureClass, Timing } from './result.ts';
 import type { Verdict } from './status.ts';
+
+/** What a check found beside its verdict; for stores that keep more than a history needs. */
+export interface CheckDetail {
+  readonly timing: Timing;
+  /** Not after of the server's certificate, epoch milliseconds; null without TLS. */
+  readonly certificateExpiresAt: number | null;
+  /** Null: it did not fail. */
+  readonly failure: FailureClass | null;
+}
 
 /** One measured point of a service. Two with the same service and time: the last wins. */
 export interface Sample {
@@ -13,6 +23,8 @@ export interface Sample {
   readonly statusCode: number;
   /** Taken while the fault may have been ours: kept out of uptime and percentiles. */
   readonly suspect: boolean;
+  /** Absent: nothing more is known, or nobody keeps it. */
+  readonly detail?: CheckDetail;
 }
 
 /** Summary of the samples in `[startAt, endAt)`. Suspect samples count in `suspectCount` alone. */

@@ -6,7 +6,7 @@ import type { Cancel, Clock } from '../clock.ts';
 import type { FeedEntry } from '../domain/feed-entry.ts';
 import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
-import type { Registry, VendorReading } from '../store/ports/registry.ts';
+import type { Registry, VendorReading, VendorState } from '../store/ports/registry.ts';
 import { type Feed, feedOf, feedsOf } from './feed-list.ts';
 import { createGatheredLine } from './gathered-line.ts';
 import type { FeedNews } from './poller.ts';
@@ -27,6 +27,8 @@ export interface VendorDeskOptions {
   readonly forget: (feedId: string) => void;
   /** Counts polls, for metrics. */
   readonly onPoll: (ok: boolean) => void;
+  /** What vendors say of a service has changed in the registry; absent: nobody asks. */
+  readonly onChange?: (serviceId: number) => void;
 }
 
 /** The desk. */
@@ -46,7 +48,7 @@ const LONGEST_LOOK_MS = 60_000;
 
 /** Makes the desk. */
 export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
-  const { registry, board, clock, log, setFeeds, forget, onPoll } = options;
+  const { registry, board, clock, log, setFeeds, forget, onPoll, onChange } = options;
   const services = new Map<number, Service>();
   const byFeed = new Map<string, Set<number>>();
   const failing = new Set<string>();
@@ -58,6 +60,11 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
   let cancelLook: Cancel | null = null;
   let announcing: Cancel | null = null;
   let stopped = false;
+
+  const put = (state: VendorState): void => {
+    board.put(state);
+    onChange?.(state.serviceId);
+  };
 
   /** One after the other, so that two readings of a feed are stored in their order. */
   const inOrder = (task: () => Promise<void>): void => {
@@ -103,7 +110,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
       let nextAt: number | null = null;
       try {
         const advanced = await registry.advanceMaintenances(clock.now());
-        for (const state of advanced.states) board.put(state);
+        for (const state of advanced.states) put(state);
         nextAt = advanced.nextAt;
       } finally {
         if (!stopped) {
@@ -136,7 +143,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
       ];
     });
     try {
-      for (const state of await registry.putVendorReadings(readings)) board.put(state);
+      for (const state of await registry.putVendorReadings(readings)) put(state);
       if (news.entries.some(({ kind }) => kind === 'maintenance')) look();
     } catch (error) {
       forget(news.feedId);
@@ -199,7 +206,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
     inOrder(async () => {
       const feed = feedOf(services.get(serviceId)?.statusPage ?? null);
       const state = await registry.endOtherFeeds(serviceId, feed?.id ?? null, clock.now());
-      if (state !== null) board.put(state);
+      if (state !== null) put(state);
     });
   }
 }

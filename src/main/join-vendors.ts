@@ -18,8 +18,10 @@ export function joinVendors(parts: {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Log;
+  /** What vendors say of a service has changed. */
+  readonly onChange: (serviceId: number) => void;
 }) {
-  const { registry, clock, log } = parts;
+  const { registry, clock, log, onChange } = parts;
   const { checks, http, incidents } = parts.config;
   const board = createVendorBoard({ intervalMs: incidents.feedIntervalMs, now: clock.now });
   const polls = { good: 0, failed: 0 };
@@ -33,6 +35,7 @@ export function joinVendors(parts: {
     onPoll: (ok) => {
       polls[ok ? 'good' : 'failed'] += 1;
     },
+    onChange,
   });
   const thread = startFeedThread({
     settings: {

@@ -46,6 +46,7 @@ export async function openStores({ config, directory, clock, log, fail }: StoreP
           },
           dataDir,
           labelsOf: directory.byId,
+          retentionMs: rawRetentionMs,
           log,
           onEnd,
         });
@@ -62,6 +63,8 @@ export async function openStores({ config, directory, clock, log, fail }: StoreP
   return {
     registry,
     samples,
+    /** Null with the embedded store, which keeps samples alone. */
+    observations: influxSamples?.observations ?? null,
     redis,
     status,
     /** What `/readyz` says of the stores outside of the process. */

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
+import type { Incident } from '../domain/incident.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { CommitOutcome, Judgement, Registry } from '../store/ports/registry.ts';
@@ -26,6 +27,8 @@ export interface CommitQueueOptions {
   readonly feed: Pick<TransitionFeed, 'tell'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** An own incident is written as it is now; it may be told again. */
+  readonly onIncident: (incident: Incident) => void;
   /** A change has been dealt with, and the entry is free for the next one. */
   readonly onSettled: (entry: Entry, settled: SettledChange) => void;
 }
@@ -60,7 +63,7 @@ export interface CommitQueue {
 
 /** Makes the queue. */
 export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
-  const { registry, publisher, feed, clock, log, onSettled } = options;
+  const { registry, publisher, feed, clock, log, onIncident, onSettled } = options;
   const changes: Entry[] = [];
   const touched = new Set<Entry>();
   const plainGroups: Entry[][] = [];
@@ -129,8 +132,10 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       const { judgement } = pending;
       if (outcome.kind === 'committed') {
         entry.current = judgement.current;
-        if (judgement.incident !== null)
+        if (judgement.incident !== null) {
           entry.incident = judgement.incident.status === 'resolved' ? null : judgement.incident;
+          onIncident(judgement.incident);
+        }
         if (!entry.removed) records.push(judgement.current);
         if (outcome.transition !== null) transitions.push(outcome.transition);
         ends.push('committed');
@@ -166,8 +171,9 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     );
     try {
       const incidents = await registry.listIncidents({ serviceId: current.serviceId, limit: 100, offset: 0 });
-      entry.incident =
-        incidents.find(({ source, status }) => source === 'own' && status !== 'resolved') ?? null;
+      const own = incidents.filter(({ source }) => source === 'own');
+      entry.incident = own.find(({ status }) => status !== 'resolved') ?? null;
+      for (const incident of own) onIncident(incident);
     } catch (error) {
       log.error({ error, serviceId: current.serviceId }, 'the own incident could not be read again');
     }

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import { describeVerdict } from '../domain/failure-words.ts';
 import { describeSilence, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
+import type { Incident } from '../domain/incident.ts';
 import { judgeAttempt } from '../domain/judge.ts';
 import { stepOwnIncident } from '../domain/own-incident.ts';
 import type { CheckResult } from '../domain/result.ts';
@@ -11,6 +12,7 @@ import type { Service } from '../domain/service.ts';
 import { nextReported, nextStatus, transitionBetween } from '../domain/transition.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
+import type { Observations } from '../store/ports/observations.ts';
 import type { Judgement } from '../store/ports/registry.ts';
 import { type CommitQueueOptions, createCommitQueue, type SettledChange } from './commit-queue.ts';
 import { type Entry, learn, takeMemory } from './entry.ts';
@@ -36,6 +38,7 @@ export interface JudgingOptions {
   readonly publisher: StatusPublisher;
   readonly feed: CommitQueueOptions['feed'];
   readonly samples: SampleWriter;
+  readonly observations: Pick<Observations, 'incident' | 'heartbeat'> | null;
   readonly clock: Clock;
   readonly log: Log;
   readonly slowOverMs: number;
@@ -69,8 +72,9 @@ export interface Judging {
 
 /** Makes the judge. */
 export function createJudging(options: JudgingOptions): Judging {
-  const { publisher, samples, clock, slowOverMs } = options;
-  const commits = createCommitQueue({ ...options, onSettled });
+  const { publisher, samples, observations, clock, slowOverMs } = options;
+  const onIncident = (incident: Incident) => observations?.incident(incident);
+  const commits = createCommitQueue({ ...options, onIncident, onSettled });
   /** What one batch produces; written together at its end. */
   let newSamples: Sample[] = [];
   let newRecords: CurrentStatus[] = [];
@@ -181,7 +185,11 @@ export function createJudging(options: JudgingOptions): Judging {
   ): void {
     if (observation.via === 'heartbeat' && heartbeat !== undefined) {
       const sample = options.onHeartbeat(entry, observation, heartbeat, runMs);
-      if (sample !== null) newSamples.push(sample);
+      if (sample === null) return;
+      newSamples.push(sample);
+      const { at, status } = sample;
+      const { responseTimeMs, dependencies } = heartbeat;
+      observations?.heartbeat({ service: entry.service, at, status, responseTimeMs, dependencies });
     } else if (observation.via === 'silence') {
       newSamples.push(sampleOfLatest(entry.service.id, latestOfSilence(observation.deadlineAt), null));
     }

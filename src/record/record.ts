@@ -3,12 +3,13 @@ import type { Clock } from '../clock.ts';
 import { isSameCheck } from '../domain/check-target.ts';
 import { type Transition, unknownStatus } from '../domain/current.ts';
 import { latestOfSilence, sampleOfLatest, silenceOf } from '../domain/heartbeat-rules.ts';
-import { judgeAttempt, sampleOf } from '../domain/judge.ts';
+import { detailedSampleOf, judgeAttempt, sampleOf } from '../domain/judge.ts';
 import { type CheckResult, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
 import type { Verdict } from '../domain/status.ts';
 import type { Log } from '../log.ts';
+import type { Observations } from '../store/ports/observations.ts';
 import type { Registry, ServiceChange, ServiceState } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -34,6 +35,8 @@ export interface RecordOptions {
   >;
   readonly status: Pick<StatusStore, 'put' | 'remove'>;
   readonly samples: Pick<SampleStore, 'append'>;
+  /** Takes incidents and heartbeats, and lets samples carry all that a check found; absent or null: nobody keeps it. */
+  readonly observations?: Pick<Observations, 'incident' | 'heartbeat'> | null;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: {
@@ -73,6 +76,8 @@ export interface ResultRecord {
   startListening(): void;
   /** A heartbeat was refused by a fault of ours: silence is counted anew. */
   noteRefusal(): void;
+  /** Deadlines of silence that have not passed yet, epoch milliseconds, by service. */
+  deadlines(): ReadonlyMap<number, number>;
   /** What the engine is to know of a service that it takes over. */
   knowledgeOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null };
   /** An attempt failed at `failedAt` (epoch milliseconds) without an HTTP response; asks the control targets. */
@@ -94,6 +99,8 @@ export function createRecord(options: RecordOptions): ResultRecord {
   const { clock, log, settings, onRecheck } = options;
   const entries = new Map<number, Entry>();
   const held = createHeldResults();
+  const observations = options.observations ?? null;
+  const toSample = observations === null ? sampleOf : detailedSampleOf;
   const affected = new Set<number>();
   const proberListeners = new Set<(state: ProberState) => void>();
   /** Services that are being checked; null: to be counted when somebody asks. */
@@ -142,6 +149,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     publisher,
     feed,
     samples,
+    observations,
     slowOverMs: settings.slowOverMs,
     judgeHeartbeat: desk.judge,
     onHeartbeat,
@@ -209,11 +217,11 @@ export function createRecord(options: RecordOptions): ResultRecord {
 
   function suspect(result: CheckResult, verdict: Verdict): void {
     suspectCount += 1;
-    judging.addSample(sampleOf(result, verdict, true));
+    judging.addSample(toSample(result, verdict, true));
   }
 
   function accept(entry: Entry, result: CheckResult, verdict: Verdict): void {
-    judging.addSample(sampleOf(result, verdict, false));
+    judging.addSample(toSample(result, verdict, false));
     judging.observe(entry, result);
   }
 
@@ -240,13 +248,13 @@ export function createRecord(options: RecordOptions): ResultRecord {
     const [entry, , { counted, arrivedAt }] = written;
     if (counted) {
       entry.hasReported = true;
+      entry.heardAt = Math.max(arrivedAt, entry.heardAt ?? arrivedAt);
       silence.arm(entry.service.id, arrivedAt, silenceOf(entry.service.check, silenceMs));
     }
     return desk.finish(...written);
   }
 
   /** A service that reports by itself, and has reported or been checked, has a deadline; after a change of its length a new one. */
-      entry.heardAt = Math.max(arrivedAt, entry.heardAt ?? arrivedAt);
   function watchSilence({ service, current, hasReported }: Entry): void {
     const lengthMs = silenceOf(service.check, silenceMs);
     const isKnown = hasReported || current.latest !== null;
@@ -349,6 +357,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     },
     startListening: silence.open,
     noteRefusal: silence.restart,
+    deadlines: silence.running,
     knowledgeOf(serviceId) {
       const entry = entries.get(serviceId);
       if (entry === undefined || entry.checkChanged) return { memory: NO_MEMORY, lastCheckedAt: null };

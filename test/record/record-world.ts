@@ -6,6 +6,7 @@ import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
+import type { Observations } from '../../src/store/ports/observations.ts';
 import { createMemoryRegistry, type MemoryRegistry } from '../support/memory-registry.ts';
 
 /** The wall time at which a new world's clock stands. */
@@ -110,6 +111,7 @@ export interface WorldOptions {
   readonly refusePut?: () => boolean;
   /** True: the sample store refuses samples. */
   readonly refuseAppend?: () => boolean;
+  readonly observations?: Pick<Observations, 'incident' | 'heartbeat'>;
 }
 
 /** Builds a record and loads it. */
@@ -145,6 +147,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
         samples.push(...batch);
       },
     },
+    observations: options.observations ?? null,
     clock,
     log,
     settings: { slowOverMs: 3_000, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },

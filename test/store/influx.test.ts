@@ -1,43 +1,16 @@
 /** Samples in real InfluxDB servers: the contract of the store, faults, and what stands in the database. */
 import { join } from 'node:path';
 import t from 'tap';
-import { silentLog } from '../../src/log.ts';
 import { examineInflux } from '../../src/store/samples/influx/examine-influx.ts';
-import { type InfluxSamples, openInfluxSamples } from '../../src/store/samples/influx/influx-samples.ts';
+import type { InfluxSamples } from '../../src/store/samples/influx/influx-samples.ts';
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
 import { ask, freePort, startInflux, startVictoria } from '../support/influx-server.ts';
-import { hasProgram } from '../support/install-servers.ts';
+import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux as open, settingsOf, until } from './influx-world.ts';
 import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
 
-const NEEDS_INFLUX = hasProgram('influxd') ? {} : { skip: 'influxd is not there: apt-get install influxdb' };
-const NEEDS_VICTORIA = hasProgram('victoria-metrics')
-  ? {}
-  : { skip: 'victoria-metrics is not there: apt-get install victoria-metrics' };
 const T0 = Date.UTC(2026, 10, 1);
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-
-interface OpenOptions {
-  readonly settings: InfluxSettings;
-  readonly dataDir: string;
-  readonly spoolBytes?: number;
-}
-
-function open(options: OpenOptions): Promise<InfluxSamples> {
-  return openInfluxSamples({
-    ...options,
-    labelsOf: (serviceId) => ({ slug: `service, =${serviceId}`, category: 'developer' }),
-    log: silentLog,
-  });
-}
-
-function settingsOf(url: string, bucket: string, more: Partial<InfluxSettings> = {}): InfluxSettings {
-  return { url, token: null, org: null, bucket, api: 'v1', ...more };
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 const minute = (store: InfluxSamples, from: number, minutes: number) =>
   store.query({ serviceId: 1, from, to: from + minutes * MINUTE, stepMs: minutes * MINUTE });

@@ -22,7 +22,7 @@ export interface ServerOptions {
   readonly port?: number;
 }
 
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 
 /** Starts InfluxDB 1.6; it is ended after the test. With `user`, only that one may come in, with the password `secret`. */
 export async function startInflux(

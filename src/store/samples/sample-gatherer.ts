@@ -4,10 +4,10 @@ import type { Sample } from '../../domain/sample.ts';
 /** Samples of this long go together. */
 const GATHER_MS = 50;
 
-/** What gathers. */
-export interface SampleGatherer {
+/** What gathers; samples, or what goes beside them. */
+export interface SampleGatherer<T = Sample> {
   /** Takes samples; resolves when the thread has taken them, rejects with its error. */
-  append(samples: readonly Sample[]): Promise<void>;
+  append(samples: readonly T[]): Promise<void>;
   /** Sends what is gathered now: what was appended before is seen by what is asked after it. */
   sendFirst(): Promise<void>;
   /** Samples gathered and not sent yet. */
@@ -17,8 +17,10 @@ export interface SampleGatherer {
 }
 
 /** Makes a gatherer that hands batches to `send`, one after the other in their order. */
-export function createSampleGatherer(send: (samples: readonly Sample[]) => Promise<void>): SampleGatherer {
-  let gathered: Sample[] = [];
+export function createSampleGatherer<T = Sample>(
+  send: (samples: readonly T[]) => Promise<void>,
+): SampleGatherer<T> {
+  let gathered: T[] = [];
   /** For everybody whose samples are being gathered. */
   let taken: PromiseWithResolvers<void> | null = null;
   let timer: NodeJS.Timeout | undefined;

@@ -1,13 +1,17 @@
 /** Samples in InfluxDB (operating, `storage.influx`): sent by a thread of its own, with a spool while the server is away. */
+import { systemClock } from '../../../clock.ts';
 import type { Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
 import { startThread } from '../../../thread/rpc.ts';
+import type { Observations } from '../../ports/observations.ts';
 import type { SampleStore } from '../../ports/samples.ts';
 import { createSampleGatherer } from '../sample-gatherer.ts';
 import { packSamples } from '../wire.ts';
+import { packDetails } from './detail-wire.ts';
 import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxThreadData } from './influx-thread.ts';
 import type { InfluxWriterState } from './influx-writer.ts';
+import { createDependencyLines, heartbeatLine, incidentLines, transitionLine } from './observation-lines.ts';
 
 /** How to open the store. */
 export interface InfluxSamplesOptions {
@@ -18,6 +22,8 @@ export interface InfluxSamplesOptions {
   readonly spoolBytes?: number;
   /** Names of a service, for the tags; null: it is not known. */
   readonly labelsOf: (serviceId: number) => Pick<ServiceLabels, 'slug' | 'category'> | null;
+  /** Updates of incidents older than this are not written, milliseconds; default 90 days. */
+  readonly retentionMs?: number;
   readonly log: Log;
   /** Called if the thread ends unasked. */
   readonly onEnd?: (reason: Error) => void;
@@ -27,18 +33,24 @@ export interface InfluxSamplesOptions {
 export interface InfluxSamples extends SampleStore {
   /** Why samples do not reach the server, one line; null: they do. */
   problem(): string | null;
-  /** Samples given up since the start. */
+  /** Points given up since the start. */
   lost(): number;
+  /** Takes what goes beside the samples, on the same road. */
+  readonly observations: Observations;
 }
 
 const ENTRY = new URL('../../../../workers/samples-influx.ts', import.meta.url);
 const LOOK_MS = 1_000;
 const SPOOL_BYTES = 1024 ** 3;
+const RETENTION_MS = 90 * 86_400_000;
+/** Observations that wait for the thread; more than this means that it has stopped taking any. */
+const MOST_WAITING = 100_000;
 const NO_STATE: InfluxWriterState = { pending: 0, spoolBytes: 0, problem: null, lost: 0 };
 
 /** Opens the store. The server may be away: samples wait in the spool until it is there. */
 export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
-  const { settings, dataDir, spoolBytes = SPOOL_BYTES, labelsOf, log, onEnd } = options;
+  const { settings, dataDir, spoolBytes = SPOOL_BYTES, retentionMs = RETENTION_MS } = options;
+  const { labelsOf, log, onEnd } = options;
   const data: InfluxThreadData = { settings, dataDir, spoolBytes };
   const thread = startThread<InfluxMethods>(ENTRY, data, (reason) => {
     log.error({ problem: reason.message }, 'the thread that writes to InfluxDB has ended');
@@ -70,14 +82,45 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
 
   const gatherer = createSampleGatherer(async (samples) => {
     const packed = packSamples(samples);
-    note(await thread.call('append', [packed, newLabels(samples)], [packed.buffer]));
+    const details = packDetails(samples);
+    const buffers = details === null ? [packed.buffer] : [packed.buffer, details.buffer];
+    note(await thread.call('append', [packed, details, newLabels(samples)], buffers));
   });
+  const observed = createSampleGatherer<string>(async (lines) => note(await thread.call('write', [lines])));
+  let onTheWay = 0;
+  let dropped = 0;
+
+  const observe = (lines: readonly string[]): void => {
+    if (onTheWay + lines.length > MOST_WAITING) {
+      dropped += lines.length;
+      return;
+    }
+    onTheWay += lines.length;
+    const taken = observed.append(lines);
+    // It rejects where the thread has ended, which has been told.
+    taken
+      .catch(() => {})
+      .finally(() => {
+        onTheWay -= lines.length;
+      });
+  };
+  const dependencyLines = createDependencyLines();
+
+  const sendFirst = async (): Promise<void> => {
+    await Promise.all([gatherer.sendFirst(), observed.sendFirst()]);
+  };
+
   const look = setInterval(() => void thread.call('state', []).then(note, () => {}), LOOK_MS);
   look.unref();
 
   note(await thread.call('state', []));
   return {
     append: gatherer.append,
+    observations: {
+      transition: (transition) => observe([transitionLine(transition, labelsOf)]),
+      incident: (incident) => observe(incidentLines(incident, labelsOf, systemClock.now() - retentionMs)),
+      heartbeat: (heartbeat) => observe([heartbeatLine(heartbeat), ...dependencyLines(heartbeat)]),
+    },
     async query(query) {
       await gatherer.sendFirst();
       return await thread.call('query', [query]);
@@ -87,19 +130,19 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       return await thread.call('newest', [serviceId, limit]);
     },
     async flush() {
-      await gatherer.sendFirst();
+      await sendFirst();
       note(await thread.call('flush', []));
     },
     stats: () => ({
       appended: gatherer.appended,
-      pending: gatherer.waiting + state.pending,
+      pending: gatherer.waiting + onTheWay + state.pending,
       fileBytes: state.spoolBytes,
     }),
     problem: () => state.problem,
-    lost: () => state.lost,
+    lost: () => state.lost + dropped,
     async close() {
       clearInterval(look);
-      await gatherer.sendFirst();
+      await sendFirst();
       await thread.call('close', []);
       await thread.terminate();
     },

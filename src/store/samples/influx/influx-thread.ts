@@ -18,7 +18,13 @@ export interface InfluxThreadData {
 
 /** The thread's methods. */
 export type InfluxMethods = {
-  readonly append: (packed: Float64Array, labels: readonly ServiceLabels[]) => InfluxWriterState;
+  readonly append: (
+    packed: Float64Array,
+    details: Float64Array | null,
+    labels: readonly ServiceLabels[],
+  ) => InfluxWriterState;
+  /** Takes lines as they are. */
+  readonly write: (lines: readonly string[]) => InfluxWriterState;
   readonly state: () => InfluxWriterState;
   readonly flush: () => Promise<InfluxWriterState>;
   readonly query: (query: SampleQuery) => Promise<Bucket[]>;
@@ -32,9 +38,13 @@ export function createInfluxMethods({ settings, dataDir, spoolBytes }: InfluxThr
   const writer = createInfluxWriter(link, openSpool(dataDir, spoolBytes), systemClock);
   const lines = createLineWriter();
   return {
-    append(packed, labels) {
+    append(packed, details, labels) {
       lines.name(labels);
-      writer.append(lines.write(packed));
+      writer.append(lines.write(packed, details));
+      return writer.state();
+    },
+    write(observed) {
+      writer.append(observed);
       return writer.state();
     },
     state: writer.state,

@@ -1,13 +1,15 @@
 /** Samples as lines of InfluxDB's protocol; docs/influxdb.md describes tags and fields. */
 import { codeOf, isSuspect, latencyOf, STRIDE, verdictOf } from '../wire.ts';
+import { detailFields } from './detail-wire.ts';
 import { MEASUREMENT, type ServiceLabels } from './influx-settings.ts';
+import { serviceTags } from './line-text.ts';
 
 /** Writes lines; remembers the tags of each service. */
 export interface LineWriter {
   /** Names of services, to be told before their first sample and when they change. */
   name(labels: readonly ServiceLabels[]): void;
-  /** Lines of packed samples, in their order. Times are milliseconds. */
-  write(packed: Float64Array): string[];
+  /** Lines of packed samples and their packed details, in their order. Times are milliseconds. */
+  write(packed: Float64Array, details: Float64Array | null): string[];
 }
 
 /** Makes a writer. A sample of a service without a name carries its number alone. */
@@ -15,18 +17,15 @@ export function createLineWriter(): LineWriter {
   const series = new Map<number, string>();
   return {
     name(labels) {
-      for (const { serviceId, slug, category } of labels) {
-        // In the order of their names, as the server wants them for speed.
-        const tags = `category=${escapeTag(category)},service=${escapeTag(slug)},service_id=${serviceId}`;
-        series.set(serviceId, `${MEASUREMENT},${tags}`);
-      }
+      for (const one of labels) series.set(one.serviceId, `${MEASUREMENT},${serviceTags(one)}`);
     },
-    write(packed) {
+    write(packed, details) {
       const lines: string[] = [];
       for (let at = 0; at < packed.length; at += STRIDE) {
         const serviceId = packed[at] as number;
         const prefix = series.get(serviceId) ?? `${MEASUREMENT},service_id=${serviceId}`;
-        lines.push(`${prefix} ${fieldsOf(packed[at + 2] as number)} ${packed[at + 1]}`);
+        const detail = details === null ? '' : detailFields(details, at / STRIDE);
+        lines.push(`${prefix} ${fieldsOf(packed[at + 2] as number)}${detail} ${packed[at + 1]}`);
       }
       return lines;
     },
@@ -45,8 +44,4 @@ function fieldsOf(rest: number): string {
 
 function flag(is: boolean): string {
   return is ? '1i' : '0i';
-}
-
-function escapeTag(value: string): string {
-  return value.replaceAll(/[\n\r\t]/g, ' ').replaceAll(/([\\,= ])/g, '\\$1');
 }

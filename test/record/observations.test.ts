@@ -1,0 +1,110 @@
+/** What the record hands on beside samples, where a store keeps it. */
+import t from 'tap';
+import type { Incident } from '../../src/domain/incident.ts';
+import { NO_TIMING } from '../../src/domain/result.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import type { ObservedHeartbeat } from '../../src/store/ports/observations.ts';
+import { createMemoryRegistry } from '../support/memory-registry.ts';
+import { createWorld, failed503, good, makeService, START } from './record-world.ts';
+
+const MINUTE = 60_000;
+const TIMING = { ...NO_TIMING, dnsMs: 1, totalMs: 120 };
+
+function watcher() {
+  const incidents: Incident[] = [];
+  const heartbeats: ObservedHeartbeat[] = [];
+  return {
+    incidents,
+    heartbeats,
+    observations: {
+      incident: (incident: Incident) => void incidents.push(incident),
+      heartbeat: (heartbeat: ObservedHeartbeat) => void heartbeats.push(heartbeat),
+    },
+  };
+}
+
+t.test('it lets samples carry what a check found, only where somebody keeps it', async (t) => {
+  const results = [
+    good(1, START + 1, { timing: TIMING, certificateExpiresAt: START + MINUTE }),
+    failed503(1, START + MINUTE, { timing: TIMING }),
+    failed503(1, START + 2 * MINUTE, { blocked: true }),
+    failed503(1, START + 3 * MINUTE, { suspect: 'loop_late', timing: TIMING }),
+  ];
+  const { observations } = watcher();
+  const world = await createWorld({ observations });
+  world.record.takeResults(results);
+  await world.settle();
+  t.same(
+    world.samples.map(({ detail }) => detail),
+    [
+      { timing: TIMING, certificateExpiresAt: START + MINUTE, failure: null },
+      { timing: TIMING, certificateExpiresAt: null, failure: 'status' },
+      { timing: NO_TIMING, certificateExpiresAt: null, failure: null },
+      { timing: TIMING, certificateExpiresAt: null, failure: 'status' },
+    ],
+  );
+  const plain = await createWorld();
+  plain.record.takeResults(results);
+  await plain.settle();
+  t.same(
+    plain.samples,
+    world.samples.map(({ detail: _, ...sample }) => sample),
+  );
+  await Promise.all([world.record.stop(), plain.record.stop()]);
+});
+
+t.test('it tells of own incidents after they are written, through every fault of the registry', async (t) => {
+  const { incidents, observations } = watcher();
+  const registry = createMemoryRegistry([makeService(1)]);
+  const world = await createWorld({ observations, registry });
+  const check = async (result: ReturnType<typeof good>) => {
+    world.record.takeResults([result]);
+    await world.clock.advance(MINUTE);
+  };
+  await check(good(1, START));
+  registry.meet('answer_lost');
+  await check(failed503(1, START + MINUTE));
+  t.same(
+    [...new Set(incidents.map(({ id, status }) => `${id} ${status}`))],
+    ['own-1-2 investigating'],
+    'also where the answer to its writing was lost',
+  );
+  for (const minute of [2, 3, 4]) await check(good(1, START + minute * MINUTE));
+  t.match(incidents.at(-1), {
+    id: 'own-1-2',
+    status: 'resolved',
+    updates: [{ status: 'investigating' }, { status: 'monitoring' }, { status: 'resolved' }],
+  });
+  t.same(incidents.at(-1), registry.incidents.get('own-1-2'));
+  await world.record.stop();
+});
+
+t.test('it tells of heartbeats that were written, and of no start', async (t) => {
+  const { heartbeats, observations } = watcher();
+  const service = makeService(1, {
+    domain: 'shop.example',
+    origin: 'owner',
+    accountId: 7,
+    check: { ...DEFAULT_CHECK, kind: 'heartbeat' },
+    publicDependencies: true,
+  });
+  const world = await createWorld({ observations, services: [service] });
+  world.record.startListening();
+  const dependencies = [{ name: 'db', status: 'down' as const, latencyMs: 5 }];
+  const common = { domain: 'shop.example', timestamp: null, run: null };
+  for (const report of [
+    { ...common, kind: 'beat' as const, word: 'up' as const, dependencies },
+    { ...common, kind: 'start' as const, word: null, dependencies: null },
+    { ...common, kind: 'fail' as const, word: 'down' as const, timestamp: START - 5, dependencies: null },
+  ]) {
+    const receipt = world.record.takeHeartbeat({ report, accountId: 7, arrivedAt: START, body: '{}' });
+    await world.settle();
+    await receipt;
+  }
+  t.match(heartbeats, [
+    { service, at: START, status: 'up', responseTimeMs: 5, dependencies },
+    { service, at: START - 5, status: 'down', responseTimeMs: null, dependencies: null },
+  ]);
+  t.equal(heartbeats.length, 2);
+  await world.record.stop();
+});
