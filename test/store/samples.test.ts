@@ -54,6 +54,40 @@ function inProcess(tidies: boolean): () => Promise<SampleStore> {
   };
 }
 
+t.test('where another process reads what one writes', (t) => {
+  let appends = 0;
+  runSamplesContract(t, {
+    async open() {
+      const now = () => Date.UTC(2026, 10, 3);
+      const { book: writer, dataDir } = openBook(folder(), now);
+      const follower = createSampleBook({
+        database: openSamplesDatabase(dataDir),
+        rawRetentionMs: 90 * DAY,
+        rollupRetentionMs: 730 * DAY,
+        now,
+        follows: true,
+      });
+      return {
+        async append(samples) {
+          writer.append(packSamples(samples));
+          writer.flush();
+          // What was read from the journal may be in blocks when it is read again.
+          if (appends++ % 2 === 1) await writer.tidy();
+        },
+        query: async (query) => follower.query(query),
+        newest: async (serviceId, limit) => follower.newest(serviceId, limit),
+        flush: async () => {},
+        stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }),
+        async close() {
+          writer.close();
+          follower.close();
+        },
+      };
+    },
+  });
+  t.end();
+});
+
 t.test('while samples are in the journal', (t) => {
   runSamplesContract(t, { open: inProcess(false) });
   t.end();

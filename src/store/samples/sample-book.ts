@@ -16,6 +16,11 @@ export interface SampleBookOptions {
   readonly rawRetentionMs: number;
   readonly rollupRetentionMs: number;
   readonly now: () => number;
+  /**
+   * True: another process writes the file, and this book only reads. It then sees what that one has on disk. Default
+   * false.
+   */
+  readonly follows?: boolean;
 }
 
 /** State of the store after a call. */
@@ -57,12 +62,15 @@ export function createSampleBook({
   rawRetentionMs,
   rollupRetentionMs,
   now,
+  follows = false,
 }: SampleBookOptions): SampleBook {
   /** Samples that are in no block yet, by service, in the order of their arrival. */
   const buffers = new Map<number, Series>();
   let unwritten: Float64Array[] = [];
   let pending = 0;
   let journaled = 0;
+  let journalStart = 0;
+  let journalEnd = 0;
   let problem: string | null = null;
   let lost = 0;
   let tidying: Promise<void> | null = null;
@@ -81,11 +89,27 @@ export function createSampleBook({
     }
   };
 
-  for (const { bytes } of database.journal()) {
-    const packed = new Float64Array(bytes.slice().buffer);
-    journaled += packed.length / STRIDE;
-    buffer(packed);
-  }
+  const readJournal = (afterSeq: number) => {
+    for (const { seq, bytes } of database.journal(afterSeq)) {
+      const packed = new Float64Array(bytes.slice().buffer);
+      journaled += packed.length / STRIDE;
+      buffer(packed);
+      journalEnd = seq;
+    }
+  };
+  readJournal(0);
+
+  /** Reads on where another process writes. What it has moved into blocks meanwhile is not kept here twice. */
+  const follow = () => {
+    if (!follows) return;
+    const start = database.firstJournalSeq();
+    if (start !== journalStart) {
+      buffers.clear();
+      journalEnd = 0;
+    }
+    journalStart = start;
+    readJournal(journalEnd);
+  };
 
   const writeJournal = () => {
     if (unwritten.length === 0) return;
@@ -196,6 +220,7 @@ export function createSampleBook({
       return state();
     },
     query(query) {
+      follow();
       const { serviceId, from, to } = query;
       const bucketing = createBucketing(query);
       const [firstKey, lastKey] = [
@@ -225,6 +250,7 @@ export function createSampleBook({
       return bucketing.buckets();
     },
     newest(serviceId, limit) {
+      follow();
       let found = mergeSeries(EMPTY, buffers.get(serviceId) ?? EMPTY);
       const start = serviceId * DAYS;
       for (let end = start + DAYS - 1; ; ) {

@@ -24,7 +24,10 @@ export interface SamplesDatabase {
   /** Runs `work` in one transaction, on disk when it returns; rolls back and rethrows what it throws. */
   transaction<T>(work: () => T): T;
   addToJournal(bytes: Uint8Array): void;
-  journal(): Iterable<{ readonly seq: number; readonly bytes: Uint8Array }>;
+  /** Entries after `afterSeq`, in their order. */
+  journal(afterSeq: number): Iterable<{ readonly seq: number; readonly bytes: Uint8Array }>;
+  /** Of the oldest entry that is there; 0: there is none. */
+  firstJournalSeq(): number;
   lastJournalSeq(): number;
   cutJournal(upToSeq: number): void;
   block(key: number): Uint8Array | null;
@@ -67,6 +70,7 @@ export function openSamplesDatabase(dataDir: string): SamplesDatabase {
   const addToJournal = database.prepare('INSERT INTO journal (bytes) VALUES (?)');
   const cutJournal = database.prepare('DELETE FROM journal WHERE seq <= ?');
   const lastSeq = database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal');
+  const firstSeq = database.prepare('SELECT coalesce(min(seq), 0) AS seq FROM journal');
   const block = database.prepare('SELECT bytes FROM blocks WHERE key = ?');
   const putBlock = database.prepare('INSERT OR REPLACE INTO blocks (key, bytes) VALUES (?, ?)');
   const blocks = database.prepare('SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key');
@@ -101,10 +105,12 @@ export function openSamplesDatabase(dataDir: string): SamplesDatabase {
       }
     },
     addToJournal: (bytes) => void addToJournal.run(bytes),
-    *journal() {
-      const rows = database.prepare('SELECT seq, bytes FROM journal ORDER BY seq');
-      for (const row of rows.iterate()) yield { seq: Number(row.seq), bytes: row.bytes as Uint8Array };
+    *journal(afterSeq) {
+      const rows = database.prepare('SELECT seq, bytes FROM journal WHERE seq > ? ORDER BY seq');
+      for (const row of rows.iterate(afterSeq))
+        yield { seq: Number(row.seq), bytes: row.bytes as Uint8Array };
     },
+    firstJournalSeq: () => Number(firstSeq.get()?.seq ?? 0),
     lastJournalSeq: () => Number(lastSeq.get()?.seq ?? 0),
     cutJournal: (upToSeq) => void cutJournal.run(upToSeq),
     block: (key) => (block.get(key)?.bytes as Uint8Array | undefined) ?? null,

@@ -8,6 +8,8 @@ export interface SamplesThreadData {
   readonly dataDir: string;
   readonly rawRetentionMs: number;
   readonly rollupRetentionMs: number;
+  /** Another process writes; this one only reads. */
+  readonly follows: boolean;
 }
 
 /** The thread's methods; `open` comes first. */
@@ -37,6 +39,7 @@ export function createSamplesMethods(data: SamplesThreadData): SamplesMethods {
     open() {
       const now = () => systemClock.now();
       book = createSampleBook({ ...data, database: openSamplesDatabase(data.dataDir), now });
+      if (data.follows) return;
       const quietly = (work: () => unknown) => async () => {
         try {
           await work();

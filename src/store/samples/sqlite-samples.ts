@@ -15,6 +15,8 @@ export interface SamplesOptions {
   readonly rawRetentionMs: number;
   /** How long hourly summaries are kept, milliseconds. */
   readonly rollupRetentionMs: number;
+  /** True: another process writes the store, and this one only reads. Default false. */
+  readonly follows?: boolean;
   readonly log: Log;
   /** Called if the thread ends unasked. */
   readonly onEnd?: (reason: Error) => void;
@@ -31,8 +33,8 @@ const NO_STATE: SampleBookState = { pending: 0, fileBytes: 0, problem: null, los
 
 /** Opens the store. Rejects with a sentence that says what to do; its `code` is `samples_unusable` or `samples_newer`. */
 export async function openSamples(options: SamplesOptions): Promise<SqliteSamples> {
-  const { dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd } = options;
-  const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs };
+  const { dataDir, rawRetentionMs, rollupRetentionMs, follows = false, log, onEnd } = options;
+  const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs, follows };
   const thread = startThread<SamplesMethods>(ENTRY, data, (reason) => {
     log.error({ problem: reason.message }, 'the thread of the sample store has ended');
     onEnd?.(reason);
