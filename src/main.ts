@@ -164,6 +164,8 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     openStreams: () => api.openStreams,
     feeds: { health: board.feeds, polls: vendors.polls },
     redis,
+    stores: stores.parts,
+    site: { url: siteUrl, version: VERSION },
   });
 
   // Changes of the list, whoever makes them: the catalogue, a command, the API, a heartbeat.

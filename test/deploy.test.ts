@@ -68,6 +68,8 @@ t.test('it alerts on metrics that there are', async (t) => {
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     redis: null,
+    stores: () => ({}),
+    site: { url: 'http://localhost:8080', version: '1.0.0' },
   });
   const text = await metrics.render();
   const { groups } = parse(read('deploy/alerts.yaml')) as {

@@ -12,6 +12,8 @@ export interface Metrics {
   gaugeBy(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
   /** A counter that is kept elsewhere and only ever grows. */
   counter(name: string, help: string, read: () => number): void;
+  /** Facts that do not change while the program runs, as labels of a gauge that is always 1. */
+  info(name: string, help: string, facts: Readonly<Record<string, string>>): void;
   /** Notes an answered request; `seconds` from its arrival to the end of its answer. */
   noteRequest(route: string, status: number, seconds: number): void;
 }
@@ -71,6 +73,9 @@ export function createMetrics(): Metrics {
           seen = Math.max(seen, value);
         },
       });
+    },
+    info(name, help, facts) {
+      new Gauge({ name, help, labelNames: Object.keys(facts), registers: [registry] }).set(facts, 1);
     },
     noteRequest(route, status, seconds) {
       requests.inc({ route, status });

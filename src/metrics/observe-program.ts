@@ -29,7 +29,15 @@ export interface ObservedParts {
       readonly suspectCount: number;
     };
   };
-  readonly samples: { stats(): SampleStoreStats };
+  readonly samples: {
+    stats(): SampleStoreStats;
+    /** Samples given up since the start; absent: this store gives none up. */
+    lost?(): number;
+  };
+  /** Stores outside of the process, by their names; why one is away, null: it answers. */
+  readonly stores: () => Readonly<Record<string, { readonly problem: string | null }>>;
+  /** What this program is, for links and for those who look after several. */
+  readonly site: { readonly url: string; readonly version: string };
   readonly directory: { all(): readonly Service[] };
   readonly status: Pick<StatusStore, 'get'>;
   readonly openStreams: () => number;
@@ -57,6 +65,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
       fleet.report().hosts.reduce((most, host) => Math.max(most, host === null ? 0 : read(host)), 0);
   const seconds = (ms: number) => ms / 1_000;
 
+  metrics.info('upbeat_site_info', 'Address of the site, and version of the program.', { ...parts.site });
   metrics.gaugeBy('upbeat_services', 'Services by present status.', 'status', () => {
     const counts: Record<string, number> = Object.fromEntries(SERVICE_STATUSES.map((word) => [word, 0]));
     for (const { id } of directory.all()) {
@@ -122,6 +131,20 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'upbeat_samples_file_bytes',
     'Size of the sample store on disk.',
     () => samples.stats().fileBytes,
+  );
+  metrics.counter(
+    'upbeat_samples_lost_total',
+    'Samples given up, because the store was away for longer than the spool could hold.',
+    () => samples.lost?.() ?? 0,
+  );
+  metrics.gaugeBy(
+    'upbeat_store_connected',
+    '1: the store outside of the process answers; 0: it is away. Those that are used.',
+    'store',
+    () =>
+      Object.fromEntries(
+        Object.entries(parts.stores()).map(([store, { problem }]) => [store, problem === null ? 1 : 0]),
+      ),
   );
   const { feeds } = parts;
   metrics.gauge('upbeat_feeds', 'Status pages that are read.', () => feeds.health().length);

@@ -1,6 +1,7 @@
 /** The figures for Prometheus. */
 import t from 'tap';
 import { createMetrics } from '../../src/metrics/metrics.ts';
+import { observeProgram } from '../../src/metrics/observe-program.ts';
 
 const lines = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
   (await metrics.render()).split('\n').filter((line) => line.startsWith(name));
@@ -54,4 +55,38 @@ t.test('it counts requests and their times, and keeps two sets apart', async (t)
   t.ok(durations.includes('upbeat_http_request_duration_seconds_count{route="/healthz"} 2'));
   t.strictSame(await lines(two, 'upbeat_http_requests_total'), []);
   t.match(one.contentType, /^text\/plain/);
+});
+
+t.test('it tells facts as labels', async (t) => {
+  const metrics = createMetrics();
+  metrics.info('upbeat_site_info', 'The site.', { url: 'https://up.example', version: '1.2.3' });
+  t.strictSame(await lines(metrics, 'upbeat_site_info'), [
+    'upbeat_site_info{url="https://up.example",version="1.2.3"} 1',
+  ]);
+});
+
+t.test('it tells which stores answer, and what was given up', async (t) => {
+  const metrics = createMetrics();
+  let problem: string | null = null;
+  observeProgram(metrics, {
+    fleet: { report: () => ({ services: 0, restarts: 0, checksDone: 0, hosts: [] }) },
+    record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
+    samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }), lost: () => 7 },
+    directory: { all: () => [] },
+    status: { get: () => null },
+    openStreams: () => 0,
+    feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
+    stores: () => ({ influx: { problem }, redis: { problem: null } }),
+    site: { url: 'https://up.example', version: '1.2.3' },
+  });
+  t.strictSame(await lines(metrics, 'upbeat_samples_lost_total'), ['upbeat_samples_lost_total 7']);
+  t.strictSame(await lines(metrics, 'upbeat_store_connected'), [
+    'upbeat_store_connected{store="influx"} 1',
+    'upbeat_store_connected{store="redis"} 1',
+  ]);
+  problem = 'connection refused';
+  t.strictSame(await lines(metrics, 'upbeat_store_connected'), [
+    'upbeat_store_connected{store="influx"} 0',
+    'upbeat_store_connected{store="redis"} 1',
+  ]);
 });

@@ -1,0 +1,181 @@
+/** The fleet at a glance: what is up, what is not, what is slow, what flaps, and what is being said about it. */
+import { GraphDrawStyle, TableSortByFieldStateBuilder } from '@grafana/grafana-foundation-sdk/common';
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { buildDashboard } from './dashboard.ts';
+import { PROMETHEUS } from './data-sources.ts';
+import { latencyHeatMap } from './heat-map.ts';
+import { lines, rows, TRUSTED } from './influx-query.ts';
+import { CELL, DASHBOARD_UIDS, serviceLink, servicePage } from './links.ts';
+import {
+  colouredCells,
+  fixedColour,
+  HIDDEN,
+  linkedCells,
+  type Question,
+  STATUS_CELLS,
+  stacked,
+  stat,
+  table,
+} from './panels.ts';
+import { series } from './prometheus-query.ts';
+import {
+  countSteps,
+  latencySteps,
+  noneSteps,
+  plainSteps,
+  STATUS_COLOURS,
+  uptimeSteps,
+} from './status-colours.ts';
+import { categoryVariable, siteVariable } from './variables.ts';
+
+const OF_CATEGORY = '$timeFilter AND "category" =~ /^$category$/';
+const TO_SERVICE = linkedCells(serviceLink(CELL), servicePage(CELL));
+
+/** Makes it. */
+export function fleetOverview(): Dashboard {
+  return buildDashboard({
+    uid: DASHBOARD_UIDS.fleet,
+    title: 'Upbeat: the fleet',
+    description:
+      'All services: their statuses, the slowest, those that flap, those that were down most, incidents.',
+    from: 'now-6h',
+    variables: [categoryVariable('upbeat_check'), siteVariable()],
+    panels: [
+      statusCount('up', 'Operational', 'Services whose last check was good and quick.'),
+      statusCount('slow', 'Slow', 'Services whose last check took over three seconds.'),
+      statusCount('down', 'Down', 'Services whose last check failed, re-checks included.'),
+      stat({
+        title: 'Uptime',
+        description:
+          'Share of the checks that were good or slow. Checks that failed by our own fault do not count.',
+        unit: 'percentunit',
+        width: 6,
+        questions: [lines(`SELECT 1 - mean("down") AS "uptime" FROM "upbeat_check" WHERE ${TRUSTED}`)],
+      })
+        .decimals(3)
+        .thresholds(uptimeSteps()),
+      stat({
+        title: 'Checks of our own fault',
+        description:
+          'Checks that failed while our own connection or machine was at fault: they accuse no service.',
+        unit: 'short',
+        width: 6,
+        questions: [lines(`SELECT sum("suspect") AS "suspect" FROM "upbeat_check" WHERE ${OF_CATEGORY}`)],
+      }).thresholds(noneSteps()),
+      stacked({
+        title: 'Statuses of all services',
+        description: 'How many services are up, slow, down and not yet checked, of all categories.',
+        unit: 'short',
+        width: 12,
+        from: PROMETHEUS,
+        questions: [series('sum by (status) (upbeat_services)', '{{status}}')],
+      })
+        .overrideByName('up', [fixedColour(STATUS_COLOURS.up)])
+        .overrideByName('slow', [fixedColour(STATUS_COLOURS.slow)])
+        .overrideByName('down', [fixedColour(STATUS_COLOURS.down)])
+        .overrideByName('unknown', [fixedColour(STATUS_COLOURS.unknown)]),
+      stacked({
+        title: 'Slow and down',
+        description:
+          'How many services of the category were slow, and how many down, at some time in each interval.',
+        unit: 'short',
+        width: 12,
+        questions: [
+          // Nothing is filled in the inner question: InfluxDB 1.6 would answer the outer one service by service.
+          lines(`
+            SELECT sum("slow") AS "slow", sum("down") AS "down"
+            FROM (SELECT max("slow") AS "slow", max("down") AS "down" FROM "upbeat_check" WHERE ${TRUSTED}
+              GROUP BY time($__interval), "service" fill(none))
+            WHERE $timeFilter GROUP BY time($__interval) fill(none)`),
+        ],
+      })
+        .drawStyle(GraphDrawStyle.Bars)
+        // A shorter interval than that of the checks would hold some services and leave out others.
+        .interval('5m')
+        .overrideByName('slow', [fixedColour(STATUS_COLOURS.slow)])
+        .overrideByName('down', [fixedColour(STATUS_COLOURS.down)]),
+      latencyHeatMap(24),
+      ranking({
+        title: 'Slowest',
+        description: 'The ten services with the largest 95th percentile of latency.',
+        column: 'p95',
+        query: `SELECT top("p95", "service", 10) AS "p95"
+          FROM (SELECT percentile("latency_ms", 95) AS "p95" FROM "upbeat_check"
+            WHERE ${TRUSTED} AND "timed" = 1 GROUP BY "service")`,
+        cells: colouredCells('ms', latencySteps()),
+        worst: 'most',
+      }),
+      ranking({
+        title: 'Worst uptime',
+        description: 'The ten services with the smallest share of good or slow checks.',
+        column: 'uptime',
+        query: `SELECT bottom("uptime", "service", 10) AS "uptime"
+          FROM (SELECT 1 - mean("down") AS "uptime" FROM "upbeat_check" WHERE ${TRUSTED} GROUP BY "service")`,
+        cells: [...colouredCells('percentunit', uptimeSteps()), { id: 'decimals', value: 3 }],
+        worst: 'least',
+      }),
+      ranking({
+        title: 'Flapping',
+        description: 'The ten services whose status changed most often.',
+        column: 'changes',
+        query: `SELECT top("changes", "service", 10) AS "changes"
+          FROM (SELECT count("status") AS "changes" FROM "upbeat_transition" WHERE ${OF_CATEGORY} GROUP BY "service")`,
+        cells: colouredCells('short', countSteps(4, 10)),
+        worst: 'most',
+      }),
+      table({
+        title: 'Incidents',
+        description:
+          'What was said of services, newest first: by our own checks, and by the vendors’ status pages.',
+        unit: 'none',
+        width: 14,
+        height: 10,
+        questions: [
+          rows(`SELECT "service", "title", "status", "severity", "source" FROM "upbeat_incident"
+            WHERE ${OF_CATEGORY} ORDER BY time DESC LIMIT 50`),
+        ],
+      }).overrideByName('service', [TO_SERVICE]),
+      table({
+        title: 'Changes of status',
+        description: 'The last fifty changes, newest first, with their reasons.',
+        unit: 'none',
+        width: 10,
+        height: 10,
+        questions: [
+          rows(`SELECT "service", "from", "to", "reason" FROM "upbeat_transition"
+            WHERE ${OF_CATEGORY} ORDER BY time DESC LIMIT 50`),
+        ],
+      })
+        .overrideByName('service', [TO_SERVICE])
+        .overrideByName('from', [...STATUS_CELLS])
+        .overrideByName('to', [...STATUS_CELLS]),
+    ],
+  });
+}
+
+function statusCount(status: 'up' | 'slow' | 'down', title: string, description: string) {
+  const question: Question = lines(`
+    SELECT sum("is") AS "${status}"
+    FROM (SELECT last("${status}") AS "is" FROM "upbeat_check" WHERE ${TRUSTED} GROUP BY "service")`);
+  const steps = status === 'up' ? plainSteps(STATUS_COLOURS.up) : noneSteps(STATUS_COLOURS[status]);
+  return stat({ title, description, unit: 'short', width: 4, questions: [question] })
+    .timeFrom('15m')
+    .thresholds(steps);
+}
+
+interface Ranking {
+  readonly title: string;
+  readonly description: string;
+  readonly column: string;
+  readonly query: string;
+  readonly cells: { id: string; value: unknown }[];
+  readonly worst: 'most' | 'least';
+}
+
+function ranking({ title, description, column, query, cells, worst }: Ranking) {
+  return table({ title, description, unit: 'none', width: 8, height: 10, questions: [rows(query)] })
+    .sortBy([new TableSortByFieldStateBuilder().displayName(column).desc(worst === 'most')])
+    .overrideByName('Time', [HIDDEN])
+    .overrideByName('service', [TO_SERVICE])
+    .overrideByName(column, cells);
+}

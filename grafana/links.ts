@@ -1,0 +1,57 @@
+/** Ways from one dashboard to the next, and to Upbeat's own pages. */
+
+import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
+import {
+  type DashboardLink,
+  DashboardLinkBuilder,
+  DashboardLinkType,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+
+/** The mark of all of Upbeat's dashboards. */
+export const TAG = 'upbeat';
+
+/** Unique ids of the dashboards; part of their addresses. */
+export const DASHBOARD_UIDS = {
+  fleet: 'upbeat-fleet',
+  service: 'upbeat-service',
+  heartbeats: 'upbeat-heartbeats',
+  program: 'upbeat-program',
+} as const;
+
+/** The value of the cell that is clicked, for the addresses of links in tables. */
+export const CELL = `\${__value.raw}`;
+
+/** The links at the head of each dashboard: the other dashboards with the same time and choice, and the site. */
+export function headLinks(): Builder<DashboardLink>[] {
+  return [
+    new DashboardLinkBuilder('Upbeat')
+      .type(DashboardLinkType.Dashboards)
+      .tags([TAG])
+      .asDropdown(true)
+      .includeVars(true)
+      .keepTime(true),
+    pageLink('Home page', '/'),
+    pageLink('API', '/docs'),
+  ];
+}
+
+/** A page of the site. `path` may hold variables of Grafana. */
+export function pageLink(title: string, path: string): DashboardLinkBuilder {
+  return new DashboardLinkBuilder(title)
+    .type(DashboardLinkType.Link)
+    .icon('external link')
+    .url(`\${site}${path}`)
+    .targetBlank(true);
+}
+
+/** The dashboard of one service; `slug` may hold variables of Grafana. The time goes along. */
+export function serviceLink(slug: string): DashboardLinkBuilder {
+  return new DashboardLinkBuilder('Show this service').url(
+    `/d/${DASHBOARD_UIDS.service}?var-service=${slug}&\${__url_time_range}`,
+  );
+}
+
+/** The service's page on the site. */
+export function servicePage(slug: string): DashboardLinkBuilder {
+  return pageLink("The service's page in Upbeat", `/status/${slug}`);
+}
