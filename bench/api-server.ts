@@ -109,6 +109,7 @@ async function upbeat(): Promise<number> {
       anonymousPerMinute: NO_LIMIT,
       authenticatedPerMinute: NO_LIMIT,
       intervalMs: 300_000,
+      slowOverMs: 3_000,
       silenceMs: 600_000,
       domainsPerAccount: 100,
       version: '0.0.0',

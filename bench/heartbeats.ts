@@ -113,6 +113,7 @@ async function openWorld(dataDir: string) {
       version: 'bench',
       trustedProxies: [],
       intervalMs: 300_000,
+      slowOverMs: 3_000,
       silenceMs: 600_000,
       domainsPerAccount: 100,
       anonymousPerMinute: NO_LIMIT,

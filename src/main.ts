@@ -132,6 +132,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     settings: {
       siteUrl,
       intervalMs,
+      slowOverMs: checks.slowOverMs,
       version: VERSION,
       trustedProxies: http.trustedProxies,
       anonymousPerMinute: config.limits.anonymousPerMinute,

@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1 document, made from the schemas that the API itself uses. */
 import type { ApiLimits } from './api-limits.ts';
-import { BADGE_QUERY } from './badge-route.ts';
 import { EVENTS_QUERY } from './events-route.ts';
 import { HISTORY_QUERY } from './history-route.ts';
+import { badgeOperation } from './openapi-badge.ts';
 import { heartbeatPaths } from './openapi-heartbeats.ts';
 import {
   INCIDENT_ID,
@@ -240,35 +240,6 @@ function atomOperation(
         401: 'The API key is not valid.',
         ...(parameters.length === 0 ? {} : { 404: 'There is no such service.' }),
         429: 'Too many requests; a feed counts like the rest of the API.',
-      }),
-    },
-  };
-}
-
-function badgeOperation(): OpenApiOperation {
-  const slug = SLUG(
-    'The domain with each dot replaced by a dash; .png at its end is accepted.',
-    'github-com',
-  );
-  return {
-    operationId: 'getBadge',
-    tags: ['Badges'],
-    summary: 'The status badge of a service',
-    description:
-      'A PNG of 280 by 36 pixels: Operational, Slow, Down or Unknown. In grey with its age where the status is stale.',
-    parameters: [slug, ...queryParameters(BADGE_QUERY)],
-    responses: {
-      200: {
-        description: 'The picture, to be kept by shared caches for 300 seconds.',
-        headers: LIMIT_HEADERS,
-        content: { 'image/png': { schema: { type: 'string', contentMediaType: 'image/png' } } },
-      },
-      304: { description: 'The client has it already; this costs nothing of the limit.' },
-      ...problems({
-        400: 'The theme is not known.',
-        401: 'The API key is not valid.',
-        404: 'There is no such service.',
-        429: 'Too many requests; pictures have a limit of their own.',
       }),
     },
   };

@@ -10,7 +10,7 @@ import type { StatusStore } from '../store/ports/status.ts';
 import { type PageSources, pageRoutes } from '../web/page-routes.ts';
 import type { ApiLimits } from './api-limits.ts';
 import { atomRoutes } from './atom-routes.ts';
-import { type BadgeText, badgeRoute } from './badge-route.ts';
+import { type BadgeText, badgeRoutes } from './badge-route.ts';
 import { type DependencySources, dependencyRoutes } from './dependency-routes.ts';
 import { createEventStreams, type EventStreams } from './events-route.ts';
 import type { Route } from './exchange.ts';
@@ -29,6 +29,8 @@ export interface RouteSources {
     /** Without a slash at its end. */
     readonly siteUrl: string;
     readonly intervalMs: number;
+    /** A response that takes longer is slow. */
+    readonly slowOverMs: number;
     readonly version: string;
   };
   readonly directory: ServiceDirectory;
@@ -75,7 +77,7 @@ export function createRoutes(sources: RouteSources): {
     limits,
     now,
   } = sources;
-  const { intervalMs, siteUrl, version } = settings;
+  const { intervalMs, slowOverMs, siteUrl, version } = settings;
   const streams = createEventStreams(sources);
   const bytes = createServiceBytes({ status, intervalMs, now, vendorOf });
   return {
@@ -88,7 +90,7 @@ export function createRoutes(sources: RouteSources): {
       ...dependencyRoutes({ directory, registry }),
       historyRoute({ directory, samples, now }),
       streams.route,
-      badgeRoute({ directory, status, renderBadge, intervalMs, now }),
+      ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, slowOverMs, now }),
       openApiRoute(siteUrl, version, limits),
       ...systemRoutes(readiness, metrics),
       ...pageRoutes({ ...sources, intervalMs, siteUrl, version }),

@@ -235,6 +235,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       anonymousPerMinute: options.anonymousPerMinute ?? 100_000,
       authenticatedPerMinute: options.authenticatedPerMinute ?? 200_000,
       intervalMs: 300_000,
+      slowOverMs: 3_000,
       version: '1.2.3',
       silenceMs: 600_000,
       domainsPerAccount: 100,
