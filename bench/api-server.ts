@@ -119,6 +119,7 @@ async function upbeat(): Promise<number> {
     samples: { query: async () => [] },
     vendorOf: () => null,
     owners: null,
+    ownedPages: null,
     heartbeats: { takeHeartbeat: () => Promise.reject(new Error('no heartbeats here')), noteRefusal() {} },
     registry: {
       dependenciesOf: async () => ({ reportedAt: null, dependencies: [], changes: [] }),

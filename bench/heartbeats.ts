@@ -126,6 +126,7 @@ async function openWorld(dataDir: string) {
     heartbeats: record,
     vendorOf: () => null,
     owners: null,
+    ownedPages: null,
     renderBadge: async () => Buffer.alloc(0),
     watchTransitions: record.watchTransitions,
     readiness: () => ({ phase: 'serving', prober: record.prober(), parts: {} }),

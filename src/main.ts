@@ -146,6 +146,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     registry,
     heartbeats: record,
     owners: owners.door,
+    ownedPages: registry,
     vendorOf: (service) => board.word(service.id, service.statusPage),
     renderBadge: renderer.badge,
     watchTransitions,

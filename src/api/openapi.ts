@@ -28,6 +28,7 @@ import {
   StatusSchema,
   VendorSchema,
 } from './schemas.ts';
+import { statusPagePaths } from './status-page-routes.ts';
 import { MAINTENANCE_QUERY } from './vendor-routes.ts';
 
 /** The document. */
@@ -152,12 +153,18 @@ export function openApiDocument(siteUrl: string, version: string, limits: ApiLim
         ),
       },
       ...heartbeatPaths(limits),
+      ...statusPagePaths(),
       '/api/v1/events': { get: eventsOperation() },
       '/incidents.atom': {
         get: atomOperation('followIncidents', 'Incidents of all services as an Atom feed', []),
       },
       '/status/{slug}/incidents.atom': {
         get: atomOperation('followServiceIncidents', 'Incidents of one service as an Atom feed', [PAGE_SLUG]),
+      },
+      '/p/{slug}/incidents.atom': {
+        get: atomOperation('followPageIncidents', 'Incidents of a status page as an Atom feed', [
+          SLUG('The status page.', 'acme'),
+        ]),
       },
       '/api/badge/{slug}': { get: badgeOperation() },
     },

@@ -12,6 +12,7 @@ export const PROBLEMS = {
   dependencies_private: { status: 403, title: 'Dependencies are not public' },
   service_not_found: { status: 404, title: 'Service not found' },
   incident_not_found: { status: 404, title: 'Incident not found' },
+  page_not_found: { status: 404, title: 'Status page not found' },
   route_not_found: { status: 404, title: 'No such route' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   body_too_large: { status: 413, title: 'Body too large' },

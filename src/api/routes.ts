@@ -20,6 +20,7 @@ import { openApiRoute } from './openapi-route.ts';
 import { readingRoutes } from './reading-routes.ts';
 import { createServiceBytes } from './service-bytes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
+import { type StatusPageSources, statusPageRoutes } from './status-page-routes.ts';
 import { type Readiness, systemRoutes } from './system-routes.ts';
 import { type VendorSources, vendorRoutes } from './vendor-routes.ts';
 
@@ -37,6 +38,7 @@ export interface RouteSources {
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query'>;
   readonly owners: PageSources['owners'];
+  readonly ownedPages: StatusPageSources['pages'] | null;
   readonly registry: Pick<
     Registry,
     | 'listIncidents'
@@ -71,6 +73,7 @@ export function createRoutes(sources: RouteSources): {
     samples,
     registry,
     vendorOf,
+    ownedPages,
     renderBadge,
     readiness,
     metrics,
@@ -88,6 +91,9 @@ export function createRoutes(sources: RouteSources): {
       ...atomRoutes({ directory, registry, siteUrl }),
       ...heartbeatRoutes(sources.heartbeats, { siteUrl, now }),
       ...dependencyRoutes({ directory, registry }),
+      ...(ownedPages === null
+        ? []
+        : statusPageRoutes({ directory, status, pages: ownedPages, intervalMs, siteUrl, now })),
       historyRoute({ directory, samples, now }),
       streams.route,
       ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, slowOverMs, now }),

@@ -9,6 +9,9 @@ export interface AssetAddresses {
   readonly style: string;
   readonly docsScript: string;
   readonly copyScript: string;
+  /** Status pages of owners, and the frame that other sites show. */
+  readonly statusPageStyle: string;
+  readonly embedFrameScript: string;
   readonly icon: string;
 }
 
@@ -34,6 +37,8 @@ export function createAssets(): { readonly addresses: AssetAddresses; readonly r
       style: add('style', 'css'),
       docsScript: add('docs', 'js'),
       copyScript: add('copy', 'js'),
+      statusPageStyle: add('status-page', 'css'),
+      embedFrameScript: add('embed-frame', 'js'),
       icon: add('favicon', 'svg'),
     },
     route: {

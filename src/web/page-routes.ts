@@ -14,9 +14,11 @@ import { createSiteCookie } from './cookies.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import type { DashboardSources } from './dashboard/dashboard-sources.ts';
 import { docsPage } from './docs-page.ts';
+import { embedScript } from './embed-script.ts';
 import { homePage } from './home-page.ts';
 import { servicePage } from './service-page.ts';
 import { signInPages } from './sign-in-pages.ts';
+import { type StatusPageViewSources, statusPages } from './status-page.ts';
 import { createViews, type RenderPage } from './views.ts';
 
 /** What pages read from. */
@@ -31,6 +33,8 @@ export interface PageSources {
     'providers' | 'sessions' | 'proofs' | 'registry' | 'samples'
   > | null;
   readonly log: Log;
+  /** Where status pages of owners are; null: this site has none. */
+  readonly ownedPages: StatusPageViewSources['pages'] | null;
   readonly vendorOf: (service: Service) => VendorWord | null;
   readonly limits: () => ApiLimits;
   readonly readiness: () => Readiness;
@@ -49,9 +53,15 @@ export function pageRoutes(sources: PageSources): Route[] {
     homePage(render, sources),
     servicePage(render, sources),
     docsPage(render, sources.siteUrl, sources.version, sources.limits),
+    ...ownersPages(render, sources),
     ...ownerRoutes(render, sources),
     assets.route,
   ];
+}
+
+function ownersPages(render: RenderPage, sources: PageSources): Route[] {
+  const { ownedPages: pages } = sources;
+  return pages === null ? [] : [...statusPages(render, { ...sources, pages }), embedScript()];
 }
 
 function ownerRoutes(render: RenderPage, sources: PageSources): Route[] {

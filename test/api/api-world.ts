@@ -22,6 +22,7 @@ import type { Dependencies, FailingDependency } from '../../src/store/ports/hear
 import type { ApiKey, IncidentQuery, MaintenanceQuery } from '../../src/store/ports/registry.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import { createPageShelf } from './page-shelf.ts';
 
 /** When the clock of a test stands. */
 export const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
@@ -228,6 +229,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       return maintenances.slice(query.offset, query.offset + query.limit);
     },
   };
+  const shelf = createPageShelf({ incidents, maintenances });
   const api = createApi({
     settings: {
       siteUrl: options.siteUrl ?? 'https://upbeat.test',
@@ -251,6 +253,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     registry,
     owners: null,
+    ownedPages: shelf.book,
     heartbeats: {
       async takeHeartbeat(received: ReceivedHeartbeat) {
         const fault = faults.heartbeats;
@@ -300,6 +303,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     transitions,
     incidents,
     maintenances,
+    /** Status pages of owners. */
+    shelf,
     vendorWords,
     listeners,
     asked,

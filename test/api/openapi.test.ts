@@ -3,6 +3,7 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { ProblemSchema } from '../../src/api/schemas.ts';
 import { from, incident, service, startApi } from './api-world.ts';
+import { ownedPage } from './page-shelf.ts';
 
 interface Parameter {
   readonly name: string;
@@ -30,6 +31,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
   const world = await startApi({ services: [service(1, 'shop', { publicDependencies: true })] });
   t.teardown(world.close);
   world.incidents.push(incident('own-1-1', 1));
+  for (const slug of ['shop', 'shop-example'])
+    world.shelf.put(ownedPage(slug, { groups: [{ name: 'Web', services: [1] }] }));
   const answer = await world.get('/api/v1/openapi.json');
   const document = answer.json as Document;
   t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
@@ -49,12 +52,14 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/incidents/{slug}',
     '/api/v1/incidents/{slug}/{id}',
     '/api/v1/maintenance',
+    '/api/v1/pages/{slug}',
     '/api/v1/services',
     '/api/v1/services/{slug}/dependencies',
     '/api/v1/services/{slug}/history',
     '/api/v1/services/{slug}/vendor',
     '/api/v1/status/{slug}',
     '/incidents.atom',
+    '/p/{slug}/incidents.atom',
     '/status/{slug}/incidents.atom',
   ]);
   const ajv = new Ajv({ strict: false, allErrors: true });

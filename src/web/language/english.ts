@@ -8,6 +8,7 @@ import type { IncidentStatus, Severity } from '../../domain/incident.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import { englishService } from './english-service.ts';
 import { englishServicePage } from './english-service-page.ts';
+import { englishStatusPage } from './english-status-page.ts';
 import { age, type Moment, say } from './phrase.ts';
 
 /** The words of the site in English. */
@@ -100,6 +101,7 @@ export const english = {
   },
   service: englishService,
   page: englishServicePage,
+  statusPage: englishStatusPage,
 };
 
 /** What every language has. */

@@ -2,6 +2,7 @@
 import type { Words } from './english.ts';
 import { germanService } from './german-service.ts';
 import { germanServicePage } from './german-service-page.ts';
+import { germanStatusPage } from './german-status-page.ts';
 import { age, say } from './phrase.ts';
 
 /** The words of the site in German. */
@@ -92,4 +93,5 @@ export const german: Words = {
   },
   service: germanService,
   page: germanServicePage,
+  statusPage: germanStatusPage,
 };

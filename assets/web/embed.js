@@ -1,0 +1,27 @@
+// Puts a status page into another site: <script src="https://THIS-SITE/embed.js" data-page="SLUG" async></script>
+// An optional data-theme is "light" or "dark", an optional data-lang a language of the page.
+(() => {
+  const script = document.currentScript;
+  const slug = script?.dataset.page ?? '';
+  if (!/^[a-z0-9-]{1,60}$/.test(slug)) {
+    console.error('embed.js: data-page names no status page');
+    return;
+  }
+  const site = new URL(script.src).origin;
+  const address = new URL(`/p/${slug}/embed`, site);
+  for (const name of ['theme', 'lang'])
+    if (script.dataset[name]) address.searchParams.set(name, script.dataset[name]);
+  const frame = document.createElement('iframe');
+  frame.src = address.href;
+  frame.title = script.dataset.title ?? 'Status';
+  frame.loading = 'lazy';
+  frame.setAttribute('sandbox', 'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox');
+  Object.assign(frame.style, { border: '0', width: '100%', height: '160px', colorScheme: 'auto' });
+  // Only this very frame, and only while it shows this site, may say how high it is.
+  window.addEventListener('message', ({ origin, source, data }) => {
+    if (origin !== site || source !== frame.contentWindow) return;
+    if (data?.upbeat !== 'height' || !Number.isFinite(data.height)) return;
+    frame.style.height = `${Math.min(2_000, Math.max(40, data.height))}px`;
+  });
+  script.after(frame);
+})();

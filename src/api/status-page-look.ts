@@ -1,0 +1,86 @@
+/** What a status page of one's own shows now: its services as they stand, in the order of their owner. */
+import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
+import type { Maintenance } from '../domain/maintenance.ts';
+import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/page-verdict.ts';
+import type { Service } from '../domain/service.ts';
+import { type OwnedPage, readPageSlug } from '../domain/status-page.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import type { PageBook } from '../store/ports/status-pages.ts';
+import type { ServiceDirectory } from './service-directory.ts';
+import { intervalOf, isStale } from './service-view.ts';
+
+/** The part of the registry that pages are read from. */
+export type PageReader = Pick<PageBook, 'findPage' | 'findLogo' | 'maintenancesOfPage' | 'incidentsOfPage'>;
+
+/** What looking at a page needs. */
+export interface PageLookSources {
+  readonly directory: ServiceDirectory;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly pages: PageReader;
+  readonly intervalMs: number;
+  readonly now: () => number;
+}
+
+/** A service on a page. */
+export interface ListedService {
+  readonly service: Service;
+  readonly current: CurrentStatus;
+  readonly standing: PageStanding;
+  /** The last check is older than two intervals. */
+  readonly stale: boolean;
+}
+
+/** A page as it is at one moment. */
+export interface PageLook {
+  readonly page: OwnedPage;
+  readonly groups: readonly { readonly name: string; readonly services: readonly ListedService[] }[];
+  /** Every service of the page. */
+  readonly services: readonly ListedService[];
+  readonly verdict: PageVerdict;
+  /** Planned and running ones by their start. */
+  readonly maintenances: readonly Maintenance[];
+  /** When it was looked at, epoch milliseconds. */
+  readonly at: number;
+}
+
+const MOST_MAINTENANCES = 20;
+
+/** Looks at the page of that slug, in any case; null: there is none. */
+export async function lookAtPage(slug: string, sources: PageLookSources): Promise<PageLook | null> {
+  const reading = readPageSlug(slug);
+  const page = reading.ok ? await sources.pages.findPage(reading.value) : null;
+  if (page === null) return null;
+  const { directory, status, pages, intervalMs, now } = sources;
+  const at = now();
+  const groups = page.groups.map(({ name, services }) => ({
+    name,
+    services: services.flatMap((id) => findListed(directory, page.accountId, id) ?? []),
+  }));
+  const ids = groups.flatMap(({ services }) => services.map(({ id }) => id));
+  const maintenances = await pages.maintenancesOfPage(ids, MOST_MAINTENANCES);
+  const running = new Set(
+    maintenances.filter(({ phase }) => phase === 'running').map(({ serviceId }) => serviceId),
+  );
+  const listed = groups.map(({ name, services }) => ({
+    name,
+    services: services.map((service): ListedService => {
+      const current = status.get(service.id) ?? unknownStatus(service.id);
+      const stale = isStale(current, intervalOf(service, intervalMs), at);
+      const standing = standingOf(current.status, service.paused, running.has(service.id));
+      return { service, current, standing, stale };
+    }),
+  }));
+  const all = listed.flatMap(({ services }) => services);
+  const verdict = judgePage(all.map(({ standing }) => standing));
+  return { page, groups: listed, services: all, verdict, maintenances, at };
+}
+
+/**
+ * A service that an account may show: one of the catalogue, or its own. One that was removed, or that another account
+ * has verified since, is left out until it is back.
+ */
+export function findListed(directory: ServiceDirectory, accountId: number, id: number): Service | null {
+  const service = directory.byId(id);
+  if (service === null) return null;
+  return service.origin === 'catalogue' || service.accountId === accountId ? service : null;
+}

@@ -1,0 +1,71 @@
+/** What status pages of owners say, in English. */
+import type { PageStanding, PageVerdict } from '../../domain/page-verdict.ts';
+import { type Moment, say } from './phrase.ts';
+
+const some = (count: number, all: number, said: (are: string) => string): string => {
+  if (all === 1) return `The service ${said('is')}.`;
+  if (count === all) return `All ${all} services ${said('are')}.`;
+  return `${count} of ${all} services ${said(count === 1 ? 'is' : 'are')}.`;
+};
+
+/** The words of status pages. */
+export const englishStatusPage = {
+  notFound: 'There is no such page',
+  noPage: (slug: string) => `No status page has the address "${slug}".`,
+  home: 'To all services',
+  verdict({ status, counts, watched }: PageVerdict): string {
+    if (status === 'unknown')
+      return watched === 0 ? 'Nothing is watched here at present.' : 'Nothing here has been checked yet.';
+    if (status === 'maintenance')
+      return some(counts.maintenance, watched, (are) => `${are} under maintenance`);
+    const words = { up: 'operational', slow: 'slow', down: 'down' } as const;
+    return some(counts[status], watched, (are) => `${are} ${words[status]}`);
+  },
+  empty: 'No service is listed here yet.',
+  standing: {
+    up: 'Operational',
+    slow: 'Slow',
+    down: 'Down',
+    unknown: 'Unknown',
+    maintenance: 'Maintenance',
+    paused: 'Paused',
+  } as Readonly<Record<PageStanding, string>>,
+  services: 'Services',
+  selfReported: 'reported by its owner, not verified',
+  old: 'last check is old',
+  bars: (service: string, uptime: string | null) =>
+    uptime === null ? `${service}, 90 days: no checks` : `${service}, 90 days: ${uptime} up`,
+  barsFrom: '90 days ago',
+  barsTo: 'today',
+  upOver: (uptime: string) => `${uptime} in 90 days`,
+  maintenance: 'Maintenance',
+  maintenanceRunning: 'At work',
+  maintenanceAhead: 'Ahead',
+  maintenanceFrom: (starts: Moment, ends: Moment | null) =>
+    ends === null ? say`from ${starts}` : say`from ${starts} to ${ends}`,
+  incidents: 'Incidents',
+  noIncidents: 'None is known.',
+  noSuchIncidents: 'None is like that.',
+  which: 'Which',
+  whichService: 'Service',
+  anyService: 'all services',
+  filter: { all: 'running and past', running: 'running', past: 'past' } as Readonly<
+    Record<'all' | 'running' | 'past', string>
+  >,
+  show: 'Show',
+  newer: 'Newer',
+  older: 'Older',
+  ownChecks: 'Seen by our checks',
+  vendor: 'Told by the vendor',
+  from: (starts: Moment) => say`from ${starts}`,
+  lasted: (length: string) => `lasted ${length}`,
+  lasting: (length: string) => `for ${length}`,
+  whole: 'What happened',
+  follow: 'Follow',
+  atom: 'Incidents as Atom',
+  json: 'This page as JSON',
+  madeWith: 'Checked by',
+  owner: 'The owner of this page chose its words and services; what their state is, our checks say.',
+  details: 'Details',
+  others: (count: number) => `and ${count} more`,
+};

@@ -1,0 +1,75 @@
+/** What status pages of owners say, in German. */
+import type { Words } from './english.ts';
+import { say } from './phrase.ts';
+
+const some = (count: number, all: number, one: string, many: string): string => {
+  if (all === 1) return `Der Dienst ${one}.`;
+  if (count === all) return `Alle ${all} Dienste ${many}.`;
+  return `${count} von ${all} Diensten ${count === 1 ? one : many}.`;
+};
+
+/** The words of status pages. */
+export const germanStatusPage: Words['statusPage'] = {
+  notFound: 'Diese Seite gibt es nicht',
+  noPage: (slug) => `Keine Statusseite hat die Adresse „${slug}“.`,
+  home: 'Zu allen Diensten',
+  verdict({ status, counts, watched }) {
+    switch (status) {
+      case 'unknown':
+        return watched === 0 ? 'Zurzeit wird hier nichts beobachtet.' : 'Hier wurde noch nichts geprüft.';
+      case 'maintenance':
+        return some(counts.maintenance, watched, 'wird gewartet', 'werden gewartet');
+      case 'up':
+        return some(counts.up, watched, 'läuft', 'laufen');
+      case 'slow':
+        return some(counts.slow, watched, 'ist langsam', 'sind langsam');
+      case 'down':
+        return some(counts.down, watched, 'ist gestört', 'sind gestört');
+    }
+  },
+  empty: 'Hier ist noch kein Dienst eingetragen.',
+  standing: {
+    up: 'In Ordnung',
+    slow: 'Langsam',
+    down: 'Gestört',
+    unknown: 'Unbekannt',
+    maintenance: 'Wartung',
+    paused: 'Angehalten',
+  },
+  services: 'Dienste',
+  selfReported: 'vom Betreiber gemeldet, nicht bestätigt',
+  old: 'letzte Prüfung ist alt',
+  bars: (service, uptime) =>
+    uptime === null ? `${service}, 90 Tage: keine Prüfungen` : `${service}, 90 Tage: zu ${uptime} verfügbar`,
+  barsFrom: 'vor 90 Tagen',
+  barsTo: 'heute',
+  upOver: (uptime) => `${uptime} in 90 Tagen`,
+  maintenance: 'Wartung',
+  maintenanceRunning: 'Läuft',
+  maintenanceAhead: 'Angekündigt',
+  maintenanceFrom: (starts, ends) => (ends === null ? say`ab ${starts}` : say`von ${starts} bis ${ends}`),
+  incidents: 'Störungen',
+  noIncidents: 'Keine ist bekannt.',
+  noSuchIncidents: 'Keine dieser Art.',
+  which: 'Welche',
+  whichService: 'Dienst',
+  anyService: 'alle Dienste',
+  filter: { all: 'laufende und vergangene', running: 'laufende', past: 'vergangene' },
+  show: 'Zeigen',
+  newer: 'Neuere',
+  older: 'Ältere',
+  ownChecks: 'Von unseren Prüfungen bemerkt',
+  vendor: 'Vom Anbieter gemeldet',
+  from: (starts) => say`ab ${starts}`,
+  lasted: (length) => `dauerte ${length}`,
+  lasting: (length) => `seit ${length}`,
+  whole: 'Verlauf',
+  follow: 'Verfolgen',
+  atom: 'Störungen als Atom',
+  json: 'Diese Seite als JSON',
+  madeWith: 'Geprüft von',
+  owner:
+    'Worte und Auswahl stammen vom Inhaber dieser Seite; wie es um die Dienste steht, sagen unsere Prüfungen.',
+  details: 'Einzelheiten',
+  others: (count) => `und ${count} weitere`,
+};

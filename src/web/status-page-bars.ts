@@ -1,0 +1,87 @@
+/** 90 days of a service as bars that cost a page next to nothing: one drawn line for each kind of day. */
+import type { Bucket } from '../domain/sample.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+
+/** The bars of a service. */
+export interface UptimeBars {
+  /** Data of an SVG path for each kind, in a box of 988 by 28, to be drawn with a dash of 8 and a gap of 3. */
+  readonly lines: readonly { readonly kind: DayKind; readonly path: string }[];
+  /** Share of good checks, 0 to 1; null: there were none. */
+  readonly uptimeRatio: number | null;
+}
+
+/** What a day was like at its worst. */
+export type DayKind = 'none' | 'up' | 'slow' | 'down';
+
+const DAY_MS = 86_400_000;
+const DAYS = 90;
+const KEPT_MS = 300_000;
+const MOST_KEPT = 5_000;
+/** Questions at once: the store answers others between. */
+const AT_ONCE = 8;
+const STEP = 11;
+
+/** Makes what gives bars; those of a service are asked for again after five minutes. */
+export function createUptimeBars(samples: Pick<SampleStore, 'query'>, now: () => number) {
+  const kept = new Map<number, { readonly bars: UptimeBars; readonly at: number }>();
+
+  const ask = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
+    const known = kept.get(serviceId);
+    if (known !== undefined && at - known.at < KEPT_MS) return known.bars;
+    try {
+      const window = { from: at - DAYS * DAY_MS, to: at, stepMs: DAY_MS };
+      const bars = barsOf(await samples.query({ serviceId, ...window }));
+      kept.delete(serviceId);
+      kept.set(serviceId, { bars, at });
+      for (const oldest of kept.keys()) {
+        if (kept.size <= MOST_KEPT) break;
+        kept.delete(oldest);
+      }
+      return bars;
+    } catch (error) {
+      // A page without its bars is better than none while the store of the samples is away.
+      if ((error as { code?: string }).code !== 'samples_away') throw error;
+      return null;
+    }
+  };
+
+  /** The bars of each service by its id; those that cannot be had now are missing. */
+  return async (serviceIds: readonly number[]): Promise<ReadonlyMap<number, UptimeBars>> => {
+    const at = now();
+    const found = new Map<number, UptimeBars>();
+    for (let start = 0; start < serviceIds.length; start += AT_ONCE) {
+      const some = serviceIds.slice(start, start + AT_ONCE);
+      const bars = await Promise.all(some.map((id) => ask(id, at)));
+      for (const [index, id] of some.entries()) {
+        const one = bars[index] ?? null;
+        if (one !== null) found.set(id, one);
+      }
+    }
+    return found;
+  };
+}
+
+/** Bars of a row of days, the oldest first. Days of one kind that follow each other are one dashed stroke. */
+export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'downCount'>[]): UptimeBars {
+  const paths = new Map<DayKind, string>();
+  for (let start = 0; start < days.length; ) {
+    const kind = kindOf(days[start]);
+    let end = start + 1;
+    while (end < days.length && kindOf(days[end]) === kind) end++;
+    const stroke = `M${start * STEP} 14h${(end - start) * STEP - 3}`;
+    paths.set(kind, (paths.get(kind) ?? '') + stroke);
+    start = end;
+  }
+  const count = days.reduce((sum, day) => sum + day.count, 0);
+  const down = days.reduce((sum, day) => sum + day.downCount, 0);
+  return {
+    lines: [...paths].map(([kind, path]) => ({ kind, path })),
+    uptimeRatio: count === 0 ? null : (count - down) / count,
+  };
+}
+
+function kindOf(day: Pick<Bucket, 'count' | 'slowCount' | 'downCount'> | undefined): DayKind {
+  if (day === undefined || day.count === 0) return 'none';
+  if (day.downCount > 0) return 'down';
+  return day.slowCount > 0 ? 'slow' : 'up';
+}

@@ -1,0 +1,207 @@
+/** `/p/:slug`: a status page of one's own for people, its logo, and the embed that other sites show in a frame. */
+
+import { Type } from '@sinclair/typebox';
+import type { ApiAnswer, ApiRequest, Route } from '../api/exchange.ts';
+import { OFFSET_PARAMETER, readParameters, wordParameter } from '../api/parameters.ts';
+import { EMBED_HEADERS, PICTURE_HEADERS } from '../api/security-headers.ts';
+import { lookAtPage, type PageLook, type PageLookSources } from '../api/status-page-look.ts';
+import { INCIDENT_FILTERS, logoPath, pageNotFound, readFilter } from '../api/status-page-routes.ts';
+import type { Incident } from '../domain/incident.ts';
+import type { PageStanding } from '../domain/page-verdict.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import { type ChosenLanguage, chooseLanguage } from './language/language.ts';
+import { time } from './language/phrase.ts';
+import { createUptimeBars } from './status-page-bars.ts';
+import type { RenderPage } from './views.ts';
+import { STATUS_SHAPES } from './words.ts';
+
+/** What these pages read from. */
+export interface StatusPageViewSources extends PageLookSources {
+  readonly samples: Pick<SampleStore, 'query'>;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+}
+
+const INCIDENTS_SHOWN = 10;
+const NAMED_IN_EMBED = 5;
+const YEAR_SECONDS = 31_536_000;
+const QUERY = {
+  show: wordParameter(INCIDENT_FILTERS, 'Which incidents.', 'all'),
+  service: Type.String({ default: '', description: 'Incidents of this service alone.' }),
+  offset: OFFSET_PARAMETER,
+};
+
+/** A shape for each standing, so that nobody needs the colour: an SVG path in a box of 10 by 10. */
+const SHAPES: Readonly<Record<PageStanding, string>> = {
+  ...STATUS_SHAPES,
+  maintenance: 'M1 1h8v8H1z',
+  paused: 'M1 1h3v8H1zM6 1h3v8H6z',
+};
+
+/** The routes. */
+export function statusPages(render: RenderPage, sources: StatusPageViewSources): Route[] {
+  const { pages, directory, siteUrl, now } = sources;
+  const barsOf = createUptimeBars(sources.samples, now);
+
+  const missing = (slug: string, language: ChosenLanguage): ApiAnswer => {
+    const { notFound, noPage } = language.words.statusPage;
+    return render(
+      './status-page-missing',
+      { language, title: notFound, said: noPage(slug.slice(0, 100)) },
+      404,
+    );
+  };
+
+  /** What page and embed have in common. */
+  const frame = ({ page, verdict }: PageLook, language: ChosenLanguage) => ({
+    language,
+    page,
+    shapes: SHAPES,
+    status: verdict.status,
+    counts: verdict.counts,
+    verdict: language.words.statusPage.verdict(verdict),
+    url: `${siteUrl}/p/${page.slug}`,
+    logo:
+      page.logo === null
+        ? null
+        : { ...page.logo, path: logoPath(page.slug, page.logo.mark), ...shownSize(page.logo) },
+    feed: `/p/${page.slug}/incidents.atom`,
+    standings: verdict,
+  });
+
+  const showPage = async (request: ApiRequest): Promise<ApiAnswer> => {
+    const language = chooseLanguage(request);
+    const { show, service: only, offset } = readParameters(request.query, QUERY);
+    const slug = request.params.slug ?? '';
+    const look = await lookAtPage(slug, sources);
+    if (look === null) return missing(slug, language);
+    const ids = look.services.map(({ service }) => service.id);
+    const chosen = look.services.find(({ service }) => service.slug === only) ?? null;
+    const [bars, found] = await Promise.all([
+      barsOf(ids),
+      pages.incidentsOfPage({
+        serviceIds: chosen === null ? ids : [chosen.service.id],
+        ...readFilter(String(show)),
+        // One more than is shown tells whether there are older ones.
+        limit: INCIDENTS_SHOWN + 1,
+        offset: Number(offset),
+      }),
+    ]);
+    const link = (start: number) => {
+      const query = new URLSearchParams({
+        show: String(show),
+        service: chosen?.service.slug ?? '',
+        offset: String(start),
+      });
+      return `?${query}#incidents`;
+    };
+    const { formats, words } = language;
+    return render('./status-page', {
+      ...frame(look, language),
+      title: `${look.page.title}: ${words.statusPage.verdict(look.verdict)}`,
+      groups: look.groups
+        .filter(({ services }) => services.length > 0)
+        .map(({ name, services }) => ({
+          name,
+          services: services.map(({ service, standing, stale }) => {
+            const days = bars.get(service.id);
+            const ratio = days?.uptimeRatio ?? null;
+            const uptime = ratio === null ? null : formats.percent(ratio);
+            return {
+              service,
+              page: directory.pageName(service),
+              standing,
+              stale,
+              lines: days?.lines ?? [],
+              uptime,
+            };
+          }),
+        })),
+      maintenances: look.maintenances.flatMap((maintenance) => {
+        const service = directory.byId(maintenance.serviceId);
+        if (service === null) return [];
+        const { startsAt, endsAt } = maintenance;
+        const span = words.statusPage.maintenanceFrom(time(startsAt), endsAt === null ? null : time(endsAt));
+        return [{ ...maintenance, name: service.name, page: directory.pageName(service), span }];
+      }),
+      incidents: found
+        .slice(0, INCIDENTS_SHOWN)
+        .flatMap((incident) => showIncident(incident, look, language)),
+      filters: INCIDENT_FILTERS,
+      show,
+      only: chosen?.service.slug ?? '',
+      listed: look.services.map(({ service }) => service),
+      newer: Number(offset) === 0 ? null : link(Math.max(0, Number(offset) - INCIDENTS_SHOWN)),
+      older: found.length > INCIDENTS_SHOWN ? link(Number(offset) + INCIDENTS_SHOWN) : null,
+    });
+  };
+
+  const showIncident = (incident: Incident, { at }: PageLook, { words, formats }: ChosenLanguage) => {
+    const service = directory.byId(incident.serviceId);
+    if (service === null) return [];
+    const { startedAt, resolvedAt, updates } = incident;
+    const length = formats.length((resolvedAt ?? at) - startedAt);
+    const { lasted, lasting, from } = words.statusPage;
+    return [
+      {
+        ...incident,
+        name: service.name,
+        page: directory.pageName(service),
+        started: from(time(startedAt)),
+        lasted: resolvedAt === null ? lasting(length) : lasted(length),
+        updates: [...updates].reverse().map((update) => ({ ...update, time: [time(update.at)] })),
+      },
+    ];
+  };
+
+  const showEmbed = async (request: ApiRequest): Promise<ApiAnswer> => {
+    const language = chooseLanguage(request);
+    const look = await lookAtPage(request.params.slug ?? '', sources);
+    const theme = new URLSearchParams(request.query).get('theme');
+    const shown =
+      look === null
+        ? render(
+            './status-page-embed',
+            { language, title: language.words.statusPage.notFound, page: null },
+            404,
+          )
+        : render('./status-page-embed', {
+            ...frame(look, language),
+            title: look.page.title,
+            theme: theme === 'light' || theme === 'dark' ? theme : null,
+            troubled: look.services
+              .filter(({ standing }) => standing !== 'up' && standing !== 'unknown' && standing !== 'paused')
+              .map(({ service, standing }) => ({ name: service.name, standing })),
+            named: NAMED_IN_EMBED,
+          });
+    const { 'X-Frame-Options': _, ...headers } = shown.headers;
+    return { ...shown, headers: { ...headers, ...EMBED_HEADERS } };
+  };
+
+  return [
+    { path: '/p/:slug', bucket: 'pages', handle: showPage },
+    { path: '/p/:slug/embed', bucket: 'pages', handle: showEmbed },
+    {
+      path: '/p/:slug/logo',
+      bucket: 'pages',
+      async handle({ params, query }) {
+        const logo = await pages.findLogo((params.slug ?? '').toLowerCase());
+        if (logo === null) throw pageNotFound(params.slug ?? '');
+        // Another picture has another address; an address without the mark is asked for again each time.
+        const isMarked = new URLSearchParams(query).get('v') === logo.mark;
+        const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
+        const headers = { 'Content-Type': logo.type, 'Cache-Control': age, ...PICTURE_HEADERS };
+        return { status: 200, headers, body: logo.bytes, etag: `"${logo.mark}"` };
+      },
+    },
+  ];
+}
+
+/** The size at which a logo is shown: within 240 by 64, never larger than it is. */
+function shownSize({ width, height }: { readonly width: number; readonly height: number }) {
+  const scale = Math.min(1, 240 / width, 64 / height);
+  return {
+    shownWidth: Math.max(1, Math.round(width * scale)),
+    shownHeight: Math.max(1, Math.round(height * scale)),
+  };
+}

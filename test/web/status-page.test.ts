@@ -1,0 +1,277 @@
+/** Status pages of one's own over real HTTP: for people, for programs, and in the frames of other sites. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+import { barsOf } from '../../src/web/status-page-bars.ts';
+import { check, current, from, incident, NOW, service, startApi } from '../api/api-world.ts';
+import { ownedPage } from '../api/page-shelf.ts';
+import { hasProgram } from '../support/install-servers.ts';
+
+const SCHEMA = join(import.meta.dirname, '../notify/atom.rng');
+const NEEDS_XMLLINT = hasProgram('xmllint')
+  ? {}
+  : { skip: 'xmllint is missing: apt-get install libxml2-utils' };
+const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47]);
+const LOGO = { type: 'image/png', width: 480, height: 64, mark: 'abc123' } as const;
+
+/** Three groups: the catalogue, the account's own, and what must not be shown. */
+async function world() {
+  const api = await startApi({
+    services: [
+      service(1, 'post', { name: 'Post' }),
+      service(2, 'library', { name: 'Library' }),
+      service(3, 'mine', { name: 'Mine', origin: 'owner', accountId: 1, verified: false }),
+      service(4, 'hers', { name: 'Hers', origin: 'owner', accountId: 2 }),
+      service(5, 'resting', { name: 'Resting', paused: true }),
+    ],
+  });
+  await api.status.put([
+    current(1, check(NOW - 60_000, { status: 'down', statusCode: 503 })),
+    current(2, check(NOW - 30_000)),
+    current(3, check(NOW - 30_000)),
+    current(4, check(NOW - 30_000)),
+    current(5, check(NOW - 900_000)),
+  ]);
+  api.shelf.put(
+    ownedPage('acme', {
+      title: 'Acme & friends',
+      text: 'All that we run.',
+      groups: [
+        { name: 'Public', services: [1, 2, 99] },
+        { name: '', services: [3, 4] },
+        { name: 'Empty', services: [] },
+        { name: 'Later', services: [5] },
+      ],
+      logo: LOGO,
+    }),
+  );
+  api.shelf.logos.set('acme', { ...LOGO, bytes: PNG });
+  api.incidents.push(
+    incident('own-1', 1, { title: 'Post is not reachable', startedAt: NOW - 60_000 }),
+    incident('own-2', 2, {
+      title: 'Library was away',
+      status: 'resolved',
+      startedAt: NOW - 7_200_000,
+      resolvedAt: NOW - 3_600_000,
+      updates: [{ at: NOW - 7_200_000, status: 'investigating', text: 'We look.' }],
+    }),
+    incident('own-4', 4, { title: 'Hers is not reachable' }),
+  );
+  api.maintenances.push({
+    id: 'm-1',
+    serviceId: 2,
+    title: 'New shelves',
+    description: '',
+    startsAt: NOW + 3_600_000,
+    endsAt: NOW + 7_200_000,
+    told: 'planned',
+    phase: 'planned',
+    sourceUrl: 'https://library.example/m',
+    updates: [],
+  });
+  return api;
+}
+
+t.test('it shows the verdict, the groups in order, what is planned and what happened', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { status, text, headers } = await api.get('/p/acme');
+  t.equal(status, 200);
+  t.match(headers.get('content-type'), /^text\/html/);
+  t.match(text, '<title>Acme &amp; friends: 1 of 3 services is down.</title>');
+  const order = ['>Public<', '>Post<', '>Library<', '>Mine<', '>Later<', '>Resting<', 'New shelves'];
+  const places = order.map((word) => text.indexOf(word));
+  t.notOk(places.includes(-1), places.join());
+  t.same(
+    places,
+    [...places].sort((a, b) => a - b),
+  );
+  t.notMatch(text, />Hers<|Hers is not/, "another account's service is not shown, nor what happens to it");
+  t.notMatch(text, />Empty</, 'a group without services is left out');
+  t.match(text, /Mine<\/a> <span class="soft">reported by its owner, not verified/);
+  t.match(text, 'Paused');
+  t.match(text, '/p/acme/logo?v=abc123" alt="" width="240" height="32"');
+  t.match(text, 'Post is not reachable');
+  t.match(text, '<details><summary>What happened</summary>', 'what is over is folded');
+  t.equal((await api.get('/P/ACME')).status, 200, 'in any case');
+  t.notMatch(text, / style="| on[a-z]+="|<script(?! src)/);
+});
+
+t.test('it speaks the language of its reader', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { text } = await api.get('/p/acme?lang=de');
+  t.match(text, '1 von 3 Diensten ist gestört.');
+  t.match(text, '<html lang="de"');
+});
+
+t.test('it filters incidents and turns their pages', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const has = async (query: string, title: string) =>
+    (await api.get(`/p/acme?${query}`)).text.includes(`<h3>${title}`);
+  t.same(
+    await Promise.all(
+      ['show=all', 'show=running', 'show=past', 'service=library', 'service=hers'].map(async (query) => [
+        query,
+        await has(query, 'Post is not'),
+        await has(query, 'Library was'),
+      ]),
+    ),
+    [
+      ['show=all', true, true],
+      ['show=running', true, false],
+      ['show=past', false, true],
+      ['service=library', false, true],
+      ['service=hers', true, true],
+    ],
+  );
+  t.equal((await api.get('/p/acme?show=none')).status, 400);
+  for (let n = 0; n < 15; n++) api.incidents.push(incident(`own-x-${n}`, 1, { title: `Number ${n}.` }));
+  const first = (await api.get('/p/acme')).text;
+  t.match(first, 'href="?show=all&amp;service=&amp;offset=10#incidents">Older');
+  t.notMatch(first, 'Newer');
+  const second = (await api.get('/p/acme?offset=10')).text;
+  t.match(second, 'Number 14.');
+  t.match(second, 'offset=0#incidents">Newer');
+  t.notMatch(second, 'Older');
+});
+
+t.test('it says so where there is no such page', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  for (const path of ['/p/nobody', '/p/nobody/embed', `/p/${encodeURIComponent('<b>x')}`]) {
+    const answer = await api.get(path);
+    t.equal(answer.status, 404, path);
+    t.match(answer.headers.get('content-type'), /^text\/html/);
+    t.notMatch(answer.text, '<b>x');
+  }
+  for (const path of ['/p/nobody.json', '/api/v1/pages/nobody', '/p/nobody/incidents.atom', '/p/nobody/logo'])
+    t.match(await api.get(path), { status: 404, json: { code: 'page_not_found' } }, path);
+});
+
+t.test('it gives the same to programs, within the limits of the API', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { json, headers } = await api.get('/api/v1/pages/acme');
+  t.ok(headers.get('x-ratelimit-limit'));
+  t.strictSame((await api.get('/p/acme.json')).json, json);
+  t.match(json, {
+    page: {
+      slug: 'acme',
+      title: 'Acme & friends',
+      text: 'All that we run.',
+      url: 'https://upbeat.test/p/acme',
+      logo_url: 'https://upbeat.test/p/acme/logo?v=abc123',
+      updated_at: '2026-11-02T00:00:00.000Z',
+    },
+    status: 'down',
+    counts: { up: 2, slow: 0, down: 1, unknown: 0, maintenance: 0, paused: 1 },
+    groups: [
+      { name: 'Public', services: [{ slug: 'post', status: 'down' }, { slug: 'library' }] },
+      { name: '', services: [{ slug: 'mine', self_reported: true }] },
+      { name: 'Empty', services: [] },
+      { name: 'Later', services: [{ slug: 'resting', paused: true }] },
+    ],
+    maintenance: [{ id: 'm-1', service: { slug: 'library' } }],
+    incidents: [{ id: 'own-1', service: { slug: 'post' } }, { id: 'own-2' }],
+    limit: 20,
+    offset: 0,
+  });
+  t.equal(json.groups[1].services.length, 1);
+  const running = await api.get('/p/acme.json?incidents=running&limit=1');
+  t.match(running.json.incidents, [{ id: 'own-1' }]);
+  t.match(await api.get('/p/acme.json?incidents=some'), { status: 400, json: { parameter: 'incidents' } });
+  const few = await startApi({ anonymousPerMinute: 1 });
+  t.teardown(few.close);
+  few.shelf.put(ownedPage('acme'));
+  t.equal((await few.get('/p/acme.json', from('203.0.113.1'))).status, 200);
+  t.equal((await few.get('/api/v1/pages/acme', from('203.0.113.1'))).status, 429);
+  t.equal((await few.get('/p/acme', from('203.0.113.1'))).status, 200, 'the page itself is not of the API');
+  t.match((await few.get('/p/acme')).text, 'No service is listed here yet.');
+});
+
+t.test('it calls a service within an announced maintenance neither down nor up', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const [planned] = api.maintenances;
+  if (planned === undefined) throw new Error('no maintenance');
+  api.maintenances.push({ ...planned, id: 'm-2', serviceId: 1, phase: 'running', startsAt: NOW - 1_000 });
+  const { json } = await api.get('/p/acme.json');
+  t.match(json, { status: 'maintenance', counts: { down: 0, maintenance: 1, up: 2 } });
+  t.match(json.groups[0].services[0], { status: 'down', in_maintenance: true });
+  t.match((await api.get('/p/acme')).text, '1 of 3 services is under maintenance.');
+});
+
+t.test('it writes a valid feed of the incidents of its services', NEEDS_XMLLINT, async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { text, headers } = await api.get('/p/acme/incidents.atom');
+  t.equal(headers.get('content-type'), 'application/atom+xml; charset=utf-8');
+  const { status, stderr } = spawnSync('xmllint', ['--noout', '--relaxng', SCHEMA, '-'], { input: text });
+  t.equal(status, 0, stderr.toString());
+  t.match(text, '<id>tag:upbeat.test,2026:pages/acme/incidents</id>');
+  t.match(text, 'href="https://upbeat.test/p/acme/incidents.atom"');
+  t.match(text, '<title>Incidents of Acme &amp; friends</title>');
+  t.match(text, 'incident/own-1<');
+  t.notMatch(text, 'own-4');
+});
+
+t.test('it lets other sites frame the embed, and nothing else', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const embed = await api.get('/p/acme/embed');
+  t.match(embed.headers.get('content-security-policy'), /frame-ancestors \*$/);
+  t.equal(embed.headers.get('x-frame-options'), null);
+  t.match(embed.text, /Post<\/span><span class="pill down">/);
+  t.match(embed.text, 'target="_blank" rel="noopener"');
+  t.match((await api.get('/p/acme/embed?theme=dark')).text, 'data-theme="dark"');
+  t.notMatch((await api.get('/p/acme/embed?theme=%22%3E')).text, 'data-theme');
+  const script = await api.get('/embed.js');
+  t.match(script.headers.get('content-type'), /^text\/javascript/);
+  t.equal(script.headers.get('cross-origin-resource-policy'), 'cross-origin');
+});
+
+t.test('it serves a logo as the picture that it is, and as nothing else', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const { bytes, headers } = await api.get('/p/acme/logo?v=abc123');
+  t.same([...bytes], [...PNG]);
+  t.match(Object.fromEntries(headers), {
+    'content-type': 'image/png',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': /sandbox/,
+    'cache-control': 'public, max-age=31536000, immutable',
+    etag: '"abc123"',
+  });
+  t.equal((await api.get('/p/acme/logo')).headers.get('cache-control'), 'no-cache');
+  t.equal((await api.get('/p/acme/logo', { 'if-none-match': '"abc123"' })).status, 304);
+});
+
+t.test(
+  'it shows the page without its bars while the store of samples is away, and asks for them seldom',
+  async (t) => {
+    const api = await world();
+    t.teardown(api.close);
+    await api.get('/p/acme');
+    const asked = api.asked.samples.length;
+    t.equal(asked, 4);
+    await api.get('/p/acme');
+    t.equal(api.asked.samples.length, asked, 'kept for five minutes');
+    t.match((await api.get('/p/acme')).text, '75% in 90 days');
+  },
+);
+
+t.test('it draws days of one kind as one stroke', async (t) => {
+  const day = (count: number, slowCount = 0, downCount = 0) => ({ count, slowCount, downCount });
+  t.strictSame(barsOf([day(0), day(0), day(9), day(9, 1), day(10, 1, 1), day(9), day(9)]), {
+    lines: [
+      { kind: 'none', path: 'M0 14h19' },
+      { kind: 'up', path: 'M22 14h8M55 14h19' },
+      { kind: 'slow', path: 'M33 14h8' },
+      { kind: 'down', path: 'M44 14h8' },
+    ],
+    uptimeRatio: 45 / 46,
+  });
+  t.strictSame(barsOf([]), { lines: [], uptimeRatio: null });
+});
