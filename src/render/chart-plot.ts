@@ -1,0 +1,111 @@
+/** The curves of a chart as coverage: the median's line, and the band between median and 95th percentile. Pure. */
+import type { ChartPoint } from '../domain/chart-picture.ts';
+import type { Coverage } from './coverage.ts';
+
+/** A point of a curve in pixels from the top left corner of the plot. */
+interface Spot {
+  readonly x: number;
+  readonly y: number;
+  /** Of the 95th percentile. */
+  readonly topY: number;
+}
+
+/** The size of a plot, and the response time at its upper edge. */
+export interface PlotShape {
+  readonly width: number;
+  readonly height: number;
+  readonly highestMs: number;
+}
+
+/** Steps with response times that follow each other without a gap, at the middle of their steps. */
+export function runsOf(points: readonly ChartPoint[], shape: PlotShape): readonly (readonly Spot[])[] {
+  const runs: Spot[][] = [];
+  let open: Spot[] | null = null;
+  for (const [index, { p50Ms, p95Ms }] of points.entries()) {
+    if (p50Ms === null) {
+      open = null;
+      continue;
+    }
+    const down = (ms: number) => shape.height * (1 - Math.min(1, ms / shape.highestMs));
+    const spot = {
+      x: ((index + 0.5) / points.length) * shape.width,
+      y: down(p50Ms),
+      topY: down(p95Ms ?? p50Ms),
+    };
+    if (open === null) {
+      open = [spot];
+      runs.push(open);
+    } else open.push(spot);
+  }
+  return runs;
+}
+
+/** The band between median and 95th percentile, column by column, with soft edges. A lone step is a column. */
+export function bandCoverage(runs: readonly (readonly Spot[])[], { width, height }: PlotShape): Coverage {
+  const values = new Float32Array(width * height);
+  const fill = (column: number, top: number, bottom: number) => {
+    for (let row = Math.max(0, Math.floor(top)); row < Math.min(height, Math.ceil(bottom)); row++) {
+      const share = Math.min(row + 1, bottom) - Math.max(row, top);
+      const at = row * width + column;
+      values[at] = Math.max(values[at] ?? 0, Math.max(0, share));
+    }
+  };
+  for (const run of runs) {
+    const [first] = run;
+    if (first !== undefined && run.length === 1) {
+      const from = Math.max(0, Math.round(first.x) - 2);
+      for (let column = from; column < Math.min(width, from + 4); column++) fill(column, first.topY, first.y);
+    }
+    for (const [index, next] of run.entries()) {
+      const last = run[index - 1];
+      if (last === undefined) continue;
+      for (let column = Math.floor(last.x); column < Math.min(width, next.x); column++) {
+        const centre = column + 0.5;
+        if (centre < last.x || centre >= next.x) continue;
+        const part = (centre - last.x) / (next.x - last.x);
+        fill(column, last.topY + part * (next.topY - last.topY), last.y + part * (next.y - last.y));
+      }
+    }
+  }
+  return { width, height, values };
+}
+
+/** The median's line, `thickness` pixels wide with round ends; a lone step is a dot. */
+export function lineCoverage(
+  runs: readonly (readonly Spot[])[],
+  { width, height }: PlotShape,
+  thickness: number,
+): Coverage {
+  const values = new Float32Array(width * height);
+  const radius = thickness / 2;
+  const stroke = (a: Spot, b: Spot, reach: number) => {
+    const left = Math.max(0, Math.floor(Math.min(a.x, b.x) - reach - 1));
+    const right = Math.min(width, Math.ceil(Math.max(a.x, b.x) + reach + 1));
+    const top = Math.max(0, Math.floor(Math.min(a.y, b.y) - reach - 1));
+    const bottom = Math.min(height, Math.ceil(Math.max(a.y, b.y) + reach + 1));
+    for (let row = top; row < bottom; row++) {
+      for (let column = left; column < right; column++) {
+        const share = Math.min(1, reach + 0.5 - distance(column + 0.5, row + 0.5, a, b));
+        const at = row * width + column;
+        if (share > (values[at] ?? 0)) values[at] = share;
+      }
+    }
+  };
+  for (const run of runs) {
+    const [first] = run;
+    if (first !== undefined && run.length === 1) stroke(first, first, radius * 2.5);
+    for (const [index, next] of run.entries()) {
+      const last = run[index - 1];
+      if (last !== undefined) stroke(last, next, radius);
+    }
+  }
+  return { width, height, values };
+}
+
+/** From a point to the nearest of a straight piece of line. */
+function distance(x: number, y: number, a: Spot, b: Spot): number {
+  const [dx, dy] = [b.x - a.x, b.y - a.y];
+  const length = dx * dx + dy * dy;
+  const part = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - a.x) * dx + (y - a.y) * dy) / length));
+  return Math.hypot(x - a.x - part * dx, y - a.y - part * dy);
+}

@@ -1,0 +1,297 @@
+/** A chart of response times: median, 95th percentile, and when the service was down, for pages and cards of links. */
+import { type Bitmap, make } from 'pureimage';
+import type { ChartPicture } from '../domain/chart-picture.ts';
+import { sayWindow } from '../domain/picture-window.ts';
+import { STATUS_WORDS } from './badge-layout.ts';
+import { BADGE_COLOURS } from './badge-theme.ts';
+import { latencyTicks, type Tick, timeTicks } from './chart-axis.ts';
+import { capHeightOf, drawStatusShape, faceOf, type Pen, textWidth, writeText } from './chart-pen.ts';
+import { bandCoverage, lineCoverage, runsOf } from './chart-plot.ts';
+import { PICTURE_COLOURS, type PictureColours } from './chart-theme.ts';
+import { fillRect, fillRoundRect, paint } from './paint.ts';
+import { encodePalettePng } from './png.ts';
+import { readableName } from './readable-name.ts';
+
+/** Measures of one size, in pixels. */
+interface Measures {
+  readonly width: number;
+  readonly height: number;
+  readonly radius: number;
+  readonly margin: number;
+  /** Sizes of text. */
+  readonly name: number;
+  readonly word: number;
+  readonly text: number;
+  readonly small: number;
+  /** From the top to the baselines of the name and of the line under it. */
+  readonly nameBaseline: number;
+  readonly textBaseline: number;
+  readonly pill: number;
+  readonly plotTop: number;
+  /** Height of what is under the plot: times and legend. */
+  readonly foot: number;
+  readonly line: number;
+  readonly timeTicks: number;
+}
+
+const MEASURES: Readonly<Record<ChartPicture['size'], Measures>> = {
+  embed: {
+    width: 800,
+    height: 300,
+    radius: 8,
+    margin: 18,
+    name: 19,
+    word: 13,
+    text: 13,
+    small: 11.5,
+    nameBaseline: 33,
+    textBaseline: 54,
+    pill: 26,
+    plotTop: 72,
+    foot: 54,
+    line: 2,
+    timeTicks: 9,
+  },
+  card: {
+    width: 1_200,
+    height: 630,
+    radius: 0,
+    margin: 48,
+    name: 46,
+    word: 27,
+    text: 25,
+    small: 20,
+    nameBaseline: 88,
+    textBaseline: 134,
+    pill: 54,
+    plotTop: 176,
+    foot: 112,
+    line: 3.5,
+    timeTicks: 8,
+  },
+};
+
+/** Draws a chart as a PNG. Never throws for any text or figures. */
+export function drawChart(picture: ChartPicture): Uint8Array {
+  return encodePalettePng(drawChartPixels(picture));
+}
+
+/** Draws a chart as pixels with straight alpha; only the corners of an embedded one are transparent. */
+export function drawChartPixels(picture: ChartPicture): Bitmap {
+  const measures = MEASURES[picture.size];
+  const colours = PICTURE_COLOURS[picture.theme];
+  const { width, height, radius } = measures;
+  const bitmap = make(width, height);
+  bitmap.data.fill(0);
+  if (radius > 0) {
+    fillRoundRect(bitmap, 0, 0, width, height, radius, colours.border);
+    fillRoundRect(bitmap, 1, 1, width - 2, height - 2, radius - 1, colours.ground);
+  } else fillRect(bitmap, 0, 0, width, height, colours.ground);
+  drawHead(bitmap, picture, measures, colours);
+  drawPlot(bitmap, picture, measures, colours);
+  drawFoot(bitmap, picture, measures, colours);
+  return bitmap;
+}
+
+function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: PictureColours): void {
+  const { name, domain, status, ageText, theme, uptimeText, window } = picture;
+  const badge = BADGE_COLOURS[theme];
+  const fill = ageText === null ? badge.pills[status] : badge.stale;
+  const word: Pen = { weight: 'semibold', size: m.word, colour: fill.text };
+  const said = ageText === null ? STATUS_WORDS[status] : `${STATUS_WORDS[status]} · ${ageText}`;
+  const shape = Math.round(m.pill * 0.42);
+  const inset = Math.round(m.pill * 0.42);
+  const pillWidth = inset + shape + Math.round(shape * 0.6) + Math.ceil(textWidth(word, said)) + inset;
+  const pillX = m.width - m.margin - pillWidth;
+  const pillY = m.nameBaseline - Math.round((capHeightOf({ weight: 'semibold', size: m.name }) + m.pill) / 2);
+  fillRoundRect(bitmap, pillX, pillY, pillWidth, m.pill, m.pill / 2, fill.fill);
+  drawStatusShape(bitmap, status, pillX + inset, pillY + Math.round((m.pill - shape) / 2), shape, fill.shape);
+  writeText(bitmap, word, said, {
+    x: pillX + inset + shape + Math.round(shape * 0.6),
+    baseline: pillY + Math.round((m.pill + capHeightOf(word)) / 2),
+  });
+
+  const bold: Pen = { weight: 'semibold', size: m.name, colour: colours.text };
+  const shown = readableName(name, domain, faceOf(bold).font.has);
+  const gap = m.margin;
+  writeText(bitmap, bold, shown, {
+    x: m.margin,
+    baseline: m.nameBaseline,
+    width: pillX - gap - m.margin,
+  });
+  const plain: Pen = { weight: 'medium', size: m.text, colour: colours.muted };
+  const up = uptimeText === null ? '' : `${uptimeText} up`;
+  const upWidth =
+    up === ''
+      ? 0
+      : writeText(bitmap, { ...plain, weight: 'semibold', colour: colours.text }, up, {
+          x: m.width - m.margin,
+          baseline: m.textBaseline,
+          align: 'right',
+        });
+  writeText(bitmap, plain, `Response time of ${domain}, ${sayWindow(window)} (UTC)`, {
+    x: m.margin,
+    baseline: m.textBaseline,
+    width: m.width - 2 * m.margin - gap - upWidth,
+  });
+}
+
+/** The plot, its axes and its curves. */
+function drawPlot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: PictureColours): void {
+  const { points, span } = picture;
+  const small: Pen = { weight: 'medium', size: m.small, colour: colours.muted };
+  const highest = Math.max(0, ...points.map(({ p50Ms, p95Ms }) => p95Ms ?? p50Ms ?? 0));
+  const height = m.height - m.foot - m.plotTop;
+  const ticks = latencyTicks(highest, 4);
+  const top = ticks.at(-1)?.value ?? 100;
+  const labels = Math.ceil(Math.max(...ticks.map(({ label }) => textWidth(small, label))));
+  const gap = Math.round(m.small * 0.7);
+  const left = m.margin + labels + gap;
+  const width = m.width - m.margin - left;
+  const checked = points.some(({ count }) => count > 0);
+  const hasTimes = points.some(({ p50Ms }) => p50Ms !== null);
+
+  const area = { x: left, y: m.plotTop, width, height };
+  shadeDown(bitmap, picture, area, m, colours);
+  for (const tick of hasTimes ? ticks : ticks.slice(0, 1)) {
+    const y = m.plotTop + Math.round(height * (1 - tick.value / top));
+    fillRect(bitmap, left, y, width, 1, tick.value === 0 ? colours.axis : colours.grid);
+    if (!hasTimes) continue;
+    const baseline = y + Math.round(capHeightOf(small) / 2);
+    writeText(bitmap, small, tick.label, { x: left - gap, baseline, align: 'right' });
+  }
+  drawTimes(bitmap, timeTicks(span, m.timeTicks), picture, { left, width }, m, colours);
+
+  const shape = { width, height, highestMs: top };
+  const runs = runsOf(points, shape);
+  paint(bitmap, bandCoverage(runs, shape), left, m.plotTop, colours.band);
+  paint(bitmap, lineCoverage(runs, shape, m.line), left, m.plotTop, colours.line);
+  markDown(bitmap, picture, area, m, colours);
+
+  const note = hasTimes ? null : checked ? 'No response times in this window' : 'No checks in this window';
+  if (note === null) return;
+  const pen: Pen = { weight: 'medium', size: m.word, colour: colours.muted };
+  const noteWidth = Math.ceil(textWidth(pen, note)) + 2 * gap;
+  const baseline = m.plotTop + Math.round(height / 2);
+  const noteX = left + Math.round((width - noteWidth) / 2);
+  const padding = Math.round(m.word * 0.7);
+  const cap = capHeightOf(pen);
+  fillRoundRect(bitmap, noteX, baseline - cap - padding, noteWidth, cap + 2 * padding, 6, colours.ground);
+  writeText(bitmap, pen, note, { x: noteX + gap, baseline });
+}
+
+interface Area {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Where the steps with failed checks are, from left to right, in pixels; at least three wide each. */
+function downSpans(
+  { points }: ChartPicture,
+  { x, width }: Area,
+): readonly { readonly from: number; readonly to: number }[] {
+  const spans: { from: number; to: number }[] = [];
+  for (let index = 0; index < points.length; index++) {
+    if ((points[index]?.downCount ?? 0) === 0) continue;
+    const start = index;
+    while ((points[index + 1]?.downCount ?? 0) > 0) index++;
+    const from = x + Math.min(width - 3, Math.floor((start / points.length) * width));
+    const to = Math.min(x + width, Math.max(from + 3, x + Math.ceil(((index + 1) / points.length) * width)));
+    spans.push({ from, to });
+  }
+  return spans;
+}
+
+/** Shades the times of failed checks, with stripes for those who do not see the tint. */
+function shadeDown(bitmap: Bitmap, picture: ChartPicture, area: Area, m: Measures, colours: PictureColours) {
+  const stripe = Math.round(m.small * 0.7);
+  for (const { from, to } of downSpans(picture, area)) {
+    fillRect(bitmap, from, area.y, to - from, area.height, colours.down);
+    // Stripes stand still on the picture, so that neighbouring times look alike.
+    for (let column = from; column < to; column++) {
+      for (let row = area.y; row < area.y + area.height; row++) {
+        if ((column + row) % stripe < 1.5) fillRect(bitmap, column, row, 1, 1, colours.stripe);
+      }
+    }
+  }
+}
+
+/** Puts a bar and the cross of `down` over the times of failed checks. */
+function markDown(bitmap: Bitmap, picture: ChartPicture, area: Area, m: Measures, colours: PictureColours) {
+  const mark = Math.round(m.small);
+  const bar = Math.max(3, Math.round(m.small / 4));
+  let free = Number.NEGATIVE_INFINITY;
+  for (const { from, to } of downSpans(picture, area)) {
+    fillRect(bitmap, from, area.y, to - from, bar, colours.mark);
+    const middle = Math.round((from + to - mark) / 2);
+    const left = Math.min(Math.max(middle, area.x), area.x + area.width - mark);
+    // Crosses that would run into each other say no more than the first of them.
+    if (left < free) continue;
+    drawStatusShape(bitmap, 'down', left, area.y - mark - 2, mark, colours.mark);
+    free = left + mark;
+  }
+}
+
+function drawTimes(
+  bitmap: Bitmap,
+  ticks: readonly Tick[],
+  { span }: ChartPicture,
+  { left, width }: { readonly left: number; readonly width: number },
+  m: Measures,
+  colours: PictureColours,
+): void {
+  const small: Pen = { weight: 'medium', size: m.small, colour: colours.muted };
+  const bottom = m.height - m.foot;
+  const baseline = bottom + Math.round(m.small * 0.55) + capHeightOf(small) + 3;
+  for (const { value, label } of ticks) {
+    const x = left + Math.round(((value - span.from) / (span.to - span.from)) * width);
+    const half = textWidth(small, label) / 2;
+    if (x - half < left - m.margin / 2 || x + half > left + width + m.margin / 2) continue;
+    fillRect(bitmap, x, bottom, 1, Math.round(m.small * 0.4), colours.axis);
+    writeText(bitmap, small, label, { x, baseline, align: 'middle' });
+  }
+}
+
+/** The legend at the left, the time of the last check and on cards the site at the right. */
+function drawFoot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: PictureColours): void {
+  const small: Pen = { weight: 'medium', size: m.small, colour: colours.muted };
+  const baseline = m.height - Math.round(m.margin * 0.75);
+  const sample = Math.round(m.small * 1.6);
+  const middle = baseline - Math.round(capHeightOf(small) / 2);
+  const half = Math.round(m.small * 0.4);
+  let x = m.margin;
+  const entry = (text: string, draw: (left: number) => void) => {
+    draw(x);
+    x += sample + Math.round(m.small * 0.5);
+    x += Math.ceil(writeText(bitmap, small, text, { x, baseline })) + Math.round(m.small * 1.4);
+  };
+  entry('median', (left) =>
+    fillRect(bitmap, left, middle - 1, sample, Math.max(2, Math.round(m.line)), colours.line),
+  );
+  entry('95th percentile', (left) => fillRect(bitmap, left, middle - half, sample, 2 * half, colours.band));
+  entry('failed checks', (left) => {
+    const area = { x: left, y: middle - half, width: sample, height: 2 * half };
+    fillRect(bitmap, area.x, area.y, area.width, area.height, colours.down);
+    drawStatusShape(
+      bitmap,
+      'down',
+      left + Math.round((sample - 2 * half) / 2),
+      middle - half,
+      2 * half,
+      colours.mark,
+    );
+  });
+  const asOf =
+    picture.asOf === null
+      ? 'not checked yet'
+      : `as of ${new Date(picture.asOf).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const said = picture.size === 'card' ? `${picture.site} · ${asOf}` : asOf;
+  writeText(bitmap, small, said, {
+    x: m.width - m.margin,
+    baseline,
+    align: 'right',
+    width: m.width - m.margin - x,
+  });
+}
