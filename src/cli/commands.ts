@@ -2,6 +2,7 @@
 import { Command, type CommanderError, Option } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { VERSION } from '../version.ts';
+import type { DoctorOptions } from './doctor.ts';
 import type { SetOptions } from './set-service.ts';
 
 /** Options that every command takes. */
@@ -120,11 +121,12 @@ export function buildCommands(): Command {
         (await import('./probe.ts')).probeDomain(domain, options),
       ),
     );
-  addJson(
-    program,
-    'doctor',
-    'check configuration, stores, DNS, clock, certificates and outgoing connections',
-  ).action(act(async (options: CommonOptions) => (await import('./doctor.ts')).examine(options)));
+  addJson(program, 'doctor', 'check configuration, stores, DNS, clock, certificates and outgoing connections')
+    .option(
+      '--setup',
+      'make what InfluxDB lacks (database and retention, or bucket and mapping), changing nothing that is there',
+    )
+    .action(act(async (options: DoctorOptions) => (await import('./doctor.ts')).examine(options)));
 
   exitByStatus(program);
   return program;

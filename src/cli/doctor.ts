@@ -11,7 +11,7 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
-import { DEFAULT_BUCKET } from '../store/samples/influx/influx-settings.ts';
+import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { VERSION } from '../version.ts';
 import type { CommonOptions } from './commands.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
@@ -22,15 +22,46 @@ interface Finding {
   readonly what: string;
   readonly found: string;
   readonly advice: string | null;
+  /** It was made just now; absent: it was not. */
+  readonly made?: boolean;
 }
 
 const LEAST_FREE_BYTES = 1_073_741_824;
 const WORST_CLOCK_OFFSET_MS = 5_000;
 
-/** Examines everything; ends with status 1 where something is to be mended. */
-export async function examine({ config: file, json = false }: CommonOptions): Promise<void> {
+/** Options of the command. */
+export interface DoctorOptions extends CommonOptions {
+  /** Make what the stores lack, and look at nothing else. */
+  readonly setup?: boolean;
+}
+
+/** Examines everything, or sets the stores up; ends with status 1 where something is to be mended. */
+export async function examine({ config: file, json = false, setup = false }: DoctorOptions): Promise<void> {
   const config = readConfig(file);
-  const findings = [
+  const findings = setup ? await setUpStores(config) : await examineAll(file, config);
+  const rows = findings.map(({ what, found, advice, made = false }) => ({
+    state: advice !== null ? 'MEND' : made ? 'made' : 'ok',
+    what,
+    found,
+    advice,
+  }));
+  printRows(['state', 'what', 'found', 'advice'], rows, json, '');
+  if (findings.some(({ advice }) => advice !== null)) process.exitCode = 1;
+}
+
+async function setUpStores({ storage }: Config): Promise<Finding[]> {
+  const settings = influxSettings(storage);
+  if (settings === null)
+    return [
+      { what: 'influx', found: 'storage.influx is not set: samples stay in storage.dataDir', advice: null },
+    ];
+  const { setUpInflux } = await import('../store/samples/influx/set-up-influx.ts');
+  const steps = await setUpInflux(settings, storage.rawRetentionMs);
+  return steps.map(({ what, ...step }) => ({ what: `influx ${what}`, ...step }));
+}
+
+async function examineAll(file: string, config: Config): Promise<Finding[]> {
+  return [
     { what: 'configuration', found: `${file} is valid`, advice: null },
     await examineCatalogue(config),
     await examineStores(file),
@@ -42,14 +73,6 @@ export async function examine({ config: file, json = false }: CommonOptions): Pr
     ...(await examineControlTargets(config)),
     { what: 'certificates', found: `${rootCertificates.length} authorities are trusted`, advice: null },
   ];
-  const rows = findings.map(({ what, found, advice }) => ({
-    state: advice === null ? 'ok' : 'MEND',
-    what,
-    found,
-    advice,
-  }));
-  printRows(['state', 'what', 'found', 'advice'], rows, json, '');
-  if (findings.some(({ advice }) => advice !== null)) process.exitCode = 1;
 }
 
 async function examineCatalogue({ catalogue }: Config): Promise<Finding> {
@@ -91,11 +114,16 @@ async function examineCache({ storage }: Config): Promise<Finding[]> {
 }
 
 async function examineSamples({ storage }: Config): Promise<Finding[]> {
-  const { url, bucket } = storage.influx;
-  if (url === null) return [];
+  const settings = influxSettings(storage);
+  if (settings === null) return [];
   const { examineInflux } = await import('../store/samples/influx/examine-influx.ts');
-  const settings = { ...storage.influx, url: url.replace(/\/+$/, ''), bucket: bucket ?? DEFAULT_BUCKET };
   return [{ what: 'influx', ...(await examineInflux(settings)) }];
+}
+
+/** Null: samples stay in the embedded store. */
+function influxSettings({ influx }: Config['storage']): InfluxSettings | null {
+  const { url, bucket } = influx;
+  return url === null ? null : { ...influx, url: url.replace(/\/+$/, ''), bucket: bucket ?? DEFAULT_BUCKET };
 }
 
 async function examineDisk({ storage }: Config): Promise<Finding> {

@@ -190,7 +190,7 @@ t.test('it tells the doctor what to mend', NEEDS_INFLUX, async (t) => {
   t.match(await find({ token: 'ada:wrong' }), { found: /HTTP 401/, advice: /storage\.influx\.token/ });
   t.match(await find({ token: 'ada:secret' }), {
     found: /database not found/,
-    advice: /CREATE DATABASE upbeat/,
+    advice: /doctor --setup, which makes the database upbeat/,
   });
   await ask(server.url, 'CREATE DATABASE upbeat', basic);
   t.strictSame(await find({ token: 'ada:secret' }), { found: `${server.url} has upbeat`, advice: null });

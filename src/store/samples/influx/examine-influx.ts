@@ -23,13 +23,14 @@ export async function examineInflux(settings: InfluxSettings): Promise<InfluxFin
   }
 }
 
-function adviceFor(message: string, bucket: string, api: InfluxSettings['api']): string {
+/** What to mend where a request ended with `message`. */
+export function adviceFor(message: string, bucket: string, api: InfluxSettings['api']): string {
   if (/does not answer/.test(message))
     return 'start InfluxDB, or set storage.influx.url to where it is; samples wait on disk meanwhile';
   if (/HTTP 40[13]/.test(message)) return 'set storage.influx.token to one that may read and write';
   if (/database not found|HTTP 404/.test(message))
     return api === 'v1'
-      ? `run CREATE DATABASE ${bucket} in InfluxDB, or set storage.influx.bucket to one that is there`
-      : `make the bucket ${bucket} and a mapping of the database (influx v1 dbrp create), or histories cannot be read`;
+      ? `run upbeat doctor --setup, which makes the database ${bucket}, or set storage.influx.bucket to one that is there`
+      : `run upbeat doctor --setup, which makes the bucket ${bucket} and a mapping of the database, or histories cannot be read`;
   return 'see docs/influxdb.md';
 }

@@ -7,13 +7,13 @@ export type SendOutcome =
   | { readonly kind: 'stored' }
   /** The server is away or refuses for now: to be tried again. */
   | { readonly kind: 'away'; readonly problem: string }
-  /** The server will never take them. */
-  | { readonly kind: 'refused'; readonly problem: string };
+  /** The server will never take so many of them; the others it has stored. */
+  | { readonly kind: 'refused'; readonly problem: string; readonly dropped: number };
 
 /** A table of an answer. */
 export interface InfluxTable {
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly (number | string | null)[])[];
+  readonly rows: readonly (readonly (number | string | boolean | null)[])[];
 }
 
 /** A link to a server. */
@@ -36,6 +36,8 @@ export class InfluxError extends Error {
 }
 
 const TIMEOUT_MS = 10_000;
+/** InfluxDB 1 answers 400 for points that it drops, InfluxDB 2 422; both 413 for too many. */
+const REFUSALS = [400, 413, 422];
 
 /** Opens a link; nothing is asked of the server yet. */
 export function openInfluxLink(settings: InfluxSettings): InfluxLink {
@@ -103,8 +105,11 @@ async function sendThrough(writeApi: WriteApi, lines: readonly string[]): Promis
       status === 0
         ? `InfluxDB does not answer: ${reasonOf(error)}`
         : `InfluxDB answered with HTTP ${status}: ${(error as Error).message.slice(0, 200)}`;
-    // 400 and 413 speak of the lines; anything else may pass, or can be mended by the operator.
-    return { kind: status === 400 || status === 413 ? 'refused' : 'away', problem };
+    // These speak of the lines; anything else may pass, or can be mended by the operator.
+    if (!REFUSALS.includes(status)) return { kind: 'away', problem };
+    // Of points that are older than its retention, the server drops those alone and says how many.
+    const told = Number(/dropped=(\d+)/.exec(problem)?.[1] ?? 0);
+    return { kind: 'refused', problem, dropped: told > 0 ? Math.min(told, lines.length) : lines.length };
   }
 }
 
@@ -114,7 +119,7 @@ interface RawAnswer {
     readonly error?: string;
     readonly series?: readonly {
       readonly columns: readonly string[];
-      readonly values: InfluxTable['rows'];
+      readonly values?: InfluxTable['rows'];
     }[];
   }[];
 }
@@ -130,11 +135,12 @@ function readAnswer(text: string, count: number): (InfluxTable | null)[] {
   if (problem !== undefined) throw new InfluxError('samples_refused', `InfluxDB: ${problem.slice(0, 200)}`);
   return Array.from({ length: count }, (_, index) => {
     const [series] = answer.results?.[index]?.series ?? [];
-    return series === undefined ? null : { columns: series.columns, rows: series.values };
+    return series === undefined ? null : { columns: series.columns, rows: series.values ?? [] };
   });
 }
 
-function reasonOf(error: unknown): string {
+/** Why a request found no answer: the code of the system, or a sentence. */
+export function reasonOf(error: unknown): string {
   const { cause, message, code } = error as Error & { code?: string };
   return (cause as { code?: string } | undefined)?.code ?? code ?? message;
 }

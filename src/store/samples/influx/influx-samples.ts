@@ -45,7 +45,7 @@ const SPOOL_BYTES = 1024 ** 3;
 const RETENTION_MS = 90 * 86_400_000;
 /** Observations that wait for the thread; more than this means that it has stopped taking any. */
 const MOST_WAITING = 100_000;
-const NO_STATE: InfluxWriterState = { pending: 0, spoolBytes: 0, problem: null, lost: 0 };
+const NO_STATE: InfluxWriterState = { pending: 0, spoolBytes: 0, problem: null, lost: 0, refusal: null };
 
 /** Opens the store. The server may be away: samples wait in the spool until it is there. */
 export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
@@ -64,7 +64,10 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       log.warn({ problem: next.problem }, 'InfluxDB takes no samples; they wait on disk');
     else if (next.problem === null && state.problem !== null) log.info({}, 'InfluxDB takes samples again');
     if (next.lost > state.lost)
-      log.error({ samples: next.lost - state.lost, lost: next.lost }, 'samples for InfluxDB were given up');
+      log.error(
+        { points: next.lost - state.lost, lost: next.lost, refusal: next.refusal },
+        'points for InfluxDB were given up',
+      );
     state = next;
   };
 

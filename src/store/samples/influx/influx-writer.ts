@@ -3,7 +3,7 @@
  * until the server has taken everything.
  */
 import type { Cancel, Clock } from '../../../clock.ts';
-import type { InfluxLink } from './influx-link.ts';
+import type { InfluxLink, SendOutcome } from './influx-link.ts';
 import type { Spool } from './spool.ts';
 
 /** How the writer is doing. */
@@ -15,6 +15,8 @@ export interface InfluxWriterState {
   readonly problem: string | null;
   /** Samples dropped: the spool was full, or the server refused them for good. */
   readonly lost: number;
+  /** Why the server refused some for good, the last time; null: it never did. */
+  readonly refusal: string | null;
 }
 
 /** The writer. */
@@ -44,6 +46,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   let cancelPump: Cancel | null = null;
   let problem: string | null = null;
   let refused = 0;
+  let refusal: string | null = null;
   let waitMs = FIRST_WAIT_MS;
   let closed = false;
 
@@ -80,13 +83,16 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       await keep(lines);
       pumpAfter(waitMs);
     } else {
-      note(outcome.kind === 'refused' ? outcome.problem : null, lines.length);
+      note(outcome, lines.length);
     }
   };
 
-  const note = (refusal: string | null, count: number): void => {
-    problem = refusal;
-    if (refusal !== null) refused += count;
+  const note = (outcome: Exclude<SendOutcome, { kind: 'away' }>, count: number): void => {
+    const dropped = outcome.kind === 'refused' ? outcome.dropped : 0;
+    refused += dropped;
+    if (outcome.kind === 'refused') refusal = outcome.problem;
+    // Where it takes some, it is the points that are wrong, and nothing is the matter with the server.
+    problem = outcome.kind === 'refused' && dropped === count ? outcome.problem : null;
   };
 
   const pumpAfter = (ms: number): void => {
@@ -109,7 +115,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
         return;
       }
       waitMs = FIRST_WAIT_MS;
-      note(outcome.kind === 'refused' ? outcome.problem : null, batch.lines.length);
+      note(outcome, batch.lines.length);
       spool.remove(batch.seq);
       pumpAfter(SPOOL_PAUSE_MS);
     })();
@@ -133,6 +139,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       spoolBytes: spool.bytes,
       problem,
       lost: refused + spool.dropped,
+      refusal,
     }),
     async close() {
       await ship();
