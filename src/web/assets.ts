@@ -1,5 +1,6 @@
 /** The files that pages load: a fixed table, read at start, named with a hash of their content. */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { entityTag } from '../api/conditional.ts';
 import type { Route } from '../api/exchange.ts';
 import { ApiError } from '../api/problem.ts';
@@ -12,9 +13,16 @@ export interface AssetAddresses {
   /** Status pages of owners, and the frame that other sites show. */
   readonly statusPageStyle: string;
   readonly embedFrameScript: string;
+  /** The page of a service, and the chart library that it draws with. */
+  readonly serviceStyle: string;
+  readonly serviceScript: string;
+  readonly chartStyle: string;
+  readonly chartScript: string;
   readonly icon: string;
 }
 
+/** Finds the files of packages. */
+const { resolve } = createRequire(import.meta.url);
 const FOLDER = new URL('../../assets/web/', import.meta.url);
 const TYPES = {
   css: 'text/css; charset=utf-8',
@@ -25,8 +33,8 @@ const TYPES = {
 /** Reads the files; the route serves them for a year, since another content has another address. */
 export function createAssets(): { readonly addresses: AssetAddresses; readonly route: Route } {
   const files = new Map<string, { readonly body: Buffer; readonly type: string; readonly etag: string }>();
-  const add = (name: string, extension: keyof typeof TYPES) => {
-    const body = readFileSync(new URL(`${name}.${extension}`, FOLDER));
+  const add = (name: string, extension: keyof typeof TYPES, file?: string) => {
+    const body = readFileSync(file ?? new URL(`${name}.${extension}`, FOLDER));
     const etag = entityTag(body);
     const address = `${name}-${etag.slice(1, 9)}.${extension}`;
     files.set(address, { body, type: TYPES[extension], etag });
@@ -39,6 +47,10 @@ export function createAssets(): { readonly addresses: AssetAddresses; readonly r
       copyScript: add('copy', 'js'),
       statusPageStyle: add('status-page', 'css'),
       embedFrameScript: add('embed-frame', 'js'),
+      serviceStyle: add('service', 'css'),
+      serviceScript: add('service', 'js'),
+      chartStyle: add('uplot', 'css', resolve('uplot/dist/uPlot.min.css')),
+      chartScript: add('uplot', 'js', resolve('uplot/dist/uPlot.iife.min.js')),
       icon: add('favicon', 'svg'),
     },
     route: {

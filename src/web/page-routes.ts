@@ -16,7 +16,8 @@ import type { DashboardSources } from './dashboard/dashboard-sources.ts';
 import { docsPage } from './docs-page.ts';
 import { embedScript } from './embed-script.ts';
 import { homePage } from './home-page.ts';
-import { servicePage } from './service-page.ts';
+import { incidentPage } from './incident-page.ts';
+import { servicePages } from './service-page.ts';
 import { signInPages } from './sign-in-pages.ts';
 import { type StatusPageViewSources, statusPages } from './status-page.ts';
 import { createViews, type RenderPage } from './views.ts';
@@ -26,7 +27,15 @@ export interface PageSources {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'query'>;
-  readonly registry: Pick<Registry, 'listIncidents' | 'incidentsSince' | 'listMaintenances'>;
+  readonly registry: Pick<
+    Registry,
+    | 'listIncidents'
+    | 'findIncident'
+    | 'incidentsSince'
+    | 'listMaintenances'
+    | 'dependenciesOf'
+    | 'failingDependencies'
+  >;
   /** What the dashboard of owners works on; null: this site has none. */
   readonly owners: Pick<
     DashboardSources,
@@ -51,7 +60,8 @@ export function pageRoutes(sources: PageSources): Route[] {
   const render = createViews({ ...sources, assets: assets.addresses });
   return [
     homePage(render, sources),
-    servicePage(render, sources),
+    ...servicePages(render, sources, assets.addresses),
+    incidentPage(render, sources, assets.addresses),
     docsPage(render, sources.siteUrl, sources.version, sources.limits),
     ...ownersPages(render, sources),
     ...ownerRoutes(render, sources),

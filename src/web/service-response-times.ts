@@ -41,8 +41,8 @@ export interface Drawing {
 
 /** A row of the table. */
 export interface TimeRow {
-  /** Epoch milliseconds. */
-  readonly at: number;
+  /** UTC: `2026-11-20 10:00`. */
+  readonly time: string;
   readonly p50: string | null;
   readonly p95: string | null;
   readonly p99: string | null;
@@ -111,7 +111,7 @@ export function timeRows(buckets: readonly Bucket[], { formats }: Language): Tim
   return buckets
     .filter(({ count }) => count > 0)
     .map(({ startAt, count, downCount, p50Ms, p95Ms, p99Ms }) => ({
-      at: startAt,
+      time: new Date(startAt).toISOString().slice(0, 16).replace('T', ' '),
       p50: shown(p50Ms),
       p95: shown(p95Ms),
       p99: shown(p99Ms),

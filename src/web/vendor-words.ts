@@ -1,39 +1,58 @@
-/** What a vendor says of itself, in sentences. */
-import type { LagSummary } from '../domain/acknowledgement.ts';
+/** What a vendor says of itself, in the language of the page. */
+import type { Acknowledgement, LagSummary } from '../domain/acknowledgement.ts';
 import type { VendorStatus, VendorWord } from '../domain/vendor-word.ts';
-import { describeLength, describeTime } from './words.ts';
+import type { Language } from './language/language.ts';
+import { type Phrase, say, time } from './language/phrase.ts';
 
-const SENTENCES: Readonly<Record<VendorStatus, string>> = {
-  unknown: 'has not been read yet',
-  operational: 'says that all is well',
-  maintenance: 'speaks of maintenance',
-  minor: 'speaks of a minor incident',
-  major: 'speaks of a major incident',
-  critical: 'speaks of a critical incident',
+/** The look of a vendor's word: that of the status of ours that weighs as much. */
+export const VENDOR_LOOKS: Readonly<Record<VendorStatus, 'up' | 'slow' | 'down' | 'unknown'>> = {
+  unknown: 'unknown',
+  operational: 'up',
+  maintenance: 'unknown',
+  minor: 'slow',
+  major: 'down',
+  critical: 'down',
 };
 
-/** Completes "The vendor's own status page ..."; null: none is read. */
-export function describeVendor(word: VendorWord | null, now: number): string | null {
+/** Completes "Its own status page ..."; null: none is read. */
+export function describeVendor(
+  word: VendorWord | null,
+  now: number,
+  { words, formats }: Language,
+): Phrase | null {
   if (word === null) return null;
+  const { service } = words;
   const { status, since, readAt, stale } = word;
-  const from = since === null || status === 'operational' ? '' : `, since ${describeTime(since)}`;
-  const age =
-    stale && readAt !== null ? `, ${describeLength(now - readAt)} ago; it could not be read since` : '';
-  const unread = stale && readAt === null && status !== 'unknown' ? ' when it was last read' : '';
-  return `${SENTENCES[status]}${from}${age}${unread}.`;
+  const plain = service.vendor[status];
+  const said = since === null || status === 'operational' ? [plain] : service.vendorSince(plain, time(since));
+  if (!stale || (readAt === null && status === 'unknown')) return say`${said}.`;
+  if (readAt === null) return say`${service.vendorUnread(said)}.`;
+  return say`${service.vendorStale(said, formats.length(now - readAt))}.`;
 }
 
 /** How quick the vendor is to say what our checks have seen; null: there was no outage to compare. */
-export function describeLag({ outages, acknowledged, medianMs, worstMs }: LagSummary): string | null {
+export function describeLag(
+  { outages, acknowledged, medianMs, worstMs }: LagSummary,
+  { words, formats }: Language,
+): string | null {
+  const { page } = words;
   if (outages === 0) return null;
-  const seen = outages === 1 ? 'the one outage' : `the ${outages} outages`;
-  if (medianMs === null || worstMs === null)
-    return `It said nothing of ${seen} that our checks saw in a year.`;
-  const how = medianMs < 0 ? `${describeLength(-medianMs)} before` : `${describeLength(medianMs)} after`;
-  const worst = worstMs > 0 && acknowledged > 1 ? `, at worst ${describeLength(worstMs)} after it` : '';
-  const which =
-    outages === 1
-      ? `${seen} that our checks saw, `
-      : `${acknowledged} of ${seen} that our checks saw, typically `;
-  return `In a year it spoke of ${which}${how} our first failed check${worst}.`;
+  if (medianMs === null || worstMs === null) return page.lagNone(outages);
+  const length = formats.length(Math.abs(medianMs));
+  const first = medianMs < 0;
+  if (outages === 1) return page.lagOne(length, first);
+  const worst = worstMs > 0 && acknowledged > 1 ? formats.length(worstMs) : null;
+  return page.lagMany(acknowledged, outages, length, first, worst);
+}
+
+/** What the vendor has said of the outage that goes on; null: none does. `newest` is that of the newest outage. */
+export function describeNow(
+  newest: Acknowledgement | undefined,
+  isDown: boolean,
+  now: number,
+  { words, formats }: Language,
+): string | null {
+  if (!isDown || newest === undefined) return null;
+  if (newest.lagMs === null) return words.page.silentNow(formats.length(now - newest.startedAt));
+  return words.page.spokeNow(formats.length(Math.abs(newest.lagMs)), newest.lagMs < 0);
 }

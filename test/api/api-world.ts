@@ -124,6 +124,8 @@ export interface WorldOptions {
   readonly limitServer?: LimitServer;
   /** How old the copy of the statuses is; absent: they are current. */
   readonly ageMs?: () => number;
+  /** What the samples answer; absent: buckets that are all alike. */
+  readonly buckets?: (query: SampleQuery) => Bucket[];
 }
 
 /** An answer with its body read. */
@@ -226,7 +228,9 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     failingDependencies: async ({ limit, offset }: { limit: number; offset: number }) =>
       failing.slice(offset, offset + limit),
     async listMaintenances(query: MaintenanceQuery) {
-      return maintenances.slice(query.offset, query.offset + query.limit);
+      return maintenances
+        .filter(({ serviceId }) => query.serviceId === undefined || query.serviceId === serviceId)
+        .slice(query.offset, query.offset + query.limit);
     },
   };
   const shelf = createPageShelf({ incidents, maintenances });
@@ -248,7 +252,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       async query(query: SampleQuery) {
         if (faults.samples) throw new Error('secret inside: disk full');
         asked.samples.push(query);
-        return bucketsOf(query);
+        return (options.buckets ?? bucketsOf)(query);
       },
     },
     registry,

@@ -158,7 +158,7 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       );
       t.equal(wide, 0, `${name} ${look}: nothing hangs over the edge`);
-      t.ok(bytes < 200_000 && requests <= 6, `${name} ${look}: ${bytes} bytes in ${requests} requests`);
+      t.ok(bytes < 200_000 && requests <= 12, `${name} ${look}: ${bytes} bytes in ${requests} requests`);
     }
     t.same(complaints, [], look);
     await context.close();

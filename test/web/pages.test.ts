@@ -135,7 +135,7 @@ t.test('it says since when and why a service is down, and when our own connectio
   t.teardown(api.close);
   api.state.prober = { online: false, offlineSince: NOW - 120_000, reason: 'no control target answers' };
   const { text } = await api.get('/status/github-com');
-  t.match(text, /is down since 2026-11-20 09:59 UTC \(1 min\): refused/);
+  t.match(text, /is down since <time[^>]*>20 Nov 2026, 09:59 UTC<\/time> \(.*1 min.*\): refused/);
   t.match(text, 'Our own connection is away');
   t.match(text, '/api/badge/github-com');
 });
@@ -210,9 +210,12 @@ t.test('it shows what the vendor says beside our verdict, and what it plans', as
   const api = await world();
   t.teardown(api.close);
   const { text } = await api.get('/status/github-com');
-  t.match(text, /speaks of a major incident, since 2026-11-20 09:59 UTC\./);
+  t.match(text, /speaks of a major incident, since <time[^>]*>20 Nov 2026, 09:59 UTC<\/time>\./);
   t.match(text, /It said nothing of the one outage that our checks saw in a year\./);
   t.match(text, /Maintenance ahead:<\/strong> <a href="https:\/\/www\.githubstatus\.com\/%3Cscript/);
-  t.match(text, /from 2026-11-20 11:00 UTC to 2026-11-20 12:00 UTC/);
+  t.match(
+    text,
+    /from <time[^>]*>20 Nov 2026, 11:00 UTC<\/time> to <time[^>]*>20 Nov 2026, 12:00 UTC<\/time>/,
+  );
   t.notMatch((await api.get('/status/calm-example')).text, /own status page/);
 });

@@ -11,6 +11,7 @@ export const englishServicePage = {
   title: (name: string, status: string) => `${name}: ${status}`,
   path: 'Where you are',
   ourChecks: 'Our checks',
+  itsReports: 'What it reports',
   lastCheck: (at: number, source: string) => say`Last check ${age(at)}, ${source}.`,
   source: {
     root: 'by asking for its start page',

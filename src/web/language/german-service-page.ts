@@ -7,6 +7,7 @@ export const germanServicePage: Words['page'] = {
   title: (name, status) => `${name}: ${status}`,
   path: 'Wo Sie sind',
   ourChecks: 'Unsere Prüfungen',
+  itsReports: 'Was er selbst meldet',
   lastCheck: (at, source) => say`Letzte Prüfung ${age(at)}, ${source}.`,
   source: {
     root: 'durch Abruf der Startseite',
