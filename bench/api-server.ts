@@ -140,6 +140,7 @@ async function upbeat(): Promise<number> {
     watchTransitions: () => () => {},
     readiness: () => ({
       phase: 'serving',
+      role: 'monitor',
       prober: { online: true, offlineSince: null, reason: null },
       parts: {},
     }),

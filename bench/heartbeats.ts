@@ -129,7 +129,7 @@ async function openWorld(dataDir: string) {
     ownedPages: null,
     renderBadge: async () => Buffer.alloc(0),
     watchTransitions: record.watchTransitions,
-    readiness: () => ({ phase: 'serving', prober: record.prober(), parts: {} }),
+    readiness: () => ({ phase: 'serving', role: 'monitor', prober: record.prober(), parts: {} }),
     authenticator,
     metrics: createMetrics(),
     clock,

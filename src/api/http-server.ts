@@ -16,7 +16,7 @@ export function createHttpServer(listener: RequestListener): Server {
   );
 }
 
-/** Listens; resolves with the port. Rejects with a sentence that says what to do. */
+/** Listens; resolves with the port. Rejects with a sentence that says what to do, and the system's code. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -26,7 +26,7 @@ export function listen(server: Server, host: string, port: number): Promise<numb
           : error.code === 'EACCES'
             ? `port ${port} needs more rights; choose one above 1023`
             : error.message;
-      reject(new Error(`cannot listen on ${host}: ${hint}`));
+      reject(Object.assign(new Error(`cannot listen on ${host}: ${hint}`), { code: error.code }));
     });
     server.listen(port, host, () => {
       const address = server.address();

@@ -7,6 +7,8 @@ import type { ApiAnswer, Route } from './exchange.ts';
 export interface Readiness {
   /** `serving` answers 200; before loading has ended and while stopping it is 503. */
   readonly phase: 'starting' | 'serving' | 'stopping';
+  /** `monitor`: this process probes. `serving`: it only serves, beside the monitor of its data directory. */
+  readonly role: 'monitor' | 'serving';
   readonly prober: {
     readonly online: boolean;
     readonly offlineSince: number | null;
@@ -44,10 +46,11 @@ function plain(status: number, body: object): ApiAnswer {
   return { status, headers, body: JSON.stringify(body) };
 }
 
-function viewReadiness({ phase, prober, parts }: Readiness): object {
+function viewReadiness({ phase, role, prober, parts }: Readiness): object {
   const broken = Object.entries(parts).filter(([, { problem }]) => problem !== null);
   return {
     status: phase === 'serving' ? 'ready' : phase,
+    role,
     degraded: [...(prober.online ? [] : ['prober']), ...broken.map(([name]) => name)],
     prober: {
       online: prober.online,

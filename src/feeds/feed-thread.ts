@@ -83,7 +83,8 @@ export function startFeedThread(options: FeedThreadOptions): FeedThread {
     if (client === undefined) return new Promise(() => {});
     const answer = client.call(method, args, transfer);
     answer.catch((error: Error) => {
-      if (running?.client === client) log.error({ err: error }, 'the thread that reads status pages failed');
+      if (!stopped && running?.client === client)
+        log.error({ err: error }, 'the thread that reads status pages failed');
     });
     return answer;
   };

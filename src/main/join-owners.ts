@@ -5,18 +5,18 @@ import { createSessions } from '../auth/sessions.ts';
 import { type Clock, systemRandom } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
-import { startWebhookSender } from '../notify/webhook-sender.ts';
+import { startWebhookSender, type WebhookSender } from '../notify/webhook-sender.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { VERSION } from '../version.ts';
 
-/** Starts the deliveries; the rest waits to be asked. */
+/** Everything waits to be asked. */
 export async function joinOwners(parts: {
   readonly config: Config;
   readonly registry: Registry;
-  readonly samples: SampleStore;
+  readonly samples: Pick<SampleStore, 'query' | 'newest'>;
   readonly clock: Clock;
   readonly log: Log;
 }) {
@@ -27,8 +27,12 @@ export async function joinOwners(parts: {
   // What owners choose never reaches a private address, but in tests.
   const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
-  const webhooks = startWebhookSender({ registry, outbound, policy, clock, random: systemRandom, log });
+  let webhooks: WebhookSender | null = null;
   return {
+    /** Begins to deliver webhooks; only the monitor may, or each would be delivered by every process. */
+    startDeliveries() {
+      webhooks ??= startWebhookSender({ registry, outbound, policy, clock, random: systemRandom, log });
+    },
     /** What the dashboard works on. */
     door: {
       registry,
@@ -38,7 +42,7 @@ export async function joinOwners(parts: {
       proofs,
     },
     async stop() {
-      await webhooks.stop();
+      await webhooks?.stop();
       outbound.close();
     },
   };

@@ -1,14 +1,13 @@
-/** Opens the stores that the configuration names, and the lease of the data directory. */
+/** Opens the stores that the configuration names, as the monitor writes them and as others read them. */
 import { mkdirSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceDirectory } from '../api/service-directory.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
 import { openRegistry } from '../store/registry/sqlite-registry.ts';
-import { acquireLease } from '../store/registry/writer-lease.ts';
 import { openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
-import { DEFAULT_BUCKET } from '../store/samples/influx/influx-settings.ts';
+import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
+import { openInfluxReading } from '../store/samples/influx-reading.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
 import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
 
@@ -23,27 +22,46 @@ export interface StoreParts {
   readonly fail: (what: string) => (error: Error) => void;
 }
 
-const LEASE_PATIENCE_MS = 6_000;
-const LEASE_RETRY_MS = 200;
+/** What processes of one data directory share. */
+export type SharedStores = Awaited<ReturnType<typeof openSharedStores>>;
 
-/** Opens them. Rejects with what is wrong, in one sentence. */
-export async function openStores({ config, directory, clock, log, fail }: StoreParts) {
-  const { dataDir, rawRetentionMs, rollupRetentionMs, influx, redis: redisSettings } = config.storage;
+/** How stores outside of the process are, by name. */
+export type StoreStates = Readonly<Record<string, { readonly problem: string | null }>>;
+
+/** Opens what every process has. Rejects with what is wrong, in one sentence. */
+export async function openSharedStores({ config, clock, log, fail }: StoreParts) {
+  const { dataDir, redis: redisSettings } = config.storage;
   const { domainsPerAccount } = config.limits;
   mkdirSync(dataDir, { recursive: true });
   const onEnd = fail('a store has ended');
   const registry = await openRegistry({ dataDir, log, clock, domainsPerAccount, onEnd });
-  const onLost = fail('the lease of the data directory was lost');
-  const lease = await waitForLease(() => acquireLease({ book: registry.lease, dataDir, clock, onLost }), log);
+  const { url } = redisSettings;
+  // ioredis is loaded only where it is of use.
+  const redis =
+    url === null
+      ? null
+      : (await import('../store/status/redis-parts.ts')).openRedisParts({ url, clock, log });
+  return {
+    registry,
+    redis,
+    async close() {
+      redis?.close();
+      await registry.close();
+    },
+  };
+}
+
+/** Opens what the monitor alone writes; only the holder of the writer lease may. */
+export async function openMonitorStores(parts: StoreParts, { redis }: SharedStores) {
+  const { config, directory, log, fail } = parts;
+  const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
+  const onEnd = fail('a store has ended');
+  const settings = influxSettings(config);
   const influxSamples =
-    influx.url === null
+    settings === null
       ? null
       : await openInfluxSamples({
-          settings: {
-            ...influx,
-            url: influx.url.replace(/\/+$/, ''),
-            bucket: influx.bucket ?? DEFAULT_BUCKET,
-          },
+          settings,
           dataDir,
           labelsOf: directory.byId,
           retentionMs: rawRetentionMs,
@@ -52,49 +70,33 @@ export async function openStores({ config, directory, clock, log, fail }: StoreP
         });
   const samples =
     influxSamples ?? (await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd }));
-  const { url } = redisSettings;
-  // ioredis is loaded only where it is of use.
-  const redis =
-    url === null
-      ? null
-      : (await import('../store/status/redis-parts.ts')).openRedisParts({ url, clock, log });
-  const status = redis?.status ?? createMemoryStatusStore({ log });
-
+  const inRedis = redis?.openMonitor() ?? null;
   return {
-    registry,
     samples,
     /** Null with the embedded store, which keeps samples alone. */
     observations: influxSamples?.observations ?? null,
-    redis,
-    status,
-    /** What `/readyz` says of the stores outside of the process. */
-    parts: () => ({
-      ...(redis === null ? {} : { redis: { problem: redis.problem() } }),
-      ...(influxSamples === null ? {} : { influx: { problem: influxSamples.problem() } }),
-    }),
+    redis: inRedis,
+    status: inRedis?.status ?? createMemoryStatusStore({ log }),
+    /** Without Redis, which is every process' own matter. */
+    states: (): StoreStates =>
+      influxSamples === null ? {} : { influx: { problem: influxSamples.problem() } },
     async close() {
       await samples.close();
-      await redis?.close();
-      await lease.release();
-      await registry.close();
+      await inRedis?.close();
     },
   };
 }
 
-/**
- * A process that was killed may still be in the system's list, and one that was told to stop still at it: the lease is
- * asked for until it would be stale, before a start is refused.
- */
-async function waitForLease<T>(acquire: () => Promise<T>, log: Log): Promise<T> {
-  const until = systemClock.monotonic() + LEASE_PATIENCE_MS;
-  for (let told = false; ; told = true) {
-    try {
-      return await acquire();
-    } catch (error) {
-      const isHeld = (error as { code?: string }).code === 'lease_held';
-      if (!isHeld || systemClock.monotonic() > until) throw error;
-      if (!told) log.info({ problem: (error as Error).message }, 'waiting for another process to end');
-      await sleep(LEASE_RETRY_MS);
-    }
-  }
+/** Opens the samples as a process reads them that only serves. */
+export async function openReadSamples({ config, log, fail }: StoreParts) {
+  const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
+  const onEnd = fail('a store has ended');
+  const settings = influxSettings(config);
+  if (settings !== null) return openInfluxReading({ settings, log, onEnd });
+  return await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd });
+}
+
+function influxSettings({ storage }: Config): InfluxSettings | null {
+  const { url, bucket, ...rest } = storage.influx;
+  return url === null ? null : { ...rest, url: url.replace(/\/+$/, ''), bucket: bucket ?? DEFAULT_BUCKET };
 }

@@ -8,6 +8,8 @@ import type { Metrics } from './metrics.ts';
 
 /** The parts that are observed; each as little as is needed. */
 export interface ObservedParts {
+  /** The part that this process plays at present; absent: it always is the monitor. */
+  readonly role?: () => 'monitor' | 'serving';
   readonly fleet: {
     report(): {
       readonly services: number;
@@ -74,6 +76,9 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     }
     return counts;
   });
+  metrics.gauge('upbeat_monitor', '1: this process probes; 0: it only serves.', () =>
+    parts.role?.() === 'serving' ? 0 : 1,
+  );
   metrics.gauge(
     'upbeat_services_probed',
     'Services that the probe threads check.',

@@ -25,6 +25,8 @@ export interface HeartbeatForwarder {
   takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
   /** A heartbeat was refused by a fault of ours: the monitor is told as soon as the registry takes it. */
   noteRefusal(): void;
+  /** Resolves when nobody waits any more. */
+  idle(): Promise<void>;
   /** Ends; whoever waits still is told that we could not take it, though it may yet be judged. */
   stop(): void;
 }
@@ -45,6 +47,9 @@ const RETRY_MS = 1_000;
 export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): HeartbeatForwarder {
   const { inbox, serviceOf, learn, clock } = options;
   const waiting = new Map<number, Waiting>();
+  /** Senders that have no answer yet. */
+  let open = 0;
+  const idlers: (() => void)[] = [];
   let looking = false;
   let again = false;
   let stopped = false;
@@ -93,6 +98,18 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
     });
   }
 
+  async function forward(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
+    const { report, accountId, arrivedAt, body } = received;
+    const id = await inbox.putInInbox({ kind: report.kind, accountId, arrivedAt, body });
+    if (stopped) throw refusal();
+    return await new Promise<HeartbeatReceipt>((resolve, reject) => {
+      waiting.set(id, { received, resolve, reject });
+      clock.after(LONGEST_WAIT_MS, () => {
+        if (waiting.delete(id)) reject(refusal());
+      });
+    });
+  }
+
   function tellRefusal(): void {
     cancelRetry = null;
     inbox.putInInbox({ kind: 'refused', accountId: 0, arrivedAt: clock.now(), body: '' }).catch(() => {
@@ -104,16 +121,15 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
   return {
     async takeHeartbeat(received) {
       if (stopped) throw refusal();
-      const { report, accountId, arrivedAt, body } = received;
-      const id = await inbox.putInInbox({ kind: report.kind, accountId, arrivedAt, body });
-      if (stopped) throw refusal();
-      return await new Promise<HeartbeatReceipt>((resolve, reject) => {
-        waiting.set(id, { received, resolve, reject });
-        clock.after(LONGEST_WAIT_MS, () => {
-          if (waiting.delete(id)) reject(refusal());
-        });
-      });
+      open += 1;
+      try {
+        return await forward(received);
+      } finally {
+        open -= 1;
+        if (open === 0) for (const resolve of idlers.splice(0)) resolve();
+      }
     },
+    idle: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
     noteRefusal() {
       cancelRetry ??= clock.after(0, tellRefusal);
     },

@@ -76,6 +76,8 @@ export interface ResultRecord {
   startListening(): void;
   /** A heartbeat was refused by a fault of ours: silence is counted anew. */
   noteRefusal(): void;
+  /** Deadlines of silence that have not passed yet, epoch milliseconds, by service. */
+  deadlines(): ReadonlyMap<number, number>;
   /** What the engine is to know of a service that it takes over. */
   knowledgeOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null };
   /** An attempt failed at `failedAt` (epoch milliseconds) without an HTTP response; asks the control targets. */
@@ -355,6 +357,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     },
     startListening: silence.open,
     noteRefusal: silence.restart,
+    deadlines: silence.running,
     knowledgeOf(serviceId) {
       const entry = entries.get(serviceId);
       if (entry === undefined || entry.checkChanged) return { memory: NO_MEMORY, lastCheckedAt: null };

@@ -45,6 +45,8 @@ export interface SilenceWatch {
   /** The deadline that runs; null: none does. */
   deadlineOf(serviceId: number): SilenceDeadline | null;
   disarm(serviceId: number): void;
+  /** Deadlines that have not passed yet, epoch milliseconds, by service. */
+  running(): ReadonlyMap<number, number>;
   /** Heartbeats could not be heard until now: each service gets one full period, from the next tick. */
   restart(): void;
   stop(): void;
@@ -161,6 +163,11 @@ export function createSilenceWatch(options: SilenceWatchOptions): SilenceWatch {
       return one === undefined ? null : { at: one.at, silenceMs: one.silenceMs, missed: one.missed };
     },
     disarm: (serviceId) => void armed.delete(serviceId),
+    running() {
+      const ends = new Map<number, number>();
+      for (const [serviceId, { at, missed }] of armed) if (missed === 0) ends.set(serviceId, at);
+      return ends;
+    },
     restart() {
       restarts = true;
     },

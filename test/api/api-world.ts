@@ -183,6 +183,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     prober: { online: true, offlineSince: null as number | null, reason: null as string | null },
     parts: {} as Record<string, { problem: string | null }>,
   };
+    role: 'monitor' as 'monitor' | 'serving',
   const idOf = (sha256: Uint8Array) => Buffer.from(sha256).toString('hex');
   const authenticator = createKeyAuthenticator({
     registry: {

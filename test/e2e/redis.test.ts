@@ -59,6 +59,7 @@ t.test(
         'upbeat:limit-probe',
         'upbeat:limit:api:address:…',
         'upbeat:{events}:transitions',
+        'upbeat:{monitor}:words',
         'upbeat:{status}:changes',
         'upbeat:{status}:meta',
         'upbeat:{status}:records',

@@ -26,8 +26,11 @@ export interface Installation {
   readonly siteUrl: string;
   /** Replaces the catalogue file as an editor would: written beside it and renamed over it. */
   writeCatalogue(entries: readonly CatalogueEntry[]): void;
-  /** Starts the program and waits until it is ready. */
-  start(): Promise<RunningProgram>;
+  /**
+   * Starts the program and waits until it is ready. `port`: another one than the configured, for a further process on
+   * the same data.
+   */
+  start(port?: number): Promise<RunningProgram>;
   /** Runs a command of `upbeat` to its end. */
   run(...args: readonly string[]): Promise<{ status: number | null; stdout: string; stderr: string }>;
   remove(): void;
@@ -36,6 +39,7 @@ export interface Installation {
 /** The program at work. */
 export interface RunningProgram {
   readonly process: ChildProcess;
+  readonly siteUrl: string;
   /** Everything it has printed so far. */
   output(): string;
   /** GET on a path; the body parsed where it is JSON. */
@@ -102,7 +106,10 @@ export async function install(
       writeFileSync(`${catalogueFile}.new`, stringify({ services }));
       renameSync(`${catalogueFile}.new`, catalogueFile);
     },
-    start: () => startProgram(['start', '--config', configFile], siteUrl),
+    start: (other = port) =>
+      startProgram(['start', '--config', configFile], `http://127.0.0.1:${other}`, {
+        UPBEAT_HTTP_PORT: String(other),
+      }),
     run: (...args) => runCommand([...args, '--config', configFile]),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -110,13 +117,17 @@ export async function install(
   return installation;
 }
 
-async function startProgram(args: readonly string[], siteUrl: string): Promise<RunningProgram> {
+async function startProgram(
+  args: readonly string[],
+  siteUrl: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<RunningProgram> {
   let output = '';
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
-    env: cleanEnvironment(),
+    env: { ...cleanEnvironment(), ...environment },
   });
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const ended = once(child, 'exit');
@@ -148,6 +159,7 @@ async function startProgram(args: readonly string[], siteUrl: string): Promise<R
   await until<{ status?: string }>('/readyz', (body) => body !== null && !('code' in body), 60_000);
   return {
     process: child,
+    siteUrl,
     output: () => output,
     get,
     until,

@@ -47,6 +47,8 @@ export interface LeaseProcess {
 export interface WriterLease {
   /** Grows with every holder of this data directory. */
   readonly fence: number;
+  /** Whether it was renewed lately, so that nobody else can have taken it: false after a sleep of this process. */
+  isFresh(): boolean;
   /** Gives the lease back; the next process then starts without waiting. */
   release(): Promise<void>;
 }
@@ -117,6 +119,7 @@ function keepLease({ book, clock, onLost }: LeaseOptions, fence: number): Writer
   });
   return {
     fence,
+    isFresh: () => !over && clock.monotonic() - renewedAt < FRESH_MS,
     async release() {
       if (over) return;
       over = true;

@@ -1,31 +1,53 @@
-/** Everything that a monitor keeps in Redis, for `storage.redis.url`: statuses, limits and events. */
+/** Everything that is kept in Redis, for `storage.redis.url`: by the one process that probes, and by those that serve. */
 import type { Clock } from '../../clock.ts';
 import { readRedisAddress } from '../../domain/redis-address.ts';
 import type { Log } from '../../log.ts';
 import type { RedisConnectionState } from './redis-connection.ts';
 import { openRedisLimitServer, type RedisLimitServer } from './redis-limit-server.ts';
+import { openRedisMirror } from './redis-mirror.ts';
+import { DEADLINES_KEY, MONITOR_KEY, openMonitorWords } from './redis-monitor-words.ts';
+import { openRedisStatusReader, type RedisStatusReader } from './redis-status-reader.ts';
 import { openRedisStatusStore, type RedisStatusStore } from './redis-status-store.ts';
-import {
-  openRedisTransitionStream,
-  type RedisTransitionStream,
-  type TransitionStreamOptions,
-} from './redis-transition-stream.ts';
+import { openRedisTransitionStream, type TransitionStreamOptions } from './redis-transition-stream.ts';
 
-/** The parts, and how they are together. */
-export interface RedisParts {
+/** What only the monitor has. */
+export interface RedisMonitorParts {
   readonly status: RedisStatusStore;
-  readonly limits: RedisLimitServer;
-  /** Begins to write transitions; once. */
-  writeTransitions(sources: Pick<TransitionStreamOptions, 'registry' | 'watchTransitions'>): void;
-  /** Why Redis is not of use, one line without secrets; null: it is. */
-  problem(): string | null;
-  /** Sums over the connections, since the start. */
-  stats(): { readonly commandsFailed: number; readonly reconnects: number };
+  /** Begins to write what follows from the record; once. */
+  write(
+    sources: Pick<TransitionStreamOptions, 'registry' | 'watchTransitions'> & {
+      /** What the monitor says of itself, by name. */
+      readonly words: () => ReadonlyMap<string, string>;
+      /** Ends of silence of services that report by themselves, epoch milliseconds, by number. */
+      readonly deadlines: () => ReadonlyMap<number, number>;
+    },
+  ): void;
   /** Ends the connections; the status store is closed too. */
   close(): Promise<void>;
 }
 
-/** Opens the parts; Redis may be away. Throws where `url` has none of the forms of `readRedisAddress`. */
+/** What a process has that only serves. */
+export interface RedisServingParts {
+  readonly status: RedisStatusReader;
+  close(): Promise<void>;
+}
+
+/** The parts, and how they are together. */
+export interface RedisParts {
+  readonly limits: RedisLimitServer;
+  /** Opens what the monitor writes; only the holder of the writer lease may. */
+  openMonitor(): RedisMonitorParts;
+  /** Opens what others read; `onWords` hears every second what the monitor says of itself. */
+  openServing(onWords: (words: Readonly<Record<string, string>>) => void): RedisServingParts;
+  /** Why Redis is not of use, one line without secrets; null: it is. */
+  problem(): string | null;
+  /** Sums over the open connections. */
+  stats(): { readonly commandsFailed: number; readonly reconnects: number };
+  /** Ends the limits; the others are closed by themselves. */
+  close(): void;
+}
+
+/** Opens the limits, which every process has; Redis may be away. Throws where `url` has no form of `readRedisAddress`. */
 export function openRedisParts(options: {
   readonly url: string;
   readonly clock: Clock;
@@ -35,28 +57,60 @@ export function openRedisParts(options: {
   const address = readRedisAddress(url);
   if (address === null) throw new Error('storage.redis.url has no known form');
   const common = { address, clock, log };
-  const status = openRedisStatusStore(common);
   const limits = openRedisLimitServer(common);
-  let events: RedisTransitionStream | null = null;
-  const states = (): RedisConnectionState[] => [
-    status.state(),
-    limits.state(),
-    ...(events === null ? [] : [events.state()]),
-  ];
+  const open = new Set<{ state(): RedisConnectionState }>([limits]);
+  const states = (): RedisConnectionState[] => [...open].map((part) => part.state());
   const sum = (figure: 'commandsFailed' | 'reconnects') =>
     states().reduce((total, state) => total + state[figure], 0);
+
   return {
-    status,
     limits,
-    writeTransitions(sources) {
-      events ??= openRedisTransitionStream({ ...common, ...sources, mayWrite: () => !status.superseded });
+    openMonitor() {
+      const status = openRedisStatusStore(common);
+      open.add(status);
+      const writers: { state(): RedisConnectionState; close(): void }[] = [];
+      const mayWrite = () => !status.superseded;
+      return {
+        status,
+        write({ words, deadlines, ...sources }) {
+          const scores = () => new Map([...deadlines()].map(([id, at]) => [String(id), String(at)]));
+          const keys = [
+            { key: MONITOR_KEY, type: 'hash', read: words },
+            { key: DEADLINES_KEY, type: 'sorted-set', read: scores },
+          ] as const;
+          writers.push(
+            openRedisTransitionStream({ ...common, ...sources, mayWrite }),
+            openRedisMirror({ ...common, keys, mayWrite }),
+          );
+          for (const writer of writers) open.add(writer);
+        },
+        async close() {
+          for (const writer of writers) {
+            open.delete(writer);
+            writer.close();
+          }
+          open.delete(status);
+          await status.close();
+        },
+      };
+    },
+    openServing(onWords) {
+      const status = openRedisStatusReader(common);
+      const words = openMonitorWords({ ...common, onWords });
+      open.add(status);
+      open.add(words);
+      return {
+        status,
+        async close() {
+          open.delete(status);
+          open.delete(words);
+          words.close();
+          await status.close();
+        },
+      };
     },
     problem: () => states().find(({ problem }) => problem !== null)?.problem ?? null,
     stats: () => ({ commandsFailed: sum('commandsFailed'), reconnects: sum('reconnects') }),
-    async close() {
-      events?.close();
-      limits.close();
-      await status.close();
-    },
+    close: limits.close,
   };
 }

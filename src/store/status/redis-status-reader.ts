@@ -13,6 +13,8 @@ import type { RedisStatusOptions } from './redis-status-store.ts';
 /** The port, and how Redis is doing. `put` and `remove` reject: only the monitor writes. */
 export interface RedisStatusReader extends StatusStore {
   ageMs(): number;
+  /** Takes records that the registry has, before the monitor's own word of them comes by Redis. Older ones change nothing. */
+  learn(records: readonly CurrentStatus[]): Promise<void>;
   state(): RedisConnectionState;
   /** Resolves when everything was read once, or after `patienceMs`; true: it was read. */
   loaded(patienceMs: number): Promise<boolean>;
@@ -156,6 +158,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisStatusOption
     put: () => Promise.reject(new Error(ONLY_ONE_WRITES)),
     remove: () => Promise.reject(new Error(ONLY_ONE_WRITES)),
     ageMs: () => clock.monotonic() - heardMs,
+    learn: async (records) => void (await copy.put(records)),
     state: () => connection.state(),
     async loaded(patienceMs) {
       const late = new Promise<false>((resolve) => clock.after(patienceMs, () => resolve(false)));

@@ -1,0 +1,100 @@
+/**
+ * Transitions as a process tells them that only serves: read from the shared registry when another process has
+ * committed, and told when the copy of the statuses shows them.
+ */
+import type { Clock } from '../clock.ts';
+import type { Transition } from '../domain/current.ts';
+import type { Log } from '../log.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+
+/** What following needs. */
+export interface TransitionFollowerOptions {
+  readonly registry: Pick<Registry, 'transitionsAfter' | 'lastTransition' | 'watchOtherProcesses'>;
+  readonly status: Pick<StatusStore, 'get' | 'watch'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The follower at work. */
+export interface TransitionFollower {
+  watch(listener: (transition: Transition) => void): () => void;
+  /** Tells everything that the registry has, whether the copy shows it or not. */
+  catchUp(): Promise<void>;
+  stop(): void;
+}
+
+const PAGE = 1_000;
+const LOOK_MS = 1_000;
+/** A transition is told after this at the latest: Redis may be away, and the copy old. */
+const LONGEST_WAIT_MS = 100;
+
+/** Starts after the newest transition that there is. */
+export async function followTransitions(options: TransitionFollowerOptions): Promise<TransitionFollower> {
+  const { registry, status, clock, log } = options;
+  const listeners = new Set<(transition: Transition) => void>();
+  let readUpTo = await registry.lastTransition();
+  let waiting: { readonly transition: Transition; readonly untilMs: number }[] = [];
+  let reading: Promise<void> | null = null;
+  let again = false;
+
+  const isShown = ({ serviceId, seq }: Transition) => (status.get(serviceId)?.seq ?? 0) >= seq;
+
+  function tell(all: boolean): void {
+    const nowMs = clock.monotonic();
+    // In their order: one that waits holds up those behind it.
+    const stay = all
+      ? -1
+      : waiting.findIndex(({ transition, untilMs }) => untilMs > nowMs && !isShown(transition));
+    const due = stay === -1 ? waiting : waiting.slice(0, stay);
+    waiting = stay === -1 ? [] : waiting.slice(stay);
+    for (const { transition } of due) for (const listener of listeners) listener(transition);
+  }
+
+  async function read(): Promise<void> {
+    try {
+      do {
+        again = false;
+        for (;;) {
+          const page = await registry.transitionsAfter(readUpTo, PAGE);
+          const untilMs = clock.monotonic() + LONGEST_WAIT_MS;
+          for (const transition of page) waiting.push({ transition, untilMs });
+          readUpTo = page.at(-1)?.position ?? readUpTo;
+          if (page.length > 0) clock.after(LONGEST_WAIT_MS, () => tell(false));
+          if (page.length < PAGE) break;
+        }
+        tell(false);
+      } while (again);
+    } catch (error) {
+      log.debug({ problem: (error as Error).message }, 'transitions could not be read; trying again');
+    }
+  }
+
+  function look(): Promise<void> {
+    again = true;
+    reading ??= read().finally(() => {
+      reading = null;
+    });
+    return reading;
+  }
+
+  const stops = [
+    registry.watchOtherProcesses(() => void look()),
+    status.watch(() => tell(false)),
+    clock.every(LOOK_MS, () => void look()),
+  ];
+  return {
+    watch(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async catchUp() {
+      await look();
+      await look();
+      tell(true);
+    },
+    stop() {
+      for (const stop of stops) stop();
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * The part that this process plays at present, as everything sees it that outlives a change of it: the API and its
+ * pages go on while a process that served becomes the monitor.
+ */
+import type { HeartbeatTaker } from '../api/heartbeat-routes.ts';
+import type { Readiness } from '../api/system-routes.ts';
+import type { CurrentStatus, Transition } from '../domain/current.ts';
+import type { Service } from '../domain/service.ts';
+import type { VendorWord } from '../domain/vendor-word.ts';
+import type { FeedHealth } from '../feeds/vendor-board.ts';
+import type { Log } from '../log.ts';
+import type { ObservedParts } from '../metrics/observe-program.ts';
+import type { ProberState } from '../record/prober-watch.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import type { StoreStates } from './open-stores.ts';
+
+/** What a process does in a part. */
+export interface Role {
+  readonly name: Readiness['role'];
+  readonly status: StatusStore;
+  readonly samples: Pick<SampleStore, 'query' | 'newest'> & Partial<ObservedParts['samples']>;
+  readonly heartbeats: HeartbeatTaker;
+  vendorOf(service: Service): VendorWord | null;
+  watchTransitions(listener: (transition: Transition) => void): () => void;
+  prober(): ProberState;
+  /** Stores outside of the process, without Redis. */
+  stores(): StoreStates;
+  readonly fleet: ObservedParts['fleet'];
+  feeds(): readonly FeedHealth[];
+  polls(): { readonly good: number; readonly failed: number };
+  /** Reads again what is re-read while running. */
+  reload(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The present part; its members are those of a role, of whichever is at work. */
+export interface PresentRole extends Omit<Role, 'name' | 'samples' | 'reload' | 'stop'> {
+  readonly present: Role;
+  readonly samples: Pick<SampleStore, 'query' | 'newest'> & ObservedParts['samples'];
+  /** From now on this role is at work. The one before is not stopped by this. */
+  take(role: Role): void;
+}
+
+const NO_STATS = { appended: 0, pending: 0, fileBytes: 0 };
+
+/**
+ * Nothing is at work before `take`. `mayServe`: the process may come to answer from a copy, whose age is then told.
+ * Watchers of transitions are told each once and in order, over changes of the role too.
+ */
+export function createPresentRole({ mayServe, log }: { readonly mayServe: boolean; readonly log: Log }) {
+  let role: Role | null = null;
+  let stopWatching = () => {};
+  let toldUpTo = 0;
+  const watchers = new Set<(record: CurrentStatus) => void>();
+  const listeners = new Set<(transition: Transition) => void>();
+  const now = (): Role => {
+    if (role === null) throw new Error('no role is at work yet');
+    return role;
+  };
+
+  function announce(transition: Transition): void {
+    if (transition.position <= toldUpTo) return;
+    toldUpTo = transition.position;
+    for (const listener of listeners) {
+      try {
+        listener(transition);
+      } catch (error) {
+        log.error({ error, position: transition.position }, 'a watcher of transitions failed');
+      }
+    }
+  }
+
+  const present: PresentRole = {
+    get present() {
+      return now();
+    },
+    take(next) {
+      const stopBefore = stopWatching;
+      role = next;
+      const stops = [
+        next.watchTransitions(announce),
+        next.status.watch((record) => {
+          for (const watcher of watchers) watcher(record);
+        }),
+      ];
+      stopWatching = () => {
+        for (const stop of stops) stop();
+      };
+      stopBefore();
+    },
+    status: {
+      get: (serviceId) => now().status.get(serviceId),
+      put: (records) => now().status.put(records),
+      remove: (serviceId) => now().status.remove(serviceId),
+      watch(listener) {
+        const entry = (record: CurrentStatus) => listener(record);
+        watchers.add(entry);
+        return () => void watchers.delete(entry);
+      },
+      // Each role closes its own.
+      close: async () => watchers.clear(),
+      ...(mayServe ? { ageMs: () => now().status.ageMs?.() ?? 0 } : {}),
+    },
+    samples: {
+      query: (query) => now().samples.query(query),
+      newest: (serviceId, limit) => now().samples.newest(serviceId, limit),
+      stats: () => now().samples.stats?.() ?? NO_STATS,
+      lost: () => now().samples.lost?.() ?? 0,
+    },
+    heartbeats: {
+      takeHeartbeat: (received) => now().heartbeats.takeHeartbeat(received),
+      noteRefusal: () => now().heartbeats.noteRefusal(),
+    },
+    vendorOf: (service) => now().vendorOf(service),
+    watchTransitions(listener) {
+      const entry = (transition: Transition) => listener(transition);
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+    prober: () => now().prober(),
+    stores: () => now().stores(),
+    fleet: { report: () => now().fleet.report() },
+    feeds: () => now().feeds(),
+    polls: () => now().polls(),
+  };
+  return present;
+}

@@ -1,0 +1,184 @@
+/** The part of the one process that probes: catalogue, vendors' pages, record and engine, in the order of the data. */
+import { availableParallelism } from 'node:os';
+import { loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
+import { createFleet } from '../engine/fleet/fleet.ts';
+import { askControlTargets } from '../outbound/control-targets.ts';
+import { userAgentOf } from '../outbound/user-agent.ts';
+import type { ProberSettings } from '../probe/prober.ts';
+import { startInboxReader } from '../record/read-inbox.ts';
+import { createRecord } from '../record/record.ts';
+import type { WriterLease } from '../store/registry/writer-lease.ts';
+import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
+import { VERSION } from '../version.ts';
+import { startTargets, targetOf } from './check-targets.ts';
+import { joinVendors } from './join-vendors.ts';
+import { formatWords } from './monitor-words.ts';
+import { openMonitorStores, type SharedStores, type StoreParts } from './open-stores.ts';
+import type { Role } from './present-role.ts';
+
+/** What a role is started with. */
+export interface RoleParts extends StoreParts {
+  readonly shared: SharedStores;
+}
+
+/** The monitor, ready to begin. */
+export interface MonitorRole extends Role {
+  /** Begins to probe and to hear silence; the site can be reached by now. */
+  begin(): Promise<{ readonly services: number; readonly threads: number }>;
+}
+
+const CONTROL_TIMEOUT_MS = 3_000;
+
+/** Builds everything; what other processes have put into the inbox is judged when this resolves. */
+export async function startMonitor(parts: RoleParts, lease: WriterLease): Promise<MonitorRole> {
+  const { config, shared, directory, clock, log, fail } = parts;
+  const { checks, http } = config;
+  const { siteUrl } = http;
+  const { registry } = shared;
+
+  const stores = await openMonitorStores(parts, shared);
+  const { samples, observations, redis, status } = stores;
+
+  // Services.
+  const file = config.catalogue.file;
+  const catalogue = await loadCatalogue(file);
+  log.info({ ...(await registry.putCatalogue(catalogue.services)), file }, 'the catalogue is loaded');
+  const lastChange = await registry.lastChange();
+  const states = await registry.loadServices();
+  directory.load(states.map(({ service }) => service));
+
+  // What vendors say.
+  let vendorChanges = clock.now();
+  const vendors = joinVendors({
+    config,
+    registry,
+    clock,
+    log,
+    onChange(serviceId) {
+      vendorChanges = Math.max(vendorChanges + 1, clock.now());
+      observed?.noteVendor(serviceId);
+    },
+  });
+  const { board, desk } = vendors;
+
+  // What happens to results.
+  const record = createRecord({
+    registry,
+    status,
+    samples,
+    observations,
+    clock,
+    log,
+    settings: {
+      slowOverMs: checks.slowOverMs,
+      firstSpreadMs: checks.firstSpreadMs,
+      controlTargets: checks.controlTargets.length,
+    },
+    askControlTargets: () =>
+      askControlTargets(checks.controlTargets, CONTROL_TIMEOUT_MS, {
+        nameservers: checks.nameservers,
+        userAgent: userAgentOf(VERSION, siteUrl),
+      }),
+    onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
+    sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
+    isInMaintenance: board.isInMaintenance,
+    heartbeats: { registry, silenceMs: config.heartbeats.silenceMs },
+  });
+  await record.load(states);
+  const { watchTransitions } = record;
+  const observed =
+    observations === null
+      ? null
+      : startObservationFeed({ registry, observations, samples, watchTransitions, clock, log });
+  const prober = () => record.prober();
+  redis?.write({
+    registry,
+    watchTransitions,
+    deadlines: record.deadlines,
+    words: () =>
+      formatWords({ prober: prober(), stores: stores.states(), feeds: board.feeds(), vendorChanges }),
+  });
+
+  // The engine.
+  const settings: ProberSettings = {
+    version: VERSION,
+    siteUrl,
+    allowPrivate: checks.allowPrivate,
+    ports: checks.ports,
+    nameservers: checks.nameservers,
+    ownersMayProbePrivate: checks.ownersMayProbePrivate,
+    concurrency: checks.concurrency,
+  };
+  const threads = checks.threads === 'auto' ? Math.max(1, availableParallelism() - 1) : checks.threads;
+  const { intervalMs, timeoutMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
+  const fleet = createFleet({
+    settings: { intervalMs, timeoutMs, confirmAfterMs, firstSpreadMs, concurrency },
+    threads,
+    entry: new URL('../../workers/probe.ts', import.meta.url),
+    prober: settings,
+    clock,
+    log,
+    onResults(results) {
+      // A process that was stopped and woken again may have a successor: what its threads find then is nobody's.
+      if (lease.isFresh()) record.takeResults(results);
+    },
+    onDoubt: record.noteDoubt,
+    onFatal: fail('probe threads end again and again'),
+  });
+
+  // Changes of the list, whoever makes them: the catalogue, a command, the API, a heartbeat.
+  const unwatchChanges = registry.watchChanges(lastChange, (change) => {
+    const { serviceId, service } = change;
+    directory.apply(change);
+    record.applyChange(change);
+    desk.applyChange(serviceId, service);
+    const { memory, lastCheckedAt } = record.knowledgeOf(serviceId);
+    fleet.apply({ serviceId, target: service === null ? null : targetOf(service, memory, lastCheckedAt) });
+  });
+  const catalogueWatch = watchCatalogue(catalogue.text, {
+    file,
+    clock,
+    log,
+    async onChange(services) {
+      log.info({ ...(await registry.putCatalogue(services)), file }, 'the catalogue was read again');
+    },
+  });
+
+  // Without Redis no other process serves, and nothing comes by the inbox.
+  const inbox = shared.redis === null ? null : startInboxReader({ inbox: registry, record, clock, log });
+  await inbox?.drained();
+
+  return {
+    name: 'monitor',
+    status,
+    samples,
+    heartbeats: record,
+    vendorOf: (service) => board.word(service.id, service.statusPage),
+    watchTransitions,
+    prober,
+    stores: stores.states,
+    fleet,
+    feeds: board.feeds,
+    polls: vendors.polls,
+    async begin() {
+      record.startListening();
+      await inbox?.drained();
+      await desk.load(states.map(({ service }) => service));
+      await fleet.start(startTargets(states));
+      return { services: states.length, threads };
+    },
+    reload: () => catalogueWatch.reload(),
+    async stop() {
+      catalogueWatch.close();
+      unwatchChanges();
+      inbox?.stop();
+      await vendors.stop();
+      await fleet.stop();
+      await record.stop();
+      await desk.stop();
+      await observed?.stop();
+      await stores.close();
+      await lease.release();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** Finds the part that this process plays, and changes it where the monitor beside which it served has ended. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { acquireLease, type WriterLease } from '../store/registry/writer-lease.ts';
+import { type AcquireLease, claimLease, type LeaseClaim, waitForLease } from './lease-claim.ts';
+import type { PresentRole } from './present-role.ts';
+import { type MonitorRole, type RoleParts, startMonitor } from './start-monitor.ts';
+import { type ServingRole, startServing } from './start-serving.ts';
+
+/** The roles of a process from its start to its end. */
+export interface RoleChanges {
+  /** The site can be reached. `onMonitor` is called when this process is the monitor, now or later. */
+  begin(onMonitor: () => void): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A process that may serve as well waits so long for the lease before it does. */
+const FIRST_CLAIM_MS = 500;
+
+/**
+ * Without Redis only the monitor can serve: another one is waited for, and then is an error. With Redis the process
+ * serves beside it, and takes over when the lease is free.
+ */
+export async function startRole(parts: RoleParts, role: PresentRole): Promise<RoleChanges> {
+  const { config, shared, clock, log, fail } = parts;
+  const { dataDir } = config.storage;
+  const acquire: AcquireLease = () =>
+    acquireLease({
+      book: shared.registry.lease,
+      dataDir,
+      clock,
+      onLost: fail('the lease of the data directory was lost'),
+    });
+  let monitor: MonitorRole | null = null;
+  let serving: ServingRole | null = null;
+  let claim: LeaseClaim | null = null;
+  let becoming: Promise<void> = Promise.resolve();
+  let stopping = false;
+
+  async function become(lease: WriterLease): Promise<void> {
+    monitor = await startMonitor(parts, lease);
+    // What was told by the copy goes on where it was.
+    await serving?.catchUp();
+    role.take(monitor);
+  }
+
+  if (shared.redis === null) {
+    await become(await waitForLease(acquire, log));
+  } else {
+    claim = claimLease(acquire, log);
+    const lease = await Promise.race([claim.lease, sleep(FIRST_CLAIM_MS, null, { ref: true })]);
+    if (lease === null) {
+      serving = await startServing(parts);
+      role.take(serving);
+      log.info({ dataDir }, 'another process is the monitor; this one serves, and takes over when it ends');
+    } else {
+      await become(lease);
+    }
+  }
+
+  async function takeOver(lease: WriterLease, onMonitor: () => void): Promise<void> {
+    if (stopping) return await lease.release();
+    log.info({ fence: lease.fence }, 'the monitor has ended; this process takes over');
+    await become(lease);
+    const figures = await monitor?.begin();
+    onMonitor();
+    log.info({ ...figures, role: 'monitor' }, 'this process is the monitor');
+    await serving?.retire();
+    serving = null;
+  }
+
+  return {
+    async begin(onMonitor) {
+      if (monitor !== null) {
+        await monitor.begin();
+        onMonitor();
+        return;
+      }
+      claim?.lease.then((lease) => {
+        becoming = takeOver(lease, onMonitor).catch(fail('taking over from the monitor has failed'));
+      });
+    },
+    async stop() {
+      stopping = true;
+      await becoming;
+      await monitor?.stop();
+      await serving?.stop();
+      await claim?.give();
+    },
+  };
+}

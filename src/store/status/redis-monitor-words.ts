@@ -1,0 +1,41 @@
+/** What the monitor says of itself, as a process that only serves reads it every second. */
+import type { Clock } from '../../clock.ts';
+import type { RedisAddress } from '../../domain/redis-address.ts';
+import type { Log } from '../../log.ts';
+import { openRedisConnection, type RedisConnectionState } from './redis-connection.ts';
+
+/** Behind the prefix: a hash, kept by the monitor. */
+export const MONITOR_KEY = '{monitor}:words';
+/** Behind the prefix: a sorted set of the numbers of services by the end of their silence, epoch milliseconds. */
+export const DEADLINES_KEY = '{heartbeats}:deadlines';
+
+/** The reader. */
+export interface MonitorWords {
+  state(): RedisConnectionState;
+  close(): void;
+}
+
+const TIMEOUT_MS = 1_000;
+
+/** Reads the words until it is closed; `onWords` hears them after each reading, as they were written. */
+export function openMonitorWords(options: {
+  readonly address: RedisAddress;
+  readonly onWords: (words: Readonly<Record<string, string>>) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}): MonitorWords {
+  const { address, onWords, clock, log } = options;
+  const read = async (client: { hgetall(key: string): Promise<Record<string, string>> }) =>
+    onWords(await client.hgetall(`${address.prefix}:${MONITOR_KEY}`));
+  const { state, close } = openRedisConnection({
+    address,
+    purpose: 'words',
+    timeoutMs: TIMEOUT_MS,
+    prepare: read,
+    // Every second.
+    probe: read,
+    clock,
+    log,
+  });
+  return { state, close };
+}

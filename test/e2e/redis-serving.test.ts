@@ -1,0 +1,178 @@
+/** Several processes over one data directory and one Redis: one probes, the others serve, and take over when it ends. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { freePort } from '../support/free-port.ts';
+import { type Installation, install, type RunningProgram } from '../support/program.ts';
+import { NEEDS_REDIS, startRedis, until } from '../support/redis-server.ts';
+
+interface Status {
+  readonly slug: string;
+  readonly status: string;
+  readonly last_checked: string;
+}
+
+interface Ready {
+  readonly role: string;
+  readonly degraded: readonly string[];
+}
+
+const PATIENCE_MS = 45_000;
+const isStatus = (status: string) => (body: Status) => body.status === status;
+const isRole = (role: string) => (body: Ready) => body.role === role;
+
+/** A site whose answer a test sets, and that counts who asks. */
+async function startSite(t: Test) {
+  const state = { code: 200, requests: [] as number[] };
+  const server = createServer((_request, response) => {
+    state.requests.push(Date.now());
+    response.writeHead(state.code).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return Object.assign(state, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` });
+}
+
+async function setUp(t: Test, url: string, silence = '10m') {
+  const site = await startSite(t);
+  const control = await startSite(t);
+  const installation = await install([{ slug: 'shop', check: { url: site.url } }], {
+    storage: { redis: { url } },
+    heartbeats: { silence },
+    checks: { controlTargets: [control.url] },
+  });
+  t.teardown(() => installation.remove());
+  return { site, installation };
+}
+
+async function start(t: Test, installation: Installation, port?: number): Promise<RunningProgram> {
+  const program = await installation.start(port);
+  t.teardown(() => program.killHard());
+  return program;
+}
+
+async function makeKey(installation: Installation): Promise<string> {
+  const { stdout } = await installation.run('keys', 'create', '--account', 'ada', '--name', 'laptop');
+  return stdout.trim();
+}
+
+async function beat({ siteUrl }: RunningProgram, key: string, status: string, more: object = {}) {
+  const response = await fetch(`${siteUrl}/api/v1/heartbeat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ domain: 'jobs.example.com', status, ...more }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** Everything that an event stream tells. */
+function listen(t: Test, { siteUrl }: RunningProgram): { readonly heard: string[] } {
+  const heard: string[] = [];
+  const controller = new AbortController();
+  t.teardown(() => controller.abort());
+  const read = async () => {
+    const response = await fetch(`${siteUrl}/api/v1/events`, { signal: controller.signal });
+    let rest = '';
+    for await (const chunk of response.body ?? []) {
+      rest += Buffer.from(chunk).toString();
+      const parts = rest.split('\n\n');
+      rest = parts.pop() ?? '';
+      for (const part of parts) {
+        const [, id = '', data = '{}'] = /id: (\d+)\nevent: status\ndata: (.*)/.exec(part) ?? [];
+        if (id !== '') heard.push(`${id} ${(JSON.parse(data) as { slug: string; to: string }).to}`);
+      }
+    }
+  };
+  read().catch(() => {});
+  return { heard };
+}
+
+t.test('a process beside the monitor serves everything, and becomes the monitor', NEEDS_REDIS, async (t) => {
+  const redis = await startRedis(t);
+  const { site, installation } = await setUp(t, `redis://127.0.0.1:${redis.port}`);
+  const first = await start(t, installation);
+  await first.until('/api/v1/status/shop', isStatus('up'), PATIENCE_MS);
+  const second = await start(t, installation, await freePort());
+
+  t.match((await first.get('/readyz')).body, { status: 'ready', role: 'monitor' });
+  t.match((await second.get('/readyz')).body, { status: 'ready', role: 'serving', degraded: [] });
+  t.match(second.output(), /another process is the monitor; this one serves/);
+  t.match((await second.get('/metrics')).body?.toString(), /^upbeat_monitor 0$/m);
+  for (const path of ['/api/v1/status/shop', '/api/v1/services']) {
+    const answer = await second.get(path);
+    t.match(answer, { status: 200 }, path);
+    t.equal(answer.headers.get('age'), null, `${path} is current`);
+  }
+  for (const path of [
+    '/',
+    '/status/shop-example',
+    '/api/badge/shop-example',
+    '/docs',
+    '/api/v1/incidents',
+    '/api/v1/incidents/shop',
+    '/api/v1/openapi.json',
+  ])
+    t.equal((await second.get(path)).status, 200, path);
+
+  const told = listen(t, second);
+  site.code = 503;
+  await first.until('/api/v1/status/shop', isStatus('down'), PATIENCE_MS);
+  await second.until('/api/v1/status/shop', isStatus('down'), PATIENCE_MS);
+  await second.until('/api/v1/incidents', (body: { incidents: unknown[] }) => body.incidents.length === 1);
+  await until(() => told.heard.length === 1);
+  interface History {
+    readonly buckets: readonly { readonly down: number }[];
+  }
+  await second.until(
+    '/api/v1/services/shop/history',
+    ({ buckets }: History) => buckets.some(({ down }) => down > 0),
+    PATIENCE_MS,
+  );
+
+  // What owners write through the one that serves takes effect at the monitor.
+  const key = await makeKey(installation);
+  t.match(await beat(second, key, 'ok', { checks: { db: { status: 'ok', latency: 42 } } }), {
+    status: 200,
+    body: { ok: true, service: 'jobs.example.com', status: 'up', response_time: 42, checked_at: /Z$/ },
+  });
+  for (const program of [second, first])
+    t.match(await program.get('/api/v1/status/jobs-example-com'), {
+      status: 200,
+      body: { status: 'up', response_time: 42, latest_check: { source: 'heartbeat' } },
+    });
+  t.match(await beat(second, key, 'down'), { status: 200, body: { status: 'down' } });
+  t.match(await beat(second, 'upb_nothing', 'ok'), { status: 401 });
+  t.match(await beat(second, key, 'sideways'), { status: 400, body: { code: 'invalid_body' } });
+  t.match(await beat(first, key, 'ok'), { status: 200, body: { status: 'up' } });
+  await second.until('/api/v1/status/jobs-example-com', isStatus('up'), PATIENCE_MS);
+  await until(async () => (await redis.client.zcard('upbeat:{heartbeats}:deadlines')) === 1);
+
+  // The monitor dies; the other one goes on, and nobody probes twice.
+  await until(() => told.heard.length === 4);
+  const diedAt = Date.now();
+  await first.killHard();
+  t.equal((await second.get('/api/v1/status/shop')).status, 200, 'it serves meanwhile');
+  await second.until('/readyz', isRole('monitor'), PATIENCE_MS);
+  site.code = 200;
+  await second.until('/api/v1/status/shop', isStatus('up'), PATIENCE_MS);
+  t.ok(site.requests.some((at) => at > diedAt));
+  await until(() => told.heard.length === 5, 'the stream goes on over the change');
+  t.same(told.heard, ['2 down', '3 up', '4 down', '5 up', '6 up'], 'each transition once, in order');
+  t.match(await beat(second, key, 'warn'), { status: 200, body: { status: 'slow' } });
+  t.match((await second.get('/metrics')).body?.toString(), /^upbeat_monitor 1$/m);
+
+  // The first comes back beside it.
+  const third = await start(t, installation);
+  t.match((await third.get('/readyz')).body, { role: 'serving' });
+  t.match((await third.get('/api/v1/status/jobs-example-com')).body, { status: 'slow' });
+  const entries = await redis.client.xrange('upbeat:{events}:transitions', '-', '+');
+  t.same(
+    entries.map(([id]) => id),
+    ['1-0', '2-0', '3-0', '4-0', '5-0', '6-0', '7-0'],
+  );
+  t.equal(await second.stop(), 0);
+  await third.until('/readyz', isRole('monitor'), PATIENCE_MS);
+  t.equal(await third.stop(), 0);
+  for (const program of [first, second, third])
+    t.notMatch(program.output(), /"level":"(error|fatal)"/, 'nobody complains');
+});
