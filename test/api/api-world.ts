@@ -180,10 +180,10 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const gate = { keys: Promise.resolve(), transitions: Promise.resolve() };
   const state = {
     phase: 'serving' as 'starting' | 'serving' | 'stopping',
+    role: 'monitor' as 'monitor' | 'serving',
     prober: { online: true, offlineSince: null as number | null, reason: null as string | null },
     parts: {} as Record<string, { problem: string | null }>,
   };
-    role: 'monitor' as 'monitor' | 'serving',
   const idOf = (sha256: Uint8Array) => Buffer.from(sha256).toString('hex');
   const authenticator = createKeyAuthenticator({
     registry: {
