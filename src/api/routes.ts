@@ -64,7 +64,7 @@ export interface RouteSources {
 /** Every route, and the event streams that must be ended at the stop. */
 export function createRoutes(sources: RouteSources): {
   readonly routes: readonly Route[];
-  readonly streams: EventStreams;
+  readonly streams: Pick<EventStreams, 'open' | 'close'>;
 } {
   const {
     settings,
@@ -82,9 +82,18 @@ export function createRoutes(sources: RouteSources): {
   } = sources;
   const { intervalMs, slowOverMs, siteUrl, version } = settings;
   const streams = createEventStreams(sources);
+  const pages = pageRoutes({ ...sources, intervalMs, siteUrl, version });
   const bytes = createServiceBytes({ status, intervalMs, now, vendorOf });
   return {
-    streams,
+    streams: {
+      get open() {
+        return streams.open + pages.live.open;
+      },
+      close() {
+        streams.close();
+        pages.live.close();
+      },
+    },
     routes: [
       ...readingRoutes({ directory, bytes, registry }),
       ...vendorRoutes({ directory, registry, vendorOf, now }),
@@ -99,7 +108,7 @@ export function createRoutes(sources: RouteSources): {
       ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, slowOverMs, now }),
       openApiRoute(siteUrl, version, limits),
       ...systemRoutes(readiness, metrics),
-      ...pageRoutes({ ...sources, intervalMs, siteUrl, version }),
+      ...pages.routes,
     ],
   };
 }

@@ -10,6 +10,9 @@ export interface AssetAddresses {
   readonly style: string;
   readonly docsScript: string;
   readonly copyScript: string;
+  /** Every page: times in the reader's zone, and news while it is open. */
+  readonly pageScript: string;
+  readonly searchScript: string;
   /** Status pages of owners, and the frame that other sites show. */
   readonly statusPageStyle: string;
   readonly embedFrameScript: string;
@@ -30,21 +33,28 @@ const TYPES = {
   svg: 'image/svg+xml',
 } as const;
 
+function read(name: string, extension: keyof typeof TYPES): Buffer {
+  return readFileSync(new URL(`${name}.${extension}`, FOLDER));
+}
+
 /** Reads the files; the route serves them for a year, since another content has another address. */
 export function createAssets(): { readonly addresses: AssetAddresses; readonly route: Route } {
   const files = new Map<string, { readonly body: Buffer; readonly type: string; readonly etag: string }>();
-  const add = (name: string, extension: keyof typeof TYPES, file?: string) => {
-    const body = readFileSync(file ?? new URL(`${name}.${extension}`, FOLDER));
+  const addBody = (name: string, extension: keyof typeof TYPES, body: Buffer) => {
     const etag = entityTag(body);
     const address = `${name}-${etag.slice(1, 9)}.${extension}`;
     files.set(address, { body, type: TYPES[extension], etag });
     return `/assets/${address}`;
   };
+  const add = (name: string, extension: keyof typeof TYPES, file?: string) =>
+    addBody(name, extension, file === undefined ? read(name, extension) : readFileSync(file));
   return {
     addresses: {
       style: add('style', 'css'),
       docsScript: add('docs', 'js'),
       copyScript: add('copy', 'js'),
+      pageScript: addBody('page', 'js', Buffer.concat([read('times', 'js'), read('live', 'js')])),
+      searchScript: add('search', 'js'),
       statusPageStyle: add('status-page', 'css'),
       embedFrameScript: add('embed-frame', 'js'),
       serviceStyle: add('service', 'css'),

@@ -1,100 +1,108 @@
-/** The home page: what is down or slow first, then everything by category, with a search that needs no script. */
-
+/** The home page: a search, what is down or slow first, what happened of late, then everything by category. */
 import { Type } from '@sinclair/typebox';
 import type { Route } from '../api/exchange.ts';
 import { viewIncidentService } from '../api/incident-view.ts';
 import { readParameters, wordParameter } from '../api/parameters.ts';
-import { CATEGORIES } from '../domain/category.ts';
-import { unknownStatus } from '../domain/current.ts';
-import type { Service } from '../domain/service.ts';
+import { CATEGORIES, isCategory } from '../domain/category.ts';
+import type { Incident } from '../domain/incident.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
-import { chooseLanguage } from './language/language.ts';
-import { lasting, type Phrase, time } from './language/phrase.ts';
+import type { AssetAddresses } from './assets.ts';
+import { type BoardFilter, readBoard } from './home-board.ts';
+import { viewMonitor, viewTroubled } from './home-news.ts';
+import { chooseLanguage, type Language } from './language/language.ts';
+import { lasting, time } from './language/phrase.ts';
+import type { LiveBoard } from './live/live-board.ts';
+import { pillMarkup } from './live/live-news.ts';
 import type { PageSources } from './page-routes.ts';
-import { sayVerdict } from './verdict.ts';
 import type { RenderPage } from './views.ts';
-import { STATUS_SHAPES } from './words.ts';
+
+/** What the page is made of. */
+export interface HomeSources extends Pick<PageSources, 'directory' | 'status' | 'registry' | 'readiness'> {
+  readonly board: LiveBoard;
+  readonly assets: AssetAddresses;
+}
 
 const QUERY = {
   q: Type.String({ default: '', description: 'Part of a name or domain.' }),
   category: wordParameter(['', ...CATEGORIES], 'Only this category.', ''),
+  status: wordParameter(['', ...SERVICE_STATUSES], 'Only services with this status.', ''),
 };
-const INCIDENTS_SHOWN = 8;
+const INCIDENTS_SHOWN = 6;
 
 /** The route. */
-export function homePage(render: RenderPage, sources: PageSources): Route {
-  const { directory, status, registry } = sources;
+export function homePage(render: RenderPage, sources: HomeSources): Route {
+  const { directory, status, registry, board, assets } = sources;
   return {
     path: '/',
     bucket: 'pages',
     async handle(request) {
       const language = chooseLanguage(request);
-      const { words, formats } = language;
-      const { q = '', category = '' } = readParameters(request.query, QUERY);
-      const wanted = String(q).trim().toLowerCase();
-      const shown: ShownService[] = [];
-      const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
-      for (const service of directory.all()) {
-        // Who has not shown control of a domain is not shown here (decisions, Ownership).
-        if (!service.verified) continue;
-        const current = status.get(service.id) ?? unknownStatus(service.id);
-        counts[current.status]++;
-        if (category !== '' && service.category !== category) continue;
-        if (wanted !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(wanted)) continue;
-        const page = directory.pageName(service);
-        shown.push({ service, page, status: current.status, verdict: sayVerdict(current, language) });
-      }
+      const filter = readFilter(request.query);
+      const isAll = filter.text === '' && filter.category === '' && filter.status === '';
       // Who searches wants a service, not the news.
-      const incidents =
-        wanted === '' && category === ''
-          ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_SHOWN, offset: 0 })
-          : [];
+      const incidents = isAll
+        ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_SHOWN, offset: 0 })
+        : [];
+      // Read together, without a pause: a page knows up to which change it is true.
+      const position = board.position();
+      const shown = readBoard(directory, status, filter);
       return render('./home', {
         language,
-        title: words.home.title,
-        q,
-        category,
+        title: language.words.home.title,
+        ...filter,
+        isAll,
         categories: CATEGORIES,
-        counts: SERVICE_STATUSES.map((word) => ({ word, count: counts[word] })),
-        troubled: shown
-          .filter((entry) => entry.status === 'down' || entry.status === 'slow')
-          .sort(worstFirst),
-        groups: CATEGORIES.map((name) => ({
-          name,
-          services: shown.filter(({ service }) => service.category === name),
+        counts: SERVICE_STATUSES.map((word) => ({
+          word,
+          count: shown.counts[word],
+          pill: pillMarkup(word, language.words.status[word]),
         })),
-        total: shown.length,
+        all: SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0),
+        groups: shown.groups,
+        total: shown.total,
+        troubled: viewTroubled(shown, language),
+        monitor: viewMonitor(sources, language),
         incidents: incidents.flatMap((incident) => {
           const service = directory.byId(incident.serviceId);
           if (service === null) return [];
-          const lasted =
-            incident.resolvedAt === null
-              ? words.home.lasting(lasting(incident.startedAt))
-              : [words.home.lasted(formats.length(incident.resolvedAt - incident.startedAt))];
-          const started = words.home.began(time(incident.startedAt));
-          return [
-            {
-              ...incident,
-              started,
-              lasted,
-              page: directory.pageName(service),
-              of: viewIncidentService(service),
-            },
-          ];
+          const { name } = viewIncidentService(service);
+          return [{ ...viewIncident(incident, name, language), page: directory.pageName(service) }];
         }),
-        shapes: STATUS_SHAPES,
+        live: { of: null, at: position },
+        scripts: [assets.searchScript],
       });
     },
   };
 }
 
-interface ShownService {
-  readonly service: Service;
-  readonly page: string;
-  readonly status: ServiceStatus;
-  readonly verdict: Phrase;
+function readFilter(query: string): BoardFilter {
+  const { q = '', category = '', status = '' } = readParameters(query, QUERY);
+  const wanted = String(category);
+  return {
+    text: String(q).trim(),
+    category: isCategory(wanted) ? wanted : '',
+    status: SERVICE_STATUSES.find((word: ServiceStatus) => word === status) ?? '',
+  };
 }
 
-function worstFirst(a: ShownService, b: ShownService): number {
-  return a.status === b.status ? 0 : a.status === 'down' ? -1 : 1;
+/** An incident as a row; a title that begins with the service's name does not name it twice. */
+function viewIncident(
+  { title, status, severity, startedAt, resolvedAt }: Incident,
+  name: string,
+  language: Language,
+) {
+  const { words, formats } = language;
+  const { home, incidentStatus } = words;
+  const look = severity === 'maintenance' ? 'unknown' : severity === 'minor' ? 'slow' : 'down';
+  return {
+    name,
+    rest: title.startsWith(`${name} `) ? title.slice(name.length) : `: ${title}`,
+    status: incidentStatus[status],
+    look: status === 'resolved' ? 'up' : look,
+    started: home.began(time(startedAt)),
+    lasted:
+      resolvedAt === null
+        ? home.lasting(lasting(startedAt))
+        : [home.lasted(formats.length(resolvedAt - startedAt))],
+  };
 }

@@ -3,6 +3,7 @@ import type { ApiLimits } from '../api/api-limits.ts';
 import type { Route } from '../api/exchange.ts';
 import type { ServiceDirectory } from '../api/service-directory.ts';
 import type { Readiness } from '../api/system-routes.ts';
+import type { Clock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import type { Log } from '../log.ts';
@@ -10,13 +11,18 @@ import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { createAssets } from './assets.ts';
+import { withCompression } from './compression.ts';
 import { createSiteCookie } from './cookies.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import type { DashboardSources } from './dashboard/dashboard-sources.ts';
 import { docsPage } from './docs-page.ts';
 import { embedScript } from './embed-script.ts';
+import { homeNews, monitorNews } from './home-news.ts';
 import { homePage } from './home-page.ts';
 import { incidentPage } from './incident-page.ts';
+import { createLiveBoard } from './live/live-board.ts';
+import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
+import { searchIndex } from './search-index.ts';
 import { servicePages } from './service-page.ts';
 import { signInPages } from './sign-in-pages.ts';
 import { type StatusPageViewSources, statusPages } from './status-page.ts';
@@ -25,7 +31,7 @@ import { createViews, type RenderPage } from './views.ts';
 /** What pages read from. */
 export interface PageSources {
   readonly directory: ServiceDirectory;
-  readonly status: Pick<StatusStore, 'get'>;
+  readonly status: Pick<StatusStore, 'get' | 'watch'>;
   readonly samples: Pick<SampleStore, 'query'>;
   readonly registry: Pick<
     Registry,
@@ -51,22 +57,36 @@ export interface PageSources {
   /** Without a slash at its end. */
   readonly siteUrl: string;
   readonly version: string;
+  readonly clock: Clock;
   readonly now: () => number;
 }
 
-/** Every page. */
-export function pageRoutes(sources: PageSources): Route[] {
+/** Every page, and the streams of pages that are open, which must be ended at the stop. */
+export function pageRoutes(sources: PageSources): {
+  readonly routes: readonly Route[];
+  readonly live: LiveStreams;
+} {
   const assets = createAssets();
-  const render = createViews({ ...sources, assets: assets.addresses });
-  return [
-    homePage(render, sources),
+  const { renderPage: render, renderPart } = createViews({ ...sources, assets: assets.addresses });
+  const board = createLiveBoard(sources);
+  const news = { ...sources, board };
+  const live = createLiveStreams({
+    ...news,
+    homeNews: (language, serviceIds) => homeNews(news, renderPart, language, serviceIds),
+    monitorNews: (language) => monitorNews(news, renderPart, language),
+  });
+  const routes = [
+    homePage(render, { ...news, assets: assets.addresses }),
     ...servicePages(render, sources, assets.addresses),
     incidentPage(render, sources, assets.addresses),
     docsPage(render, sources.siteUrl, sources.version, sources.limits),
     ...ownersPages(render, sources),
     ...ownerRoutes(render, sources),
+    searchIndex(sources),
+    live.route,
     assets.route,
   ];
+  return { routes: withCompression(routes), live };
 }
 
 function ownersPages(render: RenderPage, sources: PageSources): Route[] {

@@ -5,8 +5,9 @@ import type { ApiAnswer } from '../api/exchange.ts';
 import { PAGE_HEADERS } from '../api/security-headers.ts';
 import type { Readiness } from '../api/system-routes.ts';
 import type { AssetAddresses } from './assets.ts';
-import { type ChosenLanguage, LANGUAGES, languageHeaders } from './language/language.ts';
-import { asMarkup, type Phrase, time } from './language/phrase.ts';
+import { viewAway } from './home-news.ts';
+import { type ChosenLanguage, LANGUAGES, type Language, languageHeaders } from './language/language.ts';
+import { asMarkup, type Phrase } from './language/phrase.ts';
 
 /**
  * Renders a template with data into an answer. Data may carry `language`, from `chooseLanguage(request)`: the answer is
@@ -34,32 +35,43 @@ const HEADERS = {
   ...PAGE_HEADERS,
 };
 
-/** Makes the renderer; templates are compiled at their first use and kept. */
-export function createViews({ assets, version, readiness, now }: ViewSources): RenderPage {
+/** Renders a template that is part of a page, as markup in a language. */
+export type RenderPart = (template: string, data: object, language: Language) => string;
+
+/** Makes the renderers; templates are compiled at their first use and kept. */
+export function createViews({ assets, version, readiness, now }: ViewSources): {
+  readonly renderPage: RenderPage;
+  readonly renderPart: RenderPart;
+} {
   const eta = new Eta({
     views: fileURLToPath(new URL('./templates', import.meta.url)),
     cache: true,
     autoTrim: false,
   });
-  return (template, data, status = 200) => {
-    const chosen = data.language ?? null;
-    const language = chosen ?? LANGUAGES.en;
+  const sayIn = (language: Language) => {
     const at = now();
-    const say = (phrase: Phrase) => asMarkup(phrase, language.formats, at);
-    const { online, offlineSince } = readiness().prober;
-    const away = online || offlineSince === null ? null : language.words.site.awaySince(time(offlineSince));
-    return {
-      status,
-      headers: chosen === null ? HEADERS : { ...HEADERS, ...languageHeaders(chosen) },
-      body: eta.render(template, {
-        ...data,
-        language,
-        choices: chosen?.choices ?? [],
-        say,
-        away,
-        assets,
-        version,
-      }),
-    };
+    return (phrase: Phrase) => asMarkup(phrase, language.formats, at);
+  };
+  return {
+    renderPage(template, data, status = 200) {
+      const chosen = data.language ?? null;
+      const language = chosen ?? LANGUAGES.en;
+      return {
+        status,
+        headers: chosen === null ? HEADERS : { ...HEADERS, ...languageHeaders(chosen) },
+        body: eta.render(template, {
+          ...data,
+          language,
+          choices: chosen?.choices ?? [],
+          say: sayIn(language),
+          away: viewAway(readiness(), language),
+          assets,
+          version,
+          now: now(),
+        }),
+      };
+    },
+    renderPart: (template, data, language) =>
+      eta.render(template, { ...data, language, say: sayIn(language) }),
   };
 }

@@ -106,8 +106,8 @@ t.test('it shows what is down first, counts by status, and leaves out who is not
   const api = await world();
   t.teardown(api.close);
   const { text } = await api.get('/');
-  t.match(text, /1 Operational/);
-  t.match(text, /1 Down/);
+  t.match(text, /Operational <strong data-live="count:up">1</);
+  t.match(text, /Down <strong data-live="count:down">1</);
   t.ok(text.indexOf('Down or slow now') < text.indexOf('id="c-entertainment"'));
   t.notMatch(text, '>Mine<');
   t.match((await api.get('/status/mine-example')).text, 'has not shown control of the domain');
@@ -126,7 +126,7 @@ t.test('it searches by name, domain and category without a script', async (t) =>
   t.teardown(api.close);
   t.match((await api.get('/?q=CALM')).text, '/status/calm-example');
   t.notMatch((await api.get('/?q=calm')).text, '/status/github-com">GitHub');
-  t.match((await api.get('/?category=ai')).text, 'No service matches');
+  t.match((await api.get('/?category=ai')).text, 'No service matches.');
   t.equal((await api.get('/?category=cars')).status, 400);
 });
 

@@ -9,7 +9,7 @@ import type { ServiceStatus } from '../../domain/status.ts';
 import { englishService } from './english-service.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishStatusPage } from './english-status-page.ts';
-import { age, type Moment, say } from './phrase.ts';
+import { type Moment, say } from './phrase.ts';
 
 /** The words of the site in English. */
 export const english = {
@@ -94,7 +94,7 @@ export const english = {
     online: 'Connected',
     offline: 'Disconnected',
     checkRate: (perSecond: string) => `${perSecond} checks a second`,
-    newestCheck: (at: number) => say`newest check ${age(at)}`,
+    newestCheck: (ago: Moment) => say`newest check ${ago}`,
     noCheckYet: 'no check yet',
     late: (count: number, shown: string) =>
       count === 0 ? 'none late' : count === 1 ? 'one check late' : `${shown} checks late`,

@@ -3,7 +3,7 @@ import type { Words } from './english.ts';
 import { germanService } from './german-service.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanStatusPage } from './german-status-page.ts';
-import { age, say } from './phrase.ts';
+import { say } from './phrase.ts';
 
 /** The words of the site in German. */
 export const german: Words = {
@@ -82,7 +82,7 @@ export const german: Words = {
     online: 'Verbunden',
     offline: 'Getrennt',
     checkRate: (perSecond) => `${perSecond} Prüfungen je Sekunde`,
-    newestCheck: (at) => say`jüngste Prüfung ${age(at)}`,
+    newestCheck: (ago) => say`jüngste Prüfung ${ago}`,
     noCheckYet: 'noch keine Prüfung',
     late: (count, shown) =>
       count === 0

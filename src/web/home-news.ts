@@ -1,0 +1,100 @@
+/** What of the home page changes while it is open, by the same templates that made it. */
+import type { ServiceDirectory } from '../api/service-directory.ts';
+import type { Readiness } from '../api/system-routes.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import { type Board, type BoardEntry, NO_FILTER, readBoard } from './home-board.ts';
+import type { Language } from './language/language.ts';
+import { age, type Phrase, say, time } from './language/phrase.ts';
+import type { LiveBoard } from './live/live-board.ts';
+import { type News, pillMarkup } from './live/live-news.ts';
+import { sayVerdict } from './verdict.ts';
+import type { RenderPart } from './views.ts';
+
+/** Rows that the list of what is down or slow shows at most; the rest is counted. */
+export const TROUBLED_SHOWN = 24;
+
+/** What the news are made of. */
+export interface HomeNewsSources {
+  readonly directory: Pick<ServiceDirectory, 'all' | 'byId' | 'pageName'>;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly board: Pick<LiveBoard, 'monitor'>;
+  readonly readiness: () => Readiness;
+}
+
+/** The data of `home-troubled`. */
+export function viewTroubled({ troubled }: Board, language: Language) {
+  const { words, formats } = language;
+  return {
+    rows: troubled.slice(0, TROUBLED_SHOWN).map(({ service, page, current }: BoardEntry) => ({
+      name: service.name,
+      page,
+      status: current.status,
+      pill: pillMarkup(current.status, words.status[current.status]),
+      verdict: sayVerdict(current, language),
+    })),
+    more:
+      troubled.length > TROUBLED_SHOWN
+        ? words.home.more(formats.number(troubled.length - TROUBLED_SHOWN))
+        : null,
+  };
+}
+
+/** How the monitor itself is, in one line of parts. */
+export function viewMonitor(
+  { board, readiness }: Pick<HomeNewsSources, 'board' | 'readiness'>,
+  { words, formats }: Language,
+): { readonly online: boolean; readonly parts: readonly Phrase[] } {
+  const { checksPerSecond, newestCheckAt, late } = board.monitor();
+  const { home } = words;
+  const rounded = checksPerSecond < 10 ? Math.round(checksPerSecond * 10) / 10 : Math.round(checksPerSecond);
+  return {
+    online: readiness().prober.online,
+    parts: [
+      [home.checkRate(formats.number(rounded))],
+      newestCheckAt === null ? [home.noCheckYet] : say`${home.newestCheck(age(newestCheckAt))}`,
+      [home.late(late, formats.number(late))],
+    ],
+  };
+}
+
+/** Since when our own connection is away; null: it is not. */
+export function viewAway({ prober }: Readiness, { words }: Language): Phrase | null {
+  const { online, offlineSince } = prober;
+  return online || offlineSince === null ? null : words.site.awaySince(time(offlineSince));
+}
+
+/** The home page's lists, and the status of these services or, by null, of all. */
+export function homeNews(
+  { directory, status }: HomeNewsSources,
+  renderPart: RenderPart,
+  language: Language,
+  serviceIds: readonly number[] | null,
+): News {
+  const board = readBoard(directory, status, NO_FILTER);
+  const html: Record<string, string> = {
+    troubled: renderPart('./home-troubled', viewTroubled(board, language), language),
+  };
+  for (const word of SERVICE_STATUSES) html[`count:${word}`] = language.formats.number(board.counts[word]);
+  const entries = board.groups.flatMap((group) => group.entries);
+  const statuses: Partial<Record<ServiceStatus, string[]>> = {};
+  const wanted = serviceIds === null ? null : new Set(serviceIds);
+  for (const { service, page, current } of entries) {
+    if (wanted === null ? current.status === 'up' : !wanted.has(service.id)) continue;
+    const pages = statuses[current.status] ?? [];
+    statuses[current.status] = pages;
+    pages.push(page);
+  }
+  return wanted === null ? { html, statuses, others: 'up' } : { html, statuses };
+}
+
+/** How the monitor itself is, for every page that is open. */
+export function monitorNews(sources: HomeNewsSources, renderPart: RenderPart, language: Language): News {
+  const away = viewAway(sources.readiness(), language);
+  return {
+    html: {
+      monitor: renderPart('./home-monitor', viewMonitor(sources, language), language),
+      away: away === null ? '' : renderPart('./away', { away }, language),
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** What open pages are told, ready to be shown: markup is made here alone, so that scripts need no words of their own. */
+import type { CurrentStatus } from '../../domain/current.ts';
+import { formatTime } from '../../domain/durations.ts';
+import { SERVICE_STATUSES, type ServiceStatus, type Verdict } from '../../domain/status.ts';
+import type { Language } from '../language/language.ts';
+import { age, asMarkup, escapeMarkup, type Phrase } from '../language/phrase.ts';
+import { sayVerdict } from '../verdict.ts';
+import { STATUS_SHAPES } from '../words.ts';
+
+/** One event of the stream, as JSON. Every member may be absent. */
+export interface News {
+  /** New content of all elements with this `data-live`, escaped. Empty content hides the element. */
+  readonly html?: Readonly<Record<string, string>>;
+  /** Page names by their present status, for elements with `data-live-status`. */
+  readonly statuses?: Readonly<Partial<Record<ServiceStatus, readonly string[]>>>;
+  /** The status of every page that `statuses` does not name; absent: those stay as they are. */
+  readonly others?: ServiceStatus;
+  /** Checks that ended, for bars and for parts that are asked for anew. */
+  readonly checks?: readonly { readonly page: string; readonly status: Verdict; readonly at: string }[];
+}
+
+/** The state of a service's page after a check. */
+export function serviceNews(page: string, current: CurrentStatus, language: Language, now: number): News {
+  const { status, latest } = current;
+  const { words, formats } = language;
+  const markup = (phrase: Phrase) => asMarkup(phrase, formats, now);
+  const html: Record<string, string> = {
+    [`pill:${page}`]: pillMarkup(status, words.status[status]),
+    [`said:${page}`]: markup(sayVerdict(current, language)),
+  };
+  if (latest === null) return { html, statuses: { [status]: [page] } };
+  html[`checked:${page}`] = markup([age(latest.checkedAt)]);
+  html[`took:${page}`] =
+    latest.responseTimeMs === null ? '–' : escapeMarkup(formats.milliseconds(latest.responseTimeMs));
+  html[`code:${page}`] = latest.statusCode === 0 ? '–' : `HTTP ${latest.statusCode}`;
+  return {
+    html,
+    statuses: { [status]: [page] },
+    checks: [{ page, status: latest.status, at: formatTime(latest.checkedAt) }],
+  };
+}
+
+/** Shape and word of a status. */
+export function pillMarkup(status: ServiceStatus, word: string): string {
+  return `<svg viewBox="0 0 10 10" aria-hidden="true"><path d="${STATUS_SHAPES[status]}"/></svg>${escapeMarkup(word)}`;
+}
+
+/** Several services in one event. */
+export function joinNews(all: readonly News[]): News {
+  const statuses: Partial<Record<ServiceStatus, string[]>> = {};
+  for (const status of SERVICE_STATUSES) {
+    const pages = all.flatMap((news) => news.statuses?.[status] ?? []);
+    if (pages.length > 0) statuses[status] = pages;
+  }
+  return {
+    html: Object.assign({}, ...all.map(({ html }) => html)),
+    statuses,
+    checks: all.flatMap(({ checks = [] }) => checks),
+  };
+}

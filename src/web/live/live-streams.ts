@@ -1,0 +1,231 @@
+/**
+ * `GET /live`: what changes on an open page, as Server-Sent Events (WHATWG HTML, 9.2). Not part of the API: pages and
+ * the program come from one place, and its form may change with them.
+ *
+ * `?of=github-com,gitlab-com` asks for every check of these pages' services, nothing for the changes of status of all
+ * services, as the home page needs them. An event's id is the position up to which a page knows; with it, in
+ * `Last-Event-ID` or `?after=`, a stream tells what happened since, or everything where it cannot know.
+ */
+import type { ServerResponse } from 'node:http';
+import { Type } from '@sinclair/typebox';
+import type { Route } from '../../api/exchange.ts';
+import { readParameters } from '../../api/parameters.ts';
+import { ApiError } from '../../api/problem.ts';
+import type { ServiceDirectory } from '../../api/service-directory.ts';
+import type { Clock } from '../../clock.ts';
+import { unknownStatus } from '../../domain/current.ts';
+import type { StatusStore } from '../../store/ports/status.ts';
+import { chooseLanguage, LANGUAGES, type Language } from '../language/language.ts';
+import type { LiveBoard } from './live-board.ts';
+import { joinNews, type News, serviceNews } from './live-news.ts';
+
+/** What the streams read. */
+export interface LiveSources {
+  readonly board: LiveBoard;
+  readonly directory: Pick<ServiceDirectory, 'byId' | 'byPageName' | 'pageName'>;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly clock: Clock;
+  /** The home page's news: its lists, and the status of these services or, by null, of all. */
+  readonly homeNews: (language: Language, serviceIds: readonly number[] | null) => News;
+  /** How the monitor itself is, for every page. */
+  readonly monitorNews: (language: Language) => News;
+}
+
+/** Streams of pages that are open. */
+export interface LiveStreams {
+  readonly route: Route;
+  readonly open: number;
+  /** Ends every stream, and lets none be opened. */
+  close(): void;
+}
+
+/** Bounds: a page in a hidden tab holds none, and a browser at most six to a site. */
+export const LIVE_BOUNDS = { perClient: 60, inAll: 5_000, pages: 200 } as const;
+
+const QUERY = {
+  of: Type.String({ description: 'Names of pages, with commas between; absent: the home page.' }),
+  after: Type.String({ description: 'Like the header Last-Event-ID.' }),
+};
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  // Without it nginx would gather events before it passes them on.
+  'X-Accel-Buffering': 'no',
+};
+/** Checks that end together are told together, milliseconds. */
+const CHECKS_TOGETHER_MS = 250;
+const CHANGES_TOGETHER_MS = 1_000;
+/** How often the monitor's own state is told; pages take a longer silence for a lost connection. Milliseconds. */
+const MONITOR_MS = 10_000;
+const LONGEST_BACKLOG_BYTES = 262_144;
+const RETRY_AFTER_SECONDS = 30;
+
+interface Stream {
+  readonly response: ServerResponse;
+  readonly language: Language;
+  /** Null: the home page, which shows all. */
+  readonly serviceIds: ReadonlySet<number> | null;
+}
+
+/** Makes the streams. */
+export function createLiveStreams(sources: LiveSources): LiveStreams {
+  const { board, directory, status, clock, homeNews, monitorNews } = sources;
+  const streams = new Set<Stream>();
+  const homes = new Set<Stream>();
+  const watchers = new Map<number, Set<Stream>>();
+  const perClient = new Map<string, number>();
+  const checked = new Set<number>();
+  const changed = new Set<number>();
+  let closed = false;
+  let stopMonitor: (() => void) | null = null;
+
+  const newsOf = (serviceId: number, language: Language): readonly News[] => {
+    const service = directory.byId(serviceId);
+    if (service === null) return [];
+    const current = status.get(serviceId) ?? unknownStatus(serviceId);
+    return [serviceNews(directory.pageName(service), current, language, clock.now())];
+  };
+
+  /** Tells streams, each by what `make` gives for its language, made once. */
+  const tell = (to: Iterable<Stream>, make: (language: Language) => News) => {
+    const texts = new Map<Language, string>();
+    for (const stream of to) {
+      const text = texts.get(stream.language) ?? formatNews(make(stream.language), board.position());
+      texts.set(stream.language, text);
+      write(stream.response, text);
+    }
+  };
+
+  const tellChecks = () => {
+    const ids = [...checked];
+    checked.clear();
+    // Most streams are of one page, and get what is made once for its service; a page of many gets one event.
+    const many = new Set<Stream>();
+    for (const id of ids) {
+      const concerned = [...(watchers.get(id) ?? [])];
+      tell(
+        concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
+        (language) => joinNews(newsOf(id, language)),
+      );
+      for (const stream of concerned) if (stream.serviceIds?.size !== 1) many.add(stream);
+    }
+    for (const stream of many)
+      tell([stream], (language) =>
+        joinNews(ids.filter((id) => stream.serviceIds?.has(id)).flatMap((id) => newsOf(id, language))),
+      );
+  };
+  const tellChanges = () => {
+    const ids = [...changed];
+    changed.clear();
+    tell(homes, (language) => homeNews(language, ids));
+  };
+  const unwatch = board.watch(({ serviceId }, isChanged) => {
+    if (watchers.has(serviceId)) {
+      if (checked.size === 0) clock.after(CHECKS_TOGETHER_MS, tellChecks);
+      checked.add(serviceId);
+    }
+    if (isChanged && homes.size > 0) {
+      if (changed.size === 0) clock.after(CHANGES_TOGETHER_MS, tellChanges);
+      changed.add(serviceId);
+    }
+  });
+
+  const begin = (stream: Stream, after: number | null) => {
+    const { serviceIds } = stream;
+    write(stream.response, `: what changes on this page\nid: ${board.position()}\n\n`);
+    if (serviceIds === null) {
+      const ids = after === null ? null : board.changedSince(after);
+      if (ids === null || ids.length > 0) tell([stream], (language) => homeNews(language, ids));
+    } else {
+      const ids = [...serviceIds].filter((id) => after === null || board.checkedAt(id) > after);
+      if (ids.length > 0) tell([stream], (language) => joinNews(ids.flatMap((id) => newsOf(id, language))));
+    }
+    tell([stream], monitorNews);
+  };
+
+  const add = (stream: Stream, client: string) => {
+    streams.add(stream);
+    if (stream.serviceIds === null) homes.add(stream);
+    for (const id of stream.serviceIds ?? []) watchers.set(id, (watchers.get(id) ?? new Set()).add(stream));
+    stopMonitor ??= clock.every(MONITOR_MS, () => tell(streams, monitorNews));
+    stream.response.once('close', () => {
+      streams.delete(stream);
+      homes.delete(stream);
+      for (const id of stream.serviceIds ?? []) {
+        const others = watchers.get(id);
+        others?.delete(stream);
+        if (others?.size === 0) watchers.delete(id);
+      }
+      release(perClient, client);
+      if (streams.size > 0) return;
+      stopMonitor?.();
+      stopMonitor = null;
+    });
+  };
+
+  return {
+    get open() {
+      return streams.size;
+    },
+    close() {
+      closed = true;
+      unwatch();
+      for (const { response } of streams) response.end();
+    },
+    route: {
+      path: '/live',
+      bucket: 'pages',
+      handle(request) {
+        const { method, client, headers, query } = request;
+        const { of, after } = readParameters(query, QUERY);
+        const position = headers['last-event-id']?.toString() ?? after?.toString() ?? '';
+        if (method === 'HEAD')
+          return { status: 200, headers: HEADERS, body: '', stream: (response) => response.end() };
+        const held = perClient.get(client) ?? 0;
+        if (held >= LIVE_BOUNDS.perClient || streams.size >= LIVE_BOUNDS.inAll)
+          throw new ApiError(
+            'too_many_streams',
+            'Too many pages are open; reload this one to see its present state.',
+            {},
+            {
+              'Retry-After': String(RETRY_AFTER_SECONDS),
+            },
+          );
+        const serviceIds = of === undefined ? null : new Set(readPages(String(of), directory));
+        return {
+          status: 200,
+          headers: HEADERS,
+          body: '',
+          stream(response) {
+            if (response.destroyed || closed) return void response.end();
+            perClient.set(client, (perClient.get(client) ?? 0) + 1);
+            const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds };
+            add(stream, client);
+            begin(stream, board.read(position));
+          },
+        };
+      },
+    },
+  };
+}
+
+function readPages(text: string, directory: Pick<ServiceDirectory, 'byPageName'>): number[] {
+  return text.split(',', LIVE_BOUNDS.pages).flatMap((name) => directory.byPageName(name)?.id ?? []);
+}
+
+function release(perClient: Map<string, number>, client: string): void {
+  const left = (perClient.get(client) ?? 1) - 1;
+  if (left === 0) perClient.delete(client);
+  else perClient.set(client, left);
+}
+
+/** A client that does not read is ended when much waits for it; it asks again for what it missed. */
+function write(response: ServerResponse, text: string): void {
+  if (response.writableEnded || response.destroyed) return;
+  response.write(text);
+  if (response.writableLength > LONGEST_BACKLOG_BYTES) response.destroy();
+}
+
+function formatNews(news: News, position: string): string {
+  return `id: ${position}\ndata: ${JSON.stringify(news)}\n\n`;
+}
