@@ -50,13 +50,17 @@ export async function startInflux(
   return server;
 }
 
-/** Starts VictoriaMetrics; it is ended after the test. */
-export async function startVictoria(t: Test, { folder, port }: ServerOptions): Promise<TestServer> {
+/** Starts VictoriaMetrics, with `more` arguments; it is ended after the test. */
+export async function startVictoria(
+  t: Test,
+  { folder, port }: ServerOptions,
+  more: readonly string[] = [],
+): Promise<TestServer> {
   const http = port ?? (await freePort());
   const server = start(
     t,
     'victoria-metrics',
-    [`-httpListenAddr=127.0.0.1:${http}`, `-storageDataPath=${folder}`, '-search.latencyOffset=0s'],
+    [`-httpListenAddr=127.0.0.1:${http}`, `-storageDataPath=${folder}`, '-search.latencyOffset=0s', ...more],
     http,
     {},
   );

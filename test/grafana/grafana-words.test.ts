@@ -1,0 +1,47 @@
+/** What Grafana puts into questions. */
+import t from 'tap';
+import { influxQuestion, milliseconds, prometheusQuestion, type View } from './grafana-words.ts';
+
+const VIEW: View = {
+  from: 1_000,
+  to: 61_000,
+  interval: '5m',
+  variables: { service: 'shop-example', category: { all: '.*' }, several: ['a.b', 'c'], dotted: 'a.b' },
+};
+
+t.test('it puts time, width and variables into a question to InfluxDB', async (t) => {
+  const table: readonly (readonly [query: string, asked: string])[] = [
+    ['WHERE $timeFilter', 'WHERE time >= 1000ms and time <= 61000ms'],
+    [
+      '$timeFilter OR $timeFilter',
+      'time >= 1000ms and time <= 61000ms OR time >= 1000ms and time <= 61000ms',
+    ],
+    ['GROUP BY time($__interval) fill(0)', 'GROUP BY time(5m) fill(0)'],
+    ['"x" / $__interval_ms', '"x" / 300000'],
+    [`"service" = '$service'`, `"service" = 'shop-example'`],
+    [`"service" = '\${service}'`, `"service" = 'shop-example'`],
+    ['"category" =~ /^$category$/ AND 1', '"category" =~ /^.*$/ AND 1'],
+    ['"service" =~ /^$several$/', '"service" =~ /^(a\\.b|c)$/'],
+    ['"service" =~ /^$dotted$/', '"service" =~ /^a\\.b$/'],
+    [`"service" =~ /^$service$/ AND "x" = '$dotted'`, `"service" =~ /^shop-example$/ AND "x" = 'a.b'`],
+  ];
+  for (const [query, asked] of table) t.equal(influxQuestion(query, VIEW), asked);
+});
+
+t.test('it puts widths into a question to Prometheus', async (t) => {
+  const table: readonly (readonly [expr: string, asked: string])[] = [
+    ['rate(x[$__rate_interval])', 'rate(x[315000ms])'],
+    ['x[$__interval]', 'x[5m]'],
+    ['increase(x[$__range])', 'increase(x[60s])'],
+    ['x{service=~"$several"}', 'x{service=~"(a\\.b|c)"}'],
+  ];
+  for (const [expr, asked] of table) t.equal(prometheusQuestion(expr, VIEW, '15s'), asked);
+  t.equal(prometheusQuestion('x[$__rate_interval]', { ...VIEW, interval: '15s' }, '15s'), 'x[60000ms]');
+});
+
+t.test('it does not ask with a variable that nobody knows, or several values as one', async (t) => {
+  t.throws(() => influxQuestion('"x" = $nothing', VIEW), { message: 'the variable nothing has no value' });
+  t.throws(() => influxQuestion(`"x" = '$several'`, VIEW), { message: /outside of a regular expression/ });
+  t.throws(() => milliseconds('soon'), { message: 'soon is no width' });
+  t.equal(milliseconds('250ms'), 250);
+});

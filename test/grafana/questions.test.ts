@@ -1,0 +1,165 @@
+/**
+ * Every question of every panel, variable and mark, asked as Grafana asks it, of a real InfluxDB and of a real reader of
+ * `/metrics`, while Upbeat watches a fleet: each must have an answer, in the columns that the panels speak of.
+ */
+import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import t from 'tap';
+import { hasProgram } from '../support/install-servers.ts';
+import { askInflux, askPrometheus, columnsOf, type InfluxSeries, labelValues } from './ask-servers.ts';
+import {
+  annotationTargets,
+  type FoundDashboard,
+  influxTargets,
+  panelsOf,
+  prometheusTargets,
+  readDashboards,
+  variablesOf,
+} from './dashboard-files.ts';
+import { type Choice, influxQuestion, prometheusQuestion, type View } from './grafana-words.ts';
+import { CHECKED, REPORTERS, startWatchedFleet, TROUBLED, type WatchedFleet } from './watched-fleet.ts';
+
+const missing = ['influxd', 'victoria-metrics'].filter((program) => !hasProgram(program));
+const NEEDS =
+  missing.length === 0 ? {} : { skip: `${missing.join(' and ')} is not there: apt-get install it` };
+
+const WITHIN_MS = 120_000;
+const TIMEOUT_MS = WITHIN_MS + 60_000;
+const LOOK_AGAIN_MS = 1_000;
+/** What Grafana takes for a panel without a smallest width, where the range is short: the data source's. */
+const SMALLEST_WIDTH = '15s';
+const HOUR_MS = 3_600_000;
+/** Columns that stay empty: the simulated services are asked by their addresses, so that no name is looked up. */
+const EMPTY_HERE: Readonly<Record<string, readonly string[]>> = { 'Phases of a request': ['name'] };
+const ALL: Choice = { all: '.*' };
+
+/** One question. `ask` resolves with what is missing in the answer; null: nothing. */
+interface Question {
+  readonly what: string;
+  ask(): Promise<string | null>;
+}
+
+t.setTimeout(TIMEOUT_MS);
+
+t.test('it has an answer to every question', { ...NEEDS, timeout: TIMEOUT_MS }, async (t) => {
+  const fleet = await startWatchedFleet(t);
+  let open = readDashboards().flatMap((found) => questionsOf(found, fleet));
+  t.ok(open.length > 70, `there are ${open.length} questions`);
+  let problems: string[] = [];
+  for (const deadline = performance.now() + WITHIN_MS; ; ) {
+    const answers = await Promise.all(
+      open.map(async (question) => [question, await question.ask()] as const),
+    );
+    open = answers.filter(([, lack]) => lack !== null).map(([question]) => question);
+    problems = answers.flatMap(([{ what }, lack]) => (lack === null ? [] : [`${what}: ${lack}`]));
+    if (open.length === 0 || performance.now() > deadline) break;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+  t.comment(`${Math.round((Date.now() - fleet.startAt) / 1_000)} s after the play began`);
+  if (problems.length > 0) t.comment(fleet.output());
+  t.same(problems, []);
+});
+
+function questionsOf(found: FoundDashboard, fleet: WatchedFleet): Question[] {
+  const { name, dashboard } = found;
+  const choices = choicesOf(name);
+  const viewOf = (interval = SMALLEST_WIDTH): View => {
+    const now = Date.now();
+    return { from: now - HOUR_MS, to: now, interval, variables: choices };
+  };
+  const panels = panelsOf(dashboard).map((panel): Question => {
+    const what = `${name}, panel ${panel.title}`;
+    return { what, ask: () => lackOfPanel(panel, viewOf(panel.interval), fleet) };
+  });
+  const marks = annotationTargets(dashboard).map((target): Question => {
+    const columns = [target.textColumn, ...target.tagsColumn.split(',')];
+    const ask = async () => {
+      const series = await askInflux(fleet, influxQuestion(target.query, viewOf()));
+      return lackOf(columns, columnsOf(series, null));
+    };
+    return { what: `${name}, mark ${target.name}`, ask };
+  });
+  const variables = variablesOf(dashboard)
+    .filter(({ type }) => type === 'query')
+    .map(({ name: variable, query, datasource }): Question => {
+      const isInflux = datasource?.type === 'influxdb';
+      const ask = async () => {
+        const values = isInflux
+          ? (await askInflux(fleet, influxQuestion(String(query), viewOf()))).flatMap(({ values }) =>
+              values.map(([, value]) => String(value)),
+            )
+          : await labelValues(fleet, textOf(query));
+        return lackOf(expectedOf(name, variable, fleet), values);
+      };
+      return { what: `${name}, variable ${variable}`, ask };
+    });
+  return [...panels, ...marks, ...variables];
+}
+
+/** What a viewer has chosen. */
+function choicesOf(name: string): Record<string, Choice> {
+  return name === 'heartbeats.json'
+    ? { category: ALL, service: REPORTERS }
+    : { category: ALL, service: TROUBLED };
+}
+
+/** What a variable must offer. */
+function expectedOf(name: string, variable: string, { siteUrl }: WatchedFleet): readonly string[] {
+  if (variable === 'site') return [siteUrl];
+  const reporters = name === 'heartbeats.json';
+  if (variable === 'category') return reporters ? ['developer'] : ['ai', 'cloud', 'developer'];
+  return reporters ? REPORTERS : CHECKED;
+}
+
+/** What a panel's answers lack: rows for each question, and the columns that its looks speak of. */
+async function lackOfPanel(panel: Panel, view: View, fleet: WatchedFleet): Promise<string | null> {
+  const columns: string[] = [];
+  const mayBeEmpty = EMPTY_HERE[panel.title ?? ''] ?? [];
+  for (const { query, resultFormat, alias = null, refId } of influxTargets(panel)) {
+    const series = await askInflux(fleet, influxQuestion(query, view));
+    const found = columnsOf(series, resultFormat === 'table' ? null : alias);
+    const empty = selectedColumns(series).filter(
+      (column) => !mayBeEmpty.includes(column) && !hasValue(series, column),
+    );
+    if (series.length === 0 || empty.length > 0) return `${refId} has no ${empty.join(', ') || 'rows'}`;
+    columns.push(...found);
+  }
+  for (const { expr, refId } of prometheusTargets(panel)) {
+    const { scrapeInterval } = fleet;
+    const found = await askPrometheus(fleet, prometheusQuestion(expr, view, scrapeInterval), view);
+    if (found.length === 0) return `${refId} has no series`;
+    columns.push(...found.flatMap((labels) => Object.values(labels)));
+  }
+  return lackOf(namedColumns(panel), columns);
+}
+
+/** The columns that a panel's overrides and its order speak of. */
+function namedColumns({ fieldConfig, options }: Panel): string[] {
+  const overridden = (fieldConfig?.overrides ?? [])
+    .filter(({ matcher }) => matcher.id === 'byName')
+    .map(({ matcher }) => String(matcher.options));
+  const { sortBy = [] } = (options ?? {}) as { sortBy?: readonly { displayName: string }[] };
+  return [...overridden, ...sortBy.map(({ displayName }) => displayName)];
+}
+
+function lackOf(wanted: readonly string[], found: readonly string[]): string | null {
+  const lacking = wanted.filter((one) => !found.includes(one));
+  return lacking.length === 0 ? null : `lacks ${lacking.join(', ')} among ${found.join(', ') || 'nothing'}`;
+}
+
+function selectedColumns(series: readonly InfluxSeries[]): string[] {
+  return [...new Set(series.flatMap(({ columns }) => columns))].filter((column) => column !== 'time');
+}
+
+/** Whether a column has a value anywhere: a field that nobody writes is null in every row. */
+function hasValue(series: readonly InfluxSeries[], column: string): boolean {
+  return series.some(({ columns, values }) => {
+    const at = columns.indexOf(column);
+    return at !== -1 && values.some((row) => row[at] !== null);
+  });
+}
+
+function textOf(query: unknown): string {
+  return typeof query === 'object' && query !== null && 'query' in query
+    ? String(query.query)
+    : String(query);
+}
