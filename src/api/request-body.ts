@@ -5,8 +5,11 @@ import { ApiError } from './problem.ts';
 /** What a client may send beyond the bound before its connection is cut; it is read so that it sees the answer. */
 const MOST_DISCARDED_BYTES = 1_048_576;
 
-/** Gives the body; rejects with `body_too_large` where it is longer than `mostBytes`. Called once at most. */
-export type ReadBody = (mostBytes: number) => Promise<Buffer>;
+/**
+ * Gives the body; rejects with `body_too_large` where it is longer than `mostBytes`. Called once at most. What comes
+ * beyond is read and dropped up to `mostDiscardedBytes`, by default 1 MiB; then the connection is cut.
+ */
+export type ReadBody = (mostBytes: number, mostDiscardedBytes?: number) => Promise<Buffer>;
 
 /** Refuses a body that is not declared to be JSON, or that is packed. Throws `unsupported_media_type`. */
 export function requireJson(headers: IncomingHttpHeaders): void {
@@ -33,12 +36,12 @@ export function decodeText(body: Uint8Array): string {
 
 /** Reads the body of a message when it is asked to. */
 export function createBodyReader(message: IncomingMessage): ReadBody {
-  return (mostBytes) => {
+  return (mostBytes, mostDiscardedBytes = MOST_DISCARDED_BYTES) => {
     const tooLarge = () =>
       new ApiError('body_too_large', `The body is longer than ${mostBytes} bytes.`, { limit: mostBytes });
     const declared = Number(message.headers['content-length'] ?? 0);
     if (declared > mostBytes) {
-      discard(message);
+      discard(message, mostDiscardedBytes);
       return Promise.reject(tooLarge());
     }
     return new Promise((resolve, reject) => {
@@ -51,7 +54,7 @@ export function createBodyReader(message: IncomingMessage): ReadBody {
           return;
         }
         message.off('data', onData);
-        discard(message);
+        discard(message, mostDiscardedBytes);
         reject(tooLarge());
       };
       message.on('data', onData);
@@ -63,10 +66,10 @@ export function createBodyReader(message: IncomingMessage): ReadBody {
 }
 
 /** Lets the rest of a body run into nothing, so that a client that is still sending reads our answer. */
-function discard(message: IncomingMessage): void {
+function discard(message: IncomingMessage, mostBytes: number): void {
   let bytes = 0;
   message.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MOST_DISCARDED_BYTES) message.destroy();
+    if (bytes > mostBytes) message.destroy();
   });
 }

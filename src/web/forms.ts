@@ -16,8 +16,8 @@ export async function readForm({ headers, readBody }: ApiRequest): Promise<Reado
   return fields;
 }
 
-/** Browsers say where a request comes from; a form on another site has no business here. */
-function refuseOtherSites(headers: ApiRequest['headers']): void {
+/** Browsers say where a request comes from; a form on another site has no business here. Throws `forbidden_form`. */
+export function refuseOtherSites(headers: ApiRequest['headers']): void {
   const from = headers['sec-fetch-site'];
   if (from !== undefined && from !== 'same-origin' && from !== 'none')
     throw new ApiError('forbidden_form', 'This form was sent by another site.');

@@ -112,10 +112,14 @@ export async function findSession(
   return await sessions.find(cookie.read(headers.cookie));
 }
 
-/** Takes a POST of a signed-in person's own form. Throws an ApiError for anything else. */
+/**
+ * Takes a POST of a signed-in person's own form, which `read` reads: by default one without files. Throws an ApiError
+ * for anything else.
+ */
 export async function requireForm(
   request: ApiRequest,
   sources: Pick<SignInSources, 'sessions' | 'cookie'>,
+  read: (request: ApiRequest) => Promise<ReadonlyMap<string, string>> = readForm,
 ): Promise<SignedForm> {
   if (request.method !== 'POST')
     throw new ApiError(
@@ -124,7 +128,7 @@ export async function requireForm(
       {},
       { Allow: 'POST' },
     );
-  const form = await readForm(request);
+  const form = await read(request);
   const token = sources.cookie.read(request.headers.cookie);
   const session = await sources.sessions.find(token);
   if (session === null) throw new ApiError('forbidden_form', 'You are not signed in any more.');

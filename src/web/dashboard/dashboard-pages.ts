@@ -16,6 +16,8 @@ import {
   type ShowPage,
 } from './dashboard-sources.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
+import { pageEditor } from './page-editor.ts';
+import { pageOverview } from './page-overview.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 const DAY_MS = 86_400_000;
@@ -150,5 +152,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     }),
     ...ownedServicePages(show, sources),
     ...webhookPages(show, sources),
+    ...pageOverview(show, sources),
+    ...pageEditor(show, sources),
   ];
 }

@@ -36,6 +36,12 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
       | 'addDelivery'
       | 'deliveriesOf'
       | 'replayDelivery'
+      | 'addPage'
+      | 'findPage'
+      | 'pagesOf'
+      | 'changePage'
+      | 'putLogo'
+      | 'removePage'
     >;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;

@@ -1,0 +1,226 @@
+/** `/dashboard/pages/:slug`: what one status page says, its services and groups, its logo, and how to embed it. */
+import type { ApiAnswer, ApiRequest, Route } from '../../api/exchange.ts';
+import { findListed } from '../../api/status-page-look.ts';
+import { logoPath, pageNotFound } from '../../api/status-page-routes.ts';
+import type { OpenSession } from '../../auth/sessions.ts';
+import type { Service } from '../../domain/service.ts';
+import {
+  arrangePage,
+  countServices,
+  type OwnedPage,
+  PAGE_BOUNDS,
+  type PageStep,
+  readGroupName,
+  readPageText,
+  readPageTitle,
+} from '../../domain/status-page.ts';
+import type { PageEdit } from '../../store/ports/status-pages.ts';
+import { seeOther } from '../forms.ts';
+import { findSession, requireForm } from '../sign-in-pages.ts';
+import { readUpload } from '../upload-form.ts';
+import type { DashboardSources, ShowPage } from './dashboard-sources.ts';
+import { readLogo } from './page-logo.ts';
+import { type FieldProblems, PAGES_PATH } from './page-overview.ts';
+import { findServices } from './page-search.ts';
+import { readStep } from './page-steps.ts';
+
+const STALE =
+  'This page was changed elsewhere meanwhile; here is how it is now. Do it again if it is still needed.';
+
+/** What a form did: it wants the editor to be seen again, or says what is wrong. */
+type Outcome = { readonly goTo: string } | FieldProblems;
+
+type Fields = ReadonlyMap<string, string>;
+
+/** The routes. */
+export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
+  const { registry, directory, siteUrl, now } = sources;
+
+  /** The account's own page; another's is not found, as if it were not there. */
+  const find = async ({ params }: ApiRequest, { accountId }: OpenSession): Promise<OwnedPage> => {
+    const slug = (params.slug ?? '').toLowerCase();
+    const page = await registry.findPage(slug);
+    if (page === null || page.accountId !== accountId) throw pageNotFound(slug);
+    return page;
+  };
+
+  const editor = (
+    page: OwnedPage,
+    session: OpenSession,
+    { search = '', problems = {}, typed = new Map() }: Partial<EditorState> = {},
+  ): ApiAnswer => {
+    const { slug, groups } = page;
+    const url = `${siteUrl}/p/${slug}`;
+    const address = `${siteUrl}/embed.js`;
+    return show(
+      './dashboard-page',
+      {
+        title: page.title,
+        page,
+        problems,
+        typed: { title: typed.get('title') ?? page.title, text: typed.get('text') ?? page.text },
+        newGroup: typed.get('group_name') ?? '',
+        bounds: PAGE_BOUNDS,
+        url,
+        logo: page.logo === null ? null : logoPath(slug, page.logo.mark),
+        groups: groups.map(({ name, services }) => ({
+          name,
+          services: services.map((id) => ({ id, service: findListed(directory, page.accountId, id) })),
+        })),
+        count: countServices(groups),
+        search,
+        found: search === '' ? null : findServices(directory, page, search),
+        frame: `<iframe src="${url}/embed" title="Status" width="100%" height="200" style="border:0" loading="lazy"></iframe>`,
+        script: `<script src="${address}" data-page="${slug}" async></script>`,
+      },
+      session,
+      Object.keys(problems).length === 0 ? 200 : 400,
+    );
+  };
+
+  const form = (
+    action: string,
+    take: (page: OwnedPage, session: OpenSession, fields: Fields) => Promise<Outcome>,
+  ): Route => ({
+    path: `${PAGES_PATH}/:slug/${action}`,
+    bucket: 'pages',
+    anyMethod: true,
+    async handle(request) {
+      const { session, form: fields } = await requireForm(request, sources);
+      const page = await find(request, session);
+      const outcome = await take(page, session, fields);
+      if (isGoing(outcome)) return seeOther(outcome.goTo);
+      const search = fields.get('q') ?? '';
+      return editor(await find(request, session), session, { problems: outcome, typed: fields, search });
+    },
+  });
+
+  /** Writes what changes, if the page is still what its owner saw. */
+  const change = async (
+    page: OwnedPage,
+    fields: Fields,
+    edit: PageEdit,
+    anchor: string,
+  ): Promise<Outcome> => {
+    const { accountId, slug } = page;
+    const seen = Number(fields.get('revision'));
+    const outcome = await registry.changePage(accountId, slug, seen, edit, now());
+    if (outcome === 'changed') return back(page, anchor, fields.get('q'));
+    return { form: outcome === 'stale' ? STALE : 'The page is not there any more.' };
+  };
+
+  const arrange = async (page: OwnedPage, fields: Fields, step: PageStep, anchor: string, field: string) => {
+    const arranged = arrangePage(page.groups, step);
+    if (!arranged.ok) return { [field]: arranged.problem };
+    return await change(page, fields, { groups: arranged.groups }, anchor);
+  };
+
+  return [
+    {
+      path: `${PAGES_PATH}/:slug`,
+      bucket: 'pages',
+      async handle(request) {
+        const session = await findSession(request, sources);
+        if (session === null) return seeOther('/sign-in');
+        const search = (new URLSearchParams(request.query).get('q') ?? '').trim().slice(0, 100);
+        return editor(await find(request, session), session, { search });
+      },
+    },
+    form('save', async (page, _session, fields) => {
+      const title = readPageTitle(fields.get('title') ?? '');
+      const text = readPageText(fields.get('text') ?? '');
+      if (title.ok && text.ok)
+        return await change(page, fields, { title: title.value, text: text.value }, 'words');
+      return { ...(title.ok ? {} : { title: title.problem }), ...(text.ok ? {} : { text: text.problem }) };
+    }),
+    form('add', async (page, { accountId }, fields) => {
+      const service = directory.bySlug(fields.get('service') ?? '');
+      if (service === null || findListed(directory, accountId, service.id) === null)
+        return { search: 'There is no such service among the public ones and yours.' };
+      const group = Number(fields.get('group')) || 0;
+      const step = { kind: 'add_service', serviceId: service.id, group } as const;
+      return await arrange(page, fields, step, 'add', 'search');
+    }),
+    form('arrange', async (page, _session, fields) => {
+      const step = readStep(fields.get('step') ?? '');
+      if (step === null) return { form: 'There is no such button.' };
+      const anchor = 'serviceId' in step && step.kind === 'move_service' ? `s-${step.serviceId}` : 'services';
+      return await arrange(page, fields, step, anchor, 'form');
+    }),
+    form('group', async (page, _session, fields) => {
+      const name = readGroupName(fields.get('group_name') ?? '');
+      if (!name.ok) return { group_name: name.problem };
+      if (name.value === '') return { group_name: 'A new group needs a name.' };
+      return await arrange(page, fields, { kind: 'add_group', name: name.value }, 'services', 'group_name');
+    }),
+    form('rename', async (page, _session, fields) => {
+      const group = Number(fields.get('group')) || 0;
+      const name = readGroupName(fields.get('name') ?? '');
+      if (!name.ok) return { [`group_${group}`]: name.problem };
+      return await arrange(
+        page,
+        fields,
+        { kind: 'rename_group', group, name: name.value },
+        'services',
+        'form',
+      );
+    }),
+    {
+      path: `${PAGES_PATH}/:slug/logo`,
+      bucket: 'pages',
+      anyMethod: true,
+      async handle(request) {
+        // Who is not signed in has nothing to upload here.
+        const signedIn = await findSession(request, sources);
+        if (signedIn === null) return seeOther('/sign-in');
+        if (request.method === 'POST') return await takeLogo(request, signedIn);
+        return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
+      },
+    },
+    form('unlogo', async (page, { accountId }) => {
+      await registry.putLogo(accountId, page.slug, null, now());
+      return back(page, 'logo');
+    }),
+    form('delete', async ({ slug }, { accountId }, fields) => {
+      if (fields.get('confirm') !== slug)
+        return { confirm: `To delete the page, write its address: ${slug}` };
+      await registry.removePage(accountId, slug);
+      return { goTo: PAGES_PATH };
+    }),
+  ];
+
+  async function takeLogo(request: ApiRequest, signedIn: OpenSession): Promise<ApiAnswer> {
+    const upload = await readUpload(request, 'logo', PAGE_BOUNDS.logoBytes);
+    const page = await find(request, signedIn);
+    const say = (problem: string) => editor(page, signedIn, { problems: { logo: problem } });
+    // What was too large to be read has no token that could be looked at; nothing is changed by saying so.
+    if (upload.tooLarge) return say(`A logo has at most ${PAGE_BOUNDS.logoBytes / 1024} KiB.`);
+    const { session } = await requireForm(request, sources, async () => upload.fields);
+    if (upload.file === null) return say('Choose a picture first.');
+    const reading = readLogo(upload.file);
+    if (!reading.ok) return say(reading.problem);
+    await registry.putLogo(session.accountId, page.slug, reading.logo, now());
+    return seeOther(`${PAGES_PATH}/${page.slug}#logo`);
+  }
+}
+
+interface EditorState {
+  /** What services are looked for; empty: nothing. */
+  readonly search: string;
+  readonly problems: FieldProblems;
+  /** What was typed into the form that was not taken. */
+  readonly typed: Fields;
+}
+
+/** The services of a page as its editor sees them. */
+export type EditedService = { readonly id: number; readonly service: Service | null };
+
+function isGoing(outcome: Outcome): outcome is { readonly goTo: string } {
+  return 'goTo' in outcome;
+}
+
+/** The editor again, at the place where its owner was, with the same search. */
+function back({ slug }: OwnedPage, anchor: string, search = ''): Outcome {
+  const query = search === '' ? '' : `?${new URLSearchParams({ q: search })}`;
+  return { goTo: `${PAGES_PATH}/${slug}${query}#${anchor}` };
+}

@@ -1,0 +1,60 @@
+/** Judges the picture that an owner uploads as a logo: by its content, never by the name or type that came with it. */
+import { createHash } from 'node:crypto';
+import { disableTypes, imageSize, types } from 'image-size';
+import { type LogoType, PAGE_BOUNDS } from '../../domain/status-page.ts';
+import type { StoredLogo } from '../../store/ports/status-pages.ts';
+
+/** What became of a picture. `problem` is a sentence for its owner. */
+export type LogoReading =
+  | { readonly ok: true; readonly logo: StoredLogo }
+  | { readonly ok: false; readonly problem: string };
+
+const TYPES: Readonly<Record<string, LogoType>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+};
+const MARK_CHARACTERS = 16;
+
+// No other format is even looked into.
+disableTypes(types.filter((type) => !(type in TYPES)));
+
+/** Reads a picture: PNG, JPEG, WebP or GIF of at most 256 KiB, 16 to 2,048 pixels on each side. */
+export function readLogo(bytes: Uint8Array): LogoReading {
+  const { logoBytes, leastLogoPixels, mostLogoPixels } = PAGE_BOUNDS;
+  if (bytes.length > logoBytes) return refuse(`A logo has at most ${logoBytes / 1024} KiB.`);
+  if (isMarkup(bytes))
+    return refuse('SVG is not taken, for it can hold script: send PNG, JPEG, WebP or GIF.');
+  const size = measure(bytes);
+  if (size === null) return refuse('This is no picture that can be read: send PNG, JPEG, WebP or GIF.');
+  const { type, width, height } = size;
+  if (Math.min(width, height) < leastLogoPixels || Math.max(width, height) > mostLogoPixels)
+    return refuse(
+      `A logo has ${leastLogoPixels} to ${mostLogoPixels} pixels on each side; this one has ${width} by ${height}.`,
+    );
+  const mark = createHash('sha256').update(bytes).digest('hex').slice(0, MARK_CHARACTERS);
+  return { ok: true, logo: { type, width, height, mark, bytes } };
+}
+
+function measure(bytes: Uint8Array): { type: LogoType; width: number; height: number } | null {
+  try {
+    // A copy: the reader looks at the buffer below, in which other things may lie behind these bytes.
+    const { type = '', width, height } = imageSize(new Uint8Array(bytes));
+    const known = TYPES[type];
+    const isWhole = [width, height].every((side) => Number.isSafeInteger(side) && side > 0);
+    return known === undefined || !isWhole ? null : { type: known, width, height };
+  } catch {
+    return null;
+  }
+}
+
+/** Text that begins like a document; no picture that is taken does. */
+function isMarkup(bytes: Uint8Array): boolean {
+  const start = new TextDecoder('utf-8').decode(bytes.subarray(0, 1_000)).trimStart();
+  return start.startsWith('<');
+}
+
+function refuse(problem: string): LogoReading {
+  return { ok: false, problem };
+}

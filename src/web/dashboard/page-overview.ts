@@ -1,0 +1,76 @@
+/** `/dashboard/pages`: the status pages of an account, and the form that makes one. */
+import type { ApiAnswer, Route } from '../../api/exchange.ts';
+import type { OpenSession } from '../../auth/sessions.ts';
+import { countServices, PAGE_BOUNDS, readPageSlug, readPageTitle } from '../../domain/status-page.ts';
+import { seeOther } from '../forms.ts';
+import { findSession, requireForm } from '../sign-in-pages.ts';
+import { describeTime } from '../words.ts';
+import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
+
+/** Where the pages of an account are edited. */
+export const PAGES_PATH = '/dashboard/pages';
+
+/** What keeps a form from being taken, by the name of the field; `form` stands for all of it. */
+export type FieldProblems = Readonly<Record<string, string>>;
+
+/** The routes. */
+export function pageOverview(show: ShowPage, sources: DashboardSources): Route[] {
+  const { registry, now } = sources;
+
+  const overview = async (
+    session: OpenSession,
+    problems: FieldProblems,
+    typed: { readonly slug: string; readonly title: string },
+  ): Promise<ApiAnswer> => {
+    const pages = await registry.pagesOf(session.accountId);
+    return show(
+      './dashboard-pages',
+      {
+        title: 'Status pages',
+        problems,
+        typed,
+        bounds: PAGE_BOUNDS,
+        pages: pages.map((page) => ({
+          ...page,
+          services: countServices(page.groups),
+          changed: describeTime(page.updatedAt),
+        })),
+      },
+      session,
+      Object.keys(problems).length === 0 ? 200 : 400,
+    );
+  };
+
+  return [
+    {
+      path: PAGES_PATH,
+      bucket: 'pages',
+      async handle(request) {
+        const session = await findSession(request, sources);
+        return session === null ? seeOther('/sign-in') : await overview(session, {}, { slug: '', title: '' });
+      },
+    },
+    {
+      path: `${PAGES_PATH}/add`,
+      bucket: 'pages',
+      anyMethod: true,
+      async handle(request) {
+        const { session, form } = await requireForm(request, sources);
+        const typed = { slug: form.get('slug') ?? '', title: form.get('title') ?? '' };
+        const [slug, title] = [readPageSlug(typed.slug), readPageTitle(typed.title)];
+        if (!slug.ok || !title.ok)
+          return await overview(
+            session,
+            { ...(slug.ok ? {} : { slug: slug.problem }), ...(title.ok ? {} : { title: title.problem }) },
+            typed,
+          );
+        const { accountId } = session;
+        const page = { accountId, slug: slug.value, title: title.value, text: '', groups: [], now: now() };
+        const problem = await refusable(() => registry.addPage(page));
+        return problem === null
+          ? seeOther(`${PAGES_PATH}/${slug.value}`)
+          : await overview(session, { slug: problem }, typed);
+      },
+    },
+  ];
+}

@@ -1,0 +1,98 @@
+/** Uploaded pictures, good, hostile and broken; and the form that brings them. */
+import fc from 'fast-check';
+import t from 'tap';
+import type { ApiRequest } from '../../src/api/exchange.ts';
+import { ApiError } from '../../src/api/problem.ts';
+import { readLogo } from '../../src/web/dashboard/page-logo.ts';
+import { readUpload } from '../../src/web/upload-form.ts';
+import { bmpOf, gifOf, jpegOf, pngOf, webpOf } from '../support/pictures.ts';
+
+const KINDS = { 'image/png': pngOf, 'image/jpeg': jpegOf, 'image/webp': webpOf, 'image/gif': gifOf } as const;
+
+t.test('it knows each kind and its sides by content', async (t) => {
+  for (const [type, make] of Object.entries(KINDS)) {
+    t.match(readLogo(make(200, 50)), { ok: true, logo: { type, width: 200, height: 50 } }, type);
+    t.match(readLogo(make(16, 2_048)), { ok: true }, `${type} at the bounds`);
+    t.match(readLogo(make(15, 64)), { ok: false, problem: /15 by 64/ }, `${type} too small`);
+    t.match(readLogo(make(64, 2_049)), { ok: false, problem: /64 by 2049/ }, `${type} too large`);
+    t.match(readLogo(make(64, 64).subarray(0, 8)), { ok: false }, `${type} cut off`);
+  }
+  t.match(readLogo(bmpOf(64, 64)), { ok: false, problem: /no picture/ });
+  const one = readLogo(pngOf(64, 64));
+  const other = readLogo(pngOf(64, 65));
+  t.ok(one.ok && other.ok && one.logo.mark !== other.logo.mark);
+});
+
+t.test('it survives whatever bytes come', async (t) => {
+  const heads = Object.values(KINDS).map((make) => make(64, 64));
+  const hostile = fc.oneof(
+    fc.uint8Array({ maxLength: 2_000 }),
+    fc
+      .tuple(fc.constantFrom(...heads), fc.uint8Array({ maxLength: 400 }), fc.nat({ max: 60 }))
+      .map(([head, tail, cut]) => Buffer.concat([head.subarray(0, cut), tail])),
+  );
+  const types = new Set(Object.keys(KINDS));
+  fc.assert(
+    fc.property(hostile, (bytes) => {
+      const reading = readLogo(bytes);
+      if (!reading.ok) return reading.problem !== '';
+      const { type, width, height } = reading.logo;
+      return types.has(type) && width >= 16 && width <= 2_048 && height >= 16 && height <= 2_048;
+    }),
+    { numRuns: 400 },
+  );
+  t.pass('no exception, and nothing beyond the bounds');
+});
+
+const request = (body: Buffer, type: string, headers: Record<string, string> = {}): ApiRequest => ({
+  method: 'POST',
+  params: {},
+  query: '',
+  client: '203.0.113.1',
+  headers: { 'content-type': type, ...headers },
+  readBody: async (mostBytes) => {
+    if (body.length > mostBytes) throw new ApiError('body_too_large', 'too large');
+    return body;
+  },
+});
+
+const formOf = async (build: (form: FormData) => void) => {
+  const form = new FormData();
+  build(form);
+  const sent = new Response(form);
+  return { body: Buffer.from(await sent.arrayBuffer()), type: sent.headers.get('content-type') ?? '' };
+};
+
+t.test('it reads fields and one file, each within its bound', async (t) => {
+  const { body, type } = await formOf((form) => {
+    form.append('token', ' abc ');
+    form.append('token', 'second');
+    form.append('logo', new Blob([Buffer.from('content')]), 'x.png');
+    form.append('logo', new Blob([Buffer.from('more')]), 'y.png');
+  });
+  const read = await readUpload(request(body, type), 'logo', 100);
+  t.same([...read.fields], [['token', 'abc']]);
+  t.equal(read.file?.toString(), 'content');
+  t.equal(read.tooLarge, false);
+  t.match(await readUpload(request(body, type), 'other', 100), { file: null });
+  t.match(await readUpload(request(body, type), 'logo', 3), { tooLarge: true });
+  t.match(await readUpload(request(Buffer.alloc(20_000), type), 'logo', 3), { tooLarge: true, file: null });
+});
+
+t.test('it refuses what no form of this site sends', async (t) => {
+  const { body, type } = await formOf((form) => form.append('token', 'abc'));
+  const refused: readonly (readonly [ApiRequest, string])[] = [
+    [request(body, 'text/plain'), 'unsupported_media_type'],
+    [request(body, 'multipart/form-data; nothing'), 'bad_request'],
+    [request(body, type, { 'sec-fetch-site': 'cross-site' }), 'forbidden_form'],
+  ];
+  for (const [asked, code] of refused) await t.rejects(readUpload(asked, 'logo', 100), { code }, code);
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.nat({ max: 200 }), async (noise, cut) => {
+      const broken = Buffer.concat([body.subarray(0, cut), noise]);
+      const outcome = await readUpload(request(broken, type), 'logo', 100).catch((error: ApiError) => error);
+      return outcome instanceof ApiError ? outcome.code === 'bad_request' : outcome.fields instanceof Map;
+    }),
+    { numRuns: 200 },
+  );
+});
