@@ -1,0 +1,400 @@
+/** The page of a service and the pages of its incidents, as data and over real HTTP. */
+import fc from 'fast-check';
+import t from 'tap';
+import { LANGUAGES } from '../../src/web/language/language.ts';
+import { asText, type Phrase } from '../../src/web/language/phrase.ts';
+import { viewDependencies } from '../../src/web/service-dependencies.ts';
+import { incidentPath, viewPageIncident, webAddress } from '../../src/web/service-incidents.ts';
+import {
+  certificateDaysOf,
+  type ServiceKnowledge,
+  viewServicePage,
+} from '../../src/web/service-page-view.ts';
+import { RANGE_NAMES } from '../../src/web/service-ranges.ts';
+import { check, current, incident, NOW, service, startApi } from '../api/api-world.ts';
+import { EVIL, ODD_ID, SERVICES, startServiceWorld } from './service-world.ts';
+
+const { en, de } = LANGUAGES;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+const known = (more: Partial<ServiceKnowledge> = {}): ServiceKnowledge => ({
+  service: service(1, 'shop'),
+  page: 'shop-example',
+  current: current(1, check(NOW - 30_000, { certificateExpiresAt: NOW + 61.5 * DAY })),
+  lastDay: [],
+  year: [],
+  incidents: [],
+  incidentsOfYear: [],
+  maintenances: [],
+  vendor: null,
+  intervalMs: 300_000,
+  siteUrl: 'https://upbeat.test',
+  now: NOW,
+  ...more,
+});
+
+const textOf = (phrase: Phrase | null) => (phrase === null ? null : asText(phrase, en.formats, NOW));
+
+t.test('it shows our verdict, its reason and its age', async (t) => {
+  const { status, word, ours, verdict, checked, facts, stale, blocked, certificate, vendor } =
+    viewServicePage(known(), en);
+  t.same(
+    {
+      status,
+      word,
+      ours,
+      verdict: textOf(verdict),
+      checked: textOf(checked),
+      facts,
+      stale,
+      blocked,
+      certificate,
+      vendor,
+    },
+    {
+      status: 'up',
+      word: 'Operational',
+      ours: 'Our checks',
+      verdict: 'is operational since 20 Nov 2026, 09:59 UTC (30 sec).',
+      checked: 'Last check 30 sec. ago, by asking for its start page.',
+      facts: [
+        { name: 'Response time', value: '123 ms' },
+        { name: 'Answer', value: 'HTTP 200' },
+        { name: 'Certificate', value: '61 days left' },
+      ],
+      stale: null,
+      blocked: false,
+      certificate: null,
+      vendor: null,
+    },
+  );
+});
+
+t.test('it shows less of what was never checked, and of what reports by itself', async (t) => {
+  const never = viewServicePage(
+    known({ current: current(1, check(NOW), { status: 'unknown', since: null, latest: null }) }),
+    de,
+  );
+  t.same(
+    { word: never.word, checked: never.checked, facts: never.facts, waterfall: never.waterfall },
+    { word: 'Unbekannt', checked: null, facts: [], waterfall: null },
+  );
+  const silent = viewServicePage(
+    known({
+      service: service(1, 'shop', {
+        check: { kind: 'heartbeat', url: null, method: null, accept: null, caFile: null },
+      }),
+      current: current(
+        1,
+        check(NOW, { source: 'silence', status: 'down', statusCode: 0, responseTimeMs: null }),
+      ),
+    }),
+    en,
+  );
+  t.same(
+    { ours: silent.ours, facts: silent.facts },
+    { ours: 'What it reports', facts: [{ name: 'Response time', value: 'no answer' }] },
+  );
+});
+
+t.test('it warns of old checks and of certificates that run out', async (t) => {
+  const ending = (at: number) =>
+    viewServicePage(known({ current: current(1, check(NOW - 3_600_000, { certificateExpiresAt: at })) }), en);
+  t.same(ending(NOW + 14 * DAY).certificate, null);
+  t.equal(
+    textOf(ending(NOW + 14 * DAY - 1).certificate),
+    'The certificate of its server runs out at 4 Dec 2026, 09:59 UTC. If it is not renewed, browsers will warn their users.',
+  );
+  t.equal(
+    textOf(ending(NOW - 1).certificate),
+    'The certificate of its server ran out at 20 Nov 2026, 09:59 UTC: browsers warn their users.',
+  );
+  t.equal(textOf(ending(NOW).stale), 'The last check is old: 1 hr. ago. The status may have changed since.');
+  const table: readonly [at: number, days: number, said: string][] = [
+    [NOW + DAY, 1, '1 day left'],
+    [NOW + DAY - 1, 0, 'ends today'],
+    [NOW - 1, -1, 'expired'],
+  ];
+  for (const [at, days, said] of table) {
+    t.equal(certificateDaysOf(current(1, check(NOW, { certificateExpiresAt: at })), NOW), days);
+    t.same(ending(at).facts.at(-1), { name: 'Certificate', value: said });
+  }
+});
+
+t.test("it sets the vendor's word beside ours, with what it said of this outage", async (t) => {
+  const own = incident('own-1-2', 1, { startedAt: NOW - 34 * MINUTE });
+  const told = incident('statuspage-9-shop', 1, {
+    source: 'vendor',
+    title: 'Errors',
+    severity: 'minor',
+    startedAt: NOW - 30 * MINUTE,
+    updates: [{ at: NOW - 30 * MINUTE, status: 'investigating', text: '' }],
+  });
+  const page = {
+    url: 'https://status.example',
+    kind: 'statuspage',
+    feedUrl: null,
+    components: null,
+  } as const;
+  const vendor = {
+    url: page.url,
+    kind: 'statuspage',
+    status: 'minor',
+    since: NOW - 30 * MINUTE,
+    incidentId: told.id,
+    readAt: NOW - MINUTE,
+    stale: false,
+  } as const;
+  const view = viewServicePage(
+    known({
+      service: service(1, 'shop', { statusPage: page }),
+      current: current(1, check(NOW, { status: 'down' })),
+      incidents: [told, own],
+      incidentsOfYear: [own, told],
+      vendor,
+    }),
+    en,
+  );
+  const { said = null, readAt = null, ...rest } = view.vendor ?? {};
+  t.same(
+    { ...rest, said: textOf(said), readAt: textOf(readAt) },
+    {
+      url: 'https://status.example',
+      look: 'slow',
+      shape: 'M5 .5 10 9.5H0z',
+      word: 'Minor incident',
+      said: 'speaks of a minor incident, since 20 Nov 2026, 09:30 UTC.',
+      readAt: 'Read 1 min. ago.',
+      incident: viewPageIncident(told, 'shop-example', NOW, en),
+      onThis: 'It spoke of this outage 4 min after our first failed check.',
+      lag: 'In a year it spoke of the one outage that our checks saw, 4 min after our first failed check.',
+    },
+  );
+  // A vendor whose page is not read has an address alone, and none at all where it is no address of the web.
+  const unread = (url: string) =>
+    viewServicePage(known({ service: service(1, 'shop', { statusPage: { ...page, url } }) }), en).vendor;
+  t.same(unread('https://status.example'), { url: 'https://status.example', look: null });
+  t.same(unread('javascript:alert(1)'), { url: null, look: null });
+});
+
+t.test('it shows an incident with its timeline, newest first', async (t) => {
+  const view = viewPageIncident(
+    incident('own-1-2', 1, {
+      severity: 'critical',
+      status: 'resolved',
+      startedAt: NOW - 60 * MINUTE,
+      resolvedAt: NOW - 30 * MINUTE,
+      updates: [
+        { at: NOW - 60 * MINUTE, status: 'investigating', text: 'It fails.' },
+        { at: NOW - 30 * MINUTE, status: 'resolved', text: '' },
+      ],
+    }),
+    'shop-example',
+    NOW,
+    de,
+  );
+  t.same(view, {
+    title: 'Shop is not reachable',
+    path: '/status/shop-example/incidents/own-1-2',
+    look: 'up',
+    status: 'behoben',
+    severity: 'kritisch',
+    isOpen: false,
+    source: 'Von unseren Prüfungen gesehen',
+    began: ['begann ', { at: NOW - 60 * MINUTE, shown: 'time' }, ''],
+    ended: ['endete ', { at: NOW - 30 * MINUTE, shown: 'time' }, ''],
+    lasted: 'dauerte 30 Min.',
+    description: 'Our checks of shop.example fail.',
+    vendorUrl: null,
+    timeline: [
+      { status: 'behoben', time: [{ at: NOW - 30 * MINUTE, shown: 'time' }], text: '' },
+      { status: 'wird untersucht', time: [{ at: NOW - 60 * MINUTE, shown: 'time' }], text: 'It fails.' },
+    ],
+    timelineLabel: 'Verlauf, 2 Einträge',
+  });
+  const look = (more: object) => viewPageIncident(incident('x', 1, more), 'shop-example', NOW, en).look;
+  t.same(
+    [{ severity: 'minor' }, { severity: 'major' }, { severity: 'critical' }, { severity: 'maintenance' }].map(
+      look,
+    ),
+    ['slow', 'down', 'down', 'unknown'],
+  );
+});
+
+t.test('it leads to the page of an incident whatever its id holds', async (t) => {
+  const words = fc
+    .string({ unit: 'binary', minLength: 1, maxLength: 40 })
+    .filter((text) => text.isWellFormed());
+  fc.assert(
+    fc.property(words, (text) => {
+      const path = incidentPath('shop-example', `rss-${text}`);
+      const url = new URL(path, 'https://upbeat.test');
+      return url.pathname === path && decodeURIComponent(path.split('/').at(-1) ?? '') === `rss-${text}`;
+    }),
+  );
+  for (const [text, address] of [
+    ['https://status.example/a', 'https://status.example/a'],
+    ['HTTP://status.example', 'HTTP://status.example'],
+    ['javascript:alert(1)', null],
+    ['data:text/html,x', null],
+    ['//status.example', null],
+    ['https://[', null],
+    ['', null],
+  ] as const)
+    t.equal(webAddress(text), address, text);
+});
+
+t.test('it shows what fails first among dependencies, and who else reports it', async (t) => {
+  const since = NOW - MINUTE;
+  const list = {
+    reportedAt: NOW - 30_000,
+    dependencies: [
+      { name: 'cache', status: 'up', latencyMs: 3, since },
+      { name: 'Database', status: 'down', latencyMs: null, since },
+      { name: 'queue', status: 'down', latencyMs: null, since },
+    ],
+    changes: [],
+  } as const;
+  const failing = [
+    { name: 'database', services: 4, since },
+    { name: 'queue', services: 1, since },
+  ];
+  const othersOf = (countsItself: boolean) =>
+    viewDependencies(list, failing, countsItself, en).rows.map(({ name, others }) => [name, others]);
+  t.same(othersOf(true), [
+    ['Database', '3 other services report it too'],
+    ['queue', 'no other service reports it'],
+    ['cache', null],
+  ]);
+  t.same(othersOf(false), [
+    ['Database', '4 other services report it too'],
+    ['queue', '1 other service reports it too'],
+    ['cache', null],
+  ]);
+  t.same(viewDependencies({ reportedAt: null, dependencies: [], changes: [] }, [], true, en), {
+    reported: null,
+    rows: [],
+  });
+});
+
+t.test('it makes snippets that no name can break out of', async (t) => {
+  const view = viewServicePage(known({ service: service(1, 'shop', { name: 'A]( "<b>\n& B' }) }), en);
+  t.same(view.snippets, {
+    markdown:
+      '[![A (   b    B status](https://upbeat.test/api/badge/shop-example)](https://upbeat.test/status/shop-example)',
+    html: '<a href="https://upbeat.test/status/shop-example"><img src="https://upbeat.test/api/badge/shop-example" alt="A (   b    B status" width="280" height="36"></a>',
+    picture: 'https://upbeat.test/api/badge/shop-example',
+  });
+});
+
+t.test('it lets no markup of others through, in any text of a service or an incident', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  for (const path of [
+    '/status/hostile-example',
+    '/status/hostile-example?range=1y',
+    '/status/hostile-example?lang=de',
+    `/status/hostile-example/incidents/${encodeURIComponent(ODD_ID)}`,
+    '/status/hostile-example/incidents/own-8-1',
+    `/status/hostile-example/incidents/${encodeURIComponent(EVIL)}`,
+    `/status/${encodeURIComponent(EVIL)}/incidents/x`,
+  ]) {
+    const { text, headers } = await world.get(path);
+    t.notMatch(text, /<\/script><script>|<img src=x|<script>/, path);
+    t.notMatch(text, / style="| on[a-z]+="|href="javascript:/, `${path} has no inline style or script`);
+    t.match(headers.get('content-security-policy'), "default-src 'none'", path);
+    t.match(text, '&lt;/script&gt;&lt;script&gt;', `${path} shows it as text`);
+  }
+});
+
+t.test('it has a page for each incident, with the way to its neighbours, and 404 for others', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const { text } = await world.get('/status/pier-example/incidents/statuspage-1-pier');
+  t.match(text, /<h1>Elevated errors in the EU<\/h1>/);
+  t.match(text, 'href="https://status.vendor.example/incidents/statuspage-1-pier"');
+  t.match(text, /rel="prev" href="\/status\/pier-example\/incidents\/own-3-7"/);
+  t.match(text, /rel="next" href="\/status\/pier-example\/incidents\/own-3-9"/);
+  const newest = (await world.get('/status/pier-example/incidents/own-3-9')).text;
+  t.notMatch(newest, 'rel="next"');
+  t.match((await world.get(`/status/hostile-example/incidents/${encodeURIComponent(ODD_ID)}`)).status, 200);
+  for (const path of [
+    '/status/pier-example/incidents/own-3-8',
+    '/status/pier-example/incidents/statuspage-3-wordy',
+    '/status/pier-example/incidents/%3Cb%3E',
+    '/status/nobody/incidents/own-3-9',
+  ]) {
+    const answer = await world.get(path);
+    t.equal(answer.status, 404, path);
+    t.match(answer.headers.get('content-type'), 'text/html', path);
+  }
+  for (const path of ['/status/pier-example/incidents/%', '/status/pier-example/incidents/%E0%A4%A'])
+    t.ok((await world.get(path)).status < 500, path);
+});
+
+t.test('it shows response times of a range without a script, and hands them to one', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const { text } = await world.get('/status/wordy-example?range=7d');
+  t.match(text, /data-range="7d"[^>]* aria-current="true"/);
+  t.match(text, /Response time, 7 days: at most \d+/);
+  t.match(text, /<path class="line-p50" d="M/);
+  const { json, headers } = await world.get('/status/wordy-example/response-times.json?range=7d');
+  t.equal(headers.get('x-ratelimit-limit'), '600', 'it counts among pages, not against the API');
+  t.same(Object.keys(json), ['range', 'at', 'p50', 'p95', 'p99', 'failed', 'label', 'empty']);
+  t.same([json.range, json.at.length, json.p50.length, json.failed.length], ['7d', 168, 168, 168]);
+  t.ok(json.p50.includes(null), 'gaps are null');
+  for (const path of ['/status/wordy-example?range=2d', '/status/wordy-example/response-times.json?range=x'])
+    t.equal((await world.get(path)).status, 400, path);
+  t.equal((await world.get('/status/nobody/response-times.json')).status, 404);
+});
+
+t.test('it speaks German where that is asked for', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const { text } = await world.get('/status/pier-example?lang=de');
+  for (const said of [
+    'Unsere Prüfungen',
+    'Was der Anbieter sagt',
+    'Erreichbarkeit',
+    'Antwortzeit',
+    'Vorfälle',
+  ])
+    t.match(text, said);
+  t.notMatch(text, />(?:Uptime|Response time|Incidents|Last check|As a table|Badge|Follow it)</);
+});
+
+t.test('it shows what it can while the store of past checks is away', async (t) => {
+  const world = await startApi({
+    services: [service(1, 'shop')],
+    buckets() {
+      throw Object.assign(new Error('away'), { code: 'samples_away' });
+    },
+  });
+  t.teardown(world.close);
+  await world.status.put([current(1, check(NOW))]);
+  const { status, text } = await world.get('/status/shop-example');
+  t.equal(status, 200);
+  t.match(text, 'The store of past checks does not answer at the moment');
+  t.match(text, 'is operational');
+  t.notMatch(text, 'id="uptime"');
+  t.equal((await world.get('/status/shop-example/response-times.json')).json.code, 'history_unavailable');
+});
+
+t.test('it shows dependencies only where the owner shows them', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  t.match((await world.get('/status/shop-example')).text, '3 other services report it too');
+  world.dependencies.set(SERVICES.blocked, world.dependencies.get(SERVICES.heartbeat) as never);
+  t.notMatch((await world.get('/status/bouncer-example')).text, 'What it depends on');
+});
+
+t.test('it weighs less than 100 KB at every range, before it is compressed', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  for (const range of RANGE_NAMES) {
+    const { bytes } = await world.get(`/status/pier-example?range=${range}`);
+    t.ok(bytes.length > 50_000 && bytes.length < 100_000, `${range}: ${bytes.length} bytes`);
+  }
+});

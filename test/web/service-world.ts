@@ -1,0 +1,316 @@
+/** Services in every state that a page can show, with a year of made-up past. */
+import type { Incident } from '../../src/domain/incident.ts';
+import type { Bucket } from '../../src/domain/sample.ts';
+import type { Service } from '../../src/domain/service.ts';
+import type { SampleQuery } from '../../src/store/ports/samples.ts';
+import { check, current, incident, NOW, service, startApi } from '../api/api-world.ts';
+
+/** Text that must come out as text wherever it is written. */
+export const EVIL = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`;
+/** An id with every character that has a meaning in an address. */
+export const ODD_ID = `rss-feed-https://vendor.example/a b?x=1&y=2#z/../%2e%2e/"<ü>-wordy`;
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const TIMING = { dnsMs: 4.2, connectMs: 18.4, tlsMs: 41.3, firstByteMs: 77.7, totalMs: 141.6 };
+
+const page = (kind: 'statuspage' | 'custom', url = 'https://status.vendor.example') => ({
+  url,
+  kind,
+  feedUrl: null,
+  components: null,
+});
+
+/** Ids of the services by the state that they are in. */
+export const SERVICES = {
+  up: 1,
+  slow: 2,
+  down: 3,
+  unknown: 4,
+  stale: 5,
+  heartbeat: 6,
+  silent: 7,
+  hostile: 8,
+  blocked: 9,
+  paused: 10,
+} as const;
+
+const LIST: readonly Service[] = [
+  service(SERVICES.up, 'wordy', { name: 'Wordy', statusPage: page('statuspage') }),
+  service(SERVICES.slow, 'crawler', { name: 'Crawler', statusPage: page('statuspage') }),
+  service(SERVICES.down, 'pier', { name: 'Pier', category: 'cloud', statusPage: page('statuspage') }),
+  service(SERVICES.unknown, 'newcomer', { name: 'Newcomer' }),
+  service(SERVICES.stale, 'attic', { name: 'Attic', statusPage: page('custom') }),
+  service(SERVICES.heartbeat, 'shop-example', {
+    name: 'Shop',
+    domain: 'shop.example',
+    origin: 'owner',
+    accountId: 1,
+    publicDependencies: true,
+    check: { kind: 'heartbeat', url: null, method: null, accept: null, caFile: null },
+  }),
+  service(SERVICES.silent, 'mute-example', {
+    name: 'Mute',
+    domain: 'mute.example',
+    origin: 'owner',
+    accountId: 1,
+    verified: false,
+    check: { kind: 'heartbeat', url: null, method: null, accept: null, caFile: null },
+  }),
+  service(SERVICES.hostile, 'hostile', {
+    name: `Hostile ${EVIL}`,
+    publicDependencies: true,
+    statusPage: page('statuspage', `javascript:alert('page')`),
+  }),
+  service(SERVICES.blocked, 'bouncer', { name: 'Bouncer' }),
+  service(SERVICES.paused, 'resting', { name: 'Resting', paused: true }),
+];
+
+/** Starts the API and its pages over these services. */
+export async function startServiceWorld() {
+  const world = await startApi({ services: LIST, buckets: pastOf });
+  const good = check(NOW - 40_000, {
+    responseTimeMs: 142,
+    timing: TIMING,
+    certificateExpiresAt: NOW + 61 * DAY,
+  });
+  await world.status.put([
+    current(SERVICES.up, good, { since: NOW - 12 * DAY }),
+    current(
+      SERVICES.slow,
+      {
+        ...good,
+        status: 'slow',
+        responseTimeMs: 4_180,
+        timing: { ...TIMING, firstByteMs: 3_900, totalMs: 4_180 },
+      },
+      { since: NOW - 25 * MINUTE },
+    ),
+    current(
+      SERVICES.down,
+      check(NOW - 20_000, {
+        status: 'down',
+        statusCode: 0,
+        responseTimeMs: null,
+        failure: { class: 'tls', phase: 'tls', detail: 'certificate has expired' },
+        timing: { ...TIMING, tlsMs: null, firstByteMs: null, totalMs: null },
+        certificateExpiresAt: NOW - 2 * HOUR,
+      }),
+      { since: NOW - 34 * MINUTE },
+    ),
+    current(SERVICES.stale, { ...good, checkedAt: NOW - 3 * HOUR, certificateExpiresAt: NOW + 5 * DAY }),
+    current(
+      SERVICES.heartbeat,
+      check(NOW - 90_000, { source: 'heartbeat', status: 'slow', responseTimeMs: 3_400 }),
+      { since: NOW - 3 * HOUR },
+    ),
+    current(
+      SERVICES.silent,
+      check(NOW - 5 * MINUTE, { source: 'silence', status: 'down', statusCode: 0, responseTimeMs: null }),
+    ),
+    current(
+      SERVICES.hostile,
+      check(NOW - 20_000, {
+        status: 'down',
+        statusCode: 0,
+        responseTimeMs: null,
+        failure: { class: 'refused', phase: 'connect', detail: EVIL },
+      }),
+    ),
+    current(SERVICES.blocked, { ...good, statusCode: 403, blocked: true }),
+    current(SERVICES.paused, good),
+  ]);
+  world.incidents.push(...INCIDENTS);
+  const read = {
+    kind: 'statuspage',
+    url: 'https://status.vendor.example',
+    readAt: NOW - MINUTE,
+    stale: false,
+  };
+  world.vendorWords.set(SERVICES.up, { ...read, status: 'operational', since: null, incidentId: null });
+  world.vendorWords.set(SERVICES.slow, {
+    ...read,
+    status: 'minor',
+    since: NOW - 10 * MINUTE,
+    incidentId: 'statuspage-2-crawler',
+  });
+  world.vendorWords.set(SERVICES.down, {
+    ...read,
+    status: 'operational',
+    since: NOW - 3 * DAY,
+    incidentId: null,
+  });
+  world.vendorWords.set(SERVICES.hostile, {
+    ...read,
+    url: `javascript:alert('page')`,
+    status: 'critical',
+    since: NOW - HOUR,
+    incidentId: ODD_ID,
+  });
+  world.maintenances.push(
+    {
+      id: 'm-1',
+      serviceId: SERVICES.up,
+      title: 'Upgrade of the database',
+      description: '',
+      startsAt: NOW + 2 * DAY,
+      endsAt: NOW + 2 * DAY + HOUR,
+      told: 'planned',
+      phase: 'planned',
+      sourceUrl: 'https://status.vendor.example/m/1',
+      updates: [],
+    },
+    {
+      id: 'm-2',
+      serviceId: SERVICES.hostile,
+      title: `Maintenance ${EVIL}`,
+      description: EVIL,
+      startsAt: NOW - HOUR,
+      endsAt: null,
+      told: 'running',
+      phase: 'running',
+      sourceUrl: 'javascript:alert(3)',
+      updates: [],
+    },
+  );
+  const since = NOW - HOUR;
+  world.dependencies.set(SERVICES.heartbeat, {
+    reportedAt: NOW - 90_000,
+    dependencies: [
+      { name: 'cache', status: 'up', latencyMs: 3, since },
+      { name: 'Database', status: 'down', latencyMs: null, since: NOW - 20 * MINUTE },
+      { name: 'search', status: 'slow', latencyMs: 3_400, since },
+    ],
+    changes: [],
+  });
+  world.dependencies.set(SERVICES.hostile, {
+    reportedAt: NOW - 90_000,
+    dependencies: [{ name: EVIL, status: 'down', latencyMs: null, since }],
+    changes: [],
+  });
+  world.failing.push({ name: 'database', services: 4, since });
+  return world;
+}
+
+const INCIDENTS: readonly Incident[] = [
+  incident('own-3-9', SERVICES.down, {
+    title: 'Pier cannot be reached securely',
+    startedAt: NOW - 34 * MINUTE,
+    updates: [
+      {
+        at: NOW - 34 * MINUTE,
+        status: 'investigating',
+        text: 'Our checks of pier.example fail: no secure connection could be made (certificate has expired).',
+      },
+    ],
+  }),
+  vendorIncident(
+    'statuspage-1-pier',
+    SERVICES.down,
+    'Elevated errors in the EU',
+    NOW - 4 * DAY,
+    NOW - 4 * DAY + 3 * HOUR,
+  ),
+  incident('own-3-7', SERVICES.down, {
+    title: 'Pier answers with errors',
+    startedAt: NOW - 4 * DAY - 10 * MINUTE,
+    resolvedAt: NOW - 4 * DAY + 2 * HOUR,
+    status: 'resolved',
+    updates: [
+      { at: NOW - 4 * DAY - 10 * MINUTE, status: 'investigating', text: 'Our checks of pier.example fail.' },
+      {
+        at: NOW - 4 * DAY + 2 * HOUR - 10 * MINUTE,
+        status: 'monitoring',
+        text: 'pier.example answers again.',
+      },
+      {
+        at: NOW - 4 * DAY + 2 * HOUR,
+        status: 'resolved',
+        text: 'pier.example has answered 3 checks in a row.',
+      },
+    ],
+  }),
+  {
+    ...vendorIncident(
+      'statuspage-2-crawler',
+      SERVICES.slow,
+      'Slow answers for some customers',
+      NOW - 10 * MINUTE,
+      null,
+    ),
+    severity: 'minor',
+  },
+  vendorIncident('statuspage-3-wordy', SERVICES.up, 'Delayed mails', NOW - 30 * DAY, NOW - 29 * DAY),
+  {
+    ...vendorIncident(ODD_ID, SERVICES.hostile, `Outage ${EVIL}`, NOW - HOUR, null),
+    description: EVIL,
+    sourceUrl: `javascript:alert('entry')`,
+    updates: [{ at: NOW - HOUR, status: 'identified', text: EVIL }],
+  },
+  incident('own-8-1', SERVICES.hostile, { title: EVIL, description: EVIL, startedAt: NOW - 2 * HOUR }),
+];
+
+function vendorIncident(
+  id: string,
+  serviceId: number,
+  title: string,
+  startedAt: number,
+  resolvedAt: number | null,
+): Incident {
+  const first = 'We are looking into reports of errors.';
+  return incident(id, serviceId, {
+    source: 'vendor',
+    title,
+    description: resolvedAt === null ? first : 'The cause was found and mended.',
+    status: resolvedAt === null ? 'investigating' : 'resolved',
+    startedAt,
+    resolvedAt,
+    sourceUrl: `https://status.vendor.example/incidents/${encodeURIComponent(id)}`,
+    updates: [
+      { at: startedAt, status: 'investigating', text: first },
+      ...(resolvedAt === null
+        ? []
+        : [{ at: resolvedAt, status: 'resolved' as const, text: 'The cause was found and mended.' }]),
+    ],
+  });
+}
+
+/** A past with good and bad times that follow from the time alone, so that every picture is the same. */
+function pastOf({ serviceId, from, to, stepMs }: SampleQuery): Bucket[] {
+  const known = serviceId !== SERVICES.unknown;
+  const begins = serviceId === SERVICES.stale ? NOW - 40 * DAY : NOW - 400 * DAY;
+  return Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, index): Bucket => {
+    const startAt = from + index * stepMs;
+    const endAt = Math.min(to, startAt + stepMs);
+    const wave = Math.sin(startAt / (3.1 * HOUR)) + Math.sin(startAt / (17 * DAY));
+    const chance = fraction(Math.floor(startAt / stepMs) * 7_919 + serviceId * 104_729);
+    const isOffline = known && startAt >= begins && chance > 0.985;
+    const count =
+      !known || startAt < begins || isOffline ? 0 : Math.max(1, Math.round((endAt - startAt) / (5 * MINUTE)));
+    const bad = serviceId === SERVICES.down || serviceId === SERVICES.hostile ? 0.06 : 0.015;
+    const downCount = count > 0 && chance < bad ? Math.max(1, Math.round(count * chance * 4)) : 0;
+    const slowCount = count > 0 && chance > 0.95 ? Math.round((count - downCount) * 0.2) : 0;
+    const base = serviceId === SERVICES.slow ? 900 : 120;
+    const p50Ms = count === downCount ? null : Math.round(base + 30 * wave + 12 * chance);
+    return {
+      startAt,
+      endAt,
+      count,
+      upCount: count - downCount - slowCount,
+      slowCount,
+      downCount,
+      suspectCount: isOffline ? 12 : 0,
+      uptimeRatio: count === 0 ? null : (count - downCount) / count,
+      meanMs: p50Ms,
+      p50Ms,
+      p95Ms: p50Ms === null ? null : Math.round(p50Ms * (1.4 + chance)),
+      p99Ms: p50Ms === null ? null : Math.round(p50Ms * (1.7 + 2 * chance)),
+    };
+  });
+}
+
+function fraction(seed: number): number {
+  const value = Math.sin(seed) * 43_758.5453;
+  return value - Math.floor(value);
+}
