@@ -1,5 +1,5 @@
 // Brings news to an open page by Server-Sent Events. <main data-live-of="NAMES" data-live-at="POSITION"> says what the
-// page shows and up to where it knows; what may be told is described in src/web/live/live-elements.md.
+// page shows and up to where it knows; src/web/live/live-news.ts describes the attributes of elements that change.
 (() => {
   const main = document.querySelector('[data-live-at]');
   if (main === null || !('EventSource' in window)) return;
@@ -25,9 +25,18 @@
   function fill(element, html) {
     if (shown.get(element) === html) return;
     shown.set(element, html);
+    const open = [...element.querySelectorAll('details')].map((details) => details.open);
     const focused = element.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
     element.innerHTML = html;
-    element.hidden = html === '';
+    if ('hidden' in element) element.hidden = html.trim() === '';
+    const details = [...element.querySelectorAll('details')];
+    if (details.length === open.length) details.forEach((one, index) => (one.open = open[index]));
+    // A script may have made the title of a drawn thing its label.
+    const title = element.hasAttribute('aria-label') ? element.querySelector(':scope > title') : null;
+    if (title !== null) {
+      element.setAttribute('aria-label', title.textContent);
+      title.remove();
+    }
     if (focused !== null) element.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -69,8 +78,12 @@
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
     each('[data-live-part]', (part) => {
       const other = fresh.querySelector(`[data-live-part="${CSS.escape(part.dataset.livePart)}"]`);
-      if (other !== null) fill(part, other.innerHTML);
+      if (other === null) return;
+      for (const name of ['class', 'href'])
+        if (other.hasAttribute(name)) part.setAttribute(name, other.getAttribute(name));
+      fill(part, other.innerHTML);
     });
+    document.title = fresh.title;
     document.dispatchEvent(new CustomEvent('upbeat:parts'));
   }
 

@@ -20,7 +20,7 @@ import { embedScript } from './embed-script.ts';
 import { homeNews, monitorNews } from './home-news.ts';
 import { homePage } from './home-page.ts';
 import { incidentPage } from './incident-page.ts';
-import { createLiveBoard } from './live/live-board.ts';
+import { createLiveBoard, type LiveBoard } from './live/live-board.ts';
 import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
 import { searchIndex } from './search-index.ts';
 import { servicePages } from './service-page.ts';
@@ -61,6 +61,11 @@ export interface PageSources {
   readonly now: () => number;
 }
 
+/** What pages that stay true while they are open read from beside it. */
+export interface LivePageSources extends PageSources {
+  readonly board: LiveBoard;
+}
+
 /** Every page, and the streams of pages that are open, which must be ended at the stop. */
 export function pageRoutes(sources: PageSources): {
   readonly routes: readonly Route[];
@@ -77,7 +82,7 @@ export function pageRoutes(sources: PageSources): {
   });
   const routes = [
     homePage(render, { ...news, assets: assets.addresses }),
-    ...servicePages(render, sources, assets.addresses),
+    ...servicePages(render, news, assets.addresses),
     incidentPage(render, sources, assets.addresses),
     docsPage(render, sources.siteUrl, sources.version, sources.limits),
     ...ownersPages(render, sources),

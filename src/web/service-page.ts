@@ -9,7 +9,7 @@ import type { Service } from '../domain/service.ts';
 import type { AssetAddresses } from './assets.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from './language/language.ts';
 import { escapeMarkup } from './language/phrase.ts';
-import type { PageSources } from './page-routes.ts';
+import type { LivePageSources } from './page-routes.ts';
 import { viewDependencies } from './service-dependencies.ts';
 import { viewServicePage } from './service-page-view.ts';
 import {
@@ -32,8 +32,8 @@ const MAINTENANCES_SHOWN = 5;
 const FAILING_LOOKED_AT = 100;
 
 /** The routes. */
-export function servicePages(render: RenderPage, sources: PageSources, assets: AssetAddresses): Route[] {
-  const { directory, status, samples, registry, vendorOf, intervalMs, siteUrl, now } = sources;
+export function servicePages(render: RenderPage, sources: LivePageSources, assets: AssetAddresses): Route[] {
+  const { directory, status, samples, registry, vendorOf, intervalMs, siteUrl, board, now } = sources;
 
   /** A page without its charts is better than none while the store of the samples is away: null. */
   const past = async ({ id }: Service, window: Window) => {
@@ -62,6 +62,8 @@ export function servicePages(render: RenderPage, sources: PageSources, assets: A
     if (service === null) return renderMissing(render, language, name);
     const range = rangeOf(request.query);
     const at = now();
+    // Before anything is read: what changes meanwhile is told again to the open page.
+    const position = board.position();
     const window = windowOf(range, at);
     const [day, year, times, incidents, incidentsOfYear, maintenances, dependencies] = await Promise.all([
       past(service, lastDay(at)),
@@ -93,6 +95,7 @@ export function servicePages(render: RenderPage, sources: PageSources, assets: A
       ...view,
       language,
       title: language.words.page.title(service.name, view.word),
+      live: { of: [view.page], at: position },
       hasPast: day !== null && year !== null && times !== null,
       dependencies,
       range,

@@ -1,4 +1,25 @@
-/** What open pages are told, ready to be shown: markup is made here alone, so that scripts need no words of their own. */
+/**
+ * What open pages are told, ready to be shown: markup is made here alone, so that scripts need no words of their own.
+ *
+ * A page comes alive by handing `live: { of: [page names], at: board.position() }` to the renderer, the position taken
+ * before it reads any status; `of: null` is the home page. Then, with PAGE for the name of a service's page:
+ *
+ * | attribute of an element           | what happens to it                                                        |
+ * | --------------------------------- | ------------------------------------------------------------------------- |
+ * | `data-live="pill:PAGE"`           | its content becomes shape and word of the status                          |
+ * | `data-live="said:PAGE"`           | ... the verdict with since when and why                                   |
+ * | `data-live="checked:PAGE"`        | ... how long ago the last check was                                       |
+ * | `data-live="took:PAGE"`           | ... the response time; `code:PAGE` the status code                        |
+ * | `data-live="monitor"`, `"away"`   | ... the monitor's own line, and the notice that its connection is away    |
+ * | `data-live-status="PAGE"`         | its class among `up`, `slow`, `down`, `unknown` becomes that of the status |
+ * | `data-live-list` on a list        | the same for its items, by the address of the first link in each          |
+ * | `data-live-bar="PAGE"`            | class `bar-KIND` becomes that of a worse check; `data-day="2026-11-20"`   |
+ * |                                   | (UTC) keeps it to that day                                                |
+ * | `data-live-part="NAME"`           | content, class and href are taken anew from the page itself within some   |
+ * |                                   | seconds of news: for what is too rich for an event. The name is unique    |
+ *
+ * Scripts of pages hear `upbeat:news` (its detail is the {@link News}) and `upbeat:parts` on the document.
+ */
 import type { CurrentStatus } from '../../domain/current.ts';
 import { formatTime } from '../../domain/durations.ts';
 import { SERVICE_STATUSES, type ServiceStatus, type Verdict } from '../../domain/status.ts';
