@@ -3,6 +3,7 @@ import { Command, type CommanderError, Option } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { VERSION } from '../version.ts';
 import type { DoctorOptions } from './doctor.ts';
+import type { AddPageOptions } from './pages.ts';
 import type { SetOptions } from './set-service.ts';
 
 /** Options that every command takes. */
@@ -112,6 +113,34 @@ export function buildCommands(): Command {
   addJson(services, 'verify', 'check every catalogue service once and list those that need attention').action(
     act(async (options: CommonOptions) => (await import('./verify.ts')).verifyCatalogue(options)),
   );
+
+  const pages = program.command('pages').description('status pages of accounts');
+  addJson(pages, 'list', 'list status pages with their addresses').action(
+    act(async (options: CommonOptions) => (await import('./pages.ts')).listPages(options)),
+  );
+  add(pages, 'add', 'make a status page for an account')
+    .argument('<slug>', 'its address behind /p/')
+    .requiredOption('--account <name>', 'account that owns the page; it is made where there is none')
+    .requiredOption('--title <title>', 'at most 120 characters')
+    .option('--text <text>', 'shown below the title')
+    .option('--logo <file>', 'PNG, JPEG, WebP or GIF, up to 256 KiB')
+    .option(
+      '--group <group>',
+      'services that stand together: "NAME: slug, slug"; may be given again',
+      (group: string, groups: string[] = []) => [...groups, group],
+    )
+    .action(
+      act(async (slug: string, options: CommonOptions & AddPageOptions) =>
+        (await import('./pages.ts')).addPage(slug, options),
+      ),
+    );
+  add(pages, 'remove', 'remove a status page')
+    .argument('<slug>')
+    .action(
+      act(async (slug: string, options: CommonOptions) =>
+        (await import('./pages.ts')).removePage(slug, options),
+      ),
+    );
 
   addJson(program, 'probe', 'one check now, with the timing of each phase')
     .argument('<domain>')
