@@ -20,7 +20,7 @@ t.test('it keeps the contract of the store, on InfluxDB 1.6', NEEDS_INFLUX, asyn
   const server = await startInflux(t, { folder: join(folder, 'influx') });
   let databases = 0;
   runSamplesContract(t, {
-    runs: 12,
+    runs: 4,
     async open() {
       const bucket = `contract_${databases++}`;
       await ask(server.url, `CREATE DATABASE ${bucket}`);

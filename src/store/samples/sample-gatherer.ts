@@ -3,6 +3,8 @@ import type { Sample } from '../../domain/sample.ts';
 
 /** Samples of this long go together. */
 const GATHER_MS = 50;
+/** So many are enough to go at once. */
+const MOST_GATHERED = 5_000;
 
 /** What gathers; samples, or what goes beside them. */
 export interface SampleGatherer<T = Sample> {
@@ -49,7 +51,9 @@ export function createSampleGatherer<T = Sample>(
         // This timer keeps the process alive: what was taken is to be written.
         timer = setTimeout(() => void sendNow(), GATHER_MS);
       }
-      return taken.promise;
+      const { promise } = taken;
+      if (gathered.length >= MOST_GATHERED) void sendNow();
+      return promise;
     },
     async sendFirst() {
       if (taken !== null) await sendNow();

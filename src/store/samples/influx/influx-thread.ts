@@ -22,7 +22,7 @@ export type InfluxMethods = {
     packed: Float64Array,
     details: Float64Array | null,
     labels: readonly ServiceLabels[],
-  ) => InfluxWriterState;
+  ) => Promise<InfluxWriterState>;
   /** Takes lines as they are. */
   readonly write: (lines: readonly string[]) => InfluxWriterState;
   readonly state: () => InfluxWriterState;
@@ -38,9 +38,10 @@ export function createInfluxMethods({ settings, dataDir, spoolBytes }: InfluxThr
   const writer = createInfluxWriter(link, openSpool(dataDir, spoolBytes), systemClock);
   const lines = createLineWriter();
   return {
-    append(packed, details, labels) {
+    async append(packed, details, labels) {
       lines.name(labels);
       writer.append(lines.write(packed, details));
+      await writer.room();
       return writer.state();
     },
     write(observed) {

@@ -22,6 +22,8 @@ export interface InfluxWriterState {
 /** The writer. */
 export interface InfluxWriter {
   append(lines: readonly string[]): void;
+  /** Resolves when little waits in memory: whoever is faster than the server waits for it. */
+  room(): Promise<void>;
   /** Resolves when everything appended before is at the server or in the spool. */
   flush(): Promise<void>;
   state(): InfluxWriterState;
@@ -31,6 +33,8 @@ export interface InfluxWriter {
 
 /** Lines of a request. */
 const MOST_LINES = 5_000;
+/** Lines in memory that make those wait who bring more. */
+const MOST_GATHERED = 4 * MOST_LINES;
 /** Lines gathered for this long go together. */
 const GATHER_MS = 250;
 const FIRST_WAIT_MS = 1_000;
@@ -49,6 +53,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   let refusal: string | null = null;
   let waitMs = FIRST_WAIT_MS;
   let closed = false;
+  const roomSeekers: (() => void)[] = [];
 
   /** Sends or spools what is gathered; one request at a time. */
   const ship = async (): Promise<void> => {
@@ -58,6 +63,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
     while (gathered.length > 0) {
       const lines = gathered.slice(0, MOST_LINES);
       gathered = gathered.slice(MOST_LINES);
+      if (gathered.length < MOST_GATHERED) for (const resolve of roomSeekers.splice(0)) resolve();
       sending = spool.samples > 0 ? keep(lines) : send(lines);
       try {
         await sending;
@@ -133,6 +139,10 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       if (gathered.length >= MOST_LINES) void ship();
       else cancelGather ??= clock.after(GATHER_MS, () => void ship());
     },
+    room: () =>
+      gathered.length < MOST_GATHERED
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => roomSeekers.push(resolve)),
     flush: ship,
     state: () => ({
       pending: gathered.length + spool.samples,
