@@ -13,6 +13,8 @@ export const BADGE_THEMES = ['light', 'dark'] as const;
 /** A picture, or the answer of an endpoint for Shields. */
 export const BADGE_FORMATS = ['png', 'svg', 'shields'] as const;
 
+/** What a badge shows. */
+export type BadgeVariant = (typeof BADGE_VARIANTS)[number];
 /** A window of a badge. */
 export type BadgeWindow = (typeof BADGE_WINDOWS)[number];
 /** A figure of a latency badge. */
@@ -39,7 +41,7 @@ export const BADGE_QUERY = {
 /** What a badge is asked for. */
 export interface BadgeRequest {
   readonly theme: (typeof BADGE_THEMES)[number];
-  readonly variant: (typeof BADGE_VARIANTS)[number];
+  readonly variant: BadgeVariant;
   readonly window: BadgeWindow;
   readonly measure: BadgeMeasure;
   readonly format: BadgeFormat;

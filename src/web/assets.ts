@@ -10,6 +10,8 @@ export interface AssetAddresses {
   readonly style: string;
   readonly docsScript: string;
   readonly copyScript: string;
+  readonly badgeBuilderScript: string;
+  readonly badgeBuilderStyle: string;
   /** Every page: times in the reader's zone, and news while it is open. */
   readonly pageScript: string;
   readonly searchScript: string;
@@ -53,6 +55,8 @@ export function createAssets(): { readonly addresses: AssetAddresses; readonly r
       style: add('style', 'css'),
       docsScript: add('docs', 'js'),
       copyScript: add('copy', 'js'),
+      badgeBuilderScript: add('badge-builder', 'js'),
+      badgeBuilderStyle: add('badge-builder', 'css'),
       pageScript: addBody('page', 'js', Buffer.concat([read('times', 'js'), read('live', 'js')])),
       searchScript: add('search', 'js'),
       statusPageStyle: add('status-page', 'css'),

@@ -11,6 +11,7 @@ import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { createAssets } from './assets.ts';
+import { badgeBuilder } from './badge-builder.ts';
 import { withCompression } from './compression.ts';
 import { createSiteCookie } from './cookies.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
@@ -85,6 +86,7 @@ export function pageRoutes(sources: PageSources): {
     ...servicePages(render, news, assets.addresses),
     incidentPage(render, sources, assets.addresses),
     docsPage(render, sources.siteUrl, sources.version, sources.limits),
+    ...badgeBuilder(render, sources, assets.addresses),
     ...ownersPages(render, sources),
     ...ownerRoutes(render, sources),
     searchIndex(sources),

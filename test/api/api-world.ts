@@ -1,6 +1,7 @@
 /** The API over real HTTP on loopback, on simple stores that a test fills, with a clock that stands still. */
 import type { AddressInfo } from 'node:net';
 import { createApi } from '../../src/api/api.ts';
+import type { BadgeText } from '../../src/api/badge-route.ts';
 import { createHttpServer } from '../../src/api/http-server.ts';
 import { createServiceDirectory } from '../../src/api/service-directory.ts';
 import type { LimitServer } from '../../src/api/shared-limits.ts';
@@ -122,6 +123,8 @@ export interface WorldOptions {
   readonly log?: Log;
   readonly siteUrl?: string;
   readonly limitServer?: LimitServer;
+  /** Draws badges; absent: what was asked for is written down in place of a picture. */
+  readonly renderBadge?: (text: BadgeText) => Promise<Uint8Array>;
   /** How old the copy of the statuses is; absent: they are current. */
   readonly ageMs?: () => number;
   /** What the samples answer; absent: buckets that are all alike. */
@@ -270,8 +273,9 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     vendorOf: ({ id }) => vendorWords.get(id) ?? null,
     authenticator,
-    async renderBadge(text: object) {
+    async renderBadge(text: BadgeText) {
       asked.badges.push(text);
+      if (options.renderBadge !== undefined) return options.renderBadge(text);
       return Buffer.from(`PNG ${JSON.stringify(text)}`);
     },
     watchTransitions(listener: (transition: Transition) => void) {

@@ -6,6 +6,7 @@
 import type { Category } from '../../domain/category.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
+import { englishBadges } from './english-badges.ts';
 import { englishService } from './english-service.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishStatusPage } from './english-status-page.ts';
@@ -99,6 +100,7 @@ export const english = {
     late: (count: number, shown: string) =>
       count === 0 ? 'none late' : count === 1 ? 'one check late' : `${shown} checks late`,
   },
+  badges: englishBadges,
   service: englishService,
   page: englishServicePage,
   statusPage: englishStatusPage,

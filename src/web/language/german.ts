@@ -1,5 +1,6 @@
 /** What pages say, in German. */
 import type { Words } from './english.ts';
+import { germanBadges } from './german-badges.ts';
 import { germanService } from './german-service.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanStatusPage } from './german-status-page.ts';
@@ -91,6 +92,7 @@ export const german: Words = {
           ? 'eine Prüfung verspätet'
           : `${shown} Prüfungen verspätet`,
   },
+  badges: germanBadges,
   service: germanService,
   page: germanServicePage,
   statusPage: germanStatusPage,

@@ -1,0 +1,170 @@
+/** `/badges` and `/badges/:slug`: choose a service and what its badge shows, see it, and take the snippet along. */
+import { Type } from '@sinclair/typebox';
+import {
+  BADGE_FORMATS,
+  BADGE_MEASURES,
+  BADGE_THEMES,
+  BADGE_VARIANTS,
+  BADGE_WINDOWS,
+  type BadgeRequest,
+  readBadgeRequest,
+} from '../api/badge-query.ts';
+import type { ApiAnswer, ApiRequest, Route } from '../api/exchange.ts';
+import { readParameters } from '../api/parameters.ts';
+import type { ServiceDirectory } from '../api/service-directory.ts';
+import type { Service } from '../domain/service.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import type { AssetAddresses } from './assets.ts';
+import { badgeQuery, badgeSnippets, badgeUrl } from './badge-snippets.ts';
+import type { Words } from './language/english.ts';
+import { chooseLanguage } from './language/language.ts';
+import type { RenderPage } from './views.ts';
+
+/** What the pages read from. */
+export interface BadgeBuilderSources {
+  readonly directory: ServiceDirectory;
+  readonly status: Pick<StatusStore, 'get'>;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+}
+
+const QUERY = { q: Type.String({ default: '', description: 'Part of a name or domain.' }) };
+const MATCHES_SHOWN = 12;
+
+/** The routes. */
+export function badgeBuilder(
+  render: RenderPage,
+  sources: BadgeBuilderSources,
+  assets: Pick<AssetAddresses, 'badgeBuilderScript'>,
+): Route[] {
+  const { directory } = sources;
+  const show = (request: ApiRequest, service: Service | null): ApiAnswer => {
+    const language = chooseLanguage(request);
+    const words = language.words.badges;
+    const asked = readBadgeRequest('', request.query);
+    return render('./badge-builder', {
+      language,
+      title: service === null ? words.title : words.titleOf(service.name),
+      script: assets.badgeBuilderScript,
+      fields: fieldsOf(asked, words),
+      search: findServices(directory, request.query, asked),
+      badge: service === null ? null : viewBadge(service, asked, sources, words),
+      examples: service === null ? viewExamples(sources, words) : [],
+    });
+  };
+  return [
+    { path: '/badges', bucket: 'pages', handle: (request) => show(request, null) },
+    {
+      path: '/badges/:slug',
+      bucket: 'pages',
+      handle(request) {
+        const name = request.params.slug ?? '';
+        const service = directory.byPageName(name);
+        if (service !== null) return show(request, service);
+        const language = chooseLanguage(request);
+        const { notFound, noService } = language.words.site;
+        return render('./missing', { language, title: notFound, said: noService(name.slice(0, 100)) }, 404);
+      },
+    },
+  ];
+}
+
+/** The choices, each with its words; what only some variants know is marked with them. */
+function fieldsOf(asked: BadgeRequest, words: Words['badges']) {
+  const field = <Word extends string>(
+    name: keyof BadgeRequest,
+    label: string,
+    all: readonly Word[],
+    said: Readonly<Record<Word, string>>,
+  ) => ({
+    name,
+    label,
+    options: all.map((word) => ({ word, said: said[word], chosen: asked[name] === word })),
+  });
+  return [
+    field('variant', words.variant, BADGE_VARIANTS, words.variants),
+    field('window', words.window, BADGE_WINDOWS, words.windows),
+    field('measure', words.measure, BADGE_MEASURES, words.measures),
+    field('theme', words.theme, BADGE_THEMES, words.themes),
+    field('format', words.format, BADGE_FORMATS, words.formats),
+  ];
+}
+
+/** Services whose name or domain holds what was written; those that begin with it first. */
+function findServices(directory: ServiceDirectory, query: string, asked: BadgeRequest) {
+  const { q = '' } = readParameters(query, QUERY);
+  const text = String(q).trim();
+  const wanted = text.toLowerCase();
+  const found: { readonly service: Service; readonly begins: boolean }[] = [];
+  if (wanted !== '') {
+    for (const service of directory.all()) {
+      const [name, domain] = [service.name.toLowerCase(), service.domain.toLowerCase()];
+      // Who has not shown control of a domain is not listed (decisions, Ownership).
+      if (!service.verified || !(name.includes(wanted) || domain.includes(wanted))) continue;
+      found.push({ service, begins: name.startsWith(wanted) || domain.startsWith(wanted) });
+    }
+    found.sort((a, b) => Number(b.begins) - Number(a.begins));
+  }
+  const kept = formQuery(asked);
+  return {
+    text,
+    isMore: found.length > MATCHES_SHOWN,
+    matches: found.slice(0, MATCHES_SHOWN).map(({ service: { name, domain }, service }) => ({
+      name,
+      domain,
+      href: `/badges/${encodeURIComponent(directory.pageName(service))}${kept === '' ? '' : `?${kept}`}`,
+    })),
+  };
+}
+
+/** The choice as the form would send it, to be kept from service to service. */
+function formQuery(asked: BadgeRequest): string {
+  const query = badgeQuery(asked);
+  const format = asked.format === 'png' ? '' : `format=${asked.format}`;
+  return [query, format].filter((part) => part !== '').join('&');
+}
+
+function viewBadge(
+  service: Service,
+  asked: BadgeRequest,
+  sources: BadgeBuilderSources,
+  words: Words['badges'],
+) {
+  const { directory, siteUrl } = sources;
+  const page = directory.pageName(service);
+  const place = { siteUrl, page, request: asked };
+  const alt = words.alt(service.name, asked.variant, words.windows[asked.window]);
+  return {
+    name: service.name,
+    page,
+    alt,
+    theme: asked.theme,
+    // Our own picture stands for the one of Shields: a page of this site loads nothing from others.
+    picture: pictureOf(page, { ...asked, format: asked.format === 'png' ? 'png' : 'svg' }),
+    endpoint: asked.format === 'shields' ? badgeUrl(place) : null,
+    snippets: badgeSnippets(place, alt),
+  };
+}
+
+/** A badge of each kind, of the first service that is up; where none is, of the first. */
+function viewExamples({ directory, status }: BadgeBuilderSources, words: Words['badges']) {
+  const listed = directory.all().filter(({ verified }) => verified);
+  const service = listed.find(({ id }) => status.get(id)?.status === 'up') ?? listed[0];
+  if (service === undefined) return [];
+  const page = directory.pageName(service);
+  return BADGE_VARIANTS.map((variant) => {
+    const request = { ...readBadgeRequest('', ''), variant, format: 'svg' } as const;
+    return {
+      said: words.example[variant],
+      alt: words.alt(service.name, variant, words.windows[request.window]),
+      picture: pictureOf(page, request),
+      href: `/badges/${encodeURIComponent(page)}?${formQuery(request)}`,
+    };
+  });
+}
+
+/** The badge for this site's own pages: it uses up no limit of their readers. */
+function pictureOf(page: string, request: BadgeRequest): string {
+  const query = formQuery(request);
+  return `/badges/${encodeURIComponent(page)}/picture${query === '' ? '' : `?${query}`}`;
+}

@@ -1,0 +1,127 @@
+/** What authors paste: right in each language of documents, whatever a service is called. */
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  BADGE_FORMATS,
+  BADGE_MEASURES,
+  BADGE_THEMES,
+  BADGE_VARIANTS,
+  BADGE_WINDOWS,
+  type BadgeRequest,
+  readBadgeRequest,
+} from '../../src/api/badge-query.ts';
+import { badgeSnippets, badgeUrl } from '../../src/web/badge-snippets.ts';
+
+const status: BadgeRequest = {
+  theme: 'light',
+  variant: 'status',
+  window: '30d',
+  measure: 'median',
+  format: 'png',
+};
+const place = (change: Partial<BadgeRequest>) => ({
+  siteUrl: 'https://upbeat.example',
+  page: 'github-com',
+  request: { ...status, ...change },
+});
+const BADGE = 'https://upbeat.example/api/badge/github-com';
+const PAGE = 'https://upbeat.example/status/github-com';
+
+t.test('it writes the snippet of each language', async (t) => {
+  t.same(badgeSnippets(place({}), 'GitHub status'), {
+    markdown: `[![GitHub status](${BADGE})](${PAGE})`,
+    html: `<a href="${PAGE}"><img src="${BADGE}" alt="GitHub status" width="280" height="36"></a>`,
+    restructured: `.. image:: ${BADGE}\n   :alt: GitHub status\n   :target: ${PAGE}`,
+    asciidoc: `image::${BADGE}["GitHub status",link="${PAGE}"]`,
+    url: BADGE,
+  });
+  const uptime = place({ variant: 'uptime', window: '90d', theme: 'dark', format: 'svg' });
+  const url = `${BADGE}.svg?variant=uptime&window=90d&theme=dark`;
+  t.match(badgeSnippets(uptime, 'x'), {
+    url,
+    markdown: `[![x](${url})](${PAGE})`,
+    html: `<a href="${PAGE}"><img src="${url.replaceAll('&', '&amp;')}" alt="x" width="280" height="36"></a>`,
+  });
+});
+
+t.test('it leads Shields to the endpoint, and names no size that Shields chooses', async (t) => {
+  const url = `https://img.shields.io/endpoint?url=${encodeURIComponent(`${BADGE}.json?variant=latency&window=1y&measure=p95`)}`;
+  const shields = badgeSnippets(
+    place({ format: 'shields', variant: 'latency', window: '1y', measure: 'p95' }),
+    'GitHub',
+  );
+  t.match(shields, {
+    url,
+    html: `<a href="${PAGE}"><img src="${url}" alt="GitHub"></a>`,
+    markdown: `[![GitHub](${url})](${PAGE})`,
+  });
+});
+
+t.test('it makes addresses that are read as what was chosen', async () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...BADGE_VARIANTS),
+      fc.constantFrom(...BADGE_WINDOWS),
+      fc.constantFrom(...BADGE_MEASURES),
+      fc.constantFrom(...BADGE_THEMES),
+      fc.constantFrom(...BADGE_FORMATS),
+      (variant, window, measure, theme, format) => {
+        const url = new URL(badgeUrl(place({ variant, window, measure, theme, format })));
+        const read = readBadgeRequest(url.pathname.slice('/api/badge/'.length), url.search.slice(1));
+        return (
+          read.name === 'github-com' &&
+          read.variant === variant &&
+          read.theme === theme &&
+          read.format === format &&
+          (variant === 'status' || read.window === window) &&
+          (variant !== 'latency' || read.measure === measure)
+        );
+      },
+    ),
+  );
+});
+
+t.test('it lets no name end the text that it stands in', async () => {
+  const name = fc.oneof(
+    fc.constantFrom(
+      '](https://evil.example)',
+      '\\](x)',
+      '"><script>alert(1)</script>',
+      'a\n\n# heading',
+      'a\n   :target: https://evil.example',
+      '",link="https://evil.example',
+      '\\"]',
+      '{counter:x}',
+      '`code` *bold* _it_ <b> | $x$',
+      '\u202eright to left\u0000',
+    ),
+    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.string({ unit: fc.constantFrom(...'\\[]()<>`*_&"{}|\n :='), maxLength: 40 }),
+  );
+  fc.assert(
+    fc.property(name, (alt) => {
+      const { markdown, html, restructured, asciidoc } = badgeSnippets(place({}), alt);
+      const text = (before: string, all: string, after: string) =>
+        all.startsWith(before) && all.endsWith(after)
+          ? all.slice(before.length, all.length - after.length)
+          : null;
+      const inMarkdown = text('[![', markdown, `](${BADGE})](${PAGE})`);
+      const inHtml = text(
+        `<a href="${PAGE}"><img src="${BADGE}" alt="`,
+        html,
+        '" width="280" height="36"></a>',
+      );
+      const inRestructured = text(`.. image:: ${BADGE}\n   :alt: `, restructured, `\n   :target: ${PAGE}`);
+      const inAsciidoc = text(`image::${BADGE}["`, asciidoc, `",link="${PAGE}"]`);
+      return (
+        // Every character that would end or change the text has a backslash of its own before it.
+        /^(?:\\[\\[\]`*_<>&~|$]|[^\\[\]`*_<>&~|$\n])*$/u.test(inMarkdown ?? '\n') &&
+        /^[^<>"'\n]*$/.test(inHtml ?? '\n') &&
+        /^[^\n]*$/.test(inRestructured ?? '\n') &&
+        /^[^\\"{}[\]\n]*$/.test(inAsciidoc ?? '\n') &&
+        ![markdown, html, inRestructured ?? '', asciidoc].some((snippet) => /[\p{Cc}\p{Cf}]/u.test(snippet))
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
