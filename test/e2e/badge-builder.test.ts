@@ -88,7 +88,7 @@ t.test('it follows every choice at once, and copies', { ...NEEDS_BROWSER, timeou
     await page.getByLabel('Markdown').inputValue(),
     `[![GitHub response time, 24 hours](${address})](https://upbeat.example/status/github-com)`,
   );
-  await page.getByRole('button', { name: 'Copy' }).last().click();
+  await page.getByRole('button', { name: 'Copy: Address' }).click();
   await page.getByText('Copied.').waitFor();
   t.equal(await page.evaluate('navigator.clipboard.readText()'), address);
 
