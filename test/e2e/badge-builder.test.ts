@@ -83,9 +83,9 @@ t.test('it follows every choice at once, and copies', { ...NEEDS_BROWSER, timeou
     width: 280,
   });
   const address = 'https://upbeat.example/api/badge/github-com.svg?variant=latency&window=24h&measure=p95';
-  t.equal(await page.getByLabel('Address').inputValue(), address);
+  t.equal(await page.getByRole('textbox', { name: 'Address' }).inputValue(), address);
   t.equal(
-    await page.getByLabel('Markdown').inputValue(),
+    await page.getByRole('textbox', { name: 'Markdown' }).inputValue(),
     `[![GitHub response time, 24 hours](${address})](https://upbeat.example/status/github-com)`,
   );
   await page.getByRole('button', { name: 'Copy: Address' }).click();
@@ -96,7 +96,7 @@ t.test('it follows every choice at once, and copies', { ...NEEDS_BROWSER, timeou
   await page.getByRole('link', { name: 'GitLab' }).click();
   await page.waitForURL(/gitlab-com\?/);
   t.equal(
-    await page.getByLabel('Address').inputValue(),
+    await page.getByRole('textbox', { name: 'Address' }).inputValue(),
     address.replace('github', 'gitlab'),
     'another service keeps the choice',
   );
@@ -118,7 +118,7 @@ t.test('it is a form where there are no scripts', { ...NEEDS_BROWSER, timeout: 2
   await page.getByLabel('Theme').selectOption('dark');
   await page.getByRole('button', { name: 'Show' }).click();
   t.equal(
-    await page.getByLabel('Address').inputValue(),
+    await page.getByRole('textbox', { name: 'Address' }).inputValue(),
     'https://upbeat.example/api/badge/github-com?variant=uptime&window=1y&theme=dark',
   );
 });
