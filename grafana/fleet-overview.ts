@@ -12,9 +12,9 @@ import {
   HIDDEN,
   linkedCells,
   type Question,
-  STATUS_CELLS,
   stacked,
   stat,
+  statusCells,
   table,
 } from './panels.ts';
 import { series } from './prometheus-query.ts';
@@ -147,8 +147,8 @@ export function fleetOverview(): Dashboard {
         ],
       })
         .overrideByName('service', [TO_SERVICE])
-        .overrideByName('from', [...STATUS_CELLS])
-        .overrideByName('to', [...STATUS_CELLS]),
+        .overrideByName('from', statusCells())
+        .overrideByName('to', statusCells()),
     ],
   });
 }

@@ -9,9 +9,9 @@ import {
   fixedColour,
   HIDDEN,
   linkedCells,
-  STATUS_CELLS,
   stacked,
   stat,
+  statusCells,
   statusTimeline,
   table,
   timeSeries,
@@ -101,10 +101,9 @@ function services() {
     })
       .overrideByName('Time', [TIME_SINCE])
       .overrideByName('service', [TO_SERVICE])
-      .overrideByName('status', [...STATUS_CELLS])
-      .overrideByName('checks', [{ id: 'mappings', value: [] }])
-      .overrideByName('failing', [{ id: 'mappings', value: [] }, ...colouredCells('short', noneSteps())])
-      .overrideByName('response', [{ id: 'mappings', value: [] }, ...colouredCells('ms', latencySteps())]),
+      .overrideByName('status', statusCells())
+      .overrideByName('failing', colouredCells('short', noneSteps()))
+      .overrideByName('response', colouredCells('ms', latencySteps())),
     timeSeries({
       title: 'Heartbeats',
       description: 'Heartbeats that arrived in each interval. A gap is silence.',
@@ -181,7 +180,6 @@ function dependencies() {
           GROUP BY "dependency"`),
       ],
     })
-      .mappings([])
       .overrideByName('Time', [HIDDEN])
       .overrideByName('failing', colouredCells('short', noneSteps())),
     table({
@@ -195,7 +193,6 @@ function dependencies() {
           FROM "upbeat_dependency" WHERE ${DEPENDENCIES} GROUP BY "service", "dependency"`),
       ],
     })
-      .mappings([])
       .overrideByName('Time', [HIDDEN])
       .overrideByName('service', [TO_SERVICE])
       .overrideByName('good', colouredCells('percentunit', uptimeSteps()))

@@ -5,7 +5,7 @@ import { incidentAnnotations, transitionAnnotations } from './annotations.ts';
 import { buildDashboard } from './dashboard.ts';
 import { lines, rows, TRUSTED_OF_SERVICE } from './influx-query.ts';
 import { DASHBOARD_UIDS, servicePage } from './links.ts';
-import { fixedColour, STATUS_CELLS, stacked, stat, statusTimeline, table, timeSeries } from './panels.ts';
+import { fixedColour, stacked, stat, statusCells, statusTimeline, table, timeSeries } from './panels.ts';
 import {
   COLOURS,
   certificateSteps,
@@ -182,7 +182,7 @@ function inWords() {
         rows(`SELECT "failure", "status_code", "latency_ms" FROM "upbeat_check"
           WHERE ${OF_SERVICE} AND "down" = 1 ORDER BY time DESC LIMIT 50`),
       ],
-    }),
+    }).overrideByName('latency_ms', [{ id: 'unit', value: 'ms' }]),
     table({
       title: 'Changes of status',
       description: 'The last fifty changes, with their reasons.',
@@ -193,8 +193,8 @@ function inWords() {
           WHERE ${OF_SERVICE} ORDER BY time DESC LIMIT 50`),
       ],
     })
-      .overrideByName('from', [...STATUS_CELLS])
-      .overrideByName('to', [...STATUS_CELLS]),
+      .overrideByName('from', statusCells())
+      .overrideByName('to', statusCells()),
     table({
       title: 'Incidents',
       description:

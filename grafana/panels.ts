@@ -93,7 +93,7 @@ export function stat(facts: PanelFacts): StatBuilder {
 
 /** A table; its columns are refined by name. */
 export function table(facts: PanelFacts): TableBuilder {
-  return filled(new TableBuilder(), facts).showHeader(true).mappings(statusMappings());
+  return filled(new TableBuilder(), facts).showHeader(true);
 }
 
 /** Statuses as coloured stretches with their words. */
@@ -129,10 +129,13 @@ export function colouredCells(unit: string, thresholds: Builder<unknown>): { id:
   ];
 }
 
-/** The property of a column whose words are coloured by the mappings of statuses. */
-export const STATUS_CELLS: readonly { id: string; value: unknown }[] = [
-  { id: 'custom.cellOptions', value: { type: 'color-background', mode: 'basic' } },
-];
+/** The properties of a column that holds statuses, as words or as numbers. */
+export function statusCells(): { id: string; value: unknown }[] {
+  return [
+    { id: 'custom.cellOptions', value: { type: 'color-background', mode: 'basic' } },
+    { id: 'mappings', value: statusMappings() },
+  ];
+}
 
 /** The property of a column whose cells lead somewhere. */
 export function linkedCells(...links: readonly Builder<DashboardLink>[]): { id: string; value: unknown } {

@@ -20,7 +20,7 @@ export const COLOURS = {
   orange: '#E69F00',
   vermillion: '#D55E00',
   purple: '#CC79A7',
-  grey: '#8E8E8E',
+  grey: '#C0C0C0',
 } as const;
 
 /** Colour of each status. */

@@ -67,7 +67,10 @@ export async function askPrometheus(
   { from, to, interval }: View,
 ): Promise<readonly Readonly<Record<string, string>>[]> {
   const step = String(milliseconds(interval) / 1_000);
-  const body = new URLSearchParams({ query, start: String(from / 1_000), end: String(to / 1_000), step });
+  const [start, end] = [String(from / 1_000), String(to / 1_000)];
+  // Without it VictoriaMetrics answers for whole steps alone, and the present minute is missing.
+  const nocache = '1';
+  const body = new URLSearchParams({ query, start, end, step, nocache });
   const response = await fetch(`${prometheusUrl}/api/v1/query_range`, { method: 'POST', body });
   const answer = (await response.json()) as PrometheusAnswer;
   if (answer.status !== 'success') throw new Error(`${query}: ${answer.error}`);
