@@ -1,0 +1,115 @@
+/**
+ * The contract, promise by promise, on each set of stores: embedded; Redis and InfluxDB 1.6; Redis and VictoriaMetrics
+ * for writing. With Redis also on a process that only serves, beside the monitor.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { freePort } from '../support/free-port.ts';
+import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
+import { hasProgram } from '../support/install-servers.ts';
+import { install } from '../support/program.ts';
+import { NEEDS_REDIS, startRedis, until } from '../support/redis-server.ts';
+import { type ContractWorld, createContractWorld, SITES, type SiteName } from './contract/contract-world.ts';
+import { READING_PROMISES } from './contract/reading-promises.ts';
+import { WRITING_PROMISES } from './contract/writing-promises.ts';
+
+t.jobs = 3;
+const needs = (...programs: readonly string[]) => {
+  const missing = programs.filter((name) => !hasProgram(name));
+  return { buffered: true, ...(missing.length > 0 ? { skip: `${missing.join(', ')} is not there` } : {}) };
+};
+
+interface ContractRun {
+  readonly hasHistory: boolean;
+  /** Whether the promises are tried on a further process too. */
+  readonly beside: boolean;
+}
+
+/** Starts the program on stores, and tries every promise; then on a further process, where there can be one. */
+async function runContract(t: Test, storage: object, { hasHistory, beside }: ContractRun) {
+  const codes = new Map<SiteName, number>();
+  const site = createServer((request, response) => {
+    const name = SITES.find((one) => request.url?.startsWith(`/${one}`));
+    response.writeHead((name === undefined ? undefined : codes.get(name)) ?? 200).end();
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => site.close());
+  const base = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const installation = await install(
+    [
+      { slug: 'quick', name: 'The quick one', category: 'cloud', check: { url: `${base}/quick` } },
+      { slug: 'turning', check: { url: `${base}/turning` } },
+      { slug: 'broken', check: { url: `http://127.0.0.1:${await freePort()}/` } },
+    ],
+    {
+      // As they are by default: what a loaded machine needs for a check is no matter here.
+      checks: { timeout: '10s', controlTargets: [`${base}/control`] },
+      limits: { anonymousPerMinute: 15 },
+      http: { trustedProxies: ['127.0.0.0/8'] },
+      storage,
+    },
+  );
+  t.teardown(() => installation.remove());
+  const monitor = await installation.start();
+  t.teardown(() => monitor.killHard());
+  const answer = (name: SiteName, status: number) => void codes.set(name, status);
+  const tryAll = async (what: string, world: ContractWorld) => {
+    for (const { promise, holds } of [...READING_PROMISES, ...WRITING_PROMISES])
+      await t.test(`${what}: ${promise}`, (t) => holds(t, world));
+  };
+  const registry = await openRegistry({
+    dataDir: join(installation.folder, 'data'),
+    log: silentLog,
+    clock: systemClock,
+  });
+  t.teardown(() => registry.close());
+  const given = { registry, hasHistory, answer };
+  await tryAll('the monitor', createContractWorld({ ...given, program: monitor, name: 'first' }));
+  if (!beside) return { monitor };
+  const serving = await installation.start(await freePort());
+  t.teardown(() => serving.killHard());
+  t.match((await serving.get('/readyz')).body, { role: 'serving' });
+  await tryAll('beside it', createContractWorld({ ...given, program: serving, name: 'second' }));
+  t.match((await serving.get('/readyz')).body, { role: 'serving' });
+  t.equal(await serving.stop(), 0);
+  return { monitor };
+}
+
+t.test('embedded', needs(), async (t) => {
+  const { monitor } = await runContract(t, {}, { hasHistory: true, beside: false });
+  t.equal(await monitor.stop(), 0);
+});
+
+t.test('Redis and InfluxDB 1.6', { ...NEEDS_REDIS, ...needs('influxd', 'redis-server') }, async (t) => {
+  const redis = await startRedis(t);
+  const influx = await startInflux(t, { folder: join(t.testdir(), 'influx') });
+  await ask(influx.url, 'CREATE DATABASE upbeat');
+  const storage = {
+    redis: { url: `redis://127.0.0.1:${redis.port}` },
+    influx: { url: influx.url, bucket: 'upbeat', api: 'v1' },
+  };
+  const { monitor } = await runContract(t, storage, { hasHistory: true, beside: true });
+  t.equal(await monitor.stop(), 0);
+});
+
+t.test('Redis and VictoriaMetrics', needs('victoria-metrics', 'redis-server'), async (t) => {
+  const redis = await startRedis(t);
+  const victoria = await startVictoria(t, { folder: join(t.testdir(), 'victoria') });
+  const storage = {
+    redis: { url: `redis://127.0.0.1:${redis.port}` },
+    influx: { url: victoria.url, bucket: 'upbeat', api: 'v2' },
+  };
+  const { monitor } = await runContract(t, storage, { hasHistory: false, beside: false });
+  t.equal(await monitor.stop(), 0);
+  await until(async () => {
+    const query = new URLSearchParams({ 'match[]': '{__name__=~"upbeat_check.*",service="quick"}' });
+    const response = await fetch(`${victoria.url}/api/v1/series?${query}`);
+    const { data } = (await response.json()) as { data: unknown[] };
+    return data.length > 0;
+  }, 'the samples are there');
+});
