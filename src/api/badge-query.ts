@@ -22,22 +22,6 @@ export type BadgeMeasure = (typeof BADGE_MEASURES)[number];
 /** A format of a badge. */
 export type BadgeFormat = (typeof BADGE_FORMATS)[number];
 
-/** Query parameters of the badge. */
-export const BADGE_QUERY = {
-  theme: wordParameter(BADGE_THEMES, 'Colours of the badge.', 'light'),
-  variant: wordParameter(
-    BADGE_VARIANTS,
-    'What it shows: the status now, the share of good checks, or the response time.',
-    'status',
-  ),
-  window: wordParameter(BADGE_WINDOWS, 'How far back uptime and latency look.', '30d'),
-  measure: wordParameter(BADGE_MEASURES, 'Which response time latency shows.', 'median'),
-  format: wordParameter(
-    BADGE_FORMATS,
-    'A picture as PNG or SVG, or JSON for the endpoint badge of shields.io. Default: as the ending says, else png.',
-  ),
-};
-
 /** What a badge is asked for. */
 export interface BadgeRequest {
   readonly theme: (typeof BADGE_THEMES)[number];
@@ -47,6 +31,31 @@ export interface BadgeRequest {
   readonly format: BadgeFormat;
 }
 
+/** What is shown where nothing is asked for: the badge of the contract. */
+export const DEFAULT_BADGE: BadgeRequest = {
+  theme: 'light',
+  variant: 'status',
+  window: '30d',
+  measure: 'median',
+  format: 'png',
+};
+
+/** Query parameters of the badge. */
+export const BADGE_QUERY = {
+  theme: wordParameter(BADGE_THEMES, 'Colours of the badge.', DEFAULT_BADGE.theme),
+  variant: wordParameter(
+    BADGE_VARIANTS,
+    'What it shows: the status now, the share of good checks, or the response time.',
+    DEFAULT_BADGE.variant,
+  ),
+  window: wordParameter(BADGE_WINDOWS, 'How far back uptime and latency look.', DEFAULT_BADGE.window),
+  measure: wordParameter(BADGE_MEASURES, 'Which response time latency shows.', DEFAULT_BADGE.measure),
+  format: wordParameter(
+    BADGE_FORMATS,
+    'A picture as PNG or SVG, or JSON for the endpoint badge of shields.io. Default: as the ending says, else png.',
+  ),
+};
+
 const ENDINGS: Readonly<Record<string, BadgeFormat>> = { png: 'png', svg: 'svg', json: 'shields' };
 
 /** Reads a badge's slug, which may end with `.png`, `.svg` or `.json`, and its query. Throws `invalid_parameter`. */
@@ -54,15 +63,18 @@ export function readBadgeRequest(slug: string, query: string): BadgeRequest & { 
   const ending = /\.(png|svg|json)$/i.exec(slug)?.[1];
   const name = ending === undefined ? slug : slug.slice(0, -ending.length - 1);
   const ended = ending === undefined ? undefined : ENDINGS[ending.toLowerCase()];
-  const { format, ...given } = readParameters(query, BADGE_QUERY);
+  const { format, theme, variant, window, measure } = readParameters(query, BADGE_QUERY);
   if (format !== undefined && ended !== undefined && format !== ended) {
     throw refuse('format', `is "${format}", and the address ends with ".${ending}"`, BADGE_QUERY.format);
   }
   // The words were read by the same lists.
   return {
     name,
-    ...(given as unknown as Omit<BadgeRequest, 'format'>),
-    format: (format as BadgeFormat | undefined) ?? ended ?? 'png',
+    theme: theme as BadgeRequest['theme'],
+    variant: variant as BadgeVariant,
+    window: window as BadgeWindow,
+    measure: measure as BadgeMeasure,
+    format: (format as BadgeFormat | undefined) ?? ended ?? DEFAULT_BADGE.format,
   };
 }
 

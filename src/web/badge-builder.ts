@@ -7,6 +7,7 @@ import {
   BADGE_VARIANTS,
   BADGE_WINDOWS,
   type BadgeRequest,
+  DEFAULT_BADGE,
   readBadgeRequest,
 } from '../api/badge-query.ts';
 import type { ApiAnswer, ApiRequest, Route } from '../api/exchange.ts';
@@ -153,7 +154,7 @@ function viewExamples({ directory, status }: BadgeBuilderSources, words: Words['
   if (service === undefined) return [];
   const page = directory.pageName(service);
   return BADGE_VARIANTS.map((variant) => {
-    const request = { ...readBadgeRequest('', ''), variant, format: 'svg' } as const;
+    const request = { ...DEFAULT_BADGE, variant, format: 'svg' } as const;
     return {
       said: words.example[variant],
       alt: words.alt(service.name, variant, words.windows[request.window]),

@@ -2,6 +2,7 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
+import { DEFAULT_BADGE, readBadgeRequest } from '../../src/api/badge-query.ts';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
 import { BADGE_COLOURS } from '../../src/render/badge-theme.ts';
 import { decodePng } from '../render/decode-png.ts';
@@ -229,6 +230,17 @@ t.test('it takes the format from the ending, and refuses two that differ', async
       members: { parameter: 'format' },
     });
   }
+});
+
+t.test('it shows the badge of the contract where nothing is asked for', async (t) => {
+  t.same(readBadgeRequest('github-com', ''), { name: 'github-com', ...DEFAULT_BADGE });
+  t.same(DEFAULT_BADGE, {
+    theme: 'light',
+    variant: 'status',
+    window: '30d',
+    measure: 'median',
+    format: 'png',
+  });
 });
 
 t.test('it refuses words that are not known with the parameter and the allowed values', async (t) => {

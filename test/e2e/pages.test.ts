@@ -128,6 +128,7 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
     reported: '/status/shop-example-org',
     missing: '/status/nobody',
     docs: '/docs',
+    badge: '/badges/library-example?variant=uptime&window=24h',
     'sign-in': '/sign-in',
     dashboard: '/dashboard',
     service: '/dashboard/services/shop-example-org',

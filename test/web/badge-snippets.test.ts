@@ -8,21 +8,15 @@ import {
   BADGE_VARIANTS,
   BADGE_WINDOWS,
   type BadgeRequest,
+  DEFAULT_BADGE,
   readBadgeRequest,
 } from '../../src/api/badge-query.ts';
 import { badgeSnippets, badgeUrl } from '../../src/web/badge-snippets.ts';
 
-const status: BadgeRequest = {
-  theme: 'light',
-  variant: 'status',
-  window: '30d',
-  measure: 'median',
-  format: 'png',
-};
 const place = (change: Partial<BadgeRequest>) => ({
   siteUrl: 'https://upbeat.example',
   page: 'github-com',
-  request: { ...status, ...change },
+  request: { ...DEFAULT_BADGE, ...change },
 });
 const BADGE = 'https://upbeat.example/api/badge/github-com';
 const PAGE = 'https://upbeat.example/status/github-com';

@@ -1,4 +1,6 @@
 /** `/dashboard/services/:slug`: one service of an owner, its settings, its last reports and how to show it. */
+
+import { DEFAULT_BADGE } from '../../api/badge-query.ts';
 import type { ApiAnswer, ApiRequest, Route } from '../../api/exchange.ts';
 import { serviceNotFound } from '../../api/reading-routes.ts';
 import type { OpenSession } from '../../auth/sessions.ts';
@@ -7,6 +9,7 @@ import { unknownStatus } from '../../domain/current.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { CheckDefinition, CheckKind, Service } from '../../domain/service.ts';
+import { badgeSnippets } from '../badge-snippets.ts';
 import { seeOther } from '../forms.ts';
 import { findSession, requireForm } from '../sign-in-pages.ts';
 import { describeTime, describeVerdict, STATUS_SHAPES, STATUS_WORDS } from '../words.ts';
@@ -42,7 +45,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       samples.newest(id, SHOWN).catch((): Sample[] => []),
     ]);
     const shownAs = directory.pageName(service);
-    const badge = `${siteUrl}/api/badge/${shownAs}`;
+    const snippets = badgeSnippets({ siteUrl, page: shownAs, request: DEFAULT_BADGE }, `${name} status`);
     return show(
       './dashboard-service',
       {
@@ -59,8 +62,8 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         beats: beats.slice(0, SHOWN).map((beat) => ({ ...beat, time: describeTime(beat.arrivedAt) })),
         checks: checks.map((check) => ({ ...check, time: describeTime(check.at) })),
         curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
-        markdown: `[![${name} status](${badge})](${siteUrl}/status/${shownAs})`,
-        html: `<a href="${siteUrl}/status/${shownAs}"><img src="${badge}" alt="${name} status" width="280" height="36"></a>`,
+        markdown: snippets.markdown,
+        html: snippets.html,
         badge: `/api/badge/${shownAs}`,
         period: service.check.periodMs === undefined ? '' : formatDuration(service.check.periodMs),
         grace: service.check.graceMs === undefined ? '' : formatDuration(service.check.graceMs),
