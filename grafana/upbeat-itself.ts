@@ -62,7 +62,7 @@ function atAGlance() {
       description: 'Checks that ended, over the last minutes.',
       unit: 'ops',
       width: 4,
-      questions: [series('sum(rate(upbeat_checks_total[$__rate_interval]))', 'checks')],
+      questions: [present('sum(rate(upbeat_checks_total[$__rate_interval]))', 'checks')],
     })
       .thresholds(plainSteps(COLOURS.blue))
       .decimals(1),
@@ -72,7 +72,7 @@ function atAGlance() {
         'How late checks began, 99th percentile of the worst thread. Over five seconds an alert goes off.',
       unit: 's',
       width: 4,
-      questions: [series('max(upbeat_check_start_delay_p99_seconds)', 'delay')],
+      questions: [present('max(upbeat_check_start_delay_p99_seconds)', 'delay')],
     }).thresholds(steps([null, COLOURS.green], [1, COLOURS.yellow], [5, COLOURS.vermillion])),
     number({
       title: 'Samples given up',

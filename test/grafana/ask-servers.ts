@@ -21,7 +21,10 @@ interface PrometheusAnswer {
   readonly data: {
     readonly result: readonly {
       readonly metric: Readonly<Record<string, string>>;
-      readonly values: readonly (readonly [number, string])[];
+      /** Of a range. */
+      readonly values?: readonly (readonly [number, string])[];
+      /** Of the present. */
+      readonly value?: readonly [number, string];
     }[];
   };
 }
@@ -60,22 +63,34 @@ export function columnsOf(series: readonly InfluxSeries[], alias: string | null)
   });
 }
 
-/** The labels of the series of a question to Prometheus that have a number; throws where the server finds fault. */
+/**
+ * The labels of the series of a question to Prometheus that have a number; for each width of a view, or, where there is
+ * none, at present. Throws where the server finds fault.
+ */
 export async function askPrometheus(
   { prometheusUrl }: WatchedFleet,
   query: string,
-  { from, to, interval }: View,
+  view: View | null,
 ): Promise<readonly Readonly<Record<string, string>>[]> {
-  const step = String(milliseconds(interval) / 1_000);
-  const [start, end] = [String(from / 1_000), String(to / 1_000)];
-  // Without it VictoriaMetrics answers for whole steps alone, and the present minute is missing.
-  const nocache = '1';
-  const body = new URLSearchParams({ query, start, end, step, nocache });
-  const response = await fetch(`${prometheusUrl}/api/v1/query_range`, { method: 'POST', body });
+  const range: Readonly<Record<string, string>> =
+    view === null
+      ? {}
+      : {
+          start: String(view.from / 1_000),
+          end: String(view.to / 1_000),
+          step: String(milliseconds(view.interval) / 1_000),
+          // Without it VictoriaMetrics answers for whole steps alone, and the present minute is missing.
+          nocache: '1',
+        };
+  const body = new URLSearchParams({ query, ...range });
+  const path = view === null ? 'query' : 'query_range';
+  const response = await fetch(`${prometheusUrl}/api/v1/${path}`, { method: 'POST', body });
   const answer = (await response.json()) as PrometheusAnswer;
   if (answer.status !== 'success') throw new Error(`${query}: ${answer.error}`);
   return answer.data.result
-    .filter(({ values }) => values.some(([, value]) => !Number.isNaN(Number(value))))
+    .filter(({ value, values = value === undefined ? [] : [value] }) =>
+      values.some(([, number]) => !Number.isNaN(Number(number))),
+    )
     .map(({ metric }) => metric);
 }
 

@@ -12,6 +12,8 @@ export const GRAFANA_FOLDER = join(import.meta.dirname, '../../grafana');
 export interface PrometheusTarget {
   readonly refId: string;
   readonly expr: string;
+  /** The present value alone, instead of one for each width of the range. */
+  readonly instant?: boolean;
   readonly datasource: { readonly type: string };
 }
 

@@ -42,7 +42,7 @@ t.setTimeout(TIMEOUT_MS);
 
 t.test('it has an answer to every question', { ...NEEDS, timeout: TIMEOUT_MS }, async (t) => {
   const fleet = await startWatchedFleet(t);
-  let open = readDashboards().flatMap((found) => questionsOf(found, fleet));
+  let open = [...readDashboards().flatMap((found) => questionsOf(found, fleet)), ...truths(fleet)];
   t.ok(open.length > 70, `there are ${open.length} questions`);
   let problems: string[] = [];
   for (const deadline = performance.now() + WITHIN_MS; ; ) {
@@ -95,6 +95,53 @@ function questionsOf(found: FoundDashboard, fleet: WatchedFleet): Question[] {
   return [...panels, ...marks, ...variables];
 }
 
+/** What is known of the fleet, and must be seen on its dashboard. */
+function truths(fleet: WatchedFleet): Question[] {
+  const overview = readDashboards().find(({ name }) => name === 'fleet-overview.json');
+  const rowsOf = async (title: string) => {
+    const panel =
+      overview === undefined ? undefined : panelsOf(overview.dashboard).find((one) => one.title === title);
+    const [target] = panel === undefined ? [] : influxTargets(panel);
+    const now = Date.now();
+    const view: View = {
+      from: now - HOUR_MS,
+      to: now,
+      interval: SMALLEST_WIDTH,
+      variables: { category: ALL },
+    };
+    return (await askInflux(fleet, influxQuestion(target?.query ?? '', view)))[0]?.values ?? [];
+  };
+  const everything = CHECKED.length + REPORTERS.length;
+  return [
+    {
+      what: 'each service is up, slow or down',
+      async ask() {
+        const counts = await Promise.all(
+          ['Operational', 'Slow', 'Down'].map(async (title) => Number((await rowsOf(title))[0]?.[1])),
+        );
+        const sum = counts.reduce((total, count) => total + count, 0);
+        return sum === everything ? null : `${counts.join(' + ')} is not ${everything}`;
+      },
+    },
+    {
+      what: 'the slow one is the slowest',
+      async ask() {
+        const slowest = [...(await rowsOf('Slowest'))].sort((a, b) => Number(b[1]) - Number(a[1]));
+        return slowest[0]?.[2] === 'slow' ? null : JSON.stringify(slowest);
+      },
+    },
+    {
+      what: 'the troubled one has changed, and was not always up',
+      async ask() {
+        const changes = (await rowsOf('Flapping')).find((row) => row[2] === TROUBLED);
+        const uptime = (await rowsOf('Worst uptime')).find((row) => row[2] === TROUBLED);
+        const isTrue = Number(changes?.[1]) >= 2 && Number(uptime?.[1]) < 1;
+        return isTrue ? null : JSON.stringify([changes, uptime]);
+      },
+    },
+  ];
+}
+
 /** What a viewer has chosen. */
 function choicesOf(name: string): Record<string, Choice> {
   return name === 'heartbeats.json'
@@ -123,9 +170,10 @@ async function lackOfPanel(panel: Panel, view: View, fleet: WatchedFleet): Promi
     if (series.length === 0 || empty.length > 0) return `${refId} has no ${empty.join(', ') || 'rows'}`;
     columns.push(...found);
   }
-  for (const { expr, refId } of prometheusTargets(panel)) {
+  for (const { expr, refId, instant = false } of prometheusTargets(panel)) {
     const { scrapeInterval } = fleet;
-    const found = await askPrometheus(fleet, prometheusQuestion(expr, view, scrapeInterval), view);
+    const query = prometheusQuestion(expr, view, scrapeInterval);
+    const found = await askPrometheus(fleet, query, instant ? null : view);
     if (found.length === 0) return `${refId} has no series`;
     columns.push(...found.flatMap((labels) => Object.values(labels)));
   }

@@ -42,8 +42,8 @@ const TIMING: DemoTiming = {
 
 const FAILS_AND_RECOVERS = [
   { at: 0, behaviour: good(10) },
-  { at: 4 * SECOND, behaviour: failing(503) },
-  { at: 10 * SECOND, behaviour: good(10) },
+  { at: 2 * SECOND, behaviour: failing(503) },
+  { at: 5 * SECOND, behaviour: good(10) },
 ];
 
 /** Of good services, milliseconds. */
@@ -67,9 +67,9 @@ const SENDERS: readonly Sender[] = [
     story: '',
     steps: [
       { at: 0, word: 'ok', means: 'up', checks: dependencies('ok') },
-      { at: 5 * SECOND, word: 'degraded', means: 'slow', checks: dependencies('failing') },
-      { at: 10 * SECOND, word: 'failing', means: 'down', checks: dependencies('failing') },
-      { at: 15 * SECOND, word: 'ok', means: 'up', checks: dependencies('ok') },
+      { at: 2 * SECOND, word: 'degraded', means: 'slow', checks: dependencies('failing') },
+      { at: 4 * SECOND, word: 'failing', means: 'down', checks: dependencies('failing') },
+      { at: 6 * SECOND, word: 'ok', means: 'up', checks: dependencies('ok') },
     ],
   },
   {
