@@ -1,0 +1,188 @@
+/** The home page, its index for the search, and how both are sent. */
+import { request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import t from 'tap';
+import { CATEGORIES } from '../../src/domain/category.ts';
+import { chooseCoding } from '../../src/web/compression.ts';
+import { check, current, incident, NOW, service, startApi, type World } from '../api/api-world.ts';
+
+const MANY = 1_200;
+
+/** As many services as a public site has, with names and domains as long as theirs. */
+function manyServices() {
+  return Array.from({ length: MANY }, (_, index) =>
+    service(index + 1, `some-service-${index}`, {
+      name: `Some Service ${index}`,
+      domain: `service-${index}.example.com`,
+      category: CATEGORIES[index % CATEGORIES.length] ?? 'ai',
+    }),
+  );
+}
+
+/** GET as it goes over the wire, not decoded. */
+function raw(world: World, path: string, encoding: string) {
+  return new Promise<{ headers: NodeJS.Dict<string | string[]>; status: number; body: Buffer }>(
+    (resolve, reject) => {
+      const asked = request(
+        world.origin + path,
+        { headers: { 'accept-encoding': encoding }, agent: false },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('end', () =>
+            resolve({
+              headers: response.headers,
+              status: response.statusCode ?? 0,
+              body: Buffer.concat(chunks),
+            }),
+          );
+        },
+      );
+      asked.on('error', reject);
+      asked.end();
+    },
+  );
+}
+
+t.test(
+  'it sends the whole first page of 1,200 services in 40 KB, and not much more than 100 KB to who cannot decompress',
+  async (t) => {
+    const world = await startApi({ services: manyServices() });
+    t.teardown(world.close);
+    await world.status.put(
+      Array.from({ length: MANY }, (_, index) =>
+        current(index + 1, check(NOW, { status: index % 50 === 0 ? 'down' : 'up' })),
+      ),
+    );
+    const { text } = await world.get('/');
+    const loaded = [
+      ...text.matchAll(/<(?:link rel="(?:stylesheet|icon)"|script|img)[^>]*(?:href|src)="([^"]+)"/g),
+    ];
+    const paths = ['/', ...new Set(loaded.map(([, path]) => path ?? ''))];
+    t.equal(paths.length, 5, `the page, its style, two scripts and the icon: ${paths}`);
+    for (const [encoding, most] of [
+      ['identity', 160_000],
+      ['gzip, br', 40_000],
+    ] as const) {
+      let bytes = 0;
+      for (const path of paths) bytes += (await raw(world, path, encoding)).body.length;
+      t.ok(bytes < most, `${encoding}: ${bytes} bytes`);
+    }
+    t.ok((await raw(world, '/search.json', 'br')).body.length < 20_000);
+  },
+);
+
+t.test('it shows no more rows of trouble than one reads, and counts the rest', async (t) => {
+  const services = manyServices().slice(0, 40);
+  const world = await startApi({ services });
+  t.teardown(world.close);
+  await world.status.put(services.map(({ id }) => current(id, check(NOW, { status: 'slow' }))));
+  const { text } = await world.get('/');
+  t.equal(text.match(/<li><span class="pill slow">/g)?.length, 24);
+  t.match(text, '16 more');
+});
+
+t.test('it says so when nothing is down or slow, and filters by status', async (t) => {
+  const world = await startApi({ services: [service(1, 'a'), service(2, 'b')] });
+  t.teardown(world.close);
+  await world.status.put([current(1, check(NOW))]);
+  t.match((await world.get('/')).text, 'Nothing is down or slow right now.');
+  const { text } = await world.get('/?status=unknown');
+  t.match(text, '/status/b-example');
+  t.notMatch(text, '/status/a-example');
+  t.match(text, 'One service matches.');
+  t.equal((await world.get('/?status=fine')).status, 400);
+});
+
+t.test('it names a service once in the title of its incident', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' })] });
+  t.teardown(world.close);
+  world.incidents.push(
+    incident('own-1', 1),
+    incident('own-2', 1, { title: 'Shopping is slow', resolvedAt: NOW + 60_000, status: 'resolved' }),
+  );
+  const { text } = await world.get('/');
+  t.match(text, '>Shop</a> is not reachable<');
+  t.match(text, '>Shop</a>: Shopping is slow<');
+  t.match(text, /for <time [^>]*data-length[^>]*>/);
+  t.match(text, 'lasted 1 min');
+});
+
+t.test('it speaks German to who wants it, and keeps the choice', async (t) => {
+  const world = await startApi({ services: [service(1, 'a')] });
+  t.teardown(world.close);
+  const german = await world.get('/', { 'accept-language': 'de' });
+  t.match(german.text, /<html lang="de".*<h1>Läuft es\?<\/h1>/s);
+  t.match(german.headers.get('vary'), /Accept-Language, Cookie/);
+  t.equal(german.headers.get('set-cookie'), null);
+  const chosen = await world.get('/?q=a&lang=de');
+  t.match(chosen.text, 'href="?q=a&amp;lang=en"');
+  const cookie = (chosen.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  t.match((await world.get('/', { cookie })).text, '<html lang="de"');
+  t.match((await world.get('/docs', { cookie })).text, '<html lang="en"', 'a page that speaks only English');
+});
+
+t.test('it gives the search every service with its status, and 304 while nothing changes', async (t) => {
+  const world = await startApi({
+    services: [
+      service(1, 'shop'),
+      service(2, 'shop-2', { domain: 'shop.example', origin: 'owner', accountId: 1 }),
+      service(3, 'hidden', { origin: 'owner', accountId: 1, verified: false }),
+    ],
+  });
+  t.teardown(world.close);
+  await world.status.put([current(1, check(NOW, { status: 'slow' }))]);
+  const { json, headers } = await world.get('/search.json');
+  t.same(json, [
+    ['SHOP', 'shop.example', 0, 'developer', 'slow'],
+    ['SHOP-2', 'shop.example', 'shop-2', 'developer', 'unknown'],
+  ]);
+  const etag = headers.get('etag') ?? '';
+  t.equal((await world.get('/search.json', { 'if-none-match': etag })).status, 304);
+  await world.status.put([current(1, check(NOW), { seq: 2 })]);
+  await world.clock.advance(1_000);
+  t.equal((await world.get('/search.json', { 'if-none-match': etag })).status, 200);
+});
+
+t.test('it compresses what is worth it, each coding with a validator of its own', async (t) => {
+  const world = await startApi({ services: manyServices().slice(0, 50) });
+  t.teardown(world.close);
+  const plain = await raw(world, '/search.json', 'identity');
+  const [br, gzip] = await Promise.all([
+    raw(world, '/search.json', 'br'),
+    raw(world, '/search.json', 'gzip'),
+  ]);
+  t.same([br.headers['content-encoding'], gzip.headers['content-encoding']], ['br', 'gzip']);
+  t.same(brotliDecompressSync(br.body), plain.body);
+  t.same(gunzipSync(gzip.body), plain.body);
+  t.equal(new Set([plain, br, gzip].map(({ headers }) => headers.etag)).size, 3);
+  for (const { headers } of [plain, br, gzip]) t.match(headers.vary, /Accept-Encoding/);
+  const again = await world.get('/search.json', {
+    'accept-encoding': 'br',
+    'if-none-match': String(br.headers.etag),
+  });
+  t.same([again.status, again.bytes.length], [304, 0]);
+  const icon = /href="(\/assets\/favicon[^"]+)"/.exec((await world.get('/')).text)?.[1] ?? '';
+  t.equal(
+    (await raw(world, icon, 'br')).headers['content-encoding'],
+    undefined,
+    'a few bytes stay as they are',
+  );
+});
+
+t.test('it takes the best coding that the client knows', async (t) => {
+  const table: readonly [string | undefined, string | null][] = [
+    [undefined, null],
+    ['', null],
+    ['identity', null],
+    ['gzip', 'gzip'],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['br;q=0, gzip;q=0.5', 'gzip'],
+    ['BR', 'br'],
+    ['*', 'br'],
+    ['*, br;q=0', 'gzip'],
+    ['*;q=0', null],
+    ['brotli', null],
+  ];
+  for (const [header, coding] of table) t.equal(chooseCoding(header), coding, header ?? 'none');
+});
