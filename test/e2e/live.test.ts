@@ -1,0 +1,69 @@
+/** A page that stays open over a change of status, and over a restart of the program. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium } from 'playwright-core';
+import t from 'tap';
+import { hasProgram } from '../support/install-servers.ts';
+import { type Installation, install, type RunningProgram } from '../support/program.ts';
+
+const NEEDS_BROWSER = hasProgram('chromium') ? {} : { skip: 'chromium is missing: apt-get install chromium' };
+const PATIENCE_MS = 60_000;
+
+t.test('it stays true without a reload', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
+  let answer = 200;
+  const target = createServer((_request, response) => response.writeHead(answer).end()).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(target, 'listening');
+  let installation: Installation | undefined;
+  let program: RunningProgram | undefined;
+  let browser: Browser | undefined;
+  t.teardown(async () => {
+    await browser?.close();
+    await program?.killHard();
+    installation?.remove();
+    target.closeAllConnections();
+    target.close();
+  });
+  const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
+  installation = await install([{ slug: 'library', name: 'Library', check: { url } }]);
+  program = await installation.start();
+  await program.until<{ status: string }>('/api/v1/status/library', ({ status }) => status === 'up');
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-quic'],
+  });
+  const context = await browser.newContext();
+  context.setDefaultTimeout(PATIENCE_MS);
+
+  // A stranger's first minute: three letters, and why it is red.
+  const page = await context.newPage();
+  await page.goto(installation.siteUrl);
+  await page.getByText('Nothing is down or slow right now.').waitFor();
+  answer = 503;
+  await page.locator('[data-live="troubled"]').getByText('Library').waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('lib');
+  await page.locator('#found strong').getByText('Library').waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/status\/library-example$/);
+  t.match(await page.locator('.verdict').first().textContent(), /Library is down since .*503/);
+
+  const home = await context.newPage();
+  await home.goto(installation.siteUrl);
+  for (const tab of [page, home]) {
+    await tab.locator('main[data-live-state="connected"]').waitFor();
+    await tab.evaluate('window.stays = true');
+  }
+  await program.stop();
+  answer = 200;
+  program = await installation.start();
+  await program.until<{ status: string }>('/api/v1/status/library', ({ status }) => status === 'up');
+  await page.locator('.verdict').getByText('is operational since').first().waitFor();
+  await home.getByText('Nothing is down or slow right now.').waitFor();
+  for (const tab of [page, home])
+    t.equal(await tab.evaluate('window.stays'), true, 'no page was loaded anew');
+});

@@ -1,0 +1,265 @@
+/** The home page in a real browser: searching by keys, news without a reload, times, and what it costs to open it. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import t from 'tap';
+import { check, current, incident, NOW, service, startApi, type World } from '../api/api-world.ts';
+import { hasProgram } from '../support/install-servers.ts';
+import { until } from '../support/loopback.ts';
+
+const NEEDS_BROWSER = hasProgram('chromium') ? {} : { skip: 'chromium is missing: apt-get install chromium' };
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** A busy machine starts a browser slowly. */
+const PATIENCE_MS = 45_000;
+
+/** What the search has found; the categories are options too. */
+const OPTION = '#found > [role="option"]';
+
+const SERVICES = [
+  service(1, 'gitorium', { name: 'Gitorium' }),
+  service(2, 'ledgerly', { name: 'Ledgerly', category: 'finance' }),
+  service(3, 'digital-ocean', { name: 'Digital Ocean', category: 'cloud' }),
+  ...Array.from({ length: 1_197 }, (_, index) => service(index + 10, `many-${index}`)),
+];
+const failure = { class: 'status', phase: 'first_byte', detail: 'HTTP 503' } as const;
+const DOWN = check(NOW, { status: 'down', statusCode: 503, failure });
+
+t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-quic'],
+  });
+  t.teardown(() => browser.close());
+
+  await t.test('it finds a service by three letters and the keyboard', async (t) => {
+    const { page, world } = await open(t, browser);
+    await page.keyboard.press('/');
+    t.equal(await page.evaluate('document.activeElement.name'), 'q');
+    await page.keyboard.type('git');
+    await page.locator(OPTION).first().waitFor();
+    t.same(
+      await page.locator(OPTION).allTextContents(),
+      [
+        'Gitoriumgitorium.example · DeveloperOperational',
+        'Digital Oceandigital-ocean.example · CloudUnknown',
+      ],
+      'names that begin so come first',
+    );
+    t.match(await page.locator('[data-search-said]').textContent(), '2 services match.');
+    const field = page.getByRole('combobox', { name: 'Name or domain' });
+    t.equal(await field.getAttribute('aria-expanded'), 'true');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    t.equal(await page.locator(`${OPTION}[aria-selected="true"]`).count(), 1);
+    const active = await field.getAttribute('aria-activedescendant');
+    t.match(await page.locator(`#${active}`).textContent(), 'Digital Ocean');
+    t.same(await faultsOf(page), [], 'axe, with the list open');
+    await page.keyboard.press('Escape');
+    t.equal(await field.getAttribute('aria-expanded'), 'false');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${world.origin}/status/gitorium-example`);
+    t.match(await page.locator('h1').textContent(), 'Gitorium');
+  });
+
+  await t.test('it says that nothing is found, and looks within a category', async (t) => {
+    const { page } = await open(t, browser);
+    const field = page.getByRole('combobox', { name: 'Name or domain' });
+    await field.pressSequentially('zzzz');
+    await page.locator('[data-search-nothing]').waitFor();
+    t.equal(await page.locator(OPTION).count(), 0);
+    await page.getByLabel('Category').selectOption('finance');
+    await field.fill('');
+    await field.pressSequentially('e');
+    await page.locator(OPTION).first().waitFor();
+    t.same(await page.locator(`${OPTION} strong`).allTextContents(), ['Ledgerly']);
+    await page.locator(OPTION).click();
+    await page.waitForURL(/\/status\/ledgerly-example$/);
+  });
+
+  await t.test('it shows what changes without a reload', async (t) => {
+    const { page, world } = await open(t, browser);
+    await until(() => world.api.openStreams === 1, PATIENCE_MS);
+    await page.evaluate('window.stays = true');
+    await world.status.put([current(1, DOWN, { seq: 2 })]);
+    await world.clock.advance(1_000);
+    await page.locator('[data-live="troubled"]').getByText('Gitorium').waitFor();
+    t.match(
+      await page.locator('[data-live="troubled"] li').textContent(),
+      /Gitorium is down since .*: HTTP 503\./,
+    );
+    t.equal(await page.locator('[data-live="count:down"]').textContent(), '1');
+    const item = page.locator('[data-live-list] > li', { hasText: 'Gitorium' });
+    t.match(await item.getAttribute('class'), /\bdown\b/);
+    await world.status.put([current(1, check(NOW + 1), { seq: 3 })]);
+    await world.clock.advance(1_000);
+    await page.getByText('Nothing is down or slow right now.').waitFor();
+    t.match(await item.getAttribute('class'), /\bup\b/);
+    world.state.prober = { online: false, offlineSince: NOW, reason: 'no answer' };
+    await world.clock.advance(10_000);
+    await page.getByText('Our own connection is away').waitFor();
+    t.equal(await page.evaluate('window.stays'), true);
+  });
+
+  await t.test('it keeps a page of a service true', async (t) => {
+    const { page, world } = await open(t, browser, {}, '/status/gitorium-example');
+    await until(() => world.api.openStreams === 1, PATIENCE_MS);
+    await page.evaluate('window.stays = true');
+    await world.status.put([current(1, DOWN, { seq: 2 })]);
+    await world.clock.advance(250);
+    await page
+      .locator('.verdict')
+      .getByText(/is down since .*: HTTP 503\./)
+      .waitFor();
+    t.match(await page.locator('[data-live-part="ours"]').getAttribute('class'), /\bdown\b/);
+    // The parts that are taken from the page itself come within seconds.
+    await page.locator('.facts').getByText('HTTP 503').waitFor({ timeout: PATIENCE_MS });
+    t.match(await page.title(), 'Down');
+    t.equal(await page.evaluate('window.stays'), true);
+  });
+
+  await t.test('it holds no stream in a hidden tab, and catches up when it is seen again', async (t) => {
+    const { page, world } = await open(t, browser);
+    await until(() => world.api.openStreams === 1, PATIENCE_MS);
+    const setHidden = (hidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });` +
+          `document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    await setHidden(true);
+    await until(() => world.api.openStreams === 0, PATIENCE_MS);
+    await world.status.put([current(2, DOWN, { seq: 2 })]);
+    await setHidden(false);
+    await page.locator('[data-live="troubled"]').getByText('Ledgerly').waitFor();
+  });
+
+  await t.test('it offers to reload when the connection stays lost, and never before', async (t) => {
+    const { page, world } = await open(t, browser, {}, '/', (tab) => tab.clock.install());
+    await until(() => world.api.openStreams === 1, PATIENCE_MS);
+    await page.locator('main[data-live-state="connected"]').waitFor();
+    const line = page.locator('[data-live-lost]');
+    t.equal(await line.isVisible(), false);
+    await world.close();
+    await until(() => world.api.openStreams === 0, PATIENCE_MS);
+    const deadline = Date.now() + PATIENCE_MS;
+    while (!(await line.isVisible()) && Date.now() < deadline) await page.clock.runFor(2_000);
+    t.match(await line.textContent(), 'Reload to see the present state');
+    t.same(await faultsOf(page), []);
+  });
+
+  await t.test('it shows times in the zone of the reader, and UTC when pointed at', async (t) => {
+    const { page } = await open(t, browser, { timezoneId: 'America/New_York', locale: 'en-GB' });
+    const time = page.locator('#incidents ~ .card time').first();
+    t.match(await time.textContent(), /^20 Nov 2026, 05:00 /);
+    t.equal(await time.getAttribute('title'), '20 Nov 2026, 10:00 UTC');
+    t.equal(await time.getAttribute('datetime'), '2026-11-20T10:00:00.000Z');
+    const german = await open(t, browser, { timezoneId: 'Europe/Berlin', locale: 'de-DE' });
+    t.match(
+      await german.page.locator('#incidents ~ .card time').first().textContent(),
+      /^20\. Nov\. 2026, 11:00/,
+    );
+    t.match(await german.page.locator('footer').textContent(), 'Zeiten in Ihrer Zeitzone');
+    t.equal(await german.page.locator('html').getAttribute('lang'), 'de');
+    t.same(await faultsOf(german.page), []);
+    await german.page.getByRole('link', { name: 'English' }).click();
+    await german.page.getByRole('heading', { name: 'Is it up?' }).waitFor();
+    await german.page.getByRole('link', { name: 'Upbeat' }).click();
+    await german.page.getByRole('heading', { name: 'Is it up?' }).waitFor();
+  });
+
+  await t.test('it works without scripts', async (t) => {
+    const { page } = await open(t, browser, { javaScriptEnabled: false });
+    t.match(await page.locator('noscript').textContent(), 'Reload it to see the present state');
+    await page.getByLabel('Name or domain').fill('ledger');
+    await page.getByLabel('Category').selectOption('finance');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(/q=ledger/);
+    t.same(await page.locator('ul.services a').allTextContents(), ['Ledgerly']);
+    await page.getByRole('link', { name: 'Deutsch' }).click();
+    await page.getByText('Ein Dienst passt. Alle zeigen').waitFor();
+    t.same(await page.locator('ul.services a').allTextContents(), ['Ledgerly'], 'the search is kept');
+  });
+
+  await t.test('it opens 1,200 services with little, and moves nothing', async (t) => {
+    for (const viewport of [
+      { width: 1_280, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      const { page, requests } = await open(
+        t,
+        browser,
+        { viewport, timezoneId: 'Europe/Berlin' },
+        '/',
+        observe,
+      );
+      await page.locator('main[data-live-state="connected"]').waitFor();
+      const moved = (await page.evaluate('window.moved')) as number;
+      t.ok(moved < 0.01, `layout shift ${moved}`);
+      const bytes = (await page.evaluate(
+        `performance.getEntries().reduce((sum, { transferSize = 0 }) => sum + transferSize, 0)`,
+      )) as number;
+      t.ok(bytes > 1_000 && bytes < 60_000, `${bytes} bytes`);
+      t.ok(requests.length <= 7, requests.join(' '));
+      t.equal(
+        await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+        0,
+      );
+    }
+  });
+  t.same(complaints, [], 'the browser has nothing to complain of');
+});
+
+/** What the browser has to complain of, on any page. */
+const complaints: string[] = [];
+
+/** Opens a page of a world of its own. */
+async function open(
+  t: Tap,
+  browser: Browser,
+  options: BrowserContextOptions = {},
+  path = '/',
+  prepare: (page: Page) => Promise<unknown> = async () => {},
+): Promise<{ page: Page; world: World; requests: readonly string[] }> {
+  const world = await startApi({ services: SERVICES });
+  await world.status.put([1, 2].map((id) => current(id, check(NOW - 60_000))));
+  world.incidents.push(incident('own-1', 1, { title: 'Gitorium is not reachable' }));
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const requests: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    // That a server has gone is said in the console too.
+    if (message.type() === 'error' && !message.text().includes('net::')) complaints.push(message.text());
+  });
+  page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+  t.teardown(async () => {
+    await context.close();
+    await world.close();
+  });
+  await prepare(page);
+  await page.goto(world.origin + path, { waitUntil: 'load' });
+  return { page, world, requests };
+}
+
+/** Adds up what moves by itself, from the first paint on. */
+function observe(page: Page): Promise<unknown> {
+  return page.addInitScript(`
+    window.moved = 0;
+    new PerformanceObserver((list) => {
+      for (const { value } of list.getEntries()) window.moved += value;
+    }).observe({ type: 'layout-shift', buffered: true });
+  `);
+}
+
+/** What axe finds on the page, a line each. */
+async function faultsOf(page: Page): Promise<string[]> {
+  return (await page.evaluate(
+    `${AXE}; axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`,
+  )) as string[];
+}
+
+/** The part of a test that this file uses. */
+interface Tap {
+  teardown(task: () => Promise<void>): void;
+}
