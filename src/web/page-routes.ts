@@ -87,7 +87,7 @@ export function pageRoutes(sources: PageSources): {
     incidentPage(render, sources, assets.addresses),
     docsPage(render, sources.siteUrl, sources.version, sources.limits),
     ...badgeBuilder(render, sources, assets.addresses),
-    ...ownersPages(render, sources),
+    ...ownersPages(render, news),
     ...ownerRoutes(render, sources),
     searchIndex(sources),
     live.route,
@@ -96,7 +96,7 @@ export function pageRoutes(sources: PageSources): {
   return { routes: withCompression(routes), live };
 }
 
-function ownersPages(render: RenderPage, sources: PageSources): Route[] {
+function ownersPages(render: RenderPage, sources: PageSources & { readonly board: LiveBoard }): Route[] {
   const { ownedPages: pages } = sources;
   return pages === null ? [] : [...statusPages(render, { ...sources, pages }), embedScript()];
 }

@@ -11,6 +11,7 @@ import type { PageStanding } from '../domain/page-verdict.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { type ChosenLanguage, chooseLanguage } from './language/language.ts';
 import { time } from './language/phrase.ts';
+import type { LiveBoard } from './live/live-board.ts';
 import { createUptimeBars } from './status-page-bars.ts';
 import type { RenderPage } from './views.ts';
 import { STATUS_SHAPES } from './words.ts';
@@ -18,6 +19,8 @@ import { STATUS_SHAPES } from './words.ts';
 /** What these pages read from. */
 export interface StatusPageViewSources extends PageLookSources {
   readonly samples: Pick<SampleStore, 'query'>;
+  /** Where a page stands among the changes that open pages are told. */
+  readonly board: Pick<LiveBoard, 'position'>;
   /** Without a slash at its end. */
   readonly siteUrl: string;
 }
@@ -73,6 +76,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const language = chooseLanguage(request);
     const { show, service: only, offset } = readParameters(request.query, QUERY);
     const slug = request.params.slug ?? '';
+    // Before anything is read: what changes meanwhile is told once more rather than never.
+    const position = sources.board.position();
     const look = await lookAtPage(slug, sources);
     if (look === null) return missing(slug, language);
     const ids = look.services.map(({ service }) => service.id);
@@ -99,6 +104,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     return render('./status-page', {
       ...frame(look, language),
       title: `${look.page.title}: ${words.statusPage.verdict(look.verdict)}`,
+      live: { of: look.services.map(({ service }) => directory.pageName(service)), at: position },
       groups: look.groups
         .filter(({ services }) => services.length > 0)
         .map(({ name, services }) => ({

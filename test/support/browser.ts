@@ -1,0 +1,53 @@
+/** The distribution's Chromium for tests: how it is started, how people look at pages, and what axe says of them. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { hasProgram } from './install-servers.ts';
+
+/** Options of a test that needs the browser. */
+export const NEEDS_BROWSER = hasProgram('chromium')
+  ? {}
+  : { skip: 'chromium is missing: apt-get install chromium' };
+
+/** How people look at pages. */
+export const LOOKS = [
+  { name: 'light', colorScheme: 'light', viewport: { width: 1_280, height: 900 } },
+  { name: 'dark', colorScheme: 'dark', viewport: { width: 1_280, height: 900 } },
+  { name: 'phone', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+] as const;
+
+/** Starts it. */
+export async function launchBrowser(): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-quic'],
+  });
+}
+
+/** What axe finds on the page, a line each. */
+export async function findFaults(page: Page): Promise<string[]> {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  const violations = (await page.evaluate(
+    `${axe}; axe.run(document).then(({ violations }) => violations)`,
+  )) as Finding[];
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`),
+  );
+}
+
+interface Finding {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** Signs in with the provider of `identity-server.ts`, under that name. */
+export async function signIn(page: Page, siteUrl: string, name: string): Promise<void> {
+  await page.goto(`${siteUrl}/sign-in`);
+  await page.getByRole('link', { name: /^Sign in with/ }).click();
+  await page.getByPlaceholder('Enter any login').fill(name);
+  await page.getByPlaceholder('and password').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.waitForURL(`${siteUrl}/dashboard`);
+}

@@ -1,0 +1,284 @@
+/** The dashboard's status pages: whose they are, what their forms take, and what they refuse beside which field. */
+import t, { type Test } from 'tap';
+import type { ApiRequest } from '../../src/api/exchange.ts';
+import { createServiceDirectory } from '../../src/api/service-directory.ts';
+import { createSessions } from '../../src/auth/sessions.ts';
+import { createFakeClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import {
+  createRegistryClient,
+  type RegistryClientOptions,
+} from '../../src/store/registry/registry-client.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { createAssets } from '../../src/web/assets.ts';
+import { createSiteCookie } from '../../src/web/cookies.ts';
+import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
+import { createViews } from '../../src/web/views.ts';
+import { NOW, service } from '../api/api-world.ts';
+import { jpegOf, pngOf } from '../support/pictures.ts';
+
+/** The dashboard's routes over a real registry, with two people signed in. */
+async function dashboard(t: Test) {
+  const methods: Record<string, (...args: never[]) => unknown> = await openRegistryMethods({
+    dataDir: t.testdir(),
+    domainsPerAccount: 100,
+  });
+  const registry = createRegistryClient({
+    call: (async (method: string, args: readonly unknown[]) =>
+      structuredClone(await methods[method]?.(...(args as never[])))) as RegistryClientOptions['call'],
+    clock: createFakeClock(NOW),
+    log: silentLog,
+    end: async () => {},
+  });
+  t.teardown(() => registry.close());
+  const sessions = createSessions({ registry, clock: createFakeClock(NOW) });
+  const signIn = async (name: string) => {
+    const { id } = await registry.ensureAccount(name, NOW);
+    const { token } = await sessions.open(id);
+    const session = await sessions.find(token);
+    return { id, cookie: `upbeat=${token}`, token: session?.formToken ?? '' };
+  };
+  const [ada, grace] = [await signIn('ada'), await signIn('grace')];
+  const directory = createServiceDirectory();
+  directory.load([
+    service(1, 'post', { name: 'Post' }),
+    service(2, 'library', { name: 'Library' }),
+    service(3, 'mine', { name: 'Mine', origin: 'owner', accountId: ada.id }),
+    service(4, 'hers', { name: 'Hers', origin: 'owner', accountId: grace.id }),
+    ...Array.from({ length: 20 }, (_, n) => service(10 + n, `shelf-${n}`, { name: `Shelf ${n}` })),
+  ]);
+  const away = async () => {
+    throw new Error('not of this test');
+  };
+  const now = () => NOW;
+  const render = createViews({
+    assets: createAssets().addresses,
+    version: '1.2.3',
+    readiness: () => ({
+      phase: 'serving',
+      role: 'monitor',
+      prober: { online: true, offlineSince: null, reason: null },
+      parts: {},
+    }),
+    now,
+  }).renderPage;
+  const routes = dashboardPages(render, {
+    registry,
+    sessions,
+    directory,
+    status: { get: () => null },
+    samples: { newest: away },
+    proofs: { instructions: () => ({ recordName: '', fileUrl: '', word: '' }), check: away, addresses: away },
+    limits: () => ({
+      anonymousPerMinute: 15,
+      authenticatedPerMinute: 60,
+      silenceMs: 600_000,
+      domainsPerAccount: 9,
+    }),
+    providers: [],
+    cookie: createSiteCookie('http://upbeat.test'),
+    siteUrl: 'http://upbeat.test',
+    now,
+    log: silentLog,
+  });
+  const call = async (path: string, who: typeof ada | null, more: Partial<ApiRequest> = {}) => {
+    const [pathname = '', query = ''] = path.split('?');
+    for (const route of routes) {
+      const names: string[] = [];
+      const form = route.path.replace(/:(\w+)/g, (_, name: string) => {
+        names.push(name);
+        return '([^/]+)';
+      });
+      const found = new RegExp(`^${form}$`).exec(pathname);
+      if (found === null) continue;
+      const params = Object.fromEntries(names.map((name, index) => [name, found[index + 1] ?? '']));
+      const { headers = {}, ...rest } = more;
+      const request: ApiRequest = {
+        method: 'GET',
+        params,
+        query,
+        client: '203.0.113.1',
+        headers: { cookie: who?.cookie ?? '', ...headers },
+        ...rest,
+      };
+      const answer = await Promise.resolve(route.handle(request)).catch((error: { code: string }) => error);
+      if ('code' in answer) return { status: 0, code: answer.code, text: '', location: '' };
+      const location = answer.headers.Location ?? '';
+      return { status: answer.status, code: '', text: String(answer.body), location };
+    }
+    throw new Error(`no route for ${path}`);
+  };
+  const post = (path: string, who: typeof ada | null, fields: Record<string, string>) =>
+    call(path, who, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      readBody: async () =>
+        Buffer.from(new URLSearchParams({ token: who?.token ?? '', ...fields }).toString()),
+    });
+  /** Sends a file as a browser does. */
+  const upload = async (
+    path: string,
+    who: typeof ada | null,
+    file: Uint8Array,
+    fields: Record<string, string> = {},
+  ) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ token: who?.token ?? '', ...fields }))
+      form.append(name, value);
+    form.append('logo', new Blob([Buffer.from(file)], { type: 'image/svg+xml' }), '../../evil.html');
+    const sent = new Response(form);
+    const body = Buffer.from(await sent.arrayBuffer());
+    return await call(path, who, {
+      method: 'POST',
+      headers: { 'content-type': sent.headers.get('content-type') ?? '' },
+      readBody: async () => body,
+    });
+  };
+  return { registry, directory, ada, grace, call, post, upload };
+}
+
+const PAGES = '/dashboard/pages';
+
+t.test('it makes a page, and says beside each field what is wrong with it', async (t) => {
+  const { registry, ada, grace, call, post } = await dashboard(t);
+  t.match(await call(PAGES, ada), { status: 200, text: /None yet/ });
+  t.match(await call(PAGES, null), { status: 303, location: '/sign-in' });
+  const wrong = await post(`${PAGES}/add`, ada, { slug: 'API', title: ' ' });
+  t.equal(wrong.status, 400);
+  t.match(wrong.text, /value="API"[^>]*aria-invalid="true" aria-describedby="problem-slug"/);
+  t.match(wrong.text, /id="problem-slug" role="alert">&quot;api&quot; is a word of this site/);
+  t.match(wrong.text, /id="problem-title" role="alert">A page needs a title/);
+  t.match(await post(`${PAGES}/add`, ada, { slug: 'Acme', title: 'Acme' }), {
+    status: 303,
+    location: '/dashboard/pages/acme',
+  });
+  t.match(await post(`${PAGES}/add`, grace, { slug: 'acme', title: 'Me too' }), {
+    status: 400,
+    text: /is taken/,
+  });
+  t.match(await post(`${PAGES}/add`, null, { slug: 'other', title: 'x' }), { code: 'forbidden_form' });
+  t.match(await post(`${PAGES}/add`, ada, { slug: 'other', title: 'x', token: grace.token }), {
+    code: 'forbidden_form',
+  });
+  t.match(await call(PAGES, ada), { text: /\/p\/acme, 0 services/ });
+  t.equal((await registry.listPages()).length, 1);
+});
+
+t.test('it changes words and arranges services, for their owner alone', async (t) => {
+  const { registry, ada, grace, call, post } = await dashboard(t);
+  await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });
+  const page = async () => {
+    const found = await registry.findPage('acme');
+    if (found === null) throw new Error('no page');
+    return found;
+  };
+  const act = async (action: string, fields: Record<string, string>, who = ada) =>
+    await post(`${PAGES}/acme/${action}`, who, { revision: String((await page()).revision), ...fields });
+  t.match(await call(`${PAGES}/acme`, grace), { code: 'page_not_found' });
+  for (const action of ['save', 'add', 'arrange', 'group', 'rename', 'unlogo', 'delete'])
+    t.match(await act(action, { confirm: 'acme' }, grace), { code: 'page_not_found' }, action);
+
+  t.match(await act('save', { title: 'Acme & Co', text: 'One\r\nTwo' }), { location: `${PAGES}/acme#words` });
+  t.match(await page(), { title: 'Acme & Co', text: 'One\nTwo' });
+  t.match(await act('save', { title: '', text: 'kept' }), {
+    status: 400,
+    text: /A page needs a title[\s\S]*>kept<\/textarea>/,
+  });
+
+  t.match(await act('group', { group_name: 'Public' }), { status: 303 });
+  t.match(await act('group', { group_name: '' }), { status: 400, text: /needs a name/ });
+  t.match(await act('group', { group_name: 'Ours' }), { status: 303 });
+  t.match(await act('add', { service: 'post', group: '0', q: 'po' }), { location: `${PAGES}/acme?q=po#add` });
+  await act('add', { service: 'mine', group: '1' });
+  t.match(await act('add', { service: 'mine', group: '1' }), { status: 400, text: /on this page already/ });
+  t.match(await act('add', { service: 'hers', group: '0' }), {
+    status: 400,
+    text: /There is no such service/,
+  });
+  await act('add', { service: 'library', group: '0' });
+  t.same((await page()).groups, [
+    { name: 'Public', services: [1, 2] },
+    { name: 'Ours', services: [3] },
+  ]);
+  t.match(await act('arrange', { step: 'up 2' }), { location: `${PAGES}/acme#s-2` });
+  await act('arrange', { step: 'down 1' });
+  await act('rename', { group: '1', name: 'My own' });
+  await act('arrange', { step: 'group_up 1' });
+  t.same((await page()).groups, [
+    { name: 'My own', services: [1, 3] },
+    { name: 'Public', services: [2] },
+  ]);
+  t.match(await act('arrange', { step: 'explode 1' }), { status: 400 });
+  t.match(await act('rename', { group: '0', name: 'x'.repeat(81) }), {
+    status: 400,
+    text: /problem-group_0/,
+  });
+  await act('arrange', { step: 'remove 1' });
+  await act('arrange', { step: 'group_remove 1' });
+  t.same((await page()).groups, [{ name: 'My own', services: [3] }]);
+
+  const stale = await act('save', { title: 'Late', text: '', revision: '1' });
+  t.match(stale, { status: 400, text: /changed elsewhere meanwhile/ });
+  t.equal((await page()).title, 'Acme & Co');
+
+  t.match(await act('delete', { confirm: 'Acme' }), { status: 400, text: /write its address: acme/ });
+  t.match(await act('delete', { confirm: 'acme' }), { location: PAGES });
+  t.equal(await registry.findPage('acme'), null);
+});
+
+t.test('it finds services that are not on the page, the own ones first', async (t) => {
+  const { directory, ada, call, post } = await dashboard(t);
+  await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });
+  const find = async (text: string) => {
+    const { text: html } = await call(`${PAGES}/acme?q=${text}`, ada);
+    return {
+      names: [...html.matchAll(/aria-label="Add ([^"]+)"/g)].map((found) => found[1]),
+      more: /and (\d+) more/.exec(html)?.[1] ?? null,
+    };
+  };
+  t.same(await find('MINE'), { names: ['Mine'], more: null });
+  t.same(await find('hers'), { names: [], more: null });
+  t.match(await find('e'), { names: { 0: 'Mine' }, more: '11' });
+  t.equal((await find('shelf')).names.length, 12);
+  await post(`${PAGES}/acme/add`, ada, { service: 'mine', revision: '1' });
+  t.same(await find('mine'), { names: [], more: null });
+  directory.apply({ seq: 1, serviceId: 3, slug: 'mine', service: null });
+  t.match(await call(`${PAGES}/acme`, ada), { text: /A service that is not there now; it is not shown/ });
+});
+
+t.test('it takes a logo by its content, and says what is wrong with another', async (t) => {
+  const { registry, ada, grace, post, upload, call } = await dashboard(t);
+  await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });
+  const path = `${PAGES}/acme/logo`;
+  t.match(await upload(path, ada, pngOf(64, 32)), { status: 303, location: `${PAGES}/acme#logo` });
+  const stored = await registry.findLogo('acme');
+  t.match(stored, { type: 'image/png', width: 64, height: 32, mark: /^[0-9a-f]{16}$/ });
+  t.same(Buffer.from(stored?.bytes ?? []), pngOf(64, 32));
+  t.match(await call(`${PAGES}/acme`, ada), { text: /\/p\/acme\/logo\?v=/ });
+  const table: readonly (readonly [Uint8Array, RegExp])[] = [
+    [
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'),
+      /SVG is not taken/,
+    ],
+    [Buffer.from('\ufeff <?xml version="1.0"?><svg/>'), /SVG is not taken/],
+    [Buffer.from('<!doctype html><script>alert(1)</script>'), /SVG is not taken/],
+    [Buffer.from('hello'), /no picture that can be read/],
+    [Buffer.alloc(0), /Choose a picture/],
+    [pngOf(8, 64), /this one has 8 by 64/],
+    [jpegOf(2_049, 64), /this one has 2049 by 64/],
+    [Buffer.concat([pngOf(64, 64), Buffer.alloc(262_144)]), /at most 256 KiB/],
+  ];
+  for (const [file, problem] of table) {
+    const answer = await upload(path, ada, file);
+    t.match(answer, { status: 400, text: problem }, String(problem));
+    t.match(answer.text, 'id="problem-logo"');
+  }
+  t.match(await registry.findLogo('acme'), { width: 64 }, 'the old one stays');
+  t.match(await upload(path, ada, jpegOf(64, 32), { token: grace.token }), { code: 'forbidden_form' });
+  t.match(await upload(path, grace, jpegOf(64, 32)), { code: 'page_not_found' });
+  t.match(await upload(path, null, jpegOf(64, 32)), { status: 303, location: '/sign-in' });
+  t.match(await post(`${PAGES}/acme/logo`, ada, {}), { code: 'unsupported_media_type' });
+  t.match(await call(path, ada), { status: 303, location: `${PAGES}/acme` });
+  t.match(await post(`${PAGES}/acme/unlogo`, ada, {}), { status: 303 });
+  t.equal(await registry.findLogo('acme'), null);
+});
