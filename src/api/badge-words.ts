@@ -65,7 +65,14 @@ export function sayUptime(figures: BadgeFigures, window: BadgeWindow, state: Fig
   const ratio = (upCount + slowCount) / count;
   const status = ratio >= GOOD_RATIO ? 'up' : ratio >= FAIR_RATIO ? 'slow' : 'down';
   const percent = percentOf(upCount + slowCount, count);
-  return sayFigure(status, `${percent} up`, short, `up ${percent} of the last ${long}`, figures, state);
+  return sayFigure(
+    status,
+    `${percent} up`,
+    short,
+    `up in ${percent} of the checks of the last ${long}`,
+    figures,
+    state,
+  );
 }
 
 /** What a latency badge says; a response time over `slowOverMs` is slow, as it is for a check. */
@@ -77,8 +84,10 @@ export function sayLatency(
   state: FigureState,
 ): BadgeWords {
   const [short, long] = WINDOW_WORDS[window];
-  const ms = measure === 'median' ? figures.bucket.p50Ms : figures.bucket.p95Ms;
-  if (ms === null) return sayNothing(short, long);
+  const { upCount, slowCount, p50Ms, p95Ms } = figures.bucket;
+  const ms = measure === 'median' ? p50Ms : p95Ms;
+  // How fast errors came back is no response time to be shown in green.
+  if (ms === null || upCount + slowCount === 0) return sayNothing(short, long);
   const time = ms < SECONDS_FROM_MS ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
   const said = `${measure === 'median' ? 'median' : '95th percentile of the'} response time ${time} over the last ${long}`;
   return sayFigure(judgeLatency(ms, slowOverMs), `${measure} ${time}`, short, said, figures, state);

@@ -52,7 +52,7 @@ const STATES = [
     state: 'good',
     counts: { upCount: 9_997, slowCount: 1, downCount: 2, p50Ms: 184, p95Ms: 412 },
     checkedAgo: 1,
-    uptime: { word: '99.98 % up', status: 'up', said: 'up 99.98 % of the last 30 days' },
+    uptime: { word: '99.98 % up', status: 'up', said: 'up in 99.98 % of the checks of the last 30 days' },
     latency: {
       word: 'median 184 ms',
       status: 'up',
@@ -64,7 +64,7 @@ const STATES = [
     state: 'fair',
     counts: { upCount: 970, downCount: 30, p50Ms: 3_001, p95Ms: 9_999 },
     checkedAgo: 10,
-    uptime: { word: '97 % up', status: 'slow', said: 'up 97 % of the last 30 days' },
+    uptime: { word: '97 % up', status: 'slow', said: 'up in 97 % of the checks of the last 30 days' },
     latency: {
       word: 'median 3001 ms',
       status: 'slow',
@@ -76,7 +76,7 @@ const STATES = [
     state: 'bad and stale',
     counts: { upCount: 1, downCount: 7, p50Ms: 12_345, p95Ms: 60_000 },
     checkedAgo: 12,
-    uptime: { word: '12.5 % up', status: 'down', said: 'up 12.5 % of the last 30 days' },
+    uptime: { word: '12.5 % up', status: 'down', said: 'up in 12.5 % of the checks of the last 30 days' },
     latency: {
       word: 'median 12.3 s',
       status: 'slow',
@@ -284,6 +284,17 @@ t.test('it asks the samples for each window, and for the 95th percentile where i
   await badges.get('/api/badge/github-com?variant=latency&measure=p95&window=1y');
   t.equal(badges.queries.length, 5, 'what was read for one badge serves the other');
   t.same(badges.drawn.at(-1)?.figure, { word: 'p95 900 ms', window: '1 y' });
+});
+
+t.test('it shows no response time of a service that gave nothing but errors', async (t) => {
+  const badges = startBadges([github]);
+  badges.answer = async (query) => [bucket(query, { downCount: 10, p50Ms: 1, p95Ms: 2 })];
+  for (const measure of ['median', 'p95']) {
+    const { body } = await badges.get(`/api/badge/github-com.json?variant=latency&measure=${measure}`);
+    t.match(jsonOf(body), { message: 'No data', isError: true });
+  }
+  const { body } = await badges.get('/api/badge/github-com.json?variant=uptime');
+  t.match(jsonOf(body), { message: '0 % up', isError: true });
 });
 
 t.test('it never says more than there is: uptimes are rounded down', async () => {
