@@ -178,6 +178,8 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       await desk.stop();
       await observed?.stop();
       await stores.close();
+      const { appended } = samples.stats();
+      log.info({ samples: appended }, 'everything that was taken is with its store, or waits for it on disk');
       await lease.release();
     },
   };

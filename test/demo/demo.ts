@@ -40,6 +40,8 @@ export interface Demo {
   readonly vendors: VendorServers;
   /** The program; under it runs its small parent's child. */
   readonly program: ChildProcess;
+  /** Its configuration, for commands and for further processes beside it. */
+  readonly configFile: string;
   /** Stops everything and removes what it wrote. Resolves with the program's exit status; null: it was killed. */
   stop(): Promise<number | null>;
 }
@@ -132,7 +134,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   fleet.begin(startAt);
   vendors.begin(startAt);
   stopSenders = startSenders(senders.list, { siteUrl, key, startAt }, senders.timing);
-  return { siteUrl, startAt, fleet, vendors, program, stop };
+  return { siteUrl, startAt, fleet, vendors, program, configFile: join(folder, 'upbeat.yaml'), stop };
 }
 
 /** The fleet and its vendors' pages as a catalogue file. */
@@ -199,7 +201,7 @@ async function untilReady(siteUrl: string, program: ChildProcess): Promise<void>
 }
 
 /** The environment without settings of another installation, and without the test runner's hooks. */
-function ownEnvironment(): NodeJS.ProcessEnv {
+export function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(?:UPBEAT_|TAP|_TAPJS|NODE_OPTIONS$|NODE_V8)/.test(name),

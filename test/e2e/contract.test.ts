@@ -19,6 +19,8 @@ import { READING_PROMISES } from './contract/reading-promises.ts';
 import { WRITING_PROMISES } from './contract/writing-promises.ts';
 
 t.jobs = 3;
+/** Several times what it takes on a machine that has other things to do. */
+t.setTimeout(300_000);
 const needs = (...programs: readonly string[]) => {
   const missing = programs.filter((name) => !hasProgram(name));
   return { buffered: true, ...(missing.length > 0 ? { skip: `${missing.join(', ')} is not there` } : {}) };

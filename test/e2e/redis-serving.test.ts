@@ -17,6 +17,7 @@ interface Ready {
   readonly degraded: readonly string[];
 }
 
+t.setTimeout(300_000);
 const PATIENCE_MS = 45_000;
 const isStatus = (status: string) => (body: Status) => body.status === status;
 const isRole = (role: string) => (body: Ready) => body.role === role;
