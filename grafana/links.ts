@@ -7,6 +7,8 @@ import {
   DashboardLinkType,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 
+import { INFLUX, PROMETHEUS } from './data-sources.ts';
+
 /** The mark of all of Upbeat's dashboards. */
 export const TAG = 'upbeat';
 
@@ -44,10 +46,13 @@ export function pageLink(title: string, path: string): DashboardLinkBuilder {
     .targetBlank(true);
 }
 
-/** The dashboard of one service; `slug` may hold variables of Grafana. The time goes along. */
+/** The data sources that are chosen, as a link takes them along. */
+const SOURCES = [INFLUX, PROMETHEUS].map(({ variable }) => `\${${variable}:queryparam}`).join('&');
+
+/** The dashboard of one service; `slug` may hold variables of Grafana. Time and data sources go along. */
 export function serviceLink(slug: string): DashboardLinkBuilder {
   return new DashboardLinkBuilder('Show this service').url(
-    `/d/${DASHBOARD_UIDS.service}?var-service=${slug}&\${__url_time_range}`,
+    `/d/${DASHBOARD_UIDS.service}?var-service=${slug}&${SOURCES}&\${__url_time_range}`,
   );
 }
 

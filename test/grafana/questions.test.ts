@@ -168,6 +168,8 @@ async function lackOfPanel(panel: Panel, view: View, fleet: WatchedFleet): Promi
       (column) => !mayBeEmpty.includes(column) && !hasValue(series, column),
     );
     if (series.length === 0 || empty.length > 0) return `${refId} has no ${empty.join(', ') || 'rows'}`;
+    const [tag] = emptyTags(series, alias);
+    if (tag !== undefined) return `${refId} has no tag ${tag}`;
     columns.push(...found);
   }
   for (const { expr, refId, instant = false } of prometheusTargets(panel)) {
@@ -204,6 +206,12 @@ function hasValue(series: readonly InfluxSeries[], column: string): boolean {
     const at = columns.indexOf(column);
     return at !== -1 && values.some((row) => row[at] !== null);
   });
+}
+
+/** Tags that group an answer, or name its lines, and have no value: InfluxDB takes any name for a tag. */
+function emptyTags(series: readonly InfluxSeries[], alias: string | null): string[] {
+  const named = [...(alias ?? '').matchAll(/\$tag_(\w+)/g)].map(([, tag = '']) => tag);
+  return series.flatMap(({ tags = {} }) => [...Object.keys(tags), ...named].filter((tag) => !tags[tag]));
 }
 
 function textOf(query: unknown): string {
