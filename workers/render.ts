@@ -1,11 +1,27 @@
-/** The thread that draws badges. It loads the fonts before its first answer. */
+/** The thread that draws pictures. It loads the fonts before its first answer. */
 import { parentPort } from 'node:worker_threads';
+import type { HeatmapPicture } from '../src/domain/heatmap-picture.ts';
 import { drawBadge, warmUp } from '../src/render/badge.ts';
+import { drawChart } from '../src/render/chart.ts';
+import { drawHeatmap } from '../src/render/heatmap.ts';
+import { createCellDrawer } from '../src/render/heatmap-process.ts';
 import { serveThread } from '../src/thread/rpc.ts';
+
+const drawCells = createCellDrawer();
 
 /** What the thread answers. */
 export const methods = {
   badge: drawBadge,
+  chart: drawChart,
+  async heatmap(picture: HeatmapPicture) {
+    let fault: string | null = null;
+    const png = await drawHeatmap(picture, async (field) => {
+      const drawn = await drawCells(field);
+      fault = drawn.fault;
+      return drawn.pixels;
+    });
+    return { png, fault };
+  },
   /** Answers once the fonts are loaded. */
   ready: () => true,
 };

@@ -1,12 +1,18 @@
-/** Badges from the render thread, kept by what they say. */
+/** Pictures from the render thread; badges are kept by what they say. */
+import type { ChartPicture } from '../domain/chart-picture.ts';
+import type { HeatmapPicture } from '../domain/heatmap-picture.ts';
 import type { Log } from '../log.ts';
 import { startThread, type ThreadClient } from '../thread/rpc.ts';
 import type { BadgeInput } from './badge.ts';
 
-/** Draws badges in a thread of its own. */
+/** Draws pictures in a thread of its own. */
 export interface Renderer {
   /** The bytes of a badge. The same bytes are handed to several callers: do not change them. Rejects once closed. */
   badge(input: BadgeInput): Promise<Uint8Array>;
+  /** The PNG of a chart; drawn each time. Rejects once closed. */
+  chart(picture: ChartPicture): Promise<Uint8Array>;
+  /** The PNG of a heat map, by WebGL where that works; drawn each time. Rejects once closed. */
+  heatmap(picture: HeatmapPicture): Promise<Uint8Array>;
   /** Ends the thread. Drawings that are under way are rejected. */
   close(): Promise<void>;
 }
@@ -14,6 +20,11 @@ export interface Renderer {
 /** What the thread in `workers/render.ts` answers; declared here because `src/` does not import `workers/`. */
 export type RenderMethods = {
   readonly badge: (input: BadgeInput) => Uint8Array;
+  readonly chart: (picture: ChartPicture) => Uint8Array;
+  /** `fault`: why WebGL did not draw it; null: it did. */
+  readonly heatmap: (
+    picture: HeatmapPicture,
+  ) => Promise<{ readonly png: Uint8Array; readonly fault: string | null }>;
   readonly ready: () => boolean;
 };
 
@@ -36,24 +47,28 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
   const kept = new Map<string, Promise<Uint8Array>>();
   let thread: ThreadClient<RenderMethods> | null = null;
   let closed = false;
+  let webglFault: string | null = null;
 
   const open = (): ThreadClient<RenderMethods> => {
     if (thread !== null) return thread;
     const opened = startThread<RenderMethods>(entry, null, (reason) => {
       if (thread === opened) thread = null;
       if (!closed)
-        log.warn({ error: reason.message }, 'The render thread ended; the next badge starts a new one');
+        log.warn({ error: reason.message }, 'The render thread ended; the next picture starts a new one');
     });
     thread = opened;
     return opened;
   };
 
-  const draw = async (input: BadgeInput): Promise<Uint8Array> => {
+  const call = async <K extends keyof RenderMethods & string>(
+    method: K,
+    args: Parameters<RenderMethods[K]>,
+  ): Promise<Awaited<ReturnType<RenderMethods[K]>>> => {
     for (let left = TRIES - 1; ; left--) {
       if (closed) throw new Error('the renderer is closed');
       const used = open();
       try {
-        return await used.call('badge', [input]);
+        return await used.call(method, args);
       } catch (error) {
         // An error of the drawing itself would come again; only the end of the thread is worth another try.
         if (left === 0 || closed || thread === used) throw error;
@@ -71,13 +86,21 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
         kept.set(key, found);
         return found;
       }
-      const drawing = draw(input);
+      const drawing = call('badge', [input]);
       kept.set(key, drawing);
       drawing.catch(() => {
         if (kept.get(key) === drawing) kept.delete(key);
       });
       if (kept.size > badgesKept) kept.delete(kept.keys().next().value ?? key);
       return drawing;
+    },
+    chart: (picture) => call('chart', [picture]),
+    async heatmap(picture) {
+      const { png, fault } = await call('heatmap', [picture]);
+      if (fault !== null && fault !== webglFault)
+        log.info({ reason: fault }, 'heat maps are drawn without WebGL; they look the same');
+      webglFault = fault;
+      return png;
     },
     async close() {
       closed = true;

@@ -1,0 +1,73 @@
+/**
+ * The cells of a heat map as pixels. WebGL draws the same (`heatmap-webgl.ts`): both follow one rule for each pixel, in
+ * whole numbers, so that their pictures agree.
+ */
+import type { Colour } from './badge-theme.ts';
+
+/** A field of cells. Plain data that crosses processes. */
+export interface CellField {
+  readonly columns: number;
+  readonly rows: number;
+  /** Pixels of a cell across and down, the gap to the next one included. */
+  readonly cellWidth: number;
+  readonly cellHeight: number;
+  /** Pixels between cells: 0 or 1. */
+  readonly gap: number;
+  /** Places in `fills`, row by row; {@link NO_CELL} leaves the ground as it is. */
+  readonly cells: Uint8Array;
+  readonly ground: Colour;
+  /** Colours and marks by level. */
+  readonly fills: readonly Colour[];
+  readonly inks: readonly Colour[];
+  readonly marks: readonly CellMark[];
+}
+
+/** A shape on a cell beside its colour: none, a bar, a stroke, a cross. */
+export type CellMark = 0 | 1 | 2 | 3;
+
+/** Stands for a cell that is not there. */
+export const NO_CELL = 255;
+
+/** Smaller cells have no marks: they could not be told from each other. */
+export const MARKED_FROM = 6;
+
+/** Draws a field into RGBA pixels, row by row from the top; all of them are opaque. */
+export function drawCells(field: CellField): Uint8Array {
+  const { columns, rows, cellWidth, cellHeight, gap, cells, ground } = field;
+  const width = columns * cellWidth;
+  const height = rows * cellHeight;
+  const data = new Uint8Array(width * height * 4);
+  const [wide, high] = [cellWidth - gap, cellHeight - gap];
+  for (let y = 0; y < height; y++) {
+    const row = Math.floor(y / cellHeight);
+    const v = y - row * cellHeight;
+    for (let x = 0; x < width; x++) {
+      const column = Math.floor(x / cellWidth);
+      const u = x - column * cellWidth;
+      const level = cells[row * columns + column] ?? NO_CELL;
+      const outside = u >= wide || v >= high || level === NO_CELL;
+      const marked = !outside && isMarked(field.marks[level] ?? 0, u, v, wide, high);
+      const colour = outside ? ground : ((marked ? field.inks[level] : field.fills[level]) ?? ground);
+      const at = (y * width + x) * 4;
+      data[at] = colour >>> 16;
+      data[at + 1] = (colour >>> 8) & 0xff;
+      data[at + 2] = colour & 0xff;
+      data[at + 3] = 255;
+    }
+  }
+  return data;
+}
+
+/** Whether a pixel of a cell belongs to its mark; `u` and `v` count from the cell's top left corner. */
+export function isMarked(mark: CellMark, u: number, v: number, wide: number, high: number): boolean {
+  if (mark === 0 || wide < MARKED_FROM - 1 || high < MARKED_FROM - 1) return false;
+  // Twice the distance from the centre, so that all stays whole.
+  const x = 2 * u + 1 - wide;
+  const y = 2 * v + 1 - high;
+  const reach = Math.min(wide, high) - 3;
+  if (Math.abs(x) > reach || Math.abs(y) > reach) return false;
+  if (mark === 1) return Math.abs(y) <= 1;
+  const thick = reach >= 4 ? 2 : 0;
+  const rising = Math.abs(x + y) <= thick;
+  return mark === 2 ? rising : rising || Math.abs(x - y) <= thick;
+}

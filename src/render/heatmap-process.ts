@@ -1,0 +1,82 @@
+/** Draws cells by WebGL in a process of its own where that works, else by plain pixels: the picture is the same. */
+import { spawn } from 'node:child_process';
+import { buffer, text } from 'node:stream/consumers';
+import { type CellField, drawCells } from './heatmap-cells.ts';
+
+/** What drew the cells, and why it was not WebGL. */
+export interface DrawnCells {
+  readonly pixels: Uint8Array;
+  /** Null: WebGL drew. */
+  readonly fault: string | null;
+}
+
+/** How to draw. */
+export interface CellDrawerSettings {
+  /** Entry of the process; default `workers/heatmap.ts`. */
+  readonly entry?: URL;
+  /** How long the process may take, milliseconds; default 15,000. */
+  readonly timeoutMs?: number;
+}
+
+const ENTRY = new URL('../../workers/heatmap.ts', import.meta.url);
+const TIMEOUT_MS = 15_000;
+/** A process that crashes or hangs so often in a row is not asked again; one that finds no WebGL not even once. */
+const FAULTS_MOST = 3;
+const NO_WEBGL = 3;
+
+/** Makes a drawer that remembers whether there is WebGL. It never rejects. */
+export function createCellDrawer({
+  entry = ENTRY,
+  timeoutMs = TIMEOUT_MS,
+}: CellDrawerSettings = {}): (field: CellField) => Promise<DrawnCells> {
+  let faults = 0;
+  let last = '';
+  return async (field) => {
+    if (faults < FAULTS_MOST) {
+      const drawn = await drawInProcess(field, entry, timeoutMs);
+      if (drawn.pixels !== null) {
+        faults = 0;
+        return { pixels: drawn.pixels, fault: null };
+      }
+      faults = drawn.final ? FAULTS_MOST : faults + 1;
+      last = drawn.fault;
+    }
+    return { pixels: drawCells(field), fault: last };
+  };
+}
+
+/** Writes a field as {@link readField} reads it. */
+export function writeField(field: CellField): string {
+  return JSON.stringify({ ...field, cells: Buffer.from(field.cells).toString('base64') });
+}
+
+/** Reads a field that {@link writeField} wrote. */
+export function readField(bytes: Uint8Array): CellField {
+  const read = JSON.parse(Buffer.from(bytes).toString()) as Omit<CellField, 'cells'> & { cells: string };
+  return { ...read, cells: new Uint8Array(Buffer.from(read.cells, 'base64')) };
+}
+
+type InProcess =
+  | { readonly pixels: Uint8Array }
+  | { readonly pixels: null; readonly fault: string; readonly final: boolean };
+
+async function drawInProcess(field: CellField, entry: URL, timeoutMs: number): Promise<InProcess> {
+  const child = spawn(process.execPath, [decodeURIComponent(entry.pathname)], {
+    stdio: 'pipe',
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<string | number>((resolve) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code, signal) => resolve(code ?? `it was ended by ${signal}`));
+  });
+  // A process that ends early takes no more input; its end says why.
+  child.stdin.on('error', () => {});
+  child.stdin.end(writeField(field));
+  const [pixels, said, end] = await Promise.all([buffer(child.stdout), text(child.stderr), ended]);
+  const bytes = field.columns * field.cellWidth * field.rows * field.cellHeight * 4;
+  if (end === 0 && pixels.length === bytes) return { pixels };
+  const line = said.trim().split('\n').at(-1) ?? '';
+  const fault = line === '' || typeof end === 'string' ? `the drawing process failed: ${end}` : line;
+  return { pixels: null, fault, final: end === NO_WEBGL };
+}

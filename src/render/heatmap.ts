@@ -1,0 +1,232 @@
+/** A heat map of services by time: a row for each service, a column for each step, the worst of both in the cell. */
+import { type Bitmap, make } from 'pureimage';
+import { CELL_LEVELS, type CellLevel, type HeatmapPicture } from '../domain/heatmap-picture.ts';
+import { sayWindow, stepsOf } from '../domain/picture-window.ts';
+import { timeTicks } from './chart-axis.ts';
+import { capHeightOf, faceOf, type Pen, textWidth, writeText } from './chart-pen.ts';
+import { PICTURE_COLOURS, type PictureColours } from './chart-theme.ts';
+import { type CellField, type CellMark, drawCells, MARKED_FROM, NO_CELL } from './heatmap-cells.ts';
+import { CELL_COLOURS } from './heatmap-theme.ts';
+import { fillRect } from './paint.ts';
+import { encodePalettePng } from './png.ts';
+import { readableName } from './readable-name.ts';
+
+/** Draws the cells: by WebGL or by plain pixels, RGBA from the top. */
+export type DrawCells = (field: CellField) => Uint8Array | Promise<Uint8Array>;
+
+/** Marks by level, so that nobody needs the colours. */
+export const CELL_MARKS: Readonly<Record<CellLevel, CellMark>> = {
+  none: 0,
+  fast: 0,
+  fair: 0,
+  long: 0,
+  slow: 1,
+  failing: 2,
+  down: 3,
+};
+
+const WORDS: Readonly<Record<CellLevel, string>> = {
+  none: 'no checks',
+  fast: '95 % of checks within 0.5 s',
+  fair: 'within 1.5 s',
+  long: 'longer',
+  slow: 'slow',
+  failing: 'some failed',
+  down: 'half or more failed',
+};
+
+const MARGIN = 24;
+const LABELS = 180;
+const HEAD = 92;
+const FOOT = 58;
+/** The field is about so high at most; rows shrink to fit it, down to a pixel. */
+const FIELD_HEIGHT = 1_000;
+const ROW_HEIGHT_MAX = 20;
+/** Rows from here on have their names beside them, and groups a row for their title. */
+const NAMED_FROM = 12;
+const LABEL_DISTANCE = 15;
+/** Pixels of a column for each number of steps, so that all windows are about as wide. */
+const CELL_WIDTHS: Readonly<Record<HeatmapPicture['window'], number>> = {
+  '24h': 10,
+  '7d': 6,
+  '30d': 8,
+  '90d': 11,
+  '1y': 3,
+};
+
+/** What stands in a row of the field: a service, or the title of a group. */
+interface Line {
+  readonly title: string | null;
+  readonly name: string;
+  readonly domain: string;
+}
+
+/** Draws a heat map as a PNG. Rejects only where `draw` does. */
+export async function drawHeatmap(picture: HeatmapPicture, draw: DrawCells = drawCells): Promise<Uint8Array> {
+  return encodePalettePng(await drawHeatmapPixels(picture, draw));
+}
+
+/** Draws a heat map as opaque pixels. */
+export async function drawHeatmapPixels(
+  picture: HeatmapPicture,
+  draw: DrawCells = drawCells,
+): Promise<Bitmap> {
+  const colours = PICTURE_COLOURS[picture.theme];
+  const lines = linesOf(picture);
+  const field = fieldOf(picture, lines);
+  const fieldWidth = field.columns * field.cellWidth;
+  const fieldHeight = field.rows * field.cellHeight;
+  const bitmap = make(LABELS + fieldWidth + MARGIN, HEAD + Math.max(fieldHeight, 60) + FOOT);
+  fillRect(bitmap, 0, 0, bitmap.width, bitmap.height, colours.ground);
+  writeHead(bitmap, picture, colours);
+  if (lines.length > 0) {
+    copyPixels(bitmap, await draw(field), fieldWidth, LABELS, HEAD);
+    writeLabels(bitmap, lines, field.cellHeight, colours);
+    writeTimes(bitmap, picture, fieldWidth, colours);
+  } else {
+    const pen: Pen = { weight: 'medium', size: 15, colour: colours.muted };
+    const said = 'No services to show';
+    writeText(bitmap, pen, said, { x: bitmap.width / 2, baseline: HEAD + 36, align: 'middle' });
+  }
+  drawLegend(bitmap, picture, colours);
+  return bitmap;
+}
+
+/** The field of cells of a picture. */
+export function heatmapField(picture: HeatmapPicture): CellField {
+  return fieldOf(picture, linesOf(picture));
+}
+
+/** Rows and titles of groups from top to bottom. */
+function linesOf({ groups }: HeatmapPicture): readonly Line[] {
+  return groups.flatMap(({ title, rows }) => [
+    // The head names a lone group already.
+    ...(groups.length > 1 ? [{ title, name: '', domain: '' }] : []),
+    ...rows.map(({ name, domain }) => ({ title: null, name, domain })),
+  ]);
+}
+
+function fieldOf(picture: HeatmapPicture, lines: readonly Line[]): CellField {
+  const columns = stepsOf(picture.span);
+  const cellWidth = CELL_WIDTHS[picture.window];
+  const cellHeight = Math.min(
+    ROW_HEIGHT_MAX,
+    Math.max(1, Math.floor(FIELD_HEIGHT / Math.max(1, lines.length))),
+  );
+  const cells = new Uint8Array(columns * lines.length).fill(NO_CELL);
+  let row = 0;
+  for (const [place, { title }] of lines.entries()) {
+    if (title !== null) continue;
+    cells.set(picture.cells.subarray(row * columns, (row + 1) * columns), place * columns);
+    row++;
+  }
+  return {
+    columns,
+    rows: lines.length,
+    cellWidth,
+    cellHeight,
+    gap: Math.min(cellWidth, cellHeight) >= 3 ? 1 : 0,
+    cells,
+    ...paletteOf(picture),
+  };
+}
+
+function paletteOf({ theme }: HeatmapPicture): Pick<CellField, 'ground' | 'fills' | 'inks' | 'marks'> {
+  return {
+    ground: PICTURE_COLOURS[theme].ground,
+    fills: CELL_LEVELS.map((level) => CELL_COLOURS[theme][level].fill),
+    inks: CELL_LEVELS.map((level) => CELL_COLOURS[theme][level].ink),
+    marks: CELL_LEVELS.map((level) => CELL_MARKS[level]),
+  };
+}
+
+function copyPixels(bitmap: Bitmap, pixels: Uint8Array, width: number, x: number, y: number): void {
+  for (let row = 0; row * width * 4 < pixels.length; row++) {
+    const line = pixels.subarray(row * width * 4, (row + 1) * width * 4);
+    bitmap.data.set(line, ((y + row) * bitmap.width + x) * 4);
+  }
+}
+
+function writeHead(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureColours): void {
+  const { groups, total, window, asOf } = picture;
+  const shown = groups.reduce((sum, { rows }) => sum + rows.length, 0);
+  const title = groups.length === 1 && groups[0] !== undefined ? groups[0].title : 'All services';
+  const bold: Pen = { weight: 'semibold', size: 19, colour: colours.text };
+  writeText(bitmap, bold, `${title}, ${sayWindow(window)} (UTC)`, { x: MARGIN, baseline: 36 });
+  const plain: Pen = { weight: 'medium', size: 13, colour: colours.muted };
+  const count = `${grouped(shown)} ${shown === 1 ? 'service' : 'services'}`;
+  const time = new Date(asOf).toISOString().slice(0, 16).replace('T', ' ');
+  const said = `${shown < total ? `the first ${count} of ${grouped(total)}` : count} · as of ${time} UTC`;
+  writeText(bitmap, plain, said, { x: bitmap.width - MARGIN, baseline: 36, align: 'right' });
+}
+
+function writeLabels(bitmap: Bitmap, lines: readonly Line[], height: number, colours: PictureColours): void {
+  const named = height >= NAMED_FROM;
+  const size = named ? Math.min(12.5, height - 2) : 12;
+  const plain: Pen = { weight: 'medium', size, colour: colours.muted };
+  const bold: Pen = { weight: 'semibold', size, colour: colours.text };
+  const width = LABELS - MARGIN - 12;
+  let free = 0;
+  for (const [place, { title, name, domain }] of lines.entries()) {
+    const top = HEAD + place * height;
+    if (!named) {
+      if (title === null || top < free) continue;
+      writeText(bitmap, bold, title, { x: MARGIN, baseline: top + height + capHeightOf(bold), width });
+      free = top + LABEL_DISTANCE;
+      continue;
+    }
+    const baseline = top + Math.round((height - 1 + capHeightOf(plain)) / 2);
+    if (title !== null) writeText(bitmap, bold, title, { x: MARGIN, baseline, width });
+    else {
+      const shown = readableName(name, domain, faceOf(plain).font.has);
+      writeText(bitmap, plain, shown, { x: MARGIN, baseline, width });
+    }
+  }
+}
+
+function writeTimes(bitmap: Bitmap, { span }: HeatmapPicture, width: number, colours: PictureColours): void {
+  const pen: Pen = { weight: 'medium', size: 12, colour: colours.muted };
+  for (const { value, label } of timeTicks(span, 14)) {
+    const x = LABELS + Math.round(((value - span.from) / (span.to - span.from)) * width);
+    if (x + textWidth(pen, label) / 2 > bitmap.width - 4) continue;
+    fillRect(bitmap, x, HEAD - 8, 1, 6, colours.axis);
+    writeText(bitmap, pen, label, { x, baseline: HEAD - 14, align: 'middle' });
+  }
+}
+
+/** Every level with its colour, its mark and what it means. */
+function drawLegend(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureColours): void {
+  const pen: Pen = { weight: 'medium', size: 12.5, colour: colours.muted };
+  const [width, height] = [20, 16];
+  const baseline = bitmap.height - 24;
+  const top = baseline - Math.round((height + capHeightOf(pen)) / 2);
+  let x = MARGIN;
+  for (const [place, level] of CELL_LEVELS.entries()) {
+    const sample = drawCells({
+      columns: 1,
+      rows: 1,
+      cellWidth: width,
+      cellHeight: height,
+      gap: 0,
+      cells: Uint8Array.of(place),
+      ...paletteOf(picture),
+    });
+    copyPixels(bitmap, sample, width, x, top);
+    x += width + 7;
+    x += Math.ceil(writeText(bitmap, pen, WORDS[level], { x, baseline })) + 20;
+  }
+  const smallest = Math.min(CELL_WIDTHS[picture.window], heatmapField(picture).cellHeight);
+  if (smallest >= MARKED_FROM) return;
+  const note = colours === PICTURE_COLOURS.light ? 'darker is worse' : 'brighter is worse';
+  writeText(bitmap, pen, note, {
+    x: bitmap.width - MARGIN,
+    baseline,
+    align: 'right',
+    width: bitmap.width - MARGIN - x,
+  });
+}
+
+/** A number with commas, as in 1,200. */
+function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}

@@ -1,0 +1,24 @@
+/**
+ * A process that draws the cells of one heat map by WebGL: the field comes on standard input, its pixels go to
+ * standard output. A driver that crashes takes this process with it and nothing else. Ends with status 3 and a line on
+ * standard error where there is no WebGL.
+ */
+import { buffer } from 'node:stream/consumers';
+import { readField } from '../src/render/heatmap-process.ts';
+import { drawCellsByWebgl } from '../src/render/heatmap-webgl.ts';
+
+/** Codes of failed imports, and what they mean here. */
+const IMPORTS: Readonly<Record<string, string>> = {
+  ERR_MODULE_NOT_FOUND: 'node-canvas-webgl is not installed',
+  MODULE_NOT_FOUND: 'node-canvas-webgl is not built: npm run heatmap:webgl',
+};
+
+const field = readField(await buffer(process.stdin));
+try {
+  const { createCanvas } = await import('node-canvas-webgl');
+  process.stdout.write(drawCellsByWebgl(field, createCanvas));
+} catch (error) {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  process.stderr.write(`${IMPORTS[code] ?? message.split('\n')[0]}\n`);
+  process.exitCode = 3;
+}
