@@ -222,9 +222,9 @@ if (box !== null) {
 
   const ranges = document.querySelector('.ranges');
   let asked = 0;
-  const choose = async (link) => {
+  const choose = async (link, isQuiet = false) => {
     const mine = ++asked;
-    ranges.setAttribute('aria-busy', 'true');
+    if (!isQuiet) ranges.setAttribute('aria-busy', 'true');
     try {
       const answer = await fetch(`${box.dataset.from}?range=${link.dataset.range}`);
       if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
@@ -233,11 +233,11 @@ if (box !== null) {
       times = loaded;
       for (const other of ranges.querySelectorAll('a')) other.removeAttribute('aria-current');
       link.setAttribute('aria-current', 'true');
-      label.textContent = times.label;
+      if (label.textContent !== times.label) label.textContent = times.label;
       draw();
       fillTable();
     } catch {
-      if (mine === asked) label.textContent = box.dataset.problem;
+      if (mine === asked && !isQuiet) label.textContent = box.dataset.problem;
     } finally {
       if (mine === asked) ranges.removeAttribute('aria-busy');
     }
@@ -250,6 +250,17 @@ if (box !== null) {
     void choose(link);
   });
 
+  // A check has ended: what is shown grows with it, seldom enough for a service that is checked each second.
+  const EVERY_MS = 15_000;
+  let due = 0;
+  document.addEventListener('upbeat:news', ({ detail }) => {
+    if (due !== 0 || !(detail.checks?.length > 0)) return;
+    due = setTimeout(() => {
+      due = 0;
+      if (!document.hidden) void choose(ranges.querySelector('[aria-current]'), true);
+    }, EVERY_MS);
+  });
+
   draw();
   let width = plot.clientWidth;
   new ResizeObserver(() => {
@@ -259,3 +270,9 @@ if (box !== null) {
   }).observe(plot);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 }
+
+// ---- News.
+// The first check of all makes parts of the page that were not there.
+document.addEventListener('upbeat:news', ({ detail }) => {
+  if (detail.checks?.length > 0 && document.querySelector('[data-reload-at-check]') !== null) location.reload();
+});

@@ -20,7 +20,7 @@ export const englishServicePage = {
     silence: 'because no heartbeat came',
   } as Readonly<Record<'root' | 'health' | 'heartbeat' | 'silence', string>>,
   blocked: 'It keeps programs like ours out, or asks us to wait: that it answers is all we know.',
-  stale: (at: number) => say`The last check is old: ${age(at)}. The status may have changed since.`,
+  stale: (at: number) => say`The last check is old (${age(at)}). The status may have changed since.`,
   paused: 'Checks of this service are paused. What stands here is the last that is known.',
   selfReported: 'Reported by its owner, who has not shown control of the domain yet.',
   waiting: 'The first check is on its way. This page has more to show after it.',
@@ -38,7 +38,7 @@ export const englishServicePage = {
   /** Before {@link vendorPage} and what it says. */
   vendorBefore: 'Its',
   vendorUnread: 'There is a status page of its own, in a form that we do not read.',
-  vendorReadAt: (at: number) => say`Read ${age(at)}.`,
+  vendorReadAt: (at: number) => say`Read ${age(at)}`,
   itsIncident: 'Its incident',
   silentNow: (lasted: string) => `It has said nothing in the ${lasted} since our first failed check.`,
   spokeNow: (length: string, first: boolean) =>
@@ -183,7 +183,7 @@ export const englishServicePage = {
   backTo: (name: string) => `Back to ${name}`,
 
   dependencies: 'What it depends on',
-  reported: (at: number) => say`As it reported ${age(at)}.`,
+  reported: (at: number) => say`As it reported ${age(at)}`,
   noDependencies: 'It has not reported any yet.',
   dependency: 'Dependency',
   state: 'State',

@@ -17,7 +17,7 @@ export const germanServicePage: Words['page'] = {
   },
   blocked:
     'Der Dienst hält Programme wie unseres fern oder bittet uns zu warten: Wir wissen nur, dass er antwortet.',
-  stale: (at) => say`Die letzte Prüfung ist alt: ${age(at)}. Der Zustand kann sich seither geändert haben.`,
+  stale: (at) => say`Die letzte Prüfung ist alt (${age(at)}). Der Zustand kann sich seither geändert haben.`,
   paused: 'Die Prüfungen dieses Dienstes ruhen. Hier steht, was zuletzt bekannt war.',
   selfReported: 'Vom Betreiber selbst gemeldet; er hat noch nicht gezeigt, dass ihm die Domain gehört.',
   waiting: 'Die erste Prüfung steht bevor. Danach hat diese Seite mehr zu zeigen.',
@@ -34,9 +34,9 @@ export const germanServicePage: Words['page'] = {
   vendorPage: 'eigene Statusseite',
   vendorBefore: 'Seine',
   vendorUnread: 'Eine eigene Statusseite gibt es, in einer Form, die wir nicht lesen.',
-  vendorReadAt: (at) => say`Gelesen ${age(at)}.`,
+  vendorReadAt: (at) => say`Gelesen ${age(at)}`,
   itsIncident: 'Der Vorfall',
-  silentNow: (lasted) => `Sie schweigt seit unserer ersten fehlgeschlagenen Prüfung vor ${lasted}.`,
+  silentNow: (lasted) => `Seit unserer ersten fehlgeschlagenen Prüfung vor ${lasted} schweigt sie.`,
   spokeNow: (length, first) =>
     `Sie meldete diesen Ausfall ${length} ${first ? 'vor' : 'nach'} unserer ersten fehlgeschlagenen Prüfung.`,
   lagNone: (outages) =>
@@ -179,7 +179,7 @@ export const germanServicePage: Words['page'] = {
   backTo: (name) => `Zurück zu ${name}`,
 
   dependencies: 'Wovon der Dienst abhängt',
-  reported: (at) => say`Wie er es meldete, ${age(at)}.`,
+  reported: (at) => say`Wie er es meldete, ${age(at)}`,
   noDependencies: 'Er hat noch nichts davon gemeldet.',
   dependency: 'Abhängigkeit',
   state: 'Zustand',

@@ -1,0 +1,62 @@
+/**
+ * The page of a service in every state, light, dark and as a phone: axe finds nothing to mend, and no text of others
+ * becomes anything but text. `UPBEAT_PICTURES=FOLDER` keeps the screenshots, to be looked at.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import t from 'tap';
+import {
+  findFaults,
+  headingJumps,
+  NEEDS_BROWSER,
+  openPage,
+  overhangOf,
+  startBrowser,
+} from '../support/watched-page.ts';
+import { ODD_ID, startServiceWorld } from '../web/service-world.ts';
+
+const INCIDENT = `/status/hostile-example/incidents/${encodeURIComponent(ODD_ID)}`;
+const LOOKS: readonly [string, BrowserContextOptions, Readonly<Record<string, string>>][] = [
+  [
+    'light',
+    {},
+    {
+      down: '/status/pier-example',
+      unknown: '/status/newcomer-example',
+      heartbeat: '/status/shop-example',
+      hostile: '/status/hostile-example',
+    },
+  ],
+  ['dark', { colorScheme: 'dark' }, { slow: '/status/crawler-example', incident: INCIDENT }],
+  [
+    'phone',
+    { viewport: { width: 390, height: 844 } },
+    { stale: '/status/attic-example?lang=de', hostile: '/status/hostile-example' },
+  ],
+];
+
+t.test('it shows a service to everybody, in any state', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
+  const world = await startServiceWorld();
+  let browser: Browser | undefined;
+  t.teardown(async () => {
+    await browser?.close();
+    await world.close();
+  });
+  browser = await startBrowser();
+  const pictures = process.env.UPBEAT_PICTURES;
+  if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
+  for (const [look, options, pages] of LOOKS) {
+    const { page, complaints, close } = await openPage(browser, options);
+    for (const [name, path] of Object.entries(pages)) {
+      await page.goto(world.origin + path, { waitUntil: 'load' });
+      if (pictures !== undefined)
+        await page.screenshot({ path: join(pictures, `service-${name}-${look}.png`), fullPage: true });
+      t.same(await findFaults(page), [], `${name} ${look}`);
+      t.equal(await overhangOf(page), 0, `${name} ${look}: nothing hangs over the edge`);
+      t.same(await headingJumps(page), [], `${name} ${look}: headings leave no level out`);
+    }
+    t.same(complaints, [], look);
+    await close();
+  }
+});
