@@ -5,10 +5,10 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { type Board, type BoardEntry, NO_FILTER, readBoard } from './home-board.ts';
 import type { Language } from './language/language.ts';
-import { age, type Phrase, say, time } from './language/phrase.ts';
+import { age, lasting, type Phrase, say, time } from './language/phrase.ts';
 import type { LiveBoard } from './live/live-board.ts';
 import { type News, pillMarkup } from './live/live-news.ts';
-import { sayVerdict } from './verdict.ts';
+import { sayReason } from './verdict.ts';
 import type { RenderPart } from './views.ts';
 
 /** Rows that the list of what is down or slow shows at most; the rest is counted. */
@@ -31,7 +31,11 @@ export function viewTroubled({ troubled }: Board, language: Language) {
       page,
       status: current.status,
       pill: pillMarkup(current.status, words.status[current.status]),
-      verdict: sayVerdict(current, language),
+      reason: sayReason(current, language),
+      since:
+        current.since === null
+          ? []
+          : say`${words.home.began(time(current.since))}, ${words.home.lasting(lasting(current.since))}`,
     })),
     more:
       troubled.length > TROUBLED_SHOWN

@@ -7,7 +7,7 @@ import { CATEGORIES, isCategory } from '../domain/category.ts';
 import type { Incident } from '../domain/incident.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 import type { AssetAddresses } from './assets.ts';
-import { type BoardFilter, readBoard } from './home-board.ts';
+import { type Board, type BoardFilter, readBoard } from './home-board.ts';
 import { viewMonitor, viewTroubled } from './home-news.ts';
 import { chooseLanguage, type Language } from './language/language.ts';
 import { lasting, time } from './language/phrase.ts';
@@ -28,6 +28,8 @@ const QUERY = {
   status: wordParameter(['', ...SERVICE_STATUSES], 'Only services with this status.', ''),
 };
 const INCIDENTS_SHOWN = 6;
+/** Of more incidents those are shown that say something new. */
+const INCIDENTS_READ = 30;
 
 /** The route. */
 export function homePage(render: RenderPage, sources: HomeSources): Route {
@@ -41,7 +43,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
       const isAll = filter.text === '' && filter.category === '' && filter.status === '';
       // Who searches wants a service, not the news.
       const incidents = isAll
-        ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_SHOWN, offset: 0 })
+        ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_READ, offset: 0 })
         : [];
       // Read together, without a pause: a page knows up to which change it is true.
       const position = board.position();
@@ -62,12 +64,15 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
         total: shown.total,
         troubled: viewTroubled(shown, language),
         monitor: viewMonitor(sources, language),
-        incidents: incidents.flatMap((incident) => {
-          const service = directory.byId(incident.serviceId);
-          if (service === null) return [];
-          const { name } = viewIncidentService(service);
-          return [{ ...viewIncident(incident, name, language), page: directory.pageName(service) }];
-        }),
+        incidents: incidents
+          .filter((incident) => !isToldAbove(incident, shown))
+          .slice(0, INCIDENTS_SHOWN)
+          .flatMap((incident) => {
+            const service = directory.byId(incident.serviceId);
+            if (service === null) return [];
+            const { name } = viewIncidentService(service);
+            return [{ ...viewIncident(incident, name, language), page: directory.pageName(service) }];
+          }),
         live: { of: null, at: position },
         scripts: [assets.searchScript],
       });
@@ -83,6 +88,11 @@ function readFilter(query: string): BoardFilter {
     category: isCategory(wanted) ? wanted : '',
     status: SERVICE_STATUSES.find((word: ServiceStatus) => word === status) ?? '',
   };
+}
+
+/** What our checks see now stands in the list of what is down or slow, with its reason. */
+function isToldAbove({ source, resolvedAt, serviceId }: Incident, { troubled }: Board): boolean {
+  return source === 'own' && resolvedAt === null && troubled.some(({ service }) => service.id === serviceId);
 }
 
 /** An incident as a row; a title that begins with the service's name does not name it twice. */

@@ -3,16 +3,26 @@ import type { CurrentStatus } from '../domain/current.ts';
 import type { Language } from './language/language.ts';
 import { lasting, type Phrase, time } from './language/phrase.ts';
 
-/** Since when and why, without the name of the service: `is down since ...: HTTP 503.` */
-export function sayVerdict({ status, since, latest }: CurrentStatus, { words, formats }: Language): Phrase {
-  const { service } = words;
+/** Since when and why, without the name of the service: `is down since ...: answered with status 503.` */
+export function sayVerdict(current: CurrentStatus, language: Language): Phrase {
+  const { status, since, latest } = current;
+  const { service } = language.words;
   if (status === 'unknown' || since === null || latest === null) return [service.notChecked];
   const lasted = lasting(since);
   if (status === 'up') return service.up(time(since), lasted);
-  if (status === 'slow') {
-    const took = latest.responseTimeMs === null ? null : formats.milliseconds(latest.responseTimeMs);
-    return service.slow(time(since), lasted, took);
-  }
-  const told = latest.failure === null ? null : service.failure(latest.failure);
-  return service.down(time(since), lasted, latest.source === 'silence' ? service.noHeartbeat : told);
+  const why = sayReason(current, language);
+  return status === 'slow' ? service.slow(time(since), lasted, why) : service.down(time(since), lasted, why);
+}
+
+/** Why it is down or slow, as the end of a sentence; null: it is neither, or nothing more is known. */
+export function sayReason({ status, latest }: CurrentStatus, { words, formats }: Language): string | null {
+  const { service } = words;
+  if (latest === null) return null;
+  if (status === 'slow')
+    return latest.responseTimeMs === null
+      ? null
+      : service.slowAnswer(formats.milliseconds(latest.responseTimeMs));
+  if (status !== 'down') return null;
+  if (latest.source === 'silence') return service.noHeartbeat;
+  return latest.failure === null ? null : service.failure(latest.failure);
 }

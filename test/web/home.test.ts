@@ -108,6 +108,27 @@ t.test('it names a service once in the title of its incident', async (t) => {
   t.match(text, 'lasted 1 min');
 });
 
+t.test('it tells what goes on now once, with its reason, and news beside it', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' }), service(2, 'bank')] });
+  t.teardown(world.close);
+  const failure = { class: 'status', phase: 'first_byte', detail: 'answered with status 503' } as const;
+  await world.status.put([
+    current(1, check(NOW, { status: 'down', statusCode: 503, failure })),
+    current(2, check(NOW, { status: 'slow', responseTimeMs: 4_210 })),
+  ]);
+  world.incidents.push(
+    incident('own-1', 1),
+    incident('vendor-1', 1, { source: 'vendor', title: 'Elevated error rates' }),
+  );
+  const { text } = await world.get('/');
+  t.match(text, 'Shop</a>: answered with status 503<');
+  t.match(text, 'BANK</a>: the last answer took 4,210 ms<');
+  t.notMatch(text, 'Shop</a> is not reachable');
+  t.match(text, 'Shop</a>: Elevated error rates<');
+  const german = await world.get('/?lang=de');
+  t.match(german.text, 'Shop</a>: Antwort mit Status 503<');
+});
+
 t.test('it speaks German to who wants it, and keeps the choice', async (t) => {
   const world = await startApi({ services: [service(1, 'a')] });
   t.teardown(world.close);

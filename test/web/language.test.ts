@@ -1,7 +1,10 @@
 /** The language of pages: who gets which, that none lacks a word, and what stands inside sentences. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { createFormats } from '../../src/web/language/formats.ts';
+import { germanFailure } from '../../src/web/language/german-failures.ts';
 import {
   chooseLanguage,
   LANGUAGE_CODES,
@@ -10,6 +13,7 @@ import {
 } from '../../src/web/language/language.ts';
 import { age, asMarkup, asText, escapeMarkup, say, time } from '../../src/web/language/phrase.ts';
 
+const SOURCE = join(import.meta.dirname, '../../src/');
 const NOW = Date.UTC(2026, 10, 20, 10, 2);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -84,6 +88,36 @@ t.test('it escapes what stands in a sentence, and makes times readable by progra
     ].join(''),
   );
   t.equal(asText(phrase, EN, NOW), `since 20 Nov 2026, 10:00 UTC: <b>&"' (${ago}) 3`);
+});
+
+t.test('it says in German why a check failed, for every sentence that our own code has', async (t) => {
+  const sources = ['outbound/fault.ts', 'outbound/outbound.ts', 'probe/answer-rules.ts', 'outbound/ask.ts'];
+  const text = sources.map((name) => readFileSync(`${SOURCE}${name}`, 'utf8')).join('\n');
+  const quoted = text.matchAll(
+    /(?:['`])((?:the|our|an|no|more than|answered) (?:[^'`\n]*(?:certificate|name|connection|body|headers|answer|TLS|redirects|status)[^'`\n]*))(?:['`])/g,
+  );
+  const sentences = [...quoted].map(([, sentence = '']) => sentence.replace(/\$\{[^}]*\}/g, '7'));
+  t.ok(sentences.length > 25, `${sentences.length} were found`);
+  const details = sentences.flatMap((sentence) =>
+    [
+      'the name was not resolved',
+      'no connection',
+      'no TLS handshake',
+      'no answer',
+      'the body did not end',
+    ].includes(sentence)
+      ? [`${sentence} within 7 ms`]
+      : sentence === 'the connection 7 without an answer'
+        ? ['the connection was reset without an answer', 'the connection was closed without an answer']
+        : [sentence],
+  );
+  for (const detail of details)
+    t.notMatch(germanFailure({ class: 'timeout', detail }), /keine Antwort innerhalb der Frist/, detail);
+  t.equal(
+    germanFailure({ class: 'body', detail: 'degraded' }),
+    'der eigene Bericht meldet eine Störung (degraded)',
+  );
+  t.equal(germanFailure({ class: 'tls', detail: '' }), 'keine sichere Verbindung möglich');
 });
 
 t.test('it lets no markup through, whatever the text', async () => {

@@ -8,12 +8,13 @@ export const englishService = {
   /** Behind the service's name. `lasted` is the time since then, shown as a length. */
   notChecked: 'has not been checked yet.',
   up: (since: Moment, lasted: Moment) => say`is operational since ${since} (${lasted}).`,
-  slow: (since: Moment, lasted: Moment, took: string | null) =>
-    say`is slow since ${since} (${lasted})${took === null ? '' : `: the last answer took ${took}`}.`,
+  slow: (since: Moment, lasted: Moment, why: string | null) =>
+    say`is slow since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   down: (since: Moment, lasted: Moment, why: string | null) =>
     say`is down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'no heartbeat arrived',
   failure: ({ detail }: Failure): string => detail,
+  slowAnswer: (took: string) => `the last answer took ${took}`,
   /** Completes "The vendor's own status page ...". */
   vendor: {
     unknown: 'has not been read yet',
