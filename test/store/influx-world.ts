@@ -18,6 +18,7 @@ export interface OpenOptions {
   readonly settings: InfluxSettings;
   readonly dataDir: string;
   readonly spoolBytes?: number;
+  readonly timeoutMs?: number;
 }
 
 /** Opens the store; every service has a name that must be escaped. */
@@ -37,7 +38,7 @@ export function settingsOf(url: string, bucket: string, more: Partial<InfluxSett
 
 /** Waits for a condition; throws after a time that no machine needs. */
 export async function until(condition: () => boolean | Promise<boolean>, what = 'it'): Promise<void> {
-  for (const deadline = performance.now() + 45_000; !(await condition()); ) {
+  for (const deadline = performance.now() + 90_000; !(await condition()); ) {
     if (performance.now() > deadline) throw new Error(`${what} did not happen`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import type { SmallDisk } from './small-disk.ts';
 
 /** A server. */
 export interface TestServer {
@@ -20,6 +21,8 @@ export interface ServerOptions {
   readonly folder: string;
   /** Default: any free port. */
   readonly port?: number;
+  /** A disk at the folder `points` in `folder`, where it keeps its points. */
+  readonly disk?: SmallDisk;
 }
 
 const READY_MS = 60_000;
@@ -27,17 +30,19 @@ const READY_MS = 60_000;
 /** Starts InfluxDB 1.6; it is ended after the test. With `user`, only that one may come in, with the password `secret`. */
 export async function startInflux(
   t: Test,
-  { folder, port }: ServerOptions,
+  { folder, port, disk }: ServerOptions,
   user?: string,
 ): Promise<TestServer> {
   const [http, rpc] = [port ?? (await freePort()), await freePort()];
-  mkdirSync(folder, { recursive: true });
-  const server = start(t, 'influxd', ['-pidfile', join(folder, 'pid')], http, {
+  const points = join(folder, 'points');
+  mkdirSync(points, { recursive: true });
+  const [program = '', ...args] = [...(disk?.enter ?? []), 'influxd', '-pidfile', join(folder, 'pid')];
+  const server = start(t, program, args, http, {
     INFLUXDB_HTTP_BIND_ADDRESS: `127.0.0.1:${http}`,
     INFLUXDB_BIND_ADDRESS: `127.0.0.1:${rpc}`,
     INFLUXDB_META_DIR: join(folder, 'meta'),
-    INFLUXDB_DATA_DIR: join(folder, 'data'),
-    INFLUXDB_DATA_WAL_DIR: join(folder, 'wal'),
+    INFLUXDB_DATA_DIR: join(points, 'data'),
+    INFLUXDB_DATA_WAL_DIR: join(points, 'wal'),
     INFLUXDB_REPORTING_DISABLED: 'true',
     INFLUXDB_HTTP_LOG_ENABLED: 'false',
     INFLUXDB_MONITOR_STORE_ENABLED: 'false',
@@ -108,7 +113,10 @@ function start(
   return { url: `http://127.0.0.1:${port}`, process: child, stop };
 }
 
-async function untilAnswers({ url, process: child }: TestServer, path: string): Promise<void> {
+async function untilAnswers(
+  { url, process: child }: Pick<TestServer, 'url' | 'process'>,
+  path: string,
+): Promise<void> {
   for (const deadline = performance.now() + READY_MS; performance.now() < deadline; ) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
     const response = await fetch(url + path).catch(() => null);

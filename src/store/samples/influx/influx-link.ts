@@ -40,11 +40,11 @@ const GZIP_BYTES = 1_000;
 /** InfluxDB 1 answers 400 for points that it drops, InfluxDB 2 422; both 413 for too many. */
 const REFUSALS = [400, 413, 422];
 
-/** Opens a link; nothing is asked of the server yet. */
-export function openInfluxLink(settings: InfluxSettings): InfluxLink {
+/** Opens a link; nothing is asked of the server yet. A request that gets no answer for `timeoutMs` has failed. */
+export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS): InfluxLink {
   const { url, bucket, org, api } = settings;
   const headers = authorizationOf(settings);
-  const client = new InfluxDB({ url, timeout: TIMEOUT_MS, headers });
+  const client = new InfluxDB({ url, timeout: timeoutMs, headers });
   // On one machine, packing costs more than what it saves.
   const gzipThreshold = isLoopback(url) ? Number.MAX_SAFE_INTEGER : GZIP_BYTES;
   return {
@@ -75,7 +75,7 @@ export function openInfluxLink(settings: InfluxSettings): InfluxLink {
           method: 'POST',
           headers,
           body,
-          signal: AbortSignal.timeout(TIMEOUT_MS),
+          signal: AbortSignal.timeout(timeoutMs),
         });
       } catch (error) {
         throw new InfluxError('samples_away', `InfluxDB does not answer: ${reasonOf(error)}`);

@@ -20,6 +20,8 @@ export interface InfluxSamplesOptions {
   readonly dataDir: string;
   /** Most bytes of the spool; default 1 GiB. */
   readonly spoolBytes?: number;
+  /** A request that gets no answer for so long has failed, milliseconds; default 10 s. */
+  readonly timeoutMs?: number;
   /** Names of a service, for the tags; null: it is not known. */
   readonly labelsOf: (serviceId: number) => Pick<ServiceLabels, 'slug' | 'category'> | null;
   /** Updates of incidents older than this are not written, milliseconds; default 90 days. */
@@ -50,8 +52,8 @@ const NO_STATE: InfluxWriterState = { pending: 0, spoolBytes: 0, problem: null, 
 /** Opens the store. The server may be away: samples wait in the spool until it is there. */
 export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
   const { settings, dataDir, spoolBytes = SPOOL_BYTES, retentionMs = RETENTION_MS } = options;
-  const { labelsOf, log, onEnd } = options;
-  const data: InfluxThreadData = { settings, dataDir, spoolBytes };
+  const { timeoutMs, labelsOf, log, onEnd } = options;
+  const data: InfluxThreadData = { settings, dataDir, spoolBytes, timeoutMs };
   const thread = startThread<InfluxMethods>(ENTRY, data, (reason) => {
     log.error({ problem: reason.message }, 'the thread that writes to InfluxDB has ended');
     onEnd?.(reason);
@@ -146,7 +148,7 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     async close() {
       clearInterval(look);
       await sendFirst();
-      await thread.call('close', []);
+      note(await thread.call('close', []));
       await thread.terminate();
     },
   };

@@ -14,6 +14,8 @@ export interface InfluxThreadData {
   readonly settings: InfluxSettings;
   readonly dataDir: string;
   readonly spoolBytes: number;
+  /** Of a request, milliseconds; undefined: the link's own. */
+  readonly timeoutMs: number | undefined;
 }
 
 /** The thread's methods. */
@@ -29,12 +31,17 @@ export type InfluxMethods = {
   readonly flush: () => Promise<InfluxWriterState>;
   readonly query: (query: SampleQuery) => Promise<Bucket[]>;
   readonly newest: (serviceId: number, limit: number) => Promise<Sample[]>;
-  readonly close: () => Promise<void>;
+  readonly close: () => Promise<InfluxWriterState>;
 };
 
 /** Opens the spool and makes the methods. */
-export function createInfluxMethods({ settings, dataDir, spoolBytes }: InfluxThreadData): InfluxMethods {
-  const link = openInfluxLink(settings);
+export function createInfluxMethods({
+  settings,
+  dataDir,
+  spoolBytes,
+  timeoutMs,
+}: InfluxThreadData): InfluxMethods {
+  const link = openInfluxLink(settings, timeoutMs);
   const writer = createInfluxWriter(link, openSpool(dataDir, spoolBytes), systemClock);
   const lines = createLineWriter();
   return {
@@ -62,8 +69,9 @@ export function createInfluxMethods({ settings, dataDir, spoolBytes }: InfluxThr
       return await queryNewest(link, serviceId, limit);
     },
     async close() {
-      await writer.close();
+      const state = await writer.close();
       await link.close();
+      return state;
     },
   };
 }

@@ -27,14 +27,16 @@ export interface InfluxWriter {
   /** Resolves when everything appended before is at the server or in the spool. */
   flush(): Promise<void>;
   state(): InfluxWriterState;
-  /** Flushes and ends; the spool stays for the next start. */
-  close(): Promise<void>;
+  /** Flushes and ends; the spool stays for the next start. How it was at the end. */
+  close(): Promise<InfluxWriterState>;
 }
 
 /** Lines of a request. */
 const MOST_LINES = 5_000;
 /** Lines in memory that make those wait who bring more. */
 const MOST_GATHERED = 4 * MOST_LINES;
+/** Lines in memory where the disk takes none; of more, the oldest are given up. */
+const MOST_STUCK = 50_000;
 /** Lines gathered for this long go together. */
 const GATHER_MS = 250;
 const FIRST_WAIT_MS = 1_000;
@@ -53,6 +55,8 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   let refusal: string | null = null;
   let waitMs = FIRST_WAIT_MS;
   let closed = false;
+  /** The server is away and the disk takes nothing: lines wait in memory. */
+  let stuck = false;
   const roomSeekers: (() => void)[] = [];
 
   /** Sends or spools what is gathered; one request at a time. */
@@ -60,7 +64,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
     while (sending !== null) await sending;
     cancelGather?.();
     cancelGather = null;
-    while (gathered.length > 0) {
+    while (gathered.length > 0 && !stuck) {
       const lines = gathered.slice(0, MOST_LINES);
       gathered = gathered.slice(MOST_LINES);
       if (gathered.length < MOST_GATHERED) for (const resolve of roomSeekers.splice(0)) resolve();
@@ -71,15 +75,28 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
         sending = null;
       }
     }
+    // Nobody is to wait for a disk.
+    if (stuck) for (const resolve of roomSeekers.splice(0)) resolve();
+    boundGathered();
   };
 
+  /** Puts lines on disk; where that is not possible they stay in memory, before all others. */
   const keep = async (lines: readonly string[]): Promise<void> => {
     try {
       spool.put(lines);
     } catch (error) {
       problem = `samples cannot be kept on disk: ${(error as Error).message}`;
-      refused += lines.length;
+      gathered = [...lines, ...gathered];
+      stuck = true;
+      if (cancelPump === null) pumpAfter(waitMs);
     }
+  };
+
+  const boundGathered = (): void => {
+    const excess = gathered.length - MOST_STUCK;
+    if (!stuck || excess <= 0) return;
+    refused += excess;
+    gathered = gathered.slice(excess);
   };
 
   const send = async (lines: readonly string[]): Promise<void> => {
@@ -103,34 +120,57 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
 
   const pumpAfter = (ms: number): void => {
     cancelPump?.();
-    cancelPump = closed ? null : clock.after(ms, () => void pump());
+    cancelPump = closed
+      ? null
+      : clock.after(ms, () => {
+          pump().catch((error: Error) => {
+            problem = `the spool cannot be read: ${error.message}`;
+            pumpAfter(LONGEST_WAIT_MS);
+          });
+        });
   };
 
-  /** One batch of the spool, and the next one after a pause. */
+  /** One batch of the spool, and the next one after a pause; what no disk took comes after them. */
   const pump = async (): Promise<void> => {
     cancelPump = null;
     while (sending !== null) await sending;
+    if (closed) return;
     const batch = spool.first();
-    if (batch === null || closed) return;
+    if (batch === null) {
+      stuck = false;
+      await ship();
+      return;
+    }
     sending = (async () => {
       const outcome = await link.send(batch.lines);
       if (outcome.kind === 'away') {
         problem = outcome.problem;
         waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
-        pumpAfter(waitMs);
-        return;
+      } else {
+        waitMs = FIRST_WAIT_MS;
+        note(outcome, batch.lines.length);
+        spool.removeFirst();
       }
-      waitMs = FIRST_WAIT_MS;
-      note(outcome, batch.lines.length);
-      spool.remove(batch.seq);
-      pumpAfter(SPOOL_PAUSE_MS);
+      pumpAfter(outcome.kind === 'away' ? waitMs : SPOOL_PAUSE_MS);
     })();
     try {
       await sending;
     } finally {
       sending = null;
     }
+    // There may be room on the disk again.
+    if (!stuck) return;
+    stuck = false;
+    await ship();
   };
+
+  const state = (): InfluxWriterState => ({
+    pending: gathered.length + spool.samples,
+    spoolBytes: spool.bytes,
+    problem,
+    lost: refused + spool.dropped,
+    refusal,
+  });
 
   pumpAfter(0);
   return {
@@ -140,24 +180,23 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       else cancelGather ??= clock.after(GATHER_MS, () => void ship());
     },
     room: () =>
-      gathered.length < MOST_GATHERED
+      gathered.length < MOST_GATHERED || stuck
         ? Promise.resolve()
         : new Promise<void>((resolve) => roomSeekers.push(resolve)),
     flush: ship,
-    state: () => ({
-      pending: gathered.length + spool.samples,
-      spoolBytes: spool.bytes,
-      problem,
-      lost: refused + spool.dropped,
-      refusal,
-    }),
+    state,
     async close() {
       await ship();
       closed = true;
       cancelPump?.();
       cancelGather?.();
       while (sending !== null) await sending;
+      // What neither the server nor the disk took ends here.
+      refused += gathered.length;
+      gathered = [];
+      const last = state();
       spool.close();
+      return last;
     },
   };
 }

@@ -20,7 +20,8 @@ export interface Spool {
   put(lines: readonly string[]): void;
   /** The oldest batch; null: the spool is empty. */
   first(): SpooledBatch | null;
-  remove(seq: number): void;
+  /** The oldest batch has arrived. Never throws: what a full disk does not let go is not given out again. */
+  removeFirst(): void;
   /** Samples that wait. */
   readonly samples: number;
   readonly bytes: number;
@@ -28,6 +29,9 @@ export interface Spool {
   readonly dropped: number;
   close(): void;
 }
+
+/** Pages of 4 KiB that an empty spool may keep. */
+const MOST_EMPTY_PAGES = 256;
 
 /** Opens the spool of a data directory. `maxBytes` bounds what waits, compressed. */
 export function openSpool(dataDir: string, maxBytes: number): Spool {
@@ -46,38 +50,45 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
   );
   const insert = database.prepare('INSERT INTO batches (samples, lines) VALUES (?, ?)');
   const oldest = database.prepare(
-    'SELECT seq, samples, length(lines) AS bytes, lines FROM batches ORDER BY seq LIMIT 1',
+    'SELECT seq, samples, length(lines) AS bytes, lines FROM batches WHERE seq > ? ORDER BY seq LIMIT 1',
   );
-  const remove = database.prepare(
-    'DELETE FROM batches WHERE seq = ? RETURNING samples, length(lines) AS bytes',
-  );
+  const remove = database.prepare('DELETE FROM batches WHERE seq <= ?');
+  const pages = database.prepare('SELECT page_count AS count FROM pragma_page_count()');
   const sum = sums.get() ?? {};
   let samples = Number(sum.samples);
   let bytes = Number(sum.bytes);
   let dropped = 0;
+  /** Batches up to here are done with, though the disk may not have let them go. */
+  let doneUpTo = 0;
 
-  const removeBatch = (seq: number): number => {
-    const row = remove.get(seq);
+  const takeFirst = (): number => {
+    const row = oldest.get(doneUpTo);
     if (row === undefined) return 0;
+    doneUpTo = Number(row.seq);
     samples -= Number(row.samples);
     bytes -= Number(row.bytes);
     return Number(row.samples);
+  };
+
+  /** A long absence of the server must not cost the disk for ever. */
+  const shrink = (): void => {
+    if (samples > 0 || Number(pages.get()?.count) < MOST_EMPTY_PAGES) return;
+    database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
   };
 
   return {
     put(lines) {
       const packed = deflateRawSync(lines.join('\n'), { level: 1 });
       while (samples > 0 && bytes + packed.length > maxBytes) {
-        const first = oldest.get();
-        if (first === undefined) break;
-        dropped += removeBatch(Number(first.seq));
+        dropped += takeFirst();
+        remove.run(doneUpTo);
       }
       insert.run(lines.length, packed);
       samples += lines.length;
       bytes += packed.length;
     },
     first() {
-      const row = oldest.get();
+      const row = oldest.get(doneUpTo);
       if (row === undefined) return null;
       return {
         seq: Number(row.seq),
@@ -86,7 +97,15 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
           .split('\n'),
       };
     },
-    remove: (seq) => void removeBatch(seq),
+    removeFirst() {
+      takeFirst();
+      try {
+        remove.run(doneUpTo);
+        shrink();
+      } catch {
+        // They go with the next that can be removed; a restart before that sends them again, which stores them once.
+      }
+    },
     get samples() {
       return samples;
     },

@@ -1,0 +1,43 @@
+/** A disk of a few megabytes at a folder, seen by the programs that are started on it, so that it can be full. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import type { Test } from 'tap';
+
+/** The disk. */
+export interface SmallDisk {
+  /** Its folder as it is seen from here; `folder` itself is empty here. */
+  readonly seenAt: string;
+  /** What starts a program that has the disk at its folder. */
+  readonly enter: readonly string[];
+}
+
+/** Makes a disk at `folder`, which goes after the test; null: the system does not let us. */
+export async function makeSmallDisk(t: Test, folder: string, bytes: number): Promise<SmallDisk | null> {
+  mkdirSync(folder, { recursive: true });
+  const mount = `mount -t tmpfs -o size=${bytes} tmpfs "$0" && echo ready && exec sleep 600`;
+  for (const [apart, enter] of [
+    [['-m'], ['-m']],
+    [['-rUm'], ['-U', '--preserve-credentials', '-m']],
+  ] as const) {
+    // A namespace of its own: nothing stays mounted, whatever becomes of the test.
+    const holder = spawn('unshare', [...apart, 'sh', '-c', mount, folder], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const ended = Promise.race([once(holder, 'exit'), once(holder, 'error')]);
+    const isReady = await Promise.race([
+      once(holder.stdout, 'data').then(() => true),
+      ended.then(() => false),
+    ]);
+    if (!isReady) continue;
+    t.teardown(async () => {
+      holder.kill('SIGKILL');
+      await ended;
+    });
+    return {
+      seenAt: `/proc/${holder.pid}/root${folder}`,
+      enter: ['nsenter', '-t', String(holder.pid), ...enter],
+    };
+  }
+  return null;
+}

@@ -1,0 +1,81 @@
+/** A proxy of TCP before a server of loopback, which makes its road slow or loses its answers. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
+import type { Test } from 'tap';
+
+/** The road; a test changes it at any time. */
+export interface TcpProxy {
+  readonly url: string;
+  /** Most bytes a second towards the server; null: as fast as it goes. */
+  bytesPerSecond: number | null;
+  /** The connection ends as soon as the server begins to answer. */
+  losesAnswers: boolean;
+  /** Answers that were lost. */
+  readonly lost: number;
+}
+
+const TICK_MS = 20;
+
+/** Starts a proxy before `url`; it is closed after the test. */
+export async function startTcpProxy(t: Test, url: string): Promise<TcpProxy> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let lost = 0;
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.pipe(slowDown()).pipe(upstream);
+    upstream.on('data', (chunk) => {
+      if (!proxy.losesAnswers) {
+        client.write(chunk);
+        return;
+      }
+      lost++;
+      client.destroy();
+    });
+  });
+
+  const slowDown = () =>
+    new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        const forward = (at: number): void => {
+          const { bytesPerSecond } = proxy;
+          if (bytesPerSecond === null) {
+            done(null, chunk.subarray(at));
+            return;
+          }
+          const end = at + Math.max(1, Math.floor((bytesPerSecond * TICK_MS) / 1_000));
+          this.push(chunk.subarray(at, end));
+          if (end >= chunk.length) setTimeout(done, TICK_MS);
+          else setTimeout(forward, TICK_MS, end);
+        };
+        forward(0);
+      },
+    });
+
+  const proxy = {
+    url: '',
+    bytesPerSecond: null as number | null,
+    losesAnswers: false,
+    get lost() {
+      return lost;
+    },
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.teardown(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return proxy;
+}
