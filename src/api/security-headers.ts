@@ -12,6 +12,17 @@ export const DATA_HEADERS: Readonly<Record<string, string>> = {
 /** No type is guessed from content, whatever the answer is. */
 export const NO_SNIFFING: Readonly<Record<string, string>> = { 'X-Content-Type-Options': 'nosniff' };
 
+/**
+ * The guards of an answer by what it says already: a policy of its own stands, and whatever it forgets to say of
+ * frames is forbidden. `type` is its media type.
+ */
+export function guardsOf(policy: string | undefined, type: string): Readonly<Record<string, string>> | null {
+  if (policy === undefined) return type.startsWith('image/') ? PICTURE_HEADERS : DATA_HEADERS;
+  return policy.includes('frame-ancestors') ? null : FRAMELESS;
+}
+
+const FRAMELESS = { 'X-Frame-Options': 'DENY' };
+
 /** A page of this site: scripts, styles and pictures of its own alone, in nobody's frame. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': policy('nobody', "'self'"),
@@ -28,14 +39,12 @@ export const EMBED_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A picture that a stranger has uploaded. Opened by itself it is a document of our origin: `sandbox` takes that origin
- * from it, in case a browser should find a page in it.
+ * Every picture, those that strangers have uploaded among them. Opened by itself it is a document of our origin:
+ * `sandbox` takes that origin from it, in case a browser should find a page in it. Browsers style what they show it in.
  */
 export const PICTURE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
-  'Cross-Origin-Resource-Policy': 'cross-origin',
-  ...NO_SNIFFING,
 };
 
 /** `active`: where forms may lead to and scripts may ask. */

@@ -11,7 +11,7 @@ import type { ApiAnswer, ApiRequest, Bucket, Route } from './exchange.ts';
 import { ApiError, PROBLEMS, problemBody } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import { requireJson } from './request-body.ts';
-import { DATA_HEADERS, NO_SNIFFING } from './security-headers.ts';
+import { guardsOf, NO_SNIFFING } from './security-headers.ts';
 
 /** The limiters of a bucket: without a key, and with one. */
 export interface BucketLimiters {
@@ -171,7 +171,8 @@ function complete(
   allowance: Allowance | null,
 ): ApiAnswer {
   const isReading = post === undefined && (request.method === 'GET' || request.method === 'HEAD');
-  const guards = answer.headers['Content-Security-Policy'] === undefined ? DATA_HEADERS : null;
+  const { 'Content-Security-Policy': policy, 'Content-Type': type = '' } = answer.headers;
+  const guards = guardsOf(policy, type);
   const headers: Record<string, string> = {
     ...(isReading ? CORS : {}),
     ...NO_SNIFFING,

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import type { ApiAnswer, ApiRequest, Route } from '../api/exchange.ts';
 import { OFFSET_PARAMETER, readParameters, wordParameter } from '../api/parameters.ts';
-import { EMBED_HEADERS, PICTURE_HEADERS } from '../api/security-headers.ts';
+import { EMBED_HEADERS } from '../api/security-headers.ts';
 import { lookAtPage, type PageLook, type PageLookSources } from '../api/status-page-look.ts';
 import { INCIDENT_FILTERS, logoPath, pageNotFound, readFilter } from '../api/status-page-routes.ts';
 import type { Incident } from '../domain/incident.ts';
@@ -196,7 +196,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         // Another picture has another address; an address without the mark is asked for again each time.
         const isMarked = new URLSearchParams(query).get('v') === logo.mark;
         const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
-        const headers = { 'Content-Type': logo.type, 'Cache-Control': age, ...PICTURE_HEADERS };
+        const headers = { 'Content-Type': logo.type, 'Cache-Control': age };
         return { status: 200, headers, body: logo.bytes, etag: `"${logo.mark}"` };
       },
     },

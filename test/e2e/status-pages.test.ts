@@ -215,7 +215,7 @@ t.test(
         page.on('response', async (response) => {
           bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
         });
-        await page.goto(siteUrl + path, { waitUntil: 'networkidle' });
+        await page.goto(siteUrl + path);
         page.removeAllListeners('response');
         await shoot(page, `${name}-${look}`);
         t.same(await findFaults(page), [], `${name} ${look}`);

@@ -1,0 +1,322 @@
+/**
+ * Markup planted in every text that strangers can write, and every page looked at in a real browser: no dialog opens,
+ * no policy is violated, nothing planted becomes an element. And every answer carries the headers of its kind.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { ConsoleMessage, Dialog, Page } from 'playwright-core';
+import t from 'tap';
+import { createApiKey } from '../../src/auth/api-keys.ts';
+import { createSessions } from '../../src/auth/sessions.ts';
+import { systemClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
+import { pngOf } from '../support/pictures.ts';
+import { install, type RunningProgram } from '../support/program.ts';
+
+/** Breaks out of attributes, titles and text areas, if it can; short enough for every field. */
+const EVIL = `"'></title><planted-x><img src=x onerror=alert(1)>`;
+/** The same in an address: what opens markup would be escaped by whoever writes one. */
+const EVIL_URL = `https://hooks.example/?"'><planted-x onclick=alert(1)>`;
+const PATIENCE_MS = 45_000;
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Plants through a second registry beside the running program; returns whose session it is. */
+async function plant(program: RunningProgram, folder: string, siteUrl: string): Promise<string> {
+  const registry = await openRegistry({ dataDir: join(folder, 'data'), clock: systemClock, log: silentLog });
+  const now = Date.now();
+  try {
+    const { id: accountId } = await registry.ensureAccount(EVIL, now);
+    const { key } = await createApiKey(registry, { account: EVIL, name: EVIL, expiresAt: null, now });
+    const beat = await fetch(`${siteUrl}/api/v1/heartbeat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        domain: 'shop.example.org',
+        status: 'slow',
+        checks: { [EVIL]: { status: 'down', latency: 5 } },
+      }),
+    });
+    if (beat.status !== 200) throw new Error(`the heartbeat was answered ${beat.status}`);
+    await registry.changeService('shop-example-org', { name: EVIL, publicDependencies: true });
+    await registry.addClaim(accountId, { domain: EVIL, kind: 'root', createdAt: now });
+    const secret = `whsec_${'A'.repeat(32)}`;
+    const hook = await registry.addWebhook({ accountId, url: EVIL_URL, secret, createdAt: now });
+    const delivery = { message: 'msg_1', type: EVIL, body: EVIL, now };
+    await registry.addDelivery(accountId, hook.id, delivery);
+    const states = await registry.loadServices();
+    const services = states.map(({ service }) => service.id);
+    const target = states.find(({ service }) => service.slug === 'target')?.service.id ?? 0;
+    const entry = { key: EVIL, title: EVIL, sourceUrl: EVIL_URL, components: [EVIL] };
+    const updates = [{ at: now - 60_000, status: 'investigating' as const, text: EVIL }];
+    await registry.putVendorReadings([
+      {
+        serviceId: target,
+        slug: 'target',
+        feed: 'https://vendor.example',
+        kind: 'rss',
+        document: 'd',
+        listsOnlyOpen: false,
+        readAt: now,
+        entries: [
+          {
+            ...entry,
+            kind: 'incident',
+            severity: 'major',
+            status: 'investigating',
+            startedAt: now - 60_000,
+            resolvedAt: null,
+            updates,
+          },
+          {
+            ...entry,
+            key: 'm',
+            kind: 'maintenance',
+            startsAt: now + 3_600_000,
+            endsAt: null,
+            state: 'planned',
+            updates,
+          },
+        ],
+      },
+    ]);
+    const groups = [{ name: EVIL, services }];
+    await registry.addPage({ accountId, slug: 'evil', title: EVIL, text: EVIL, groups, now });
+    const logo = { type: 'image/png', width: 64, height: 64, mark: 'abc', bytes: pngOf(64, 64) } as const;
+    await registry.putLogo(accountId, 'evil', logo, now);
+    const database = new DatabaseSync(join(folder, 'data', 'registry.sqlite'), { timeout: 5_000 });
+    database
+      .prepare('INSERT INTO account_notices (account_id, at, text) VALUES (?, ?, ?)')
+      .run(accountId, now, EVIL);
+    database.close();
+    await program.until<{ name: string }>(
+      '/api/v1/status/shop-example-org',
+      ({ name }) => name === EVIL,
+      PATIENCE_MS,
+    );
+    const { token } = await createSessions({ registry, clock: systemClock }).open(accountId);
+    return token;
+  } finally {
+    await registry.close();
+  }
+}
+
+/** What a visit must not leave behind. */
+interface Harm {
+  readonly path: string;
+  readonly what: string;
+}
+
+/** Looks at a page as a browser does; returns what is wrong, and the words that a reader sees. */
+async function visit(page: Page, siteUrl: string, path: string, search?: string) {
+  const harms: Harm[] = [];
+  const onDialog = async (dialog: Dialog) => {
+    harms.push({ path, what: `a dialog: ${dialog.message()}` });
+    await dialog.dismiss();
+  };
+  const onConsole = (message: ConsoleMessage) => {
+    if (/Content.Security.Policy/i.test(message.text())) harms.push({ path, what: message.text() });
+  };
+  page.on('dialog', onDialog);
+  page.on('console', onConsole);
+  await page.goto(siteUrl + path, { waitUntil: 'load' });
+  if (search !== undefined) {
+    await page.locator('input[type="search"]').pressSequentially(search);
+    await page.locator('.found li').first().waitFor();
+  }
+  const planted = (await page.evaluate(`(() => {
+    const all = [...document.getElementsByTagName('*')];
+    return all
+      .filter((element) => /planted/i.test(element.tagName) || element.getAttribute('src') === 'x'
+        || [...element.attributes].some(({ name }) => /^on/i.test(name)))
+      .map((element) => element.outerHTML.slice(0, 200));
+  })()`)) as string[];
+  for (const what of planted) harms.push({ path, what: `an element: ${what}` });
+  const words = (await page.evaluate(
+    `(document.body ?? document.documentElement).textContent + [...document.querySelectorAll('input, textarea')].map((field) => field.value).join(' ')`,
+  )) as string;
+  page.off('dialog', onDialog);
+  page.off('console', onConsole);
+  return { harms, words };
+}
+
+const PAGE = {
+  'content-security-policy': /^default-src 'none';.*script-src 'self';.*frame-ancestors 'none'$/,
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'strict-origin-when-cross-origin',
+};
+const DATA = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+};
+const EMBED = {
+  'content-security-policy': /^default-src 'none';.*form-action 'none';.*frame-ancestors \*$/,
+  'x-frame-options': null,
+  'x-content-type-options': 'nosniff',
+};
+const PICTURE = {
+  'content-security-policy': /^default-src 'none';.*; sandbox; frame-ancestors 'none'$/,
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+};
+
+/** A drawing of ours, which needs no style. */
+const DRAWING = { ...PICTURE, 'content-security-policy': "default-src 'none'; sandbox" };
+
+/** Every route with an address that it answers, and what its answer carries. */
+const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>> = {
+  '/': ['/', PAGE],
+  '/docs': ['/docs', PAGE],
+  '/status/:slug': ['/status/target-example', PAGE],
+  '/status/:slug/incidents/:id': ['/status/target-example/incidents/none', PAGE],
+  '/status/:slug/incidents.atom': ['/status/target-example/incidents.atom', DATA],
+  '/status/:slug/response-times.json': ['/status/target-example/response-times.json', DATA],
+  '/incidents.atom': ['/incidents.atom', DATA],
+  '/badges': ['/badges', PAGE],
+  '/badges/:slug': ['/badges/target-example', PAGE],
+  '/badges/:slug/picture': ['/badges/target-example/picture', PICTURE],
+  '/search.json': ['/search.json', DATA],
+  '/live': ['/live?of=nobody', DATA],
+  '/embed.js': ['/embed.js', DATA],
+  '/assets/:name': ['/assets/none.js', DATA],
+  '/p/:slug': ['/p/evil', PAGE],
+  '/p/:slug/embed': ['/p/evil/embed', EMBED],
+  '/p/:slug/logo': ['/p/evil/logo', PICTURE],
+  '/p/:slug.json': ['/p/evil.json', DATA],
+  '/p/:slug/incidents.atom': ['/p/evil/incidents.atom', DATA],
+  '/sign-in': ['/sign-in', PAGE],
+  '/sign-in/:provider': ['/sign-in/nobody', DATA],
+  '/sign-in/:provider/callback': ['/sign-in/nobody/callback', DATA],
+  '/sign-out': ['/sign-out', DATA],
+  '/dashboard': ['/dashboard', PAGE],
+  '/dashboard/services/:slug': ['/dashboard/services/shop-example-org', PAGE],
+  '/dashboard/webhooks': ['/dashboard/webhooks', PAGE],
+  '/dashboard/pages': ['/dashboard/pages', PAGE],
+  '/dashboard/pages/:slug': ['/dashboard/pages/evil', PAGE],
+  '/dashboard/keys': ['/dashboard/keys', DATA],
+  '/api/badge/:slug': ['/api/badge/target-example?format=svg', DRAWING],
+  '/api/v1/openapi.json': ['/api/v1/openapi.json', DATA],
+  '/api/v1/status/:slug': ['/api/v1/status/target', DATA],
+  '/api/v1/services': ['/api/v1/services', DATA],
+  '/api/v1/services/:slug/history': ['/api/v1/services/target/history', DATA],
+  '/api/v1/services/:slug/vendor': ['/api/v1/services/target/vendor', DATA],
+  '/api/v1/services/:slug/dependencies': ['/api/v1/services/shop-example-org/dependencies', DATA],
+  '/api/v1/incidents': ['/api/v1/incidents', DATA],
+  '/api/v1/incidents/:slug': ['/api/v1/incidents/target', DATA],
+  '/api/v1/incidents/:slug/:id': ['/api/v1/incidents/target/none', DATA],
+  '/api/v1/maintenance': ['/api/v1/maintenance', DATA],
+  '/api/v1/dependencies': ['/api/v1/dependencies', DATA],
+  '/api/v1/pages/:slug': ['/api/v1/pages/evil', DATA],
+  '/api/v1/events': ['/api/v1/events?slug=nobody', DATA],
+  '/api/v1/heartbeat': ['/api/v1/heartbeat', DATA],
+  '/healthz': ['/healthz', DATA],
+  '/readyz': ['/readyz', DATA],
+  '/metrics': ['/metrics', DATA],
+  unknown: ['/nothing/here', DATA],
+};
+
+t.test(
+  'it lets nothing that strangers write become more than text',
+  { ...NEEDS_BROWSER, timeout: 240_000 },
+  async (t) => {
+    const installation = await install([
+      { slug: 'target', name: EVIL, statusPage: { url: 'https://vendor.example', kind: 'custom' } },
+    ]);
+    t.teardown(() => installation.remove());
+    const program = await installation.start();
+    t.teardown(() => program.killHard());
+    const { siteUrl, folder } = installation;
+    const token = await plant(program, folder, siteUrl);
+    const cookie = `upbeat=${token}`;
+
+    await t.test('it sends the headers of its kind with every answer', async (t) => {
+      for (const [route, [path, wanted]] of Object.entries(HEADERS)) {
+        const response = await fetch(siteUrl + path, { headers: { cookie }, redirect: 'manual' });
+        await response.body?.cancel();
+        for (const [name, value] of Object.entries(wanted))
+          t.match({ [name]: response.headers.get(name) }, { [name]: value }, `${route}: ${name}`);
+      }
+    });
+
+    await t.test('it knows every route that there is', async (t) => {
+      const written = ['src/api', 'src/web'].flatMap((folder) =>
+        readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+          .filter((name) => name.endsWith('.ts'))
+          .flatMap((name) => [
+            ...readFileSync(join(ROOT, folder, name), 'utf8').matchAll(
+              /^ +(?:return \{ )?\{? ?path: '(\/[^']*)',/gm,
+            ),
+          ])
+          .map((found) => found[1] ?? ''),
+      );
+      t.ok(written.length > 30, `${written.length} routes`);
+      t.same(
+        written.filter((route) => !(route in HEADERS)),
+        [],
+      );
+    });
+
+    await t.test('it opens every page in a browser', async (t) => {
+      const browser = await launchBrowser();
+      t.teardown(() => browser.close());
+      const context = await browser.newContext();
+      context.setDefaultTimeout(PATIENCE_MS);
+      await context.addCookies([{ name: 'upbeat', value: token, url: siteUrl }]);
+      const page = await context.newPage();
+      const query = encodeURIComponent(EVIL);
+      const incidents = (await program.get('/api/v1/incidents/target')).body as {
+        incidents: { id: string }[];
+      };
+      const id = encodeURIComponent(incidents.incidents.find((one) => !one.id.startsWith('own'))?.id ?? '');
+      t.not(id, '');
+      /** Pages, and whether what was planted must be read there. */
+      const pages: readonly (readonly [path: string, shown: boolean])[] = [
+        ['/', true],
+        [`/?q=${query}`, true],
+        ['/status/target-example', true],
+        [`/status/target-example/incidents/${id}`, true],
+        ['/status/shop-example-org', true],
+        [`/status/${query}`, true],
+        [`/status/target-example/incidents/${query}`, false],
+        ['/badges', false],
+        ['/badges/target-example', true],
+        [`/badges/${query}`, false],
+        ['/docs', false],
+        ['/sign-in', false],
+        ['/dashboard', true],
+        ['/dashboard/services/shop-example-org', true],
+        ['/dashboard/webhooks', true],
+        ['/dashboard/pages', true],
+        [`/dashboard/pages/evil?q=${query}`, true],
+        ['/p/evil', true],
+        [`/p/evil?service=${query}`, true],
+        ['/p/evil/embed', true],
+        [`/p/${query}`, true],
+        [`/p/evil/embed?theme=${query}`, true],
+        ['/p/evil.json', true],
+        ['/p/evil/incidents.atom', true],
+        ['/incidents.atom', true],
+        ['/api/v1/services', true],
+        ['/api/v1/incidents/target', true],
+        ['/api/v1/services/shop-example-org/dependencies', true],
+        [`/api/v1/status/${query}`, true],
+        ['/search.json', true],
+        ['/api/badge/target-example', false],
+        ['/api/badge/target-example?format=svg', false],
+        ['/api/badge/target-example?format=shields', false],
+        ['/p/evil/logo', false],
+      ];
+      for (const [path, shown] of pages) {
+        const { harms, words } = await visit(page, siteUrl, path);
+        t.same(harms, [], path);
+        if (shown) t.match(words, 'planted-x', `${path} shows what was planted, as text`);
+      }
+      const searched = await visit(page, siteUrl, '/', 'planted');
+      t.same(searched.harms, [], 'what is found while one types');
+    });
+  },
+);
