@@ -91,7 +91,7 @@ if (box !== null) {
     maximumFractionDigits: 0,
   });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 });
-  const dateOf = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const dateOf = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
   const shown = (value) => (value === null || value === undefined ? '–' : milliseconds.format(value));
   const lines = [
     { name: 'p50', width: 2.5, dash: [] },
@@ -124,8 +124,7 @@ if (box !== null) {
       value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null ? [index] : [],
     );
 
-  const widthOfLabels = (u, values) =>
-    Math.ceil(Math.max(40, ...(values ?? []).map((text) => u.ctx.measureText(text).width / devicePixelRatio))) + 24;
+  const widthOfLabels = (_u, values) => 20 + 7.5 * Math.max(4, ...(values ?? []).map(({ length }) => length));
 
   // What stands under the pointer, beside the legend.
   const tell = (index) => {
@@ -199,13 +198,14 @@ if (box !== null) {
 
   const fillTable = () => {
     const body = box.querySelector('tbody');
+    const digits = times.at.some((at) => at % 60 !== 0) ? 19 : 16;
     const rows = times.at.flatMap((at, index) => {
       const failed = times.failed[index];
       if (failed === null) return [];
       const row = document.createElement('tr');
       const time = document.createElement('th');
       time.scope = 'row';
-      time.textContent = new Date(at * 1_000).toISOString().slice(0, 16).replace('T', ' ');
+      time.textContent = new Date(at * 1_000).toISOString().slice(0, digits).replace('T', ' ');
       row.append(time);
       for (const text of [
         ...lines.map(({ name }) => shown(times[name][index])),

@@ -141,6 +141,7 @@ function viewVendor(
   const list = acknowledgements(incidentsOfYear, now);
   const incident = [...incidents, ...incidentsOfYear].find(({ id }) => id === vendor.incidentId);
   const look = VENDOR_LOOKS[vendor.status];
+  const onThis = describeNow(list[0], current.status === 'down', now, language);
   return {
     url,
     look,
@@ -149,8 +150,9 @@ function viewVendor(
     said: describeVendor(vendor, now, language),
     readAt: vendor.readAt === null ? null : words.page.vendorReadAt(vendor.readAt),
     incident: incident === undefined ? null : viewPageIncident(incident, page, now, language),
-    onThis: describeNow(list[0], current.status === 'down', now, language),
-    lag: describeLag(summarizeLags(list), language),
+    onThis,
+    // Of a single outage that goes on, everything is said.
+    lag: onThis !== null && list.length === 1 ? null : describeLag(summarizeLags(list), language),
   };
 }
 
@@ -161,7 +163,8 @@ function snippetsOf({ service, page, siteUrl }: ServiceKnowledge) {
   const name = service.name.replace(/[[\]\\<>"&\r\n]/g, ' ').trim();
   return {
     feed: `/status/${page}/incidents.atom`,
-    badge: `/api/badge/${page}`,
+    // Not the one that others show: what this page loads counts among pages.
+    badge: `/badges/${page}/picture`,
     snippets: {
       markdown: `[![${name} status](${picture})](${address})`,
       html: `<a href="${address}"><img src="${picture}" alt="${name} status" width="280" height="36"></a>`,

@@ -4,15 +4,17 @@ import { json } from '../api/exchange.ts';
 import { readParameters } from '../api/parameters.ts';
 import { ApiError } from '../api/problem.ts';
 import { serviceNotFound } from '../api/reading-routes.ts';
+import { intervalOf } from '../api/service-view.ts';
 import { unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import type { AssetAddresses } from './assets.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from './language/language.ts';
-import { escapeMarkup } from './language/phrase.ts';
+import { escapeMarkup, time } from './language/phrase.ts';
 import type { LivePageSources } from './page-routes.ts';
 import { viewDependencies } from './service-dependencies.ts';
 import { viewServicePage } from './service-page-view.ts';
 import {
+  closeUp,
   daysUntil,
   lastDay,
   RANGE_NAMES,
@@ -45,6 +47,17 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     }
   };
 
+  /** The buckets of a range, closer where the service is new; null: as with {@link past}. */
+  const timesOf = async (service: Service, range: RangeName, at: number) => {
+    const whole = windowOf(range, at);
+    const buckets = await past(service, whole);
+    if (buckets === null) return null;
+    const close = closeUp(whole, buckets, intervalOf(service, intervalMs));
+    const closer = close === null ? null : await past(service, close);
+    if (close === null || closer === null) return { window: whole, buckets, begins: null };
+    return { window: close, buckets: closer, begins: time(close.from) };
+  };
+
   const dependenciesOf = async (service: Service, language: ChosenLanguage) => {
     if (service.publicDependencies !== true) return null;
     const [known, failing] = await Promise.all([
@@ -64,11 +77,10 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     const at = now();
     // Before anything is read: what changes meanwhile is told again to the open page.
     const position = board.position();
-    const window = windowOf(range, at);
     const [day, year, times, incidents, incidentsOfYear, maintenances, dependencies] = await Promise.all([
       past(service, lastDay(at)),
       past(service, daysUntil(at, YEAR_DAYS)),
-      past(service, window),
+      timesOf(service, range, at),
       registry.listIncidents({ serviceId: service.id, limit: INCIDENTS_SHOWN, offset: 0 }),
       registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
       registry.listMaintenances({ serviceId: service.id, limit: MAINTENANCES_SHOWN, offset: 0 }),
@@ -104,9 +116,10 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
       escape: escapeMarkup,
       styles: [assets.chartStyle, assets.serviceStyle],
       scripts: [assets.copyScript, assets.chartScript, assets.serviceScript],
-      times: responseTimesOf(range, times ?? [], language),
-      drawing: drawingOf(times ?? [], window, language),
-      timeRows: timeRows(times ?? [], language),
+      times: responseTimesOf(range, times?.buckets ?? [], language),
+      drawing: times === null ? null : drawingOf(times.buckets, times.window, language),
+      begins: [times?.begins ?? language.words.page.ago[range]],
+      timeRows: timeRows(times?.buckets ?? [], language),
     });
   };
 
@@ -116,15 +129,15 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     const service = directory.byPageName(name);
     if (service === null) throw serviceNotFound(name);
     const range = rangeOf(request.query);
-    const buckets = await past(service, windowOf(range, now()));
-    if (buckets === null)
+    const times = await timesOf(service, range, now());
+    if (times === null)
       throw new ApiError(
         'history_unavailable',
         'The store of past checks does not answer.',
         {},
         { 'Retry-After': '60' },
       );
-    const answer = json(JSON.stringify(responseTimesOf(range, buckets, language)));
+    const answer = json(JSON.stringify(responseTimesOf(range, times.buckets, language)));
     return { ...answer, headers: { ...answer.headers, ...languageHeaders(language) } };
   };
 

@@ -1,5 +1,6 @@
 /** The ranges of time that a service's page shows response times of, and their buckets. */
 import { wordParameter } from '../api/parameters.ts';
+import type { Bucket } from '../domain/sample.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -19,6 +20,12 @@ const RANGES: Readonly<Record<RangeName, { readonly stepMs: number; readonly buc
   '1y': { stepMs: 2 * DAY_MS, buckets: 183 },
 };
 
+/** Steps of a closer look, milliseconds. */
+const FINE_STEPS_MS = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200, 86_400].map(
+  (seconds) => seconds * 1_000,
+);
+const MOST_CLOSE_BUCKETS = 180;
+
 /** The query parameter. */
 export const RANGE_QUERY = {
   range: wordParameter(RANGE_NAMES, 'Range of time whose response times are shown.', '24h'),
@@ -35,6 +42,21 @@ export interface Window {
 export function windowOf(range: RangeName, now: number): Window {
   const { stepMs, buckets } = RANGES[range];
   return alignedWindow(stepMs, buckets, now);
+}
+
+/**
+ * The window from the first known bucket on, in finer steps; null: the range is known for a third of its length, or
+ * there is nothing in it. Who has just begun to watch a service sees more than a dot at the edge.
+ */
+export function closeUp(window: Window, buckets: readonly Bucket[], intervalMs: number): Window | null {
+  const first = buckets.findIndex(({ count }) => count > 0);
+  if (first < (buckets.length * 2) / 3) return null;
+  const from = buckets[first]?.startAt ?? window.from;
+  const stepMs = FINE_STEPS_MS.find(
+    (step) => step >= intervalMs && (window.to - from) / step <= MOST_CLOSE_BUCKETS,
+  );
+  if (stepMs === undefined || stepMs >= window.stepMs) return null;
+  return { from: Math.floor(from / stepMs) * stepMs, to: window.to, stepMs };
 }
 
 /** The UTC days up to and with that of `now`. */

@@ -41,7 +41,7 @@ export interface Drawing {
 
 /** A row of the table. */
 export interface TimeRow {
-  /** UTC: `2026-11-20 10:00`. */
+  /** UTC: `2026-11-20 10:00`, with seconds where buckets are so short. */
   readonly time: string;
   readonly p50: string | null;
   readonly p95: string | null;
@@ -107,11 +107,12 @@ export function drawingOf(
 
 /** The rows, newest first; times of which nothing is known are left out. */
 export function timeRows(buckets: readonly Bucket[], { formats }: Language): TimeRow[] {
+  const length = buckets.some(({ startAt }) => startAt % 60_000 !== 0) ? 19 : 16;
   const shown = (ms: number | null) => (ms === null ? null : formats.milliseconds(ms));
   return buckets
     .filter(({ count }) => count > 0)
     .map(({ startAt, count, downCount, p50Ms, p95Ms, p99Ms }) => ({
-      time: new Date(startAt).toISOString().slice(0, 16).replace('T', ' '),
+      time: new Date(startAt).toISOString().slice(0, length).replace('T', ' '),
       p50: shown(p50Ms),
       p95: shown(p95Ms),
       p99: shown(p99Ms),

@@ -211,7 +211,7 @@ t.test('it shows what the vendor says beside our verdict, and what it plans', as
   t.teardown(api.close);
   const { text } = await api.get('/status/github-com');
   t.match(text, /speaks of a major incident, since <time[^>]*>20 Nov 2026, 09:59 UTC<\/time>\./);
-  t.match(text, /It said nothing of the one outage that our checks saw in a year\./);
+  t.match(text, /It has said nothing in the 1 min since our first failed check\./);
   t.match(text, /Maintenance ahead:<\/strong> <a href="https:\/\/www\.githubstatus\.com\/%3Cscript/);
   t.match(
     text,

@@ -5,7 +5,7 @@ import type { Bucket } from '../../src/domain/sample.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { barsOf, calendarOf } from '../../src/web/service-day-charts.ts';
 import { dayRows, downMsOf, kindOf, monthRows, sayDay, uptimeOf } from '../../src/web/service-days.ts';
-import { daysUntil, lastDay, RANGE_NAMES, windowOf } from '../../src/web/service-ranges.ts';
+import { closeUp, daysUntil, lastDay, RANGE_NAMES, windowOf } from '../../src/web/service-ranges.ts';
 
 const { en, de } = LANGUAGES;
 const MINUTE = 60_000;
@@ -212,4 +212,26 @@ t.test('it asks for windows that a store takes, at any time', async (t) => {
     ),
   );
   t.pass();
+});
+
+t.test('it looks closer at a service that is new', async (t) => {
+  const now = Date.UTC(2026, 10, 20, 10, 7, 30);
+  const whole = windowOf('24h', now);
+  const known = (from: number) =>
+    Array.from({ length: 96 }, (_, index) =>
+      day({ startAt: whole.from + index * whole.stepMs, ...(index < from ? EMPTY : {}) }),
+    );
+  const startOf = (index: number) => whole.from + index * whole.stepMs;
+  const table: readonly [first: number, intervalMs: number, window: object | null][] = [
+    [0, 5 * MINUTE, null],
+    [63, 5 * MINUTE, null],
+    [64, 5 * MINUTE, { from: startOf(64), to: now, stepMs: 5 * MINUTE }],
+    [95, 5 * MINUTE, { from: startOf(95), to: now, stepMs: 5 * MINUTE }],
+    [95, 1_000, { from: startOf(95), to: now, stepMs: 5_000 }],
+    [95, HOUR, null],
+    [96, MINUTE, null],
+  ];
+  for (const [first, intervalMs, window] of table)
+    t.same(closeUp(whole, known(first), intervalMs), window, `from bucket ${first} on`);
+  t.equal(closeUp(whole, [], MINUTE), null);
 });
