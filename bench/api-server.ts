@@ -19,6 +19,8 @@ import { readRedisAddress } from '../src/domain/redis-address.ts';
 import { silentLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { drawBadge } from '../src/render/badge.ts';
+import { drawChart } from '../src/render/chart.ts';
+import { drawHeatmap } from '../src/render/heatmap.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { makeServices } from './api-services.ts';
 
@@ -137,6 +139,7 @@ async function upbeat(): Promise<number> {
       log: silentLog,
     }),
     renderBadge: async (text) => drawBadge(text),
+    pictures: { chart: async (picture) => drawChart(picture), heatmap: (picture) => drawHeatmap(picture) },
     watchTransitions: () => () => {},
     readiness: () => ({
       phase: 'serving',

@@ -128,6 +128,7 @@ async function openWorld(dataDir: string) {
     owners: null,
     ownedPages: null,
     renderBadge: async () => Buffer.alloc(0),
+    pictures: { chart: async () => Buffer.alloc(0), heatmap: async () => Buffer.alloc(0) },
     watchTransitions: record.watchTransitions,
     readiness: () => ({ phase: 'serving', role: 'monitor', prober: record.prober(), parts: {} }),
     authenticator,

@@ -78,6 +78,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     ownedPages: registry,
     vendorOf: role.vendorOf,
     renderBadge: renderer.badge,
+    pictures: renderer,
     watchTransitions,
     readiness,
     authenticator,

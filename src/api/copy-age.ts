@@ -3,7 +3,12 @@ import type { StatusStore } from '../store/ports/status.ts';
 import type { Route } from './exchange.ts';
 
 /** Answers that stand on statuses. */
-const FROM_STATUSES = new Set(['/api/v1/status/:slug', '/api/v1/services', '/api/badge/:slug']);
+const FROM_STATUSES = new Set([
+  '/api/v1/status/:slug',
+  '/api/v1/services',
+  '/api/badge/:slug',
+  '/api/chart/:slug',
+]);
 
 /**
  * Adds `Age` (RFC 9111, 5.1) to answers that stand on statuses, from one second on. A store without an age is always

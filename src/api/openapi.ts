@@ -16,6 +16,7 @@ import {
   SERVICE_SLUG,
   SLUG,
 } from './openapi-parts.ts';
+import { chartOperation, heatmapOperation } from './openapi-pictures.ts';
 import { INCIDENTS_QUERY, SERVICE_INCIDENTS_QUERY, SERVICES_QUERY } from './reading-routes.ts';
 import {
   HistorySchema,
@@ -167,6 +168,8 @@ export function openApiDocument(siteUrl: string, version: string, limits: ApiLim
         ]),
       },
       '/api/badge/{slug}': { get: badgeOperation() },
+      '/api/chart/{slug}': { get: chartOperation() },
+      '/api/heatmap.png': { get: heatmapOperation() },
     },
     components: {
       securitySchemes: {

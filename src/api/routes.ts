@@ -17,6 +17,7 @@ import type { Route } from './exchange.ts';
 import { type HeartbeatTaker, heartbeatRoutes } from './heartbeat-routes.ts';
 import { historyRoute } from './history-route.ts';
 import { openApiRoute } from './openapi-route.ts';
+import { type PictureSources, pictureRoutes } from './picture-routes.ts';
 import { readingRoutes } from './reading-routes.ts';
 import { createServiceBytes } from './service-bytes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
@@ -49,6 +50,7 @@ export interface RouteSources {
   >;
   readonly vendorOf: VendorSources['vendorOf'];
   readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
+  readonly pictures: PictureSources['pictures'];
   /** What takes heartbeats. */
   readonly heartbeats: HeartbeatTaker;
   /** The limits in force; another object where they changed. */
@@ -106,6 +108,7 @@ export function createRoutes(sources: RouteSources): {
       historyRoute({ directory, samples, now }),
       streams.route,
       ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, slowOverMs, now }),
+      ...pictureRoutes({ ...sources, intervalMs, siteUrl }),
       openApiRoute(siteUrl, version, limits),
       ...systemRoutes(readiness, metrics),
       ...pages.routes,

@@ -3,13 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { createApi } from '../../src/api/api.ts';
 import type { BadgeText } from '../../src/api/badge-route.ts';
 import { createHttpServer } from '../../src/api/http-server.ts';
+import type { PictureSources } from '../../src/api/picture-routes.ts';
 import { createServiceDirectory } from '../../src/api/service-directory.ts';
 import type { LimitServer } from '../../src/api/shared-limits.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
 import { generateKeyText, readKey } from '../../src/auth/key-text.ts';
 import { createFakeClock } from '../../src/clock.ts';
+import type { ChartPicture } from '../../src/domain/chart-picture.ts';
 import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/current.ts';
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
+import type { HeatmapPicture } from '../../src/domain/heatmap-picture.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import type { Maintenance } from '../../src/domain/maintenance.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
@@ -123,12 +126,14 @@ export interface WorldOptions {
   readonly log?: Log;
   readonly siteUrl?: string;
   readonly limitServer?: LimitServer;
-  /** Draws badges; absent: what was asked for is written down in place of a picture. */
-  readonly renderBadge?: (text: BadgeText) => Promise<Uint8Array>;
-  /** How old the copy of the statuses is; absent: they are current. */
-  readonly ageMs?: () => number;
   /** What the samples answer; absent: buckets that are all alike. */
   readonly buckets?: (query: SampleQuery) => Bucket[];
+  /** Draws badges; absent: what was asked for is written down in place of a picture. */
+  readonly renderBadge?: (text: BadgeText) => Promise<Uint8Array>;
+  /** Draws charts and heat maps; absent: what was asked for is written down in place of a picture. */
+  readonly pictures?: PictureSources['pictures'];
+  /** How old the copy of the statuses is; absent: they are current. */
+  readonly ageMs?: () => number;
 }
 
 /** An answer with its body read. */
@@ -164,6 +169,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     incidents: [] as IncidentQuery[],
     samples: [] as SampleQuery[],
     badges: [] as object[],
+    charts: [] as ChartPicture[],
+    heatmaps: [] as HeatmapPicture[],
     keys: 0,
   };
   const faults = { registry: false, samples: false, keys: false, heartbeats: null as Error | null };
@@ -180,7 +187,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       runMs: null,
     }),
   };
-  const gate = { keys: Promise.resolve(), transitions: Promise.resolve() };
+  const gate = { keys: Promise.resolve(), transitions: Promise.resolve(), heatmaps: Promise.resolve() };
   const state = {
     phase: 'serving' as 'starting' | 'serving' | 'stopping',
     role: 'monitor' as 'monitor' | 'serving',
@@ -278,6 +285,17 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       if (options.renderBadge !== undefined) return options.renderBadge(text);
       return Buffer.from(`PNG ${JSON.stringify(text)}`);
     },
+    pictures: {
+      async chart(picture) {
+        asked.charts.push(picture);
+        return await (options.pictures?.chart(picture) ?? Buffer.from(`PNG ${JSON.stringify(picture)}`));
+      },
+      async heatmap(picture) {
+        asked.heatmaps.push(picture);
+        await gate.heatmaps;
+        return await (options.pictures?.heatmap(picture) ?? Buffer.from(`PNG ${JSON.stringify(picture)}`));
+      },
+    },
     watchTransitions(listener: (transition: Transition) => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -318,7 +336,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     listeners,
     asked,
     faults,
-    /** What looking a key up, and reading transitions, wait for. */
+    /** What looking a key up, reading transitions, and drawing heat maps wait for. */
     gate,
     state,
     /** Makes a key; returns the header that carries it, and its record, which a test may change. */

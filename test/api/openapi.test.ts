@@ -43,6 +43,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
   });
   t.strictSame(Object.keys(document.paths).sort(), [
     '/api/badge/{slug}',
+    '/api/chart/{slug}',
+    '/api/heatmap.png',
     '/api/v1/dependencies',
     '/api/v1/events',
     '/api/v1/heartbeat',
@@ -67,7 +69,9 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
   for (const [path, { get: operation }] of Object.entries(document.paths)) {
     if (path === '/api/v1/events' || operation === undefined) continue;
     const good = await world.get(
-      path.replace('{slug}', /badge|atom/.test(path) ? 'shop-example' : 'shop').replace('{id}', 'own-1-1'),
+      path
+        .replace('{slug}', /badge|chart|atom/.test(path) ? 'shop-example' : 'shop')
+        .replace('{id}', 'own-1-1'),
     );
     t.equal(good.status, 200, path);
     const [type = '', { schema = {} } = {}] =
@@ -81,7 +85,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
       if (place !== 'query') continue;
       if (shape.enum !== undefined) {
         for (const word of shape.enum) {
-          const url = path.replace('{slug}', path.includes('badge') ? 'shop-example' : 'shop');
+          const url = path.replace('{slug}', /badge|chart/.test(path) ? 'shop-example' : 'shop');
           t.equal((await world.get(`${url}?${name}=${word}`)).status, 200, `${path} takes ${name}=${word}`);
         }
       }
@@ -116,6 +120,9 @@ t.test('it documents every error, and each has the documented body', async (t) =
     ['/api/v1/services', '/api/v1/services', { ...from('203.0.113.3'), authorization: 'Bearer x' }, 401],
     ['/api/badge/{slug}', '/api/badge/shop-example?theme=x', from('203.0.113.4'), 400],
     ['/api/badge/{slug}', '/api/badge/nobody', from('203.0.113.5'), 404],
+    ['/api/chart/{slug}', '/api/chart/shop-example?window=2d', from('203.0.113.8'), 400],
+    ['/api/chart/{slug}', '/api/chart/nobody.png', from('203.0.113.9'), 404],
+    ['/api/heatmap.png', '/api/heatmap.png?category=x', from('203.0.113.10'), 400],
     ['/api/v1/events', '/api/v1/events?slug=nobody', from('203.0.113.6'), 404],
     ['/api/v1/events', '/api/v1/events', { ...from('203.0.113.7'), authorization: 'Bearer x' }, 401],
   ];
