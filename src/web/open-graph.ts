@@ -1,0 +1,103 @@
+/** What other sites show of a link to a page: Open Graph (ogp.me) and the cards that read it. Pure. */
+
+/** A `meta` element: `<meta property="…" content="…">`, or with `name` in the place of `property`. */
+export interface MetaTag {
+  readonly attribute: 'property' | 'name';
+  readonly key: string;
+  /** Text, not yet escaped for HTML. */
+  readonly content: string;
+}
+
+/** A page that links lead to. */
+export interface LinkedPage {
+  readonly title: string;
+  /** One or two sentences of plain text. */
+  readonly description: string;
+  /** Path from the root of the site, with its slash. */
+  readonly path: string;
+  /** The picture of the preview. */
+  readonly image: {
+    readonly path: string;
+    /** Pixels; absent: they are not known beforehand. */
+    readonly size?: { readonly width: number; readonly height: number };
+    readonly alt: string;
+  };
+}
+
+/** Longer texts are cut by those who show them; ours end with an ellipsis, between words where there are any. */
+const TITLE_MAX = 90;
+const DESCRIPTION_MAX = 200;
+
+/** Tags for the page of a service: its chart of the last day as a card. `page` is its name in addresses. */
+export function serviceOpenGraph(
+  siteUrl: string,
+  service: {
+    readonly name: string;
+    readonly page: string;
+    /** The status in a word, such as `Operational`. */
+    readonly word: string;
+    /** The verdict as a sentence: `GitHub is operational since …`. */
+    readonly verdict: string;
+  },
+): MetaTag[] {
+  return openGraphTags(siteUrl, {
+    title: `${service.name}: ${service.word}`,
+    description: service.verdict,
+    path: `/status/${service.page}`,
+    image: {
+      path: `/api/chart/${service.page}.png?size=card`,
+      size: { width: 1_200, height: 630 },
+      alt: `Response times of ${service.name} over the last 24 hours`,
+    },
+  });
+}
+
+/** Tags for the home page: the heat map of the last day. */
+export function homeOpenGraph(
+  siteUrl: string,
+  home: { readonly title: string; readonly description: string },
+): MetaTag[] {
+  return openGraphTags(siteUrl, {
+    ...home,
+    path: '/',
+    image: { path: '/api/heatmap.png', alt: 'All services over the last 24 hours' },
+  });
+}
+
+/** Tags for any page. `siteUrl` has no slash at its end; contents are plain text for a template that escapes them. */
+export function openGraphTags(siteUrl: string, { title, description, path, image }: LinkedPage): MetaTag[] {
+  const property = (key: string, content: string): MetaTag => ({ attribute: 'property', key, content });
+  const name = (key: string, content: string): MetaTag => ({ attribute: 'name', key, content });
+  const shortTitle = shorten(title, TITLE_MAX);
+  const shortDescription = shorten(description, DESCRIPTION_MAX);
+  const { size } = image;
+  return [
+    name('description', shortDescription),
+    property('og:site_name', 'Upbeat'),
+    property('og:type', 'website'),
+    property('og:title', shortTitle),
+    property('og:description', shortDescription),
+    property('og:url', siteUrl + path),
+    property('og:image', siteUrl + image.path),
+    property('og:image:type', 'image/png'),
+    ...(size === undefined
+      ? []
+      : [property('og:image:width', String(size.width)), property('og:image:height', String(size.height))]),
+    property('og:image:alt', shorten(image.alt, DESCRIPTION_MAX)),
+    name('twitter:card', 'summary_large_image'),
+  ];
+}
+
+/** One line without characters that turn or hide text, at most `most` characters long. */
+function shorten(text: string, most: number): string {
+  const line = text
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    // Joiners stay: emoji and several scripts need them.
+    .replace(/[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
+    .trim();
+  const letters = [...line];
+  if (letters.length <= most) return line;
+  const cut = letters.slice(0, most - 1).join('');
+  const space = cut.lastIndexOf(' ');
+  return `${(space > most / 2 ? cut.slice(0, space) : cut).trimEnd()}…`;
+}
