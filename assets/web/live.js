@@ -6,7 +6,7 @@
   const WATCH_MS = 35_000;
   const PATIENCE_MS = 20_000;
   const LONGEST_WAIT_MS = 60_000;
-  const PARTS_EVERY_MS = 15_000;
+  const PARTS_EVERY_MS = 10_000;
   const BAR_KINDS = ['none', 'up', 'slow', 'down'];
   const lost = document.querySelector('[data-live-lost]');
   const shown = new WeakMap();
