@@ -156,8 +156,9 @@ if (box !== null) {
       ticks: { stroke: colour('--line'), width: 1 },
     };
     const hourOf = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
+    const secondOf = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
     const dayOf = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' });
-    const isDay = (at) => new Date(at * 1_000).getHours() === 0 && new Date(at * 1_000).getMinutes() === 0;
+    const isDay = (at) => new Date(at * 1_000).getHours() === 0 && new Date(at * 1_000).getMinutes() === 0 && at % 60 === 0;
     chart = new uPlot(
       {
         ...sizeOf(),
@@ -168,8 +169,10 @@ if (box !== null) {
           {
             ...axis,
             space: 70,
-            values: (_u, splits) =>
-              splits.map((at) => (isDay(at) ? dayOf : hourOf).format(new Date(at * 1_000))),
+            values: (_u, splits) => {
+              const hours = splits[1] - splits[0] < 60 ? secondOf : hourOf;
+              return splits.map((at) => (isDay(at) ? dayOf : hours).format(new Date(at * 1_000)));
+            },
           },
           { ...axis, size: widthOfLabels, values: (_u, splits) => splits.map((ms) => milliseconds.format(ms)) },
         ],

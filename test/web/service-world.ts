@@ -13,6 +13,8 @@ export const ODD_ID = `rss-feed-https://vendor.example/a b?x=1&y=2#z/../%2e%2e/"
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** How long the one that is down has been so. */
+const OUTAGE = 34 * MINUTE;
 const TIMING = { dnsMs: 4.2, connectMs: 18.4, tlsMs: 41.3, firstByteMs: 77.7, totalMs: 141.6 };
 
 const page = (kind: 'statuspage' | 'custom', url = 'https://status.vendor.example') => ({
@@ -97,7 +99,7 @@ export async function startServiceWorld() {
         timing: { ...TIMING, tlsMs: null, firstByteMs: null, totalMs: null },
         certificateExpiresAt: NOW - 2 * HOUR,
       }),
-      { since: NOW - 34 * MINUTE },
+      { since: NOW - OUTAGE },
     ),
     current(SERVICES.stale, { ...good, checkedAt: NOW - 3 * HOUR, certificateExpiresAt: NOW + 5 * DAY }),
     current(
@@ -196,10 +198,10 @@ export async function startServiceWorld() {
 const INCIDENTS: readonly Incident[] = [
   incident('own-3-9', SERVICES.down, {
     title: 'Pier cannot be reached securely',
-    startedAt: NOW - 34 * MINUTE,
+    startedAt: NOW - OUTAGE,
     updates: [
       {
-        at: NOW - 34 * MINUTE,
+        at: NOW - OUTAGE,
         status: 'investigating',
         text: 'Our checks of pier.example fail: no secure connection could be made (certificate has expired).',
       },
@@ -289,7 +291,10 @@ function pastOf({ serviceId, from, to, stepMs }: SampleQuery): Bucket[] {
     const count =
       !known || startAt < begins || isOffline ? 0 : Math.max(1, Math.round((endAt - startAt) / (5 * MINUTE)));
     const bad = serviceId === SERVICES.down || serviceId === SERVICES.hostile ? 0.06 : 0.015;
-    const downCount = count > 0 && chance < bad ? Math.max(1, Math.round(count * chance * 4)) : 0;
+    const bygone = count > 0 && chance < bad ? Math.max(1, Math.round(count * chance * 4)) : 0;
+    // The outage that goes on is in the past too.
+    const nowMs = serviceId === SERVICES.down ? endAt - Math.max(startAt, NOW - OUTAGE) : 0;
+    const downCount = Math.min(count, bygone + Math.max(0, Math.round(nowMs / (5 * MINUTE))));
     const slowCount = count > 0 && chance > 0.95 ? Math.round((count - downCount) * 0.2) : 0;
     const base = serviceId === SERVICES.slow ? 900 : 120;
     const p50Ms = count === downCount ? null : Math.round(base + 30 * wave + 12 * chance);
