@@ -104,7 +104,11 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     return render('./status-page', {
       ...frame(look, language),
       title: `${look.page.title}: ${words.statusPage.verdict(look.verdict)}`,
-      live: { of: look.services.map(({ service }) => directory.pageName(service)), at: position },
+      // A page without services has no news.
+      live:
+        ids.length === 0
+          ? null
+          : { of: look.services.map(({ service }) => directory.pageName(service)), at: position },
       groups: look.groups
         .filter(({ services }) => services.length > 0)
         .map(({ name, services }) => ({

@@ -188,7 +188,9 @@ t.test('it gives the same to programs, within the limits of the API', async (t) 
   t.equal((await few.get('/p/acme.json', from('203.0.113.1'))).status, 200);
   t.equal((await few.get('/api/v1/pages/acme', from('203.0.113.1'))).status, 429);
   t.equal((await few.get('/p/acme', from('203.0.113.1'))).status, 200, 'the page itself is not of the API');
-  t.match((await few.get('/p/acme')).text, 'No service is listed here yet.');
+  const empty = (await few.get('/p/acme')).text;
+  t.match(empty, 'No service is listed here yet.');
+  t.notMatch(empty, 'data-live-at', 'there is nothing that it could be told');
 });
 
 t.test('it calls a service within an announced maintenance neither down nor up', async (t) => {
