@@ -23,6 +23,7 @@ const SECTIONS = [
   'incidents',
   'feeds',
   'redis',
+  'influx',
 ];
 
 const wanted = process.argv.slice(2);

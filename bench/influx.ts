@@ -1,0 +1,203 @@
+/**
+ * The InfluxDB adapter beside the bare client that writes the same lines: `node bench/influx.ts`. Starts Debian's
+ * influxd on a free port; without one there are no rows. The two take turns, each round into a database of its own,
+ * and a round ends when the server has stored everything.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InfluxDB } from '@influxdata/influxdb-client';
+import type { Sample } from '../src/domain/sample.ts';
+import { silentLog } from '../src/log.ts';
+import { openInfluxSamples } from '../src/store/samples/influx/influx-samples.ts';
+import { createLineWriter } from '../src/store/samples/influx/line-protocol.ts';
+import { packSamples } from '../src/store/samples/wire.ts';
+import { type BenchRow, floor, median, printRows } from './row.ts';
+
+const SERVICES = 1_000;
+/** Checks of every service in a round of the benchmark. */
+const CHECKS = 150;
+const ROUNDS = 5;
+const BATCH = 5_000;
+const STEP_MS = 300_000;
+const LEAST_RATIO = 0.85;
+
+/** Runs the benchmark, prints its table and returns its lines. Takes about half a minute. */
+export async function run(): Promise<BenchRow[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-influx-'));
+  const port = await freePort();
+  const server = spawn('influxd', ['-pidfile', join(folder, 'pid')], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      INFLUXDB_HTTP_BIND_ADDRESS: `127.0.0.1:${port}`,
+      INFLUXDB_BIND_ADDRESS: `127.0.0.1:${await freePort()}`,
+      INFLUXDB_META_DIR: join(folder, 'meta'),
+      INFLUXDB_DATA_DIR: join(folder, 'data'),
+      INFLUXDB_DATA_WAL_DIR: join(folder, 'wal'),
+      INFLUXDB_REPORTING_DISABLED: 'true',
+      INFLUXDB_HTTP_LOG_ENABLED: 'false',
+      INFLUXDB_MONITOR_STORE_ENABLED: 'false',
+    },
+  });
+  const missing = await Promise.race([
+    once(server, 'spawn').then(() => false),
+    once(server, 'error').then(() => true),
+  ]);
+  if (missing) {
+    console.log('influxd is not there: apt-get install influxdb');
+    return [];
+  }
+  const ended = once(server, 'exit');
+  const url = `http://127.0.0.1:${port}`;
+  const bare: number[] = [];
+  const adapter: number[] = [];
+  try {
+    await untilAnswers(url);
+    const samples = makeSamples();
+    // Both meet a server that has warmed up.
+    await writeBare(url, await makeDatabase(url, 'warm'), samples.slice(0, 20 * SERVICES));
+    for (let round = 0; round < ROUNDS; round++) {
+      bare.push(await writeBare(url, await makeDatabase(url, `bare${round}`), samples));
+      const database = await makeDatabase(url, `adapter${round}`);
+      adapter.push(await writeByAdapter(url, database, samples, join(folder, database)));
+    }
+  } finally {
+    server.kill();
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const [rate, ours] = [median(bare), median(adapter)];
+  const ratio = ours / rate;
+  const rows = [
+    floor('InfluxDB: the bare client, the same lines (floor)', rate, 'writes/s'),
+    {
+      name: 'InfluxDB: the adapter, spool and thread included',
+      value: ours,
+      unit: 'writes/s',
+      ratio,
+      target: `>= ${LEAST_RATIO}`,
+      reached: ratio >= LEAST_RATIO,
+    },
+  ];
+  printRows(rows);
+  return rows;
+}
+
+/** The client as its documentation has it: lines into its buffer, which sends batches; points a second. */
+async function writeBare(url: string, database: string, samples: readonly Sample[]): Promise<number> {
+  const client = new InfluxDB({ url, timeout: 30_000 });
+  let stored = 0;
+  let failed: Error | null = null;
+  let notify: () => void = () => {};
+  const writeApi = client.getWriteApi('', database, 'ms', {
+    batchSize: BATCH,
+    maxRetries: 0,
+    gzipThreshold: Number.MAX_SAFE_INTEGER,
+    flushInterval: 0,
+    writeSuccess(lines) {
+      stored += lines.length;
+      notify();
+    },
+    writeFailed(error) {
+      failed = error;
+      notify();
+      return Promise.resolve();
+    },
+  });
+  Object.assign(writeApi, { path: `/write?db=${database}&precision=ms` });
+  const lines = createLineWriter();
+  lines.name(Array.from({ length: SERVICES }, (_, index) => labelsOf(index + 1)));
+  const startedMs = performance.now();
+  for (let at = 0; at < samples.length; at += BATCH) {
+    writeApi.writeRecords(lines.write(packSamples(samples.slice(at, at + BATCH)), null));
+    // One batch on its way while the next is made.
+    while (at + BATCH - stored > BATCH && failed === null)
+      await new Promise<void>((resolve) => {
+        notify = resolve;
+      });
+  }
+  await writeApi.flush();
+  while (stored < samples.length && failed === null)
+    await new Promise<void>((resolve) => {
+      notify = resolve;
+    });
+  const seconds = (performance.now() - startedMs) / 1_000;
+  await writeApi.close();
+  if (failed !== null) throw failed;
+  return samples.length / seconds;
+}
+
+async function writeByAdapter(
+  url: string,
+  bucket: string,
+  samples: readonly Sample[],
+  dataDir: string,
+): Promise<number> {
+  const store = await openInfluxSamples({
+    settings: { url, token: null, org: null, bucket, api: 'v1' },
+    dataDir,
+    labelsOf,
+    log: silentLog,
+  });
+  const startedMs = performance.now();
+  let taken = Promise.resolve();
+  for (let at = 0; at < samples.length; at += BATCH) {
+    // One batch on its way while the next is made; it waits by itself where the server is the slower one.
+    await taken;
+    taken = store.append(samples.slice(at, at + BATCH));
+  }
+  await store.flush();
+  const seconds = (performance.now() - startedMs) / 1_000;
+  const { pending } = store.stats();
+  const lost = store.lost();
+  await store.close();
+  if (pending > 0 || lost > 0) throw new Error(`${pending} points wait and ${lost} are lost`);
+  return samples.length / seconds;
+}
+
+function labelsOf(serviceId: number) {
+  return { serviceId, slug: `service-${serviceId}`, category: 'developer' };
+}
+
+function makeSamples(): Sample[] {
+  const start = Math.floor(Date.now() / STEP_MS) * STEP_MS - CHECKS * STEP_MS;
+  return Array.from({ length: SERVICES * CHECKS }, (_, index) => ({
+    serviceId: 1 + (index % SERVICES),
+    at: start + Math.floor(index / SERVICES) * STEP_MS + (index % SERVICES),
+    status: 'up' as const,
+    latencyMs: 80 + (Math.imul(index, 0x9e3779b1) >>> 24),
+    statusCode: 200,
+    suspect: false,
+  }));
+}
+
+async function makeDatabase(url: string, name: string): Promise<string> {
+  const body = new URLSearchParams({ q: `CREATE DATABASE ${name}` });
+  await (await fetch(`${url}/query`, { method: 'POST', body })).arrayBuffer();
+  return name;
+}
+
+async function untilAnswers(url: string): Promise<void> {
+  for (let left = 400; left > 0; left--) {
+    const response = await fetch(`${url}/ping`).catch(() => null);
+    await response?.arrayBuffer();
+    if (response?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('influxd does not answer');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+if (import.meta.main) await run();
