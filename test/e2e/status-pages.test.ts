@@ -82,15 +82,16 @@ t.test(
     await signIn(tab, siteUrl, 'ada');
     await tab.getByLabel('Name').fill('laptop');
     await tab.getByRole('button', { name: 'Create' }).click();
-    const beat = await fetch(`${siteUrl}/api/v1/heartbeat`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${await tab.getByLabel('Your key').inputValue()}`,
-        'content-type': 'application/json',
-      },
-      body: '{"domain":"shop.example.org","status":"slow"}',
-    });
-    t.equal(beat.status, 200);
+    const key = await tab.getByLabel('Your key').inputValue();
+    const beat = async (status: string) => {
+      const answer = await fetch(`${siteUrl}/api/v1/heartbeat`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ domain: 'shop.example.org', status }),
+      });
+      t.equal(answer.status, 200);
+    };
+    await beat('slow');
     await tab.goto(`${siteUrl}/dashboard`);
     await tab.getByRole('link', { name: /Pages of your own/ }).click();
     await tab.getByLabel('Title').fill('Acme & friends');
@@ -177,6 +178,15 @@ t.test(
           );
       }),
     );
+    // A page that stays open while the shop recovers.
+    const watching = await browser.newContext();
+    watching.setDefaultTimeout(PATIENCE_MS);
+    const open = await watching.newPage();
+    await open.goto(`${siteUrl}/p/acme`);
+    await open.locator('.own-services .pill.slow').waitFor();
+    await open.evaluate('window.isTheSame = true');
+    await beat('ok');
+
     const pages = {
       own: '/p/acme',
       'own-small': '/p/bread',
@@ -231,6 +241,10 @@ t.test(
       t.same(complaints, [], look);
       await context.close();
     }
+    await open.locator('.own-services .pill.up').nth(1).waitFor();
+    t.equal(await open.evaluate('window.isTheSame'), true, 'it came alive without being loaded anew');
+    await watching.close();
+
     const foreign = await (await browser.newContext()).newPage();
     const refused: string[] = [];
     foreign.on('console', (message) => refused.push(message.text()));
