@@ -19,6 +19,10 @@ const SERVICES = [
   service(1, 'gitorium', { name: 'Gitorium' }),
   service(2, 'ledgerly', { name: 'Ledgerly', category: 'finance' }),
   service(3, 'digital-ocean', { name: 'Digital Ocean', category: 'cloud' }),
+];
+/** As many as a public site has. */
+const MANY = [
+  ...SERVICES,
   ...Array.from({ length: 1_197 }, (_, index) => service(index + 10, `many-${index}`)),
 ];
 const failure = { class: 'status', phase: 'first_byte', detail: 'HTTP 503' } as const;
@@ -191,6 +195,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
         { viewport, timezoneId: 'Europe/Berlin' },
         '/',
         observe,
+        MANY,
       );
       await page.locator('main[data-live-state="connected"]').waitFor();
       const moved = (await page.evaluate('window.moved')) as number;
@@ -219,8 +224,9 @@ async function open(
   options: BrowserContextOptions = {},
   path = '/',
   prepare: (page: Page) => Promise<unknown> = async () => {},
+  services = SERVICES,
 ): Promise<{ page: Page; world: World; requests: readonly string[] }> {
-  const world = await startApi({ services: SERVICES });
+  const world = await startApi({ services });
   await world.status.put([1, 2].map((id) => current(id, check(NOW - 60_000))));
   if (options.timezoneId !== undefined)
     world.incidents.push(incident('own-1', 1, { title: 'Gitorium is not reachable' }));
