@@ -1,10 +1,9 @@
-/** The page of a service and the pages of its incidents, as data and over real HTTP. */
-import fc from 'fast-check';
+/** The page of a service, as data and over real HTTP. */
 import t from 'tap';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { asText, type Phrase } from '../../src/web/language/phrase.ts';
 import { viewDependencies } from '../../src/web/service-dependencies.ts';
-import { incidentPath, viewPageIncident, webAddress } from '../../src/web/service-incidents.ts';
+import { viewPageIncident } from '../../src/web/service-incidents.ts';
 import {
   certificateDaysOf,
   type ServiceKnowledge,
@@ -178,75 +177,6 @@ t.test("it sets the vendor's word beside ours, with what it said of this outage"
   t.same(unread('javascript:alert(1)'), { url: null, look: null });
 });
 
-t.test('it shows an incident with its timeline, newest first', async (t) => {
-  const view = viewPageIncident(
-    incident('own-1-2', 1, {
-      severity: 'critical',
-      status: 'resolved',
-      startedAt: NOW - 60 * MINUTE,
-      resolvedAt: NOW - 30 * MINUTE,
-      updates: [
-        { at: NOW - 60 * MINUTE, status: 'investigating', text: 'It fails.' },
-        { at: NOW - 30 * MINUTE, status: 'resolved', text: '' },
-      ],
-    }),
-    'shop-example',
-    NOW,
-    de,
-  );
-  t.same(view, {
-    title: 'Shop is not reachable',
-    path: '/status/shop-example/incidents/own-1-2',
-    look: 'up',
-    status: 'behoben',
-    severity: 'kritisch',
-    isOpen: false,
-    source: 'Von unseren Prüfungen gesehen',
-    began: ['begann ', { at: NOW - 60 * MINUTE, shown: 'time' }, ''],
-    ended: ['endete ', { at: NOW - 30 * MINUTE, shown: 'time' }, ''],
-    lasted: 'dauerte 30 Min.',
-    description: 'Our checks of shop.example fail.',
-    vendorUrl: null,
-    timeline: [
-      { status: 'behoben', time: [{ at: NOW - 30 * MINUTE, shown: 'time' }], text: '' },
-      { status: 'wird untersucht', time: [{ at: NOW - 60 * MINUTE, shown: 'time' }], text: 'It fails.' },
-    ],
-    timelineLabel: 'Verlauf, 2 Einträge',
-  });
-  const look = (more: object) => viewPageIncident(incident('x', 1, more), 'shop-example', NOW, en).look;
-  t.same(
-    [{ severity: 'minor' }, { severity: 'major' }, { severity: 'critical' }, { severity: 'maintenance' }].map(
-      look,
-    ),
-    ['slow', 'down', 'down', 'unknown'],
-  );
-});
-
-t.test('it leads to the page of an incident whatever its id holds', async (t) => {
-  const words = fc
-    .array(fc.oneof(fc.integer({ min: 1, max: 0x7f }), fc.integer({ min: 0x80, max: 0xd7ff })), {
-      maxLength: 20,
-    })
-    .map((codes) => String.fromCharCode(...codes));
-  fc.assert(
-    fc.property(words, (text) => {
-      const path = incidentPath('shop-example', `rss-${text}`);
-      const url = new URL(path, 'https://upbeat.test');
-      return url.pathname === path && decodeURIComponent(path.split('/').at(-1) ?? '') === `rss-${text}`;
-    }),
-  );
-  for (const [text, address] of [
-    ['https://status.example/a', 'https://status.example/a'],
-    ['HTTP://status.example', 'HTTP://status.example'],
-    ['javascript:alert(1)', null],
-    ['data:text/html,x', null],
-    ['//status.example', null],
-    ['https://[', null],
-    ['', null],
-  ] as const)
-    t.equal(webAddress(text), address, text);
-});
-
 t.test('it shows what fails first among dependencies, and who else reports it', async (t) => {
   const since = NOW - MINUTE;
   const list = {
@@ -308,31 +238,6 @@ t.test('it lets no markup of others through, in any text of a service or an inci
     t.match(headers.get('content-security-policy'), "default-src 'none'", path);
     t.match(text, '&lt;/script&gt;&lt;script&gt;', `${path} shows it as text`);
   }
-});
-
-t.test('it has a page for each incident, with the way to its neighbours, and 404 for others', async (t) => {
-  const world = await startServiceWorld();
-  t.teardown(world.close);
-  const { text } = await world.get('/status/pier-example/incidents/statuspage-1-pier');
-  t.match(text, /<h1>Elevated errors in the EU<\/h1>/);
-  t.match(text, 'href="https://status.vendor.example/incidents/statuspage-1-pier"');
-  t.match(text, /rel="prev" href="\/status\/pier-example\/incidents\/own-3-7"/);
-  t.match(text, /rel="next" href="\/status\/pier-example\/incidents\/own-3-9"/);
-  const newest = (await world.get('/status/pier-example/incidents/own-3-9')).text;
-  t.notMatch(newest, 'rel="next"');
-  t.match((await world.get(`/status/hostile-example/incidents/${encodeURIComponent(ODD_ID)}`)).status, 200);
-  for (const path of [
-    '/status/pier-example/incidents/own-3-8',
-    '/status/pier-example/incidents/statuspage-3-wordy',
-    '/status/pier-example/incidents/%3Cb%3E',
-    '/status/nobody/incidents/own-3-9',
-  ]) {
-    const answer = await world.get(path);
-    t.equal(answer.status, 404, path);
-    t.match(answer.headers.get('content-type'), 'text/html', path);
-  }
-  for (const path of ['/status/pier-example/incidents/%', '/status/pier-example/incidents/%E0%A4%A'])
-    t.ok((await world.get(path)).status < 500, path);
 });
 
 t.test('it shows response times of a range without a script, and hands them to one', async (t) => {

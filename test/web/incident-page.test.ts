@@ -1,0 +1,104 @@
+/** Incidents on pages: in the list of a service, and on a page of their own. */
+import fc from 'fast-check';
+import t from 'tap';
+import { LANGUAGES } from '../../src/web/language/language.ts';
+import { incidentPath, viewPageIncident, webAddress } from '../../src/web/service-incidents.ts';
+import { incident, NOW } from '../api/api-world.ts';
+import { ODD_ID, startServiceWorld } from './service-world.ts';
+
+const { en, de } = LANGUAGES;
+const MINUTE = 60_000;
+
+t.test('it shows an incident with its timeline, newest first', async (t) => {
+  const view = viewPageIncident(
+    incident('own-1-2', 1, {
+      severity: 'critical',
+      status: 'resolved',
+      startedAt: NOW - 60 * MINUTE,
+      resolvedAt: NOW - 30 * MINUTE,
+      updates: [
+        { at: NOW - 60 * MINUTE, status: 'investigating', text: 'It fails.' },
+        { at: NOW - 30 * MINUTE, status: 'resolved', text: '' },
+      ],
+    }),
+    'shop-example',
+    NOW,
+    de,
+  );
+  t.same(view, {
+    title: 'Shop is not reachable',
+    path: '/status/shop-example/incidents/own-1-2',
+    look: 'up',
+    status: 'behoben',
+    severity: 'kritisch',
+    isOpen: false,
+    source: 'Von unseren Prüfungen gesehen',
+    began: ['begann ', { at: NOW - 60 * MINUTE, shown: 'time' }, ''],
+    ended: ['endete ', { at: NOW - 30 * MINUTE, shown: 'time' }, ''],
+    lasted: 'dauerte 30 Min.',
+    description: 'Our checks of shop.example fail.',
+    vendorUrl: null,
+    timeline: [
+      { status: 'behoben', time: [{ at: NOW - 30 * MINUTE, shown: 'time' }], text: '' },
+      { status: 'wird untersucht', time: [{ at: NOW - 60 * MINUTE, shown: 'time' }], text: 'It fails.' },
+    ],
+    timelineLabel: 'Verlauf, 2 Einträge',
+  });
+  const look = (more: object) => viewPageIncident(incident('x', 1, more), 'shop-example', NOW, en).look;
+  t.same(
+    [{ severity: 'minor' }, { severity: 'major' }, { severity: 'critical' }, { severity: 'maintenance' }].map(
+      look,
+    ),
+    ['slow', 'down', 'down', 'unknown'],
+  );
+});
+
+t.test('it leads to the page of an incident whatever its id holds', async (t) => {
+  const words = fc
+    .array(fc.oneof(fc.integer({ min: 1, max: 0x7f }), fc.integer({ min: 0x80, max: 0xd7ff })), {
+      maxLength: 20,
+    })
+    .map((codes) => String.fromCharCode(...codes));
+  fc.assert(
+    fc.property(words, (text) => {
+      const path = incidentPath('shop-example', `rss-${text}`);
+      const url = new URL(path, 'https://upbeat.test');
+      return url.pathname === path && decodeURIComponent(path.split('/').at(-1) ?? '') === `rss-${text}`;
+    }),
+  );
+  for (const [text, address] of [
+    ['https://status.example/a', 'https://status.example/a'],
+    ['HTTP://status.example', 'HTTP://status.example'],
+    ['javascript:alert(1)', null],
+    ['data:text/html,x', null],
+    ['//status.example', null],
+    ['https://[', null],
+    ['', null],
+  ] as const)
+    t.equal(webAddress(text), address, text);
+});
+
+t.test('it has a page for each incident, with the way to its neighbours, and 404 for others', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const { text } = await world.get('/status/pier-example/incidents/statuspage-1-pier');
+  t.match(text, /<h1>Elevated errors in the EU<\/h1>/);
+  t.match(text, 'href="https://status.vendor.example/incidents/statuspage-1-pier"');
+  t.match(text, /rel="prev" href="\/status\/pier-example\/incidents\/own-3-7"/);
+  t.match(text, /rel="next" href="\/status\/pier-example\/incidents\/own-3-9"/);
+  const newest = (await world.get('/status/pier-example/incidents/own-3-9')).text;
+  t.notMatch(newest, 'rel="next"');
+  t.match((await world.get(`/status/hostile-example/incidents/${encodeURIComponent(ODD_ID)}`)).status, 200);
+  for (const path of [
+    '/status/pier-example/incidents/own-3-8',
+    '/status/pier-example/incidents/statuspage-3-wordy',
+    '/status/pier-example/incidents/%3Cb%3E',
+    '/status/nobody/incidents/own-3-9',
+  ]) {
+    const answer = await world.get(path);
+    t.equal(answer.status, 404, path);
+    t.match(answer.headers.get('content-type'), 'text/html', path);
+  }
+  for (const path of ['/status/pier-example/incidents/%', '/status/pier-example/incidents/%E0%A4%A'])
+    t.ok((await world.get(path)).status < 500, path);
+});
