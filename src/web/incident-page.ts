@@ -4,6 +4,7 @@ import type { Incident } from '../domain/incident.ts';
 import type { AssetAddresses } from './assets.ts';
 import type { Language } from './language/language.ts';
 import { chooseLanguage } from './language/language.ts';
+import { openGraphTags } from './open-graph.ts';
 import type { PageSources } from './page-routes.ts';
 import { viewPageIncident } from './service-incidents.ts';
 import { renderMissing } from './service-page.ts';
@@ -14,7 +15,7 @@ const REACH_MS = 365 * 86_400_000;
 
 /** The route. */
 export function incidentPage(render: RenderPage, sources: PageSources, assets: AssetAddresses): Route {
-  const { directory, registry, now } = sources;
+  const { directory, registry, siteUrl, now } = sources;
   return {
     path: '/status/:slug/incidents/:id',
     bucket: 'pages',
@@ -31,14 +32,25 @@ export function incidentPage(render: RenderPage, sources: PageSources, assets: A
         return render('./missing', { language, title: words.site.notFound, said }, 404);
       }
       const around = await registry.incidentsSince(service.id, incident.startedAt - REACH_MS);
+      const view = viewPageIncident(incident, page, now(), language);
       return render('./incident', {
         language,
+        meta: openGraphTags(siteUrl, {
+          title: words.page.title(service.name, incident.title),
+          description: `${view.status}: ${incident.updates.at(-1)?.text || incident.description}`,
+          path: view.path,
+          image: {
+            path: `/api/chart/${page}.png?size=card`,
+            size: { width: 1_200, height: 630 },
+            alt: words.page.responseTime,
+          },
+        }),
         title: words.page.title(service.name, incident.title),
         service,
         page,
         styles: [assets.serviceStyle],
         feed: `/status/${page}/incidents.atom`,
-        incident: viewPageIncident(incident, page, now(), language),
+        incident: view,
         ...neighboursOf(incident, around, page, now(), language),
       });
     },

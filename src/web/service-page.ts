@@ -9,7 +9,8 @@ import { unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import type { AssetAddresses } from './assets.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from './language/language.ts';
-import { escapeMarkup, time } from './language/phrase.ts';
+import { asText, escapeMarkup, time } from './language/phrase.ts';
+import { serviceOpenGraph } from './open-graph.ts';
 import type { LivePageSources } from './page-routes.ts';
 import { viewDependencies } from './service-dependencies.ts';
 import { viewServicePage } from './service-page-view.ts';
@@ -107,6 +108,12 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
       ...view,
       language,
       title: language.words.page.title(service.name, view.word),
+      meta: serviceOpenGraph(siteUrl, {
+        name: service.name,
+        page: view.page,
+        word: view.word,
+        verdict: asText([`${service.name} `, ...view.verdict], language.formats, at),
+      }),
       live: { of: [view.page], at: position },
       hasPast: day !== null && year !== null && times !== null,
       dependencies,

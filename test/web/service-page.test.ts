@@ -305,3 +305,31 @@ t.test('it weighs less than 100 KB at every range, before it is compressed', asy
     t.ok(bytes.length > 50_000 && bytes.length < 100_000, `${range}: ${bytes.length} bytes`);
   }
 });
+
+t.test('it tells other sites what a link leads to, on its page and on those of its incidents', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const tagsOf = async (path: string) => {
+    const { text } = await world.get(path);
+    const tags = text.matchAll(/<meta (?:property|name)="(og:[a-z_]+|description)" content="([^"]*)">/g);
+    return Object.fromEntries([...tags].map(([, key, content]) => [key, content]));
+  };
+  t.same(await tagsOf('/status/pier-example'), {
+    description: 'Pier is down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired.',
+    'og:site_name': 'Upbeat',
+    'og:type': 'website',
+    'og:title': 'Pier: Down',
+    'og:description': 'Pier is down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired.',
+    'og:url': 'https://upbeat.test/status/pier-example',
+    'og:image': 'https://upbeat.test/api/chart/pier-example.png?size=card',
+  });
+  const incident = await tagsOf('/status/pier-example/incidents/own-3-7');
+  t.same(
+    [incident['og:title'], incident['og:description'], incident['og:url']],
+    [
+      'Pier: Pier answers with errors',
+      'resolved: pier.example has answered 3 checks in a row.',
+      'https://upbeat.test/status/pier-example/incidents/own-3-7',
+    ],
+  );
+});
