@@ -21,6 +21,7 @@ const T0 = Date.now() - DAY;
 const TIMEOUT_MS = 3_000;
 
 t.jobs = 4;
+t.setTimeout(300_000);
 const sideBySide = () => ({ ...NEEDS_INFLUX, buffered: true });
 
 /** `count` points from `from` on, a millisecond each. */

@@ -12,6 +12,9 @@ const T0 = Date.UTC(2026, 10, 1);
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
+// Servers are started again and again, which takes long on a machine that has much else to do.
+t.setTimeout(300_000);
+
 const minute = (store: InfluxSamples, from: number, minutes: number) =>
   store.query({ serviceId: 1, from, to: from + minutes * MINUTE, stepMs: minutes * MINUTE });
 
