@@ -4,14 +4,12 @@
  */
 import type { SampleStore } from '../store/ports/samples.ts';
 import { type BadgeWindow, windowMs } from './badge-query.ts';
-import type { BadgeFigures } from './badge-words.ts';
+import { type BadgeFigures, FIGURES_KEPT_MS } from './badge-words.ts';
 import { ApiError } from './problem.ts';
 
 /** Reads the figures of a service in a window. Throws `history_unavailable`, or what the store throws. */
 export type ReadFigures = (serviceId: number, window: BadgeWindow) => Promise<BadgeFigures>;
 
-/** Figures are not read again for so long, whether they were found or not. */
-export const FIGURES_KEPT_MS = 60_000;
 /** Services and windows that are remembered; beyond, the one read first goes. About 300 bytes each. */
 const MOST_KEPT = 20_000;
 /** Reads at a time; the others wait for their turn. */

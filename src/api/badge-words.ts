@@ -21,6 +21,9 @@ export interface BadgeWords {
   readonly said: string;
 }
 
+/** Figures are not read again for so long, whether they were found or not; milliseconds. */
+export const FIGURES_KEPT_MS = 60_000;
+
 /** Uptime and response times of a window. */
 export interface BadgeFigures {
   readonly bucket: Bucket;
@@ -133,7 +136,10 @@ function sayFigure(
 ): BadgeWords {
   // Figures cannot be newer than the last check that they hold, nor than their reading.
   const asOf = Math.min(lastCheckAt ?? readAt, readAt);
-  const ageText = now - asOf > staleAfterMs ? ageOf(asOf, now) : null;
+  const isStale = now - (lastCheckAt ?? readAt) > staleAfterMs;
+  // With intervals shorter than a minute the figures are younger than the checks only now and then: that is no age.
+  const isOld = now - readAt > Math.max(staleAfterMs, 2 * FIGURES_KEPT_MS);
+  const ageText = isStale || isOld ? ageOf(asOf, now) : null;
   return { status, word, window, ageText, asOf, said };
 }
 

@@ -5,7 +5,7 @@ import type { Verdict } from './status.ts';
 const CLASS_WORDS: Readonly<Record<FailureClass, string>> = {
   dns: 'its name could not be resolved',
   refused: 'it refused the connection',
-  unreachable: 'its address could not be reached',
+  unreachable: 'no connection could be made or kept',
   tls: 'no secure connection could be made',
   timeout: 'it did not answer in time',
   protocol: 'its answer was not valid HTTP',

@@ -17,12 +17,16 @@ export function sayVerdict(current: CurrentStatus, language: Language): Phrase {
 /** Why it is down or slow, as the end of a sentence; null: it is neither, or nothing more is known. */
 export function sayReason({ status, latest }: CurrentStatus, { words, formats }: Language): string | null {
   const { service } = words;
-  if (latest === null) return null;
+  if (latest === null || (status !== 'slow' && status !== 'down')) return null;
+  // The owner's word is the reason, whatever times it brought along; for a failure it can carry more.
+  if (latest.source === 'heartbeat' && latest.failure === null) {
+    const took = latest.responseTimeMs;
+    return service.ownReport(took === null || took === 0 ? null : formats.milliseconds(took));
+  }
   if (status === 'slow')
     return latest.responseTimeMs === null
       ? null
       : service.slowAnswer(formats.milliseconds(latest.responseTimeMs));
-  if (status !== 'down') return null;
   if (latest.source === 'silence') return service.noHeartbeat;
   return latest.failure === null ? null : service.failure(latest.failure);
 }

@@ -14,6 +14,8 @@ export const englishService = {
     say`is down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'no heartbeat arrived',
   failure: ({ detail }: Failure): string => detail,
+  ownReport: (took: string | null) =>
+    took === null ? 'by its own report' : `by its own report, with answers in ${took}`,
   slowAnswer: (took: string) => `the last answer took ${took}`,
   /** Completes "The vendor's own status page ...". */
   vendor: {

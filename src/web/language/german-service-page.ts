@@ -151,7 +151,7 @@ export const germanServicePage: Words['page'] = {
   failure: {
     dns: 'der Name ließ sich nicht auflösen',
     refused: 'die Verbindung wurde abgewiesen',
-    unreachable: 'die Adresse war nicht erreichbar',
+    unreachable: 'keine Verbindung kam zustande oder hielt',
     tls: 'keine sichere Verbindung kam zustande',
     timeout: 'keine Antwort innerhalb der Frist',
     protocol: 'die Antwort war kein gültiges HTTP',

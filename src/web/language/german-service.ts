@@ -11,6 +11,7 @@ export const germanService: Words['service'] = {
   down: (since, lasted, why) => say`ist gestört seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'es kam kein Lebenszeichen',
   failure: germanFailure,
+  ownReport: (took) => `nach eigener Angabe${took === null ? '' : `, mit Antworten in ${took}`}`,
   slowAnswer: (took) => `die letzte Antwort brauchte ${took}`,
   vendor: {
     unknown: 'wurde noch nicht gelesen',
