@@ -1,6 +1,6 @@
 /** Makes the client of a Redis installation: a single server, one that Sentinels know, or a cluster. */
 import { createHash } from 'node:crypto';
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, type SentinelConnectionOptions, SentinelConnector } from 'ioredis';
 import type { RedisAddress } from '../../domain/redis-address.ts';
 
 /** A client; both kinds know the same commands. */
@@ -60,6 +60,7 @@ export function createRedisClient(
   if (address.kind === 'sentinel') {
     return new Redis({
       ...common,
+      Connector: QuietSentinelConnector,
       sentinels: nodes,
       name: address.masterName ?? '',
       db: address.database,
@@ -78,6 +79,23 @@ export function createRedisClient(
     retryStrategy,
     ...(address.tls ? { tls: {} } : {}),
   });
+}
+
+/**
+ * The client asks Sentinels through connections of its own, some of which have nobody who hears their errors: it then
+ * writes them to the console, again and again while a Sentinel is down. That one is down is no fault of ours.
+ */
+class QuietSentinelConnector extends SentinelConnector {
+  constructor(options: unknown) {
+    super(options as SentinelConnectionOptions);
+    const connect: unknown = Reflect.get(this, 'connectToSentinel');
+    if (typeof connect !== 'function') return;
+    Reflect.set(this, 'connectToSentinel', (...args: unknown[]) => {
+      const sentinel: unknown = Reflect.apply(connect, this, args);
+      if (sentinel instanceof Redis) sentinel.on('error', () => {});
+      return sentinel;
+    });
+  }
 }
 
 /** Makes a script of Lua text. */
