@@ -175,5 +175,42 @@ t.test('a process beside the monitor serves everything, and becomes the monitor'
   await third.until('/readyz', isRole('monitor'), PATIENCE_MS);
   t.equal(await third.stop(), 0);
   for (const program of [first, second, third])
-    t.notMatch(program.output(), /"level":"(error|fatal)"/, 'nobody complains');
+    t.notMatch(program.output(), /a fault that nobody caught|taking over from the monitor has failed/);
+});
+
+t.test('a monitor that sleeps loses its place, and serves when it wakes', NEEDS_REDIS, async (t) => {
+  const redis = await startRedis(t);
+  const { site, installation } = await setUp(t, `redis://127.0.0.1:${redis.port}`);
+  const first = await start(t, installation);
+  await first.until('/api/v1/status/shop', isStatus('up'), PATIENCE_MS);
+  const second = await start(t, installation, await freePort());
+  const key = await makeKey(installation);
+  const group = -(first.process.pid ?? 0);
+  process.kill(group, 'SIGSTOP');
+  // It waits in the inbox for whoever is the monitor next.
+  const waiting = beat(second, key, 'ok');
+  await second.until('/readyz', isRole('monitor'), PATIENCE_MS);
+  const answered = await waiting;
+  t.ok([200, 503].includes(answered.status), 'judged, or waited for as long as a sender can wait');
+  await second.until('/api/v1/status/jobs-example-com', isStatus('up'), PATIENCE_MS);
+  site.code = 503;
+  await second.until('/api/v1/status/shop', isStatus('down'), PATIENCE_MS);
+  process.kill(group, 'SIGCONT');
+  await until(
+    async () => isRole('serving')((await first.get('/readyz').catch(() => ({ body: {} }))).body as Ready),
+    'the first one serves',
+  );
+  t.match(first.output(), /the lease of the data directory was lost/);
+  t.match((await second.get('/readyz')).body, { role: 'monitor' });
+  await first.until('/api/v1/status/shop', isStatus('down'), PATIENCE_MS);
+  const dashboards = [await first.get('/api/v1/incidents'), await second.get('/api/v1/incidents')];
+  t.same(dashboards[0]?.body, dashboards[1]?.body);
+  await until(async () => (await redis.client.xlen('upbeat:{events}:transitions')) === 3);
+  const entries = await redis.client.xrange('upbeat:{events}:transitions', '-', '+');
+  t.same(
+    entries.map(([id, fields]) => `${id} ${(JSON.parse(fields[1] ?? '{}') as { to: string }).to}`),
+    ['1-0 up', '2-0 up', '3-0 down'],
+  );
+  t.equal(await first.stop(), 0);
+  t.equal(await second.stop(), 0);
 });
