@@ -4,11 +4,14 @@ import { sayUptime } from '../../src/api/badge-words.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const BUCKET = {
-  start: NOW - 86_400_000,
+  startAt: NOW - 86_400_000,
+  endAt: NOW,
   count: 10,
   upCount: 9,
   slowCount: 0,
   downCount: 1,
+  suspectCount: 0,
+  uptimeRatio: 0.9,
   meanMs: 100,
   p50Ms: 100,
   p95Ms: 100,
