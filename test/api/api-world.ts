@@ -26,6 +26,8 @@ import type { Dependencies, FailingDependency } from '../../src/store/ports/hear
 import type { ApiKey, IncidentQuery, MaintenanceQuery } from '../../src/store/ports/registry.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import type { Answer } from './answer.ts';
+import { bucketsOf } from './even-buckets.ts';
 import { createPageShelf } from './page-shelf.ts';
 
 /** When the clock of a test stands. */
@@ -134,17 +136,6 @@ export interface WorldOptions {
   readonly pictures?: PictureSources['pictures'];
   /** How old the copy of the statuses is; absent: they are current. */
   readonly ageMs?: () => number;
-}
-
-/** An answer with its body read. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly bytes: Buffer;
-  readonly text: string;
-  /** The body as JSON; null where it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared whole, by tests alone
-  readonly json: any;
 }
 
 /** The API's world. */
@@ -398,24 +389,6 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       await status.close();
     },
   };
-}
-
-/** One bucket a step, all alike, so that a test can count on them. */
-function bucketsOf({ from, to, stepMs }: SampleQuery): Bucket[] {
-  return Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, index) => ({
-    startAt: from + index * stepMs,
-    endAt: Math.min(to, from + (index + 1) * stepMs),
-    count: 4,
-    upCount: 2,
-    slowCount: 1,
-    downCount: 1,
-    suspectCount: 1,
-    uptimeRatio: 0.75,
-    meanMs: 100.04,
-    p50Ms: 90,
-    p95Ms: 200,
-    p99Ms: 250,
-  }));
 }
 
 /** The headers of a caller at an address. */

@@ -3,7 +3,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 import type { Log } from '../../src/log.ts';
-import { type Answer, check, current, NOW, service, startApi, type World } from './api-world.ts';
+import type { Answer } from './answer.ts';
+import { check, current, NOW, service, startApi, type World } from './api-world.ts';
 
 const SERVICES = [service(1, 'shop')];
 const READING = [

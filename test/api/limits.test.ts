@@ -1,7 +1,8 @@
 /** Request limits and keys (contract 5, 8; decisions, Keys and limits). */
 import { connect } from 'node:net';
 import t from 'tap';
-import { type Answer, from, NOW, service, startApi } from './api-world.ts';
+import type { Answer } from './answer.ts';
+import { from, NOW, service, startApi } from './api-world.ts';
 
 const PATH = '/api/v1/status/shop';
 const SERVICES = [service(1, 'shop')];

@@ -199,6 +199,8 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/dashboard/pages/:slug': ['/dashboard/pages/evil', PAGE],
   '/dashboard/keys': ['/dashboard/keys', DATA],
   '/api/badge/:slug': ['/api/badge/target-example?format=svg', DRAWING],
+  '/api/chart/:slug': ['/api/chart/target-example', PICTURE],
+  '/api/heatmap.png': ['/api/heatmap.png', PICTURE],
   '/api/v1/openapi.json': ['/api/v1/openapi.json', DATA],
   '/api/v1/status/:slug': ['/api/v1/status/target', DATA],
   '/api/v1/services': ['/api/v1/services', DATA],
@@ -257,6 +259,7 @@ t.test(
       t.same(
         written.filter((route) => !(route in HEADERS)),
         [],
+        'a new route needs a line in the table above, and a page one in the list below',
       );
     });
 
@@ -308,6 +311,7 @@ t.test(
         ['/api/badge/target-example', false],
         ['/api/badge/target-example?format=svg', false],
         ['/api/badge/target-example?format=shields', false],
+        ['/api/chart/target-example', false],
         ['/p/evil/logo', false],
       ];
       for (const [path, shown] of pages) {
