@@ -5,7 +5,7 @@ ARG NODE=node:24-bookworm-slim
 FROM ${NODE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund && npm cache clean --force
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund && npm cache clean --force
 
 FROM ${NODE}
 LABEL org.opencontainers.image.title="Upbeat" \

@@ -47,7 +47,7 @@ t.test('it has a recording of the program for WebGL as it is now', (t) => {
   t.equal(
     recordedProgram(),
     presentProgram(),
-    'heatmap-webgl.ts has changed: npm run heatmap:webgl draws the recording anew',
+    'heatmap-webgl.ts has changed: npm run heatmap:webgl -- --record draws the pictures anew',
   );
   t.end();
 });

@@ -1,7 +1,11 @@
 import t from 'tap';
+import type { ChartPicture } from '../../src/domain/chart-picture.ts';
 import { silentLog } from '../../src/log.ts';
 import { type BadgeInput, drawBadge } from '../../src/render/badge.ts';
+import { drawChart } from '../../src/render/chart.ts';
+import { drawHeatmap } from '../../src/render/heatmap.ts';
 import { createRenderer } from '../../src/render/renderer.ts';
+import { scene } from './heatmap-scenes.ts';
 
 const badge: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
 const named = (name: string): BadgeInput => ({ ...badge, name });
@@ -13,6 +17,35 @@ t.test('it draws in its thread what the pure function draws', async (t) => {
   t.same(Buffer.from(await renderer.badge(badge)), Buffer.from(drawBadge(badge)));
   const stale = { ...badge, theme: 'dark', ageText: '12 min ago' } as const;
   t.same(Buffer.from(await renderer.badge(stale)), Buffer.from(drawBadge(stale)));
+});
+
+t.test('it draws charts and heat maps in its thread, and says once why WebGL does not', async (t) => {
+  const lines: object[] = [];
+  const log = { ...silentLog, info: (fields: object) => void lines.push(fields) };
+  const renderer = await createRenderer({ log });
+  t.teardown(() => renderer.close());
+  const heatmap = scene('24h', 3, 1);
+  const { span, window, theme } = heatmap;
+  const chart: ChartPicture = {
+    name: 'GitHub',
+    domain: 'github.com',
+    status: 'up',
+    ageText: null,
+    asOf: null,
+    window,
+    span,
+    points: [{ p50Ms: 5, p95Ms: 9, count: 1, downCount: 0 }],
+    uptimeText: '100 %',
+    theme,
+    size: 'embed',
+    site: 'upbeat.test',
+  };
+  t.same(Buffer.from(await renderer.chart(chart)), Buffer.from(drawChart(chart)));
+  const drawn = Buffer.from(await drawHeatmap(heatmap));
+  t.same(Buffer.from(await renderer.heatmap(heatmap)), drawn);
+  t.same(Buffer.from(await renderer.heatmap(heatmap)), drawn);
+  // Where WebGL works there is nothing to say.
+  t.ok(lines.length <= 1, JSON.stringify(lines));
 });
 
 t.test('it draws a badge once, however often and at once it is asked for', async (t) => {

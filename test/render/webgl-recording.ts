@@ -1,4 +1,4 @@
-/** Pictures that WebGL drew once, kept for machines that have none. `node test/render/webgl-recording.ts` draws them anew. */
+/** Pictures that WebGL drew once, kept for machines that have none. `npm run heatmap:webgl -- --record` draws them anew. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
