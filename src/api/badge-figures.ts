@@ -6,6 +6,7 @@ import type { SampleStore } from '../store/ports/samples.ts';
 import { type BadgeWindow, windowMs } from './badge-query.ts';
 import { type BadgeFigures, FIGURES_KEPT_MS } from './badge-words.ts';
 import { ApiError } from './problem.ts';
+import { createTurns } from './turns.ts';
 
 /** Reads the figures of a service in a window. Throws `history_unavailable`, or what the store throws. */
 export type ReadFigures = (serviceId: number, window: BadgeWindow) => Promise<BadgeFigures>;
@@ -57,23 +58,5 @@ export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () 
     memories.set(key, { triedAt, found, reading });
     if (memories.size > MOST_KEPT) memories.delete(memories.keys().next().value ?? key);
     return reading;
-  };
-}
-
-/** Runs tasks in their order, at most `most` at a time. */
-function createTurns(most: number): <T>(task: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (task) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running++;
-    try {
-      return await task();
-    } finally {
-      // The place goes to the next in the row; only without one it is free.
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
   };
 }

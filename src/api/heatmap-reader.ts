@@ -5,6 +5,7 @@
 import { cellsOf } from '../domain/heatmap-picture.ts';
 import { type PictureSpan, type PictureWindow, stepsOf } from '../domain/picture-window.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
+import { createTurns } from './turns.ts';
 
 /** Reads the cells of services in a span of the window: rows in the order of the services. Throws what the store throws. */
 export type ReadCells = (
@@ -19,8 +20,8 @@ interface Row {
   readonly cells: Uint8Array;
 }
 
-/** Reads at a time of all heat maps together. */
-const AT_ONCE = 4;
+/** Reads at a time of all heat maps together: one of a year keeps the store busy for some 70 ms. */
+const AT_ONCE = 2;
 /** The running step and the two before it are read again: samples can be late by minutes. */
 const STEPS_READ_AGAIN = 3;
 /** Rows kept of each window; at most 365 bytes each. Beyond, the one read first goes. */
@@ -28,8 +29,8 @@ const ROWS_KEPT = 5_000;
 
 /** Makes the reader. */
 export function createHeatmapReader(samples: Pick<SampleStore, 'query'>): ReadCells {
-  const windows = new Map<PictureWindow, Map<number, Row>>();
-  let turn: Promise<unknown> = Promise.resolve();
+  const windows = new Map<PictureWindow, { readonly rows: Map<number, Row>; last: Promise<unknown> }>();
+  const turns = createTurns(AT_ONCE);
 
   const readRow = async (
     serviceId: number,
@@ -62,7 +63,7 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query'>): ReadCe
       while (next < serviceIds.length) {
         const place = next++;
         const serviceId = serviceIds[place] ?? 0;
-        const cells = await readRow(serviceId, rows.get(serviceId), span);
+        const cells = await turns(() => readRow(serviceId, rows.get(serviceId), span));
         rows.delete(serviceId);
         rows.set(serviceId, { to: span.to, cells });
         if (rows.size > ROWS_KEPT) rows.delete(rows.keys().next().value ?? serviceId);
@@ -76,10 +77,11 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query'>): ReadCe
   };
 
   return (serviceIds, window, span) => {
-    const rows = windows.get(window) ?? new Map<number, Row>();
-    windows.set(window, rows);
-    const reading = turn.then(() => readAll(serviceIds, rows, span));
-    turn = reading.catch(() => {});
+    const of = windows.get(window) ?? { rows: new Map<number, Row>(), last: Promise.resolve() };
+    windows.set(window, of);
+    // Maps of one window follow each other, for one finds what the other has read; those of several take turns.
+    const reading = of.last.then(() => readAll(serviceIds, of.rows, span));
+    of.last = reading.catch(() => {});
     return reading;
   };
 }
