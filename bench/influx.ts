@@ -6,7 +6,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InfluxDB } from '@influxdata/influxdb-client';
@@ -15,6 +14,7 @@ import { silentLog } from '../src/log.ts';
 import { openInfluxSamples } from '../src/store/samples/influx/influx-samples.ts';
 import { createLineWriter } from '../src/store/samples/influx/line-protocol.ts';
 import { packSamples } from '../src/store/samples/wire.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { type BenchRow, floor, median, printRows } from './row.ts';
 
 const SERVICES = 1_000;
@@ -189,15 +189,6 @@ async function untilAnswers(url: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error('influxd does not answer');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 if (import.meta.main) await run();

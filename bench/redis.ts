@@ -5,8 +5,8 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
+import { freePort } from '../test/support/free-port.ts';
 import { compare, fire, ROUND_SECONDS, ROUNDS, STATUS, startServer, subject } from './api.ts';
 import { type BenchRow, printRows } from './row.ts';
 
@@ -51,15 +51,6 @@ export async function run(): Promise<BenchRow[]> {
   const rows = [compare(floor, null, null), compare(memory, floor, null), compare(limited, floor, 0.33)];
   printRows(rows);
   return rows;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 if (import.meta.main) await run();

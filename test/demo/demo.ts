@@ -2,13 +2,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { formatDuration } from '../../src/domain/durations.ts';
 import { TEST_CA_FILE } from '../support/certificates.ts';
+import { freePort } from '../support/free-port.ts';
 import type { DemoTiming } from './behaviour.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type Sender, type SenderTiming, startSenders } from './heartbeat-senders.ts';
@@ -216,13 +216,4 @@ function eachLine(stream: NodeJS.ReadableStream | null, take: (line: string) => 
     rest = lines.pop() ?? '';
     for (const line of lines) if (line !== '') take(line);
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -9,7 +9,8 @@ import { startDemo } from '../demo/demo.ts';
 import type { Sender, SenderTiming } from '../demo/heartbeat-senders.ts';
 import type { DemoService, Script } from '../demo/script.ts';
 import { SHORT_PART, shortVendors } from '../demo/short-vendors.ts';
-import { ask, freePort, startInflux, startVictoria } from '../support/influx-server.ts';
+import { freePort } from '../support/free-port.ts';
+import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
 import { runCommand } from '../support/program.ts';
 
 /** The servers, full of what was seen. */

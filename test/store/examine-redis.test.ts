@@ -2,7 +2,7 @@
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { examineRedis } from '../../src/store/status/examine-redis.ts';
-import { freePort } from '../support/influx-server.ts';
+import { freePort } from '../support/free-port.ts';
 import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
 
 t.test('it says who Redis is, and what to mend', NEEDS_REDIS, async (t) => {

@@ -4,7 +4,8 @@ import t from 'tap';
 import { examineInflux } from '../../src/store/samples/influx/examine-influx.ts';
 import type { InfluxSamples } from '../../src/store/samples/influx/influx-samples.ts';
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
-import { ask, freePort, startInflux, startVictoria } from '../support/influx-server.ts';
+import { freePort } from '../support/free-port.ts';
+import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
 import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux as open, settingsOf, until } from './influx-world.ts';
 import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
 
@@ -228,5 +229,11 @@ t.test('it writes by the paths of version 2', NEEDS_VICTORIA, async (t) => {
     { metric: { service_id: '1', service: 'service, =1' }, values: [42], timestamps: [at] },
     { metric: { service_id: '2' }, values: [43] },
   ]);
+  // Its answer to InfluxQL, the same to every statement, is not taken for a history without checks.
+  await t.rejects(minute(store, at, 1), { code: 'samples_away' });
+  await t.rejects(store.newest(1, 10), { code: 'samples_away' });
+  await t.rejects(store.query({ serviceId: 1, from: at - 400 * DAY, to: at, stepMs: DAY }), {
+    code: 'samples_away',
+  });
   await store.close();
 });

@@ -1,13 +1,37 @@
 /** A port of loopback that nobody listens on at this moment. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-/** Asks the system for a free port of 127.0.0.1 and gives it back. */
+/**
+ * Below the ports that systems give to whoever asks for any (Linux: 32,768 and up): no connection that is dialled, and no
+ * server on port 0, takes a port between its finding and its use.
+ */
+const LOWEST = 15_000;
+const HIGHEST = 31_999;
+const MOST_TRIES = 100;
+
+/** What this process was given already: a server that is not up yet holds no port. */
+const given = new Set<number>();
+
+/** Finds a free port of 127.0.0.1. Another process that looks at the same moment finds another one, all but surely. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const port = randomInt(LOWEST, HIGHEST + 1);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+  throw new Error('no port is free');
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return false;
+  }
+  await new Promise((resolve) => server.close(resolve));
+  return true;
 }

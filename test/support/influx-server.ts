@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { freePort } from './free-port.ts';
 import type { SmallDisk } from './small-disk.ts';
 
 /** A server. */
@@ -84,16 +84,6 @@ export async function ask(
   const text = await response.text();
   if (!response.ok || text.includes('"error"')) throw new Error(`${statement}: ${text}`);
   return text;
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 function start(

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Test } from 'tap';
-import { freePort } from './influx-server.ts';
+import { freePort } from './free-port.ts';
 import { hasProgram } from './install-servers.ts';
 
 /** Options of a test that needs Redis: says loudly that it is skipped where there is none. */

@@ -9,7 +9,7 @@ import { openRedisConnection, type RedisConnectionState } from './redis-connecti
 export interface RedisLimitServer {
   readonly ready: boolean;
   /**
-   * Runs a script for one key, to which the prefix is added; rejects where Redis does not answer within 200 ms. Calls of
+   * Runs a script for one key, to which the prefix is added; rejects where Redis does not answer in time. Calls of
    * one moment are run together: the script gets several keys and the arguments of each in turn, and returns an array
    * with an answer for each.
    */
@@ -37,8 +37,10 @@ export function openRedisLimitServer(options: {
   readonly address: RedisAddress;
   readonly clock: Clock;
   readonly log: Log;
+  /** Longest time that an answer may take, milliseconds. Default 200. */
+  readonly timeoutMs?: number;
 }): RedisLimitServer {
-  const { address, clock } = options;
+  const { address, clock, timeoutMs = TIMEOUT_MS } = options;
   const { prefix } = address;
   const batches = new Map<string, { readonly script: RedisScript; waiting: Call[] }>();
   let sentMs = Number.NEGATIVE_INFINITY;
@@ -46,7 +48,7 @@ export function openRedisLimitServer(options: {
   const connection = openRedisConnection({
     ...options,
     purpose: 'limits',
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
     prepare: (client) => runScript(client, PROBE, [`${prefix}:limit-probe`], [PROBE_LIFE_MS]),
     probe: (client) => client.get(`${prefix}:limit-probe`),
   });
