@@ -6,7 +6,7 @@ import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
 import { createBucketing } from '../bucketing.ts';
 import { packRest } from '../wire.ts';
-import type { InfluxLink, InfluxTable } from './influx-link.ts';
+import { InfluxError, type InfluxLink, type InfluxTable } from './influx-link.ts';
 import { MEASUREMENT } from './influx-settings.ts';
 
 /** Longer windows are summed up by the server; its percentiles round their rank to the nearest instead of upwards. */
@@ -19,7 +19,7 @@ export async function queryBuckets(link: Pick<InfluxLink, 'query'>, query: Sampl
   const bucketing = createBucketing(query);
   const { from, to } = query;
   if (to - from > EXACT_MS) return await querySummed(link, query, bucketing.buckets());
-  const [table] = await link.query([`SELECT ${FIELDS} FROM ${MEASUREMENT} WHERE ${where(query)}`]);
+  const [table] = await select(link, [`SELECT ${FIELDS} FROM ${MEASUREMENT} WHERE ${where(query)}`]);
   const samples = table === undefined || table === null ? [] : readSamples(query.serviceId, table);
   bucketing.addSeries({ times: samples.map(({ at }) => at), rests: samples.map(packRest) });
   return bucketing.buckets();
@@ -31,7 +31,7 @@ export async function queryNewest(
   serviceId: number,
   limit: number,
 ): Promise<Sample[]> {
-  const [table] = await link.query([
+  const [table] = await select(link, [
     `SELECT ${FIELDS} FROM ${MEASUREMENT} WHERE service_id = '${whole(serviceId)}' ORDER BY time DESC LIMIT ${whole(limit)}`,
   ]);
   return table === undefined || table === null ? [] : readSamples(serviceId, table);
@@ -46,7 +46,7 @@ async function querySummed(
   const groups = `GROUP BY time(${whole(stepMs)}ms, ${whole(from % stepMs)}ms) FILL(none)`;
   const counts = 'COUNT(up) AS count, SUM(up) AS up, SUM(slow) AS slow, SUM(down) AS down';
   const ranks = [50, 95, 99].map((rank) => `PERCENTILE(latency_ms, ${rank}) AS p${rank}`).join(', ');
-  const [trusted, suspect, timed] = await link.query([
+  const [trusted, suspect, timed] = await select(link, [
     `SELECT ${counts} FROM ${MEASUREMENT} WHERE ${where(query)} AND suspect = 0 ${groups}`,
     `SELECT COUNT(suspect) AS count FROM ${MEASUREMENT} WHERE ${where(query)} AND suspect = 1 ${groups}`,
     `SELECT MEAN(latency_ms) AS mean, ${ranks} FROM ${MEASUREMENT} WHERE ${where(query)} AND suspect = 0 AND timed = 1 ${groups}`,
@@ -72,6 +72,20 @@ async function querySummed(
       p99Ms: latency.p99 ?? null,
     };
   });
+}
+
+/**
+ * Asks for points. VictoriaMetrics answers every statement with a list of databases: without a look at the columns that
+ * would pass for a history without a single check.
+ */
+async function select(
+  link: Pick<InfluxLink, 'query'>,
+  statements: readonly string[],
+): Promise<(InfluxTable | null)[]> {
+  const tables = await link.query(statements);
+  if (tables.some((table) => table !== null && !table.columns.includes('time')))
+    throw new InfluxError('samples_away', 'the server takes points, and does not answer InfluxQL');
+  return tables;
 }
 
 function where({ serviceId, from, to }: SampleQuery): string {
