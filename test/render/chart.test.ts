@@ -159,7 +159,7 @@ t.test('it draws any figures and any text', (t) => {
         return width === 800 && height === 300 && data[(150 * 800 + 5) * 4 + 3] === 255;
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
   t.end();
 });

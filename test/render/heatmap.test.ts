@@ -184,7 +184,7 @@ t.test('it draws any names and any cells', async (t) => {
         return width > 1_000 && data.every((value, at) => at % 4 !== 3 || value === 255);
       },
     ),
-    { numRuns: 12 },
+    { numRuns: 8 },
   );
   await t.resolves(done);
 });
