@@ -57,6 +57,9 @@ const CHECKS_TOGETHER_MS = 250;
 const CHANGES_TOGETHER_MS = 1_000;
 /** How often the monitor's own state is told; pages take a longer silence for a lost connection. Milliseconds. */
 const MONITOR_MS = 10_000;
+/** What is told at the beginning of a stream is not made anew for so long, milliseconds, while no check has ended. */
+const BEGINNINGS_KEPT_MS = 1_000;
+const BEGINNINGS_KEPT = 100;
 const LONGEST_BACKLOG_BYTES = 262_144;
 const RETRY_AFTER_SECONDS = 30;
 
@@ -84,6 +87,24 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
     if (service === null) return [];
     const current = status.get(serviceId) ?? unknownStatus(serviceId);
     return [serviceNews(directory.pageName(service), current, language, clock.now())];
+  };
+
+  /**
+   * What streams are told that begin together, by language and content: after a restart every page that is open comes
+   * back within seconds, and the lists of a thousand services are made once for all of them.
+   */
+  const beginnings = { position: '', madeAt: 0, texts: new Map<string, string>() };
+  const beginningOf = (content: string, { language }: Stream, make: () => News): string => {
+    const position = board.position();
+    const now = clock.monotonic();
+    if (beginnings.position !== position || now - beginnings.madeAt >= BEGINNINGS_KEPT_MS) {
+      Object.assign(beginnings, { position, madeAt: now });
+      beginnings.texts.clear();
+    }
+    const key = `${language.code} ${content}`;
+    const text = beginnings.texts.get(key) ?? formatNews(make(), position);
+    if (beginnings.texts.size < BEGINNINGS_KEPT) beginnings.texts.set(key, text);
+    return text;
   };
 
   /** Tells streams, each by what `make` gives for its language, made once. */
@@ -131,16 +152,23 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
   });
 
   const begin = (stream: Stream, after: number | null) => {
-    const { serviceIds } = stream;
-    write(stream.response, `: what changes on this page\nid: ${board.position()}\n\n`);
+    const { serviceIds, language, response } = stream;
+    write(response, `: what changes on this page\nid: ${board.position()}\n\n`);
     if (serviceIds === null) {
       const ids = after === null ? null : board.changedSince(after);
-      if (ids === null || ids.length > 0) tell([stream], (language) => homeNews(language, ids));
+      if (ids === null || ids.length > 0)
+        write(
+          response,
+          beginningOf(ids?.join() ?? 'all', stream, () => homeNews(language, ids)),
+        );
     } else {
       const ids = [...serviceIds].filter((id) => after === null || board.checkedAt(id) > after);
-      if (ids.length > 0) tell([stream], (language) => joinNews(ids.flatMap((id) => newsOf(id, language))));
+      if (ids.length > 0) tell([stream], () => joinNews(ids.flatMap((id) => newsOf(id, language))));
     }
-    tell([stream], monitorNews);
+    write(
+      response,
+      beginningOf('monitor', stream, () => monitorNews(language)),
+    );
   };
 
   const add = (stream: Stream, client: string) => {

@@ -1,0 +1,70 @@
+/** What streams are told that begin together. */
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { createServiceDirectory } from '../../src/api/service-directory.ts';
+import { createFakeClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import { createLiveBoard } from '../../src/web/live/live-board.ts';
+import { createLiveStreams } from '../../src/web/live/live-streams.ts';
+import { check, current, NOW, service } from '../api/api-world.ts';
+
+t.test('it makes the lists of the home page once for all streams that begin together', async (t) => {
+  const clock = createFakeClock(NOW);
+  const directory = createServiceDirectory();
+  directory.load([service(1, 'shop')]);
+  const status = createMemoryStatusStore({ log: silentLog });
+  const made: string[] = [];
+  const make = (what: string) => {
+    made.push(what);
+    return { html: { made: String(made.length) } };
+  };
+  const live = createLiveStreams({
+    board: createLiveBoard({ directory, status, intervalMs: 300_000, clock }),
+    directory,
+    status,
+    clock,
+    homeNews: ({ code }, ids) => make(`home ${code} ${ids?.join() ?? 'all'}`),
+    monitorNews: ({ code }) => make(`monitor ${code}`),
+  });
+  const server = createServer(async (request, response) => {
+    const answer = await live.route.handle({
+      method: 'GET',
+      params: {},
+      query: (request.url ?? '').split('?')[1] ?? '',
+      headers: request.headers,
+      client: 'one',
+    });
+    answer.stream?.(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => new Promise((resolve) => server.close(resolve)));
+  t.teardown(live.close);
+  const { port } = server.address() as AddressInfo;
+  /** Opens a stream, and gives what it was told at its beginning. */
+  const begin = (language = 'en') =>
+    new Promise<string>((resolve, reject) => {
+      const path = `/live?after=before-0&lang=${language}`;
+      get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => {
+          text += chunk;
+          if (text.match(/^data: /gm)?.length !== 2) return;
+          response.destroy();
+          resolve(text.replaceAll(/^(?:id|:).*\n/gm, ''));
+        });
+      }).on('error', reject);
+    });
+  const first = await begin();
+  for (let count = 0; count < 20; count++) t.equal(await begin(), first);
+  t.strictSame(made.splice(0), ['home en all', 'monitor en']);
+  await begin('de');
+  t.strictSame(made.splice(0), ['home de all', 'monitor de'], 'each in its language');
+  await status.put([current(1, check(NOW))]);
+  await begin();
+  t.strictSame(made.splice(0), ['home en all', 'monitor en'], 'anew after a check');
+  await clock.advance(1_000);
+  await begin();
+  t.strictSame(made.splice(0), ['home en all', 'monitor en'], 'and anew after a second');
+});
