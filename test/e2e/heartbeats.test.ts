@@ -13,6 +13,14 @@ interface Status {
 const DOMAIN = 'shop.example.com';
 const STATUS = '/api/v1/status/shop-example-com';
 const INCIDENTS = '/api/v1/incidents/shop-example-com';
+/** Longer than a busy machine needs between a heartbeat and the look at what it brought. */
+const SILENCE_MS = 8_000;
+const SILENCE = `${SILENCE_MS / 1_000}s`;
+
+// They mostly wait, each for a program of its own.
+t.jobs = 3;
+t.setTimeout(300_000);
+const sideBySide = () => ({ buffered: true });
 
 async function setUp(t: Test, silence: string): Promise<Installation> {
   // Nothing listens at the address of the catalogue's one service; it is there for its domain.
@@ -51,8 +59,9 @@ const incidentsOf = async (program: RunningProgram) =>
 
 t.test(
   'it shows a service from its first heartbeat on, down by silence, and up by the next one',
+  sideBySide(),
   async (t) => {
-    const installation = await setUp(t, '2s');
+    const installation = await setUp(t, SILENCE);
     const program = await start(t, installation);
     const send = sender(installation, await makeKey(installation, 'ada'));
 
@@ -75,7 +84,7 @@ t.test(
 
     const { body } = await send();
     const down = await program.until<Status>(STATUS, ({ status }) => status === 'down');
-    t.equal(Date.parse(down.last_checked) - Date.parse(body.checked_at), 2_000, 'at the deadline');
+    t.equal(Date.parse(down.last_checked) - Date.parse(body.checked_at), SILENCE_MS, 'at the deadline');
     t.match(down, {
       since: down.last_checked,
       response_time: null,
@@ -94,31 +103,38 @@ t.test(
   },
 );
 
-t.test('it keeps what it answered through kill -9, and tells silence once across restarts', async (t) => {
-  const installation = await setUp(t, '3s');
-  const first = await start(t, installation);
-  const send = sender(installation, await makeKey(installation, 'ada'));
-  let last = await send({ checks: { db: { status: 'ok', latency: 7 } } });
-  for (let n = 0; n < 10; n++) last = await send({ checks: { db: { status: 'ok', latency: n } } });
-  await first.killHard();
-  t.equal(last.status, 200);
+t.test(
+  'it keeps what it answered through kill -9, and tells silence once across restarts',
+  sideBySide(),
+  async (t) => {
+    const installation = await setUp(t, SILENCE);
+    const first = await start(t, installation);
+    const send = sender(installation, await makeKey(installation, 'ada'));
+    let last = await send({ checks: { db: { status: 'ok', latency: 7 } } });
+    for (let n = 0; n < 10; n++) last = await send({ checks: { db: { status: 'ok', latency: n } } });
+    await first.killHard();
+    t.equal(last.status, 200);
 
-  const second = await start(t, installation);
-  const startedAt = Date.now();
-  t.match(await statusOf(second), { status: 'up', response_time: 9, last_checked: last.body.checked_at });
-  const down = await second.until<Status>(STATUS, ({ status }) => status === 'down');
-  t.ok(Date.parse(down.last_checked) > Date.parse(last.body.checked_at) + 3_000, 'after a full period');
-  t.ok(Date.parse(down.last_checked) <= startedAt + 3_000, 'which began when it could be heard again');
-  await second.killHard();
+    const second = await start(t, installation);
+    const startedAt = Date.now();
+    t.match(await statusOf(second), { status: 'up', response_time: 9, last_checked: last.body.checked_at });
+    const down = await second.until<Status>(STATUS, ({ status }) => status === 'down');
+    t.ok(
+      Date.parse(down.last_checked) > Date.parse(last.body.checked_at) + SILENCE_MS,
+      'after a full period',
+    );
+    t.ok(Date.parse(down.last_checked) <= startedAt + SILENCE_MS, 'which began when it could be heard again');
+    await second.killHard();
 
-  const third = await start(t, installation);
-  t.match(await statusOf(third), { status: 'down', since: down.since, last_checked: down.last_checked });
-  t.equal((await incidentsOf(third)).length, 1);
-  t.match(await send(), { status: 200, body: { status: 'up' } });
-  t.equal(await third.stop(), 0);
-});
+    const third = await start(t, installation);
+    t.match(await statusOf(third), { status: 'down', since: down.since, last_checked: down.last_checked });
+    t.equal((await incidentsOf(third)).length, 1);
+    t.match(await send(), { status: 200, body: { status: 'up' } });
+    t.equal(await third.stop(), 0);
+  },
+);
 
-t.test('it keeps domains to their accounts', async (t) => {
+t.test('it keeps domains to their accounts', sideBySide(), async (t) => {
   const installation = await setUp(t, '10m');
   const program = await start(t, installation);
   const add = ['services', 'add', DOMAIN, '--account', 'ada', '--kind', 'heartbeat'];
@@ -139,9 +155,9 @@ t.test('it keeps domains to their accounts', async (t) => {
     'shop-example-com',
     '--public-dependencies',
     '--period',
-    '1s',
+    '5s',
     '--grace',
-    '500ms',
+    '1s',
   ];
   t.match(await installation.run(...set), { status: 0 });
   await program.until(shown, (body: object) => 'dependencies' in body);

@@ -4,51 +4,15 @@
  */
 
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page, type Response } from 'playwright-core';
+import type { Browser, Page, Response } from 'playwright-core';
 import t from 'tap';
+import { findFaults, LOOKS, launchBrowser, NEEDS_BROWSER, signIn } from '../support/browser.ts';
 import { startIdentityServer } from '../support/identity-server.ts';
-import { hasProgram } from '../support/install-servers.ts';
 import { type Installation, install, type RunningProgram } from '../support/program.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const NEEDS_BROWSER = hasProgram('chromium') ? {} : { skip: 'chromium is missing: apt-get install chromium' };
-
-const LOOKS = [
-  { name: 'light', colorScheme: 'light', viewport: { width: 1_280, height: 900 } },
-  { name: 'dark', colorScheme: 'dark', viewport: { width: 1_280, height: 900 } },
-  { name: 'phone', colorScheme: 'light', viewport: { width: 390, height: 844 } },
-] as const;
-
-interface Finding {
-  readonly id: string;
-  readonly help: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-/** What axe finds on the page, a line each. */
-async function findFaults(page: Page): Promise<string[]> {
-  const violations = (await page.evaluate(
-    `${AXE}; axe.run(document).then(({ violations }) => violations)`,
-  )) as Finding[];
-  return violations.flatMap(({ id, help, nodes }) =>
-    nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`),
-  );
-}
-
-async function signIn(page: Page, siteUrl: string): Promise<void> {
-  await page.goto(`${siteUrl}/sign-in`);
-  await page.getByRole('link', { name: /^Sign in with/ }).click();
-  await page.getByPlaceholder('Enter any login').fill('ada');
-  await page.getByPlaceholder('and password').fill('any');
-  await page.getByRole('button', { name: 'Sign-in' }).click();
-  await page.getByRole('button', { name: 'Continue' }).click();
-  await page.waitForURL(`${siteUrl}/dashboard`);
-}
 
 t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
   const up = createServer((_request, response) => response.writeHead(200).end()).listen(0, '127.0.0.1');
@@ -89,17 +53,18 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
   const { siteUrl } = installation;
   await program.until<{ status: string }>('/api/v1/status/post', ({ status }) => status === 'down');
   await program.until<{ status: string }>('/api/v1/status/library', ({ status }) => status === 'up');
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-quic'],
-  });
-  const pictures = process.env.UPBEAT_PICTURES ?? t.testdir();
-  mkdirSync(pictures, { recursive: true });
+  browser = await launchBrowser();
+  const pictures = process.env.UPBEAT_PICTURES;
+  if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
+  const shoot = async (page: Page, name: string) => {
+    if (pictures !== undefined)
+      await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+  };
 
   // A key and a heartbeat, made as a person makes them, without scripts.
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const first = await plain.newPage();
-  await signIn(first, siteUrl);
+  await signIn(first, siteUrl, 'ada');
   await first.getByLabel('Name').fill('laptop');
   await first.getByRole('button', { name: 'Create' }).click();
   const key = await first.getByLabel('Your key').inputValue();
@@ -134,8 +99,9 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
     service: '/dashboard/services/shop-example-org',
     webhooks: '/dashboard/webhooks',
   };
-  for (const { name: look, colorScheme, viewport } of LOOKS) {
+  for (const { name: look, colorScheme, viewport, rules } of LOOKS) {
     const context = await browser.newContext({ colorScheme, viewport, storageState: state });
+    context.setDefaultTimeout(60_000);
     const tab = await context.newPage();
     const complaints: string[] = [];
     tab.on('console', (message) => {
@@ -145,18 +111,22 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
     tab.on('pageerror', (error) => complaints.push(error.message));
     for (const [name, path] of Object.entries(pages)) {
       let bytes = 0;
-      let requests = 0;
-      const count = async (response: Response) => {
+      const bodies: Promise<void>[] = [];
+      const count = (response: Response) => {
         // What a page asks for while it is open is no cost of opening it.
         if (['fetch', 'eventsource'].includes(response.request().resourceType())) return;
-        requests++;
-        bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
+        const read = async () => {
+          bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
+        };
+        bodies.push(read());
       };
       tab.on('response', count);
-      await tab.goto(siteUrl + path, { waitUntil: 'networkidle' });
+      await tab.goto(siteUrl + path);
+      await shoot(tab, `${name}-${look}`);
+      t.same(await findFaults(tab, rules), [], `${name} ${look}`);
       tab.off('response', count);
-      await tab.screenshot({ path: join(pictures, `${name}-${look}.png`), fullPage: true });
-      t.same(await findFaults(tab), [], `${name} ${look}`);
+      const requests = bodies.length;
+      await Promise.all(bodies);
       const wide = await tab.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       );
@@ -182,7 +152,7 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
     await copier.evaluate('navigator.clipboard.readText()'),
     await copier.getByLabel('Your key').inputValue(),
   );
-  await copier.screenshot({ path: join(pictures, 'key-light.png') });
+  await shoot(copier, 'key-light');
   t.same(await findFaults(copier), [], 'key');
 
   const keyboard = await (await browser.newContext()).newPage();
