@@ -13,11 +13,13 @@ import { chooseLanguage, type Language } from './language/language.ts';
 import { lasting, time } from './language/phrase.ts';
 import type { LiveBoard } from './live/live-board.ts';
 import { pillMarkup } from './live/live-news.ts';
+import { homeOpenGraph } from './open-graph.ts';
 import type { PageSources } from './page-routes.ts';
 import type { RenderPage } from './views.ts';
 
 /** What the page is made of. */
-export interface HomeSources extends Pick<PageSources, 'directory' | 'status' | 'registry' | 'readiness'> {
+export interface HomeSources
+  extends Pick<PageSources, 'directory' | 'status' | 'registry' | 'readiness' | 'siteUrl'> {
   readonly board: LiveBoard;
   readonly assets: AssetAddresses;
 }
@@ -33,7 +35,7 @@ const INCIDENTS_READ = 30;
 
 /** The route. */
 export function homePage(render: RenderPage, sources: HomeSources): Route {
-  const { directory, status, registry, board, assets } = sources;
+  const { directory, status, registry, board, assets, siteUrl } = sources;
   return {
     path: '/',
     bucket: 'pages',
@@ -48,9 +50,12 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
       // Read together, without a pause: a page knows up to which change it is true.
       const position = board.position();
       const shown = readBoard(directory, status, filter);
+      const all = SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0);
+      const { title, lead } = language.words.home;
       return render('./home', {
         language,
-        title: language.words.home.title,
+        title,
+        meta: homeOpenGraph(siteUrl, { title, description: lead(language.formats.number(all)) }),
         ...filter,
         isAll,
         categories: CATEGORIES,
@@ -59,7 +64,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
           count: shown.counts[word],
           pill: pillMarkup(word, language.words.status[word]),
         })),
-        all: SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0),
+        all,
         groups: shown.groups,
         total: shown.total,
         troubled: viewTroubled(shown, language),

@@ -15,13 +15,17 @@ export interface LinkedPage {
   readonly description: string;
   /** Path from the root of the site, with its slash. */
   readonly path: string;
-  /** The picture of the preview. */
+  /** The picture of the preview; null: there is none. */
   readonly image: {
     readonly path: string;
+    /** Its kind; absent: PNG. */
+    readonly type?: string;
     /** Pixels; absent: they are not known beforehand. */
     readonly size?: { readonly width: number; readonly height: number };
     readonly alt: string;
-  };
+    /** A logo stands small beside the words, for it is no view of anything. */
+    readonly isLogo?: boolean;
+  } | null;
 }
 
 /** Longer texts are cut by those who show them; ours end with an ellipsis, between words where there are any. */
@@ -70,7 +74,6 @@ export function openGraphTags(siteUrl: string, { title, description, path, image
   const name = (key: string, content: string): MetaTag => ({ attribute: 'name', key, content });
   const shortTitle = shorten(title, TITLE_MAX);
   const shortDescription = shorten(description, DESCRIPTION_MAX);
-  const { size } = image;
   return [
     name('description', shortDescription),
     property('og:site_name', 'Upbeat'),
@@ -78,13 +81,21 @@ export function openGraphTags(siteUrl: string, { title, description, path, image
     property('og:title', shortTitle),
     property('og:description', shortDescription),
     property('og:url', siteUrl + path),
-    property('og:image', siteUrl + image.path),
-    property('og:image:type', 'image/png'),
+    ...(image === null ? [name('twitter:card', 'summary')] : pictureTags(siteUrl, image)),
+  ];
+}
+
+function pictureTags(siteUrl: string, image: NonNullable<LinkedPage['image']>): MetaTag[] {
+  const { path, size, alt, type = 'image/png', isLogo = false } = image;
+  const property = (key: string, content: string): MetaTag => ({ attribute: 'property', key, content });
+  return [
+    property('og:image', siteUrl + path),
+    property('og:image:type', type),
     ...(size === undefined
       ? []
       : [property('og:image:width', String(size.width)), property('og:image:height', String(size.height))]),
-    property('og:image:alt', shorten(image.alt, DESCRIPTION_MAX)),
-    name('twitter:card', 'summary_large_image'),
+    property('og:image:alt', shorten(alt, DESCRIPTION_MAX)),
+    { attribute: 'name', key: 'twitter:card', content: isLogo ? 'summary' : 'summary_large_image' },
   ];
 }
 

@@ -12,6 +12,7 @@ import type { SampleStore } from '../store/ports/samples.ts';
 import { type ChosenLanguage, chooseLanguage } from './language/language.ts';
 import { time } from './language/phrase.ts';
 import type { LiveBoard } from './live/live-board.ts';
+import { openGraphTags } from './open-graph.ts';
 import { createUptimeBars } from './status-page-bars.ts';
 import type { RenderPage } from './views.ts';
 import { STATUS_SHAPES } from './words.ts';
@@ -101,9 +102,26 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       return `?${query}#incidents`;
     };
     const { formats, words } = language;
+    const { page } = look;
+    const verdict = words.statusPage.verdict(look.verdict);
     return render('./status-page', {
       ...frame(look, language),
-      title: `${look.page.title}: ${words.statusPage.verdict(look.verdict)}`,
+      title: `${page.title}: ${verdict}`,
+      meta: openGraphTags(siteUrl, {
+        title: page.title,
+        description: page.text === '' ? verdict : `${verdict}. ${page.text}`,
+        path: `/p/${page.slug}`,
+        image:
+          page.logo === null
+            ? null
+            : {
+                path: logoPath(page.slug, page.logo.mark),
+                type: page.logo.type,
+                size: { width: page.logo.width, height: page.logo.height },
+                alt: page.title,
+                isLogo: true,
+              },
+      }),
       // A page without services has no news.
       live:
         ids.length === 0

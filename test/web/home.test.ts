@@ -86,7 +86,13 @@ t.test('it says so when nothing is down or slow, and filters by status', async (
   const world = await startApi({ services: [service(1, 'a'), service(2, 'b')] });
   t.teardown(world.close);
   await world.status.put([current(1, check(NOW))]);
-  t.match((await world.get('/')).text, 'Nothing is down or slow right now.');
+  const home = (await world.get('/')).text;
+  t.match(home, 'Nothing is down or slow right now.');
+  t.match(home, '<meta property="og:image" content="https://upbeat.test/api/heatmap.png">');
+  t.match(
+    home,
+    '<meta property="og:description" content="2 services, each checked from here again and again.">',
+  );
   const { text } = await world.get('/?status=unknown');
   t.match(text, '/status/b-example');
   t.notMatch(text, '/status/a-example');

@@ -90,6 +90,8 @@ t.test('it shows the verdict, the groups in order, what is planned and what happ
   t.notMatch(text, />Empty</, 'a group without services is left out');
   t.match(text, /Mine<\/a> <span class="soft">reported by its owner, not verified/);
   t.match(text, 'Paused');
+  t.match(text, '<meta property="og:image" content="https://upbeat.test/p/acme/logo?v=abc123">');
+  t.match(text, '<meta name="twitter:card" content="summary">');
   t.match(text, '/p/acme/logo?v=abc123" alt="" width="240" height="32"');
   t.match(text, 'Post is not reachable');
   t.match(text, '<details><summary>What happened</summary>', 'what is over is folded');
