@@ -1,6 +1,6 @@
 /** Finds the part that this process plays, and changes it where the monitor beside which it served has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acquireLease, type WriterLease } from '../store/registry/writer-lease.ts';
+import { acquireLease, createLeaseSight, type WriterLease } from '../store/registry/writer-lease.ts';
 import { type AcquireLease, claimLease, type LeaseClaim, waitForLease } from './lease-claim.ts';
 import type { PresentRole } from './present-role.ts';
 import { type MonitorRole, type RoleParts, startMonitor } from './start-monitor.ts';
@@ -23,8 +23,10 @@ const FIRST_CLAIM_MS = 500;
 export async function startRole(parts: RoleParts, role: PresentRole): Promise<RoleChanges> {
   const { config, shared, clock, log, fail } = parts;
   const { dataDir } = config.storage;
+  const sight = createLeaseSight(clock);
   const acquire: AcquireLease = () =>
     acquireLease({
+      sight,
       book: shared.registry.lease,
       dataDir,
       clock,

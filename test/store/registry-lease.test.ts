@@ -4,6 +4,7 @@ import type { LeaseState } from '../../src/store/registry/lease-rows.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import {
   acquireLease,
+  createLeaseSight,
   FRESH_MS,
   judgeLease,
   type LeaseBook,
@@ -59,7 +60,7 @@ t.test('it judges who may take a lease', (t) => {
     ['far in the future', { pid: 9, host: 'there' }, NOON + FRESH_MS + 1, 'free'],
   ];
   for (const [what, holder, renewedAt, expected] of table)
-    t.equal(judgeLease({ fence: 1, holder, renewedAt }, self, NOON), expected, what);
+    t.equal(judgeLease({ fence: 1, holder, renewedAt }, self, NOON, null), expected, what);
   t.end();
 });
 
@@ -205,4 +206,88 @@ t.test('it knows living and dead processes of this machine', async (t) => {
   await t.rejects(acquire(process.ppid), { code: 'lease_held' });
   // The greatest pid there can be on Linux is 2 to the power of 22.
   t.equal((await acquire(2 ** 22 + 1)).fence, 8);
+});
+
+t.test('it goes by its own clock while it watches a lease, whatever the time of day is set to', async (t) => {
+  const [dataDir, clock] = [t.testdir(), createFakeClock()];
+  const holder = await member(t, dataDir, clock);
+  const lease = await holder.acquire();
+  const watcher = await member(t, dataDir, clock);
+  const self: LeaseProcess = { pid: 200, host: 'here', isAlive: () => true };
+  let setByMs = 0;
+  const watching = { ...clock, now: () => clock.now() + setByMs };
+  const sight = createLeaseSight(watching);
+  const ask = () =>
+    acquireLease({
+      book: watcher.book,
+      dataDir,
+      clock: watching,
+      self,
+      sight,
+      onLost: (e) => t.fail(e.message),
+    });
+  await t.rejects(ask(), { code: 'lease_held' });
+  for (const hours of [1, -1]) {
+    setByMs = hours * 3_600_000;
+    await t.rejects(ask(), { code: 'lease_held' }, 'a clock was set; nobody is gone');
+    await clock.advance(1_000);
+    await t.rejects(ask(), { code: 'lease_held' });
+  }
+  await lease.release();
+  await (await holder.acquire()).release();
+  // A holder that hangs.
+  t.equal(
+    await holder.methods.takeLease({
+      pid: 100,
+      host: 'here',
+      replacing: 2,
+      renewedAt: clock.now(),
+      now: clock.now(),
+    }),
+    3,
+  );
+  await t.rejects(ask(), { code: 'lease_held' });
+  await clock.advance(FRESH_MS);
+  await t.rejects(ask(), { code: 'lease_held' });
+  await clock.advance(1);
+  const next = await ask();
+  t.equal(next.fence, 4);
+  await next.release();
+});
+
+t.test('it leaves a holder alone that woke between the look and the taking', async (t) => {
+  const [dataDir, clock] = [t.testdir(), createFakeClock()];
+  const holder = await member(t, dataDir, createFakeClock());
+  await holder.acquire();
+  const other = await member(t, dataDir, clock);
+  await clock.advance(FRESH_MS + 1);
+  const take: LeaseBook['take'] = async (claim) => {
+    await holder.methods.renewLease(1, clock.now());
+    return other.book.take(claim);
+  };
+  const self: LeaseProcess = { pid: 200, host: 'there', isAlive: () => true };
+  const asked = acquireLease({ book: { ...other.book, take }, dataDir, clock, self, onLost() {} });
+  await t.rejects(asked, { code: 'lease_held' });
+});
+
+t.test('it does not call a lease fresh whose renewal was answered after a sleep', async (t) => {
+  const clock = createFakeClock();
+  const renewals: (() => void)[] = [];
+  const book: LeaseBook = {
+    read: async () => ({ fence: 0, holder: null, renewedAt: 0 }),
+    take: async () => 1,
+    renew: () => new Promise((resolve) => renewals.push(resolve)),
+    release: async () => {},
+  };
+  const lease = await acquireLease({ book, dataDir: 'd', clock, onLost() {} });
+  await clock.advance(1_000);
+  let sleptMs = 60_000;
+  const { monotonic } = clock;
+  clock.monotonic = () => monotonic() + sleptMs;
+  renewals.shift()?.();
+  await clock.advance(0);
+  t.notOk(lease.isFresh(), 'another process had a minute to take it');
+  sleptMs = 0;
+  t.ok(lease.isFresh());
+  await lease.release();
 });

@@ -18,6 +18,8 @@ export interface LeaseClaim {
   readonly host: string;
   /** The lease is taken only if its fence still is this one. */
   readonly replacing: number;
+  /** And only if it was not renewed since it was looked at, epoch milliseconds. */
+  readonly renewedAt: number;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -37,7 +39,8 @@ export function takeLease({ kysely, queries }: RegistryStore, claim: LeaseClaim)
     kysely
       .updateTable('lease')
       .set({ fence, pid: claim.pid, host: claim.host, renewed_at: claim.now })
-      .where('fence', '=', claim.replacing),
+      .where('fence', '=', claim.replacing)
+      .where('renewed_at', '=', claim.renewedAt),
   );
   return taken === 1 ? fence : null;
 }

@@ -33,6 +33,14 @@ export interface LeaseOptions {
   readonly onLost: (reason: Error) => void;
   /** Default: this process. */
   readonly self?: LeaseProcess;
+  /** Of a process that asks again and again; without it the lease's age goes by the time that stands in it. */
+  readonly sight?: LeaseSight;
+}
+
+/** What a process has seen of the lease: how old it is goes by its own monotonic clock, whatever clocks are set to. */
+export interface LeaseSight {
+  /** Milliseconds for which the lease has stood as it is; null: it was never looked at before. */
+  look(state: LeaseState): number | null;
 }
 
 /** A process as the lease knows it. */
@@ -53,33 +61,55 @@ export interface WriterLease {
   release(): Promise<void>;
 }
 
+/** Makes the sight of a process that has not looked yet. */
+export function createLeaseSight(clock: Clock): LeaseSight {
+  let known: { readonly fence: number; readonly renewedAt: number; readonly sinceMs: number } | null = null;
+  return {
+    look({ fence, renewedAt }) {
+      const nowMs = clock.monotonic();
+      if (known?.fence === fence && known.renewedAt === renewedAt) return nowMs - known.sinceMs;
+      const isFirst = known === null;
+      // At the first look it may be a little old already, and may be taken that much sooner.
+      const ageMs = isFirst ? Math.max(0, clock.now() - renewedAt) : 0;
+      known = { fence, renewedAt, sinceMs: nowMs - ageMs };
+      return isFirst ? null : 0;
+    },
+  };
+}
+
 /**
  * Takes the lease of a data directory and keeps it. Rejects with `lease_held`, naming the other's process and host.
  * A holder that is known to be dead, or was not heard of for 5 s, is replaced. Where its process id is our own (two
  * lives of one container), only time can tell: then this waits until the lease is old, or renewed by somebody.
  */
 export async function acquireLease(options: LeaseOptions): Promise<WriterLease> {
-  const { book, dataDir, clock, self = thisProcess() } = options;
+  const { book, dataDir, clock, sight, self = thisProcess() } = options;
   for (;;) {
     const state = await book.read();
-    const standing = judgeLease(state, self, clock.now());
+    const standing = judgeLease(state, self, clock.now(), sight?.look(state) ?? null);
     if (standing === 'held') throw leaseHeld(state, dataDir);
     if (standing === 'unclear' && (await wasRenewed(book, state, clock))) throw leaseHeld(state, dataDir);
     const { pid, host } = self;
-    const fence = await book.take({ pid, host, replacing: state.fence, now: clock.now() });
-    if (fence !== null) return keepLease(options, fence);
+    const askedAt = clock.monotonic();
+    const { fence: replacing, renewedAt } = state;
+    const fence = await book.take({ pid, host, replacing, renewedAt, now: clock.now() });
+    if (fence !== null) return keepLease(options, fence, askedAt);
   }
 }
 
-/** Whether a lease may be taken: `free`, `held` by a living process, or `unclear`, because the holder may be our former self. */
+/**
+ * Whether a lease may be taken: `free`, `held` by a living process, or `unclear`, because the holder may be our former
+ * self. `seenForMs` is what a {@link LeaseSight} says.
+ */
 export function judgeLease(
   { holder, renewedAt }: LeaseState,
   self: LeaseProcess,
   now: number,
+  seenForMs: number | null,
 ): 'free' | 'held' | 'unclear' {
   if (holder === null) return 'free';
   // A lease from the future is as old as one from the past: some clock was set.
-  if (Math.abs(now - renewedAt) > FRESH_MS) return 'free';
+  if ((seenForMs ?? Math.abs(now - renewedAt)) > FRESH_MS) return 'free';
   if (holder.host !== self.host) return 'held';
   if (holder.pid === self.pid) return 'unclear';
   return self.isAlive(holder.pid) ? 'held' : 'free';
@@ -97,8 +127,9 @@ async function wasRenewed(book: LeaseBook, before: LeaseState, clock: Clock): Pr
   return after.fence !== before.fence || after.renewedAt !== before.renewedAt;
 }
 
-function keepLease({ book, clock, onLost }: LeaseOptions, fence: number): WriterLease {
-  let renewedAt = clock.monotonic();
+/** `askedAt`: when the lease was asked for, by the monotonic clock. */
+function keepLease({ book, clock, onLost }: LeaseOptions, fence: number, askedAt: number): WriterLease {
+  let renewedAt = askedAt;
   let over = false;
   const lose = (error: Error) => {
     if (over) return;
@@ -107,9 +138,11 @@ function keepLease({ book, clock, onLost }: LeaseOptions, fence: number): Writer
     onLost(error);
   };
   const cancel = clock.every(RENEW_MS, () => {
+    // Not when the answer comes: this process may have slept in between, and have a successor by then.
+    const renewingAt = clock.monotonic();
     book.renew(fence, clock.now()).then(
       () => {
-        renewedAt = clock.monotonic();
+        renewedAt = renewingAt;
       },
       (error: Error & { code?: string }) => {
         // A disk that is full or slow for a moment is no reason to stop; a lease that cannot be kept is.
