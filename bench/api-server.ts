@@ -131,6 +131,7 @@ async function upbeat(): Promise<number> {
       lastTransition: async () => 0,
       findIncident: async () => null,
       incidentsSince: async () => [],
+      incidentsBeside: async () => ({ older: null, newer: null }),
       listMaintenances: async () => [],
     },
     authenticator: createKeyAuthenticator({

@@ -45,6 +45,7 @@ export interface RouteSources {
     | 'listIncidents'
     | 'transitionsAfter'
     | 'lastTransition'
+    | keyof PageSources['registry']
     | keyof VendorSources['registry']
     | keyof DependencySources['registry']
   >;

@@ -2,16 +2,12 @@
 import type { Route } from '../api/exchange.ts';
 import type { Incident } from '../domain/incident.ts';
 import type { AssetAddresses } from './assets.ts';
-import type { Language } from './language/language.ts';
 import { chooseLanguage } from './language/language.ts';
 import { openGraphTags } from './open-graph.ts';
 import type { PageSources } from './page-routes.ts';
 import { viewPageIncident } from './service-incidents.ts';
 import { renderMissing } from './service-page.ts';
 import type { RenderPage } from './views.ts';
-
-/** Neighbours are looked for this long before an incident. */
-const REACH_MS = 365 * 86_400_000;
 
 /** The route. */
 export function incidentPage(render: RenderPage, sources: PageSources, assets: AssetAddresses): Route {
@@ -31,8 +27,10 @@ export function incidentPage(render: RenderPage, sources: PageSources, assets: A
         const said = words.page.noIncident(service.name, id.slice(0, 100));
         return render('./missing', { language, title: words.site.notFound, said }, 404);
       }
-      const around = await registry.incidentsSince(service.id, incident.startedAt - REACH_MS);
-      const view = viewPageIncident(incident, page, now(), language);
+      const { older, newer } = await registry.incidentsBeside(incident);
+      const at = now();
+      const show = (shown: Incident) => viewPageIncident(shown, page, at, language);
+      const view = show(incident);
       return render('./incident', {
         language,
         meta: openGraphTags(siteUrl, {
@@ -51,31 +49,9 @@ export function incidentPage(render: RenderPage, sources: PageSources, assets: A
         styles: [assets.serviceStyle],
         feed: `/status/${page}/incidents.atom`,
         incident: view,
-        ...neighboursOf(incident, around, page, now(), language),
+        older: older === null ? null : show(older),
+        newer: newer === null ? null : show(newer),
       });
     },
   };
-}
-
-/** The incidents before and after one, by their start and then their id; null: there is none. */
-export function neighboursOf(
-  incident: Incident,
-  around: readonly Incident[],
-  page: string,
-  now: number,
-  language: Language,
-) {
-  const sorted = [...around].sort(oldestFirst);
-  const place = sorted.findIndex(({ id }) => id === incident.id);
-  const view = (index: number) => {
-    const found = place === -1 ? undefined : sorted[index];
-    return found === undefined ? null : viewPageIncident(found, page, now, language);
-  };
-  return { older: view(place - 1), newer: view(place + 1) };
-}
-
-function oldestFirst(a: Incident, b: Incident): number {
-  if (a.startedAt !== b.startedAt) return a.startedAt - b.startedAt;
-  // Lists show incidents of one start by their ids, the newest first.
-  return a.id < b.id ? 1 : a.id > b.id ? -1 : 0;
 }

@@ -39,6 +39,7 @@ export interface PageSources {
     | 'listIncidents'
     | 'findIncident'
     | 'incidentsSince'
+    | 'incidentsBeside'
     | 'listMaintenances'
     | 'dependenciesOf'
     | 'failingDependencies'

@@ -23,7 +23,12 @@ import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
 import type { Dependencies, FailingDependency } from '../../src/store/ports/heartbeats.ts';
-import type { ApiKey, IncidentQuery, MaintenanceQuery } from '../../src/store/ports/registry.ts';
+import type {
+  ApiKey,
+  IncidentPlace,
+  IncidentQuery,
+  MaintenanceQuery,
+} from '../../src/store/ports/registry.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import type { Answer } from './answer.ts';
@@ -222,6 +227,13 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     async incidentsSince(serviceId: number, from: number) {
       return incidents.filter((incident) => incident.serviceId === serviceId && incident.startedAt >= from);
+    },
+    async incidentsBeside({ id, serviceId }: IncidentPlace) {
+      const list = incidents
+        .filter((incident) => incident.serviceId === serviceId)
+        .sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? -1 : 1));
+      const place = list.findIndex((incident) => incident.id === id);
+      return { older: list[place + 1] ?? null, newer: list[place - 1] ?? null };
     },
     dependenciesOf: async (serviceId: number, limit: number) => {
       const known = dependencies.get(serviceId) ?? { reportedAt: null, dependencies: [], changes: [] };

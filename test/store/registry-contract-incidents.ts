@@ -17,6 +17,52 @@ async function put(registry: Registry, incidents: readonly Incident[]): Promise<
 
 /** Runs this part of the contract. */
 export async function incidentContract(t: Test, open: OpenForTest): Promise<void> {
+  t.test('it finds what stands beside an incident in the list of its service', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a'), entry('b')]);
+    const list = [
+      incident(1, 'd', { startedAt: NOON + 2 }),
+      incident(1, 'a', { startedAt: NOON + 1 }),
+      incident(1, 'b', { startedAt: NOON + 1 }),
+      incident(1, 'c', { startedAt: NOON }),
+    ];
+    await put(registry, [...list, incident(2, 'other', { startedAt: NOON + 1 })]);
+    for (const [index, one] of list.entries()) {
+      const { older, newer } = await registry.incidentsBeside(one);
+      t.strictSame([older, newer], [list[index + 1] ?? null, list[index - 1] ?? null], one.id);
+    }
+    t.strictSame(await registry.incidentsBeside({ id: 'other', serviceId: 2, startedAt: NOON + 1 }), {
+      older: null,
+      newer: null,
+    });
+    await registry.putCatalogue([entry('b')]);
+    t.strictSame(await registry.incidentsBeside({ id: 'd', serviceId: 1, startedAt: NOON + 2 }), {
+      older: null,
+      newer: null,
+    });
+  });
+
+  t.test('of very many incidents since a time it gives the newest, oldest first', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    await put(
+      registry,
+      Array.from({ length: 1_005 }, (_, index) =>
+        incident(1, `many-${index}`, {
+          startedAt: NOON + index,
+          status: 'resolved',
+          resolvedAt: NOON + index,
+        }),
+      ),
+    );
+    const found = await registry.incidentsSince(1, NOON);
+    t.strictSame(
+      [found.length, found[0]?.id, found.at(-1)?.id],
+      [1_000, 'many-5', 'many-1004'],
+      'what has just happened is never left out',
+    );
+  });
+
   t.test('it lists the newest first, then by id, in pages, by service and by status', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('a'), entry('b')]);

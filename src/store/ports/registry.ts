@@ -115,6 +115,15 @@ export interface ApiKey {
   readonly revokedAt: number | null;
 }
 
+/** Where an incident stands in the list of its service. */
+export type IncidentPlace = Pick<Incident, 'id' | 'serviceId' | 'startedAt'>;
+
+/** What stands beside an incident. */
+export interface IncidentNeighbours {
+  readonly older: Incident | null;
+  readonly newer: Incident | null;
+}
+
 /** Which incidents to list; newest `startedAt` first, then `id`. */
 export interface IncidentQuery {
   readonly serviceId?: number;
@@ -206,8 +215,10 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
   listIncidents(query: IncidentQuery): Promise<Incident[]>;
   /** Null: there is none, or its service was removed. */
   findIncident(id: string): Promise<Incident | null>;
-  /** Incidents of a service from all sources that started at `from` or later, oldest first, at most 10,000. */
+  /** Incidents of a service from all sources that started at `from` or later: the newest 1,000 of them, oldest first. */
   incidentsSince(serviceId: number, from: number): Promise<Incident[]>;
+  /** Those of its service that lists show just after and just before an incident; null: there is none. */
+  incidentsBeside(incident: IncidentPlace): Promise<IncidentNeighbours>;
 
   /**
    * Takes in what vendors' feeds list, each exactly once however often it is read; what an earlier reading of the same

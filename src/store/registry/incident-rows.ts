@@ -1,7 +1,7 @@
 /** Reading incidents: each list is one walk along an index. */
 import { type Selectable, sql } from 'kysely';
 import type { Incident } from '../../domain/incident.ts';
-import type { IncidentQuery } from '../ports/registry.ts';
+import type { IncidentNeighbours, IncidentPlace, IncidentQuery } from '../ports/registry.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { IncidentsTable } from './schema.ts';
 
@@ -35,10 +35,10 @@ export function findIncident({ kysely, queries }: RegistryStore, id: string): In
   return row === undefined ? null : toIncident(row);
 }
 
-/** Most incidents that one look at a service's past returns. */
-const MOST_INCIDENTS = 10_000;
+/** Most incidents that one look at a service's past returns: what comes and goes by the minute must not stop the thread. */
+const MOST_INCIDENTS = 1_000;
 
-/** Incidents of a service from all sources that started at `from` or later, oldest first. */
+/** Incidents of a service from all sources that started at `from` or later: the newest ones, oldest first. */
 export function incidentsSince(
   { kysely, queries }: RegistryStore,
   serviceId: number,
@@ -51,11 +51,44 @@ export function incidentsSince(
         .selectAll()
         .where('service_id', '=', serviceId)
         .where('started_at', '>=', from)
-        .orderBy('started_at')
+        .orderBy('started_at', 'desc')
         .orderBy('id')
         .limit(MOST_INCIDENTS),
     )
-    .map(toIncident);
+    .map(toIncident)
+    .reverse();
+}
+
+/** What stands beside an incident in the list of its service, newest start first, then id. */
+export function incidentsBeside(
+  { kysely, queries }: RegistryStore,
+  { id, serviceId, startedAt }: IncidentPlace,
+): IncidentNeighbours {
+  const ofService = kysely
+    .selectFrom('incidents')
+    .selectAll()
+    .where('service_id', '=', serviceId)
+    .where('listed', '=', sql.lit(1));
+  const older = queries.first(
+    ofService
+      .where('started_at', '<=', startedAt)
+      .where((eb) => eb.or([eb('started_at', '<', startedAt), eb('id', '>', id)]))
+      .orderBy('started_at', 'desc')
+      .orderBy('id')
+      .limit(1),
+  );
+  const newer = queries.first(
+    ofService
+      .where('started_at', '>=', startedAt)
+      .where((eb) => eb.or([eb('started_at', '>', startedAt), eb('id', '<', id)]))
+      .orderBy('started_at')
+      .orderBy('id', 'desc')
+      .limit(1),
+  );
+  return {
+    older: older === undefined ? null : toIncident(older),
+    newer: newer === undefined ? null : toIncident(newer),
+  };
 }
 
 /** The incident that a row holds. */

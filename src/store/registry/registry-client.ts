@@ -95,6 +95,8 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     listIncidents: (query) => call('listIncidents', [query]),
     findIncident: (id) => call('findIncident', [id]),
     incidentsSince: (serviceId, from) => call('incidentsSince', [serviceId, from]),
+    incidentsBeside: ({ id, serviceId, startedAt }) =>
+      call('incidentsBeside', [{ id, serviceId, startedAt }]),
 
     putVendorReadings: (readings) => call('putVendorReadings', [readings]),
     endOtherFeeds: (serviceId, feed, at) => call('endOtherFeeds', [serviceId, feed, at]),

@@ -6,6 +6,7 @@ import type { ServiceEdit } from '../ports/heartbeats.ts';
 import type { InboxAnswer, InboxEntry } from '../ports/inbox.ts';
 import type { DomainClaim } from '../ports/ownership.ts';
 import type {
+  IncidentPlace,
   IncidentQuery,
   Judgement,
   MaintenanceQuery,
@@ -20,7 +21,7 @@ import { dependenciesOf, failingDependencies, recentHeartbeats } from './depende
 import { getFact, setFact } from './fact-rows.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { prepareInbox } from './inbox-rows.ts';
-import { findIncident, incidentsSince, listIncidents } from './incident-rows.ts';
+import { findIncident, incidentsBeside, incidentsSince, listIncidents } from './incident-rows.ts';
 import { createJudgements } from './judgements.ts';
 import {
   createKey,
@@ -141,6 +142,7 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     listIncidents: (query: IncidentQuery) => read(() => listIncidents(store, query)),
     findIncident: (id: string) => read(() => findIncident(store, id)),
     incidentsSince: (serviceId: number, from: number) => read(() => incidentsSince(store, serviceId, from)),
+    incidentsBeside: (place: IncidentPlace) => read(() => incidentsBeside(store, place)),
 
     putVendorReadings: (readings: readonly VendorReading[]) =>
       write(() => {
