@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import type { ApiKey } from '../store/ports/registry.ts';
 import { entityTag, matches } from './conditional.ts';
 import type { ApiAnswer, ApiRequest, Bucket, Route } from './exchange.ts';
+import { createFreeLooks } from './free-looks.ts';
 import { ApiError, PROBLEMS, problemBody } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import { requireJson } from './request-body.ts';
@@ -53,6 +54,7 @@ const PREFLIGHT_POST: ApiAnswer = { status: 204, headers: { Allow: ALLOWED_POST 
 
 /** Makes the way of every request. */
 export function createServe({ siteUrl, authenticator, limiters, log }: ServeOptions): Serve {
+  const looks = createFreeLooks();
   const answerError = (thrown: unknown, request: ApiRequest): ApiAnswer => {
     const error = thrown instanceof ApiError ? thrown : hideFault(thrown, request, log);
     return {
@@ -88,15 +90,24 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
   };
 
   /** A picture that the client has already costs nothing, so it is looked for before the charge; null: it has not. */
-  const findUnchanged = async (route: Route, request: ApiRequest): Promise<ApiAnswer | null> => {
-    if (route.bucket !== 'pictures' || request.headers['if-none-match'] === undefined) return null;
-    try {
-      const answer = await handle(route, request, null);
-      return isUnchanged(answer, request) ? answer : null;
-    } catch {
-      // What is wrong is answered, and charged, on the usual way.
-      return null;
-    }
+  const findUnchanged = async (
+    route: Route,
+    request: ApiRequest,
+    [limiter, name]: Payer,
+  ): Promise<ApiAnswer | null> => {
+    const wanted = request.headers['if-none-match'];
+    if (route.bucket !== 'pictures' || wanted === undefined) return null;
+    const find = async () => {
+      try {
+        const answer = await handle(route, request, null);
+        return isUnchanged(answer, request) ? answer : null;
+      } catch {
+        // What is wrong is answered, and charged, on the usual way.
+        return null;
+      }
+    };
+    if (looks.isKnown(targetOf(route, request), wanted)) return await find();
+    return await looks.look(name, (await limiter.look(name)).remaining, find);
   };
 
   return async (route, request) => {
@@ -106,13 +117,16 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
     let answer: ApiAnswer;
     try {
       const { payer, refused, key } = await admit(route, request);
-      const unchanged = refused === null ? await findUnchanged(route, request) : null;
+      const unchanged =
+        refused === null && payer !== null ? await findUnchanged(route, request, payer) : null;
       if (unchanged !== null && payer !== null)
         return complete(unchanged, route, request, await payer[0].look(payer[1]));
       if (payer !== null) allowance = await payer[0].charge(payer[1]);
       if (allowance?.allowed === false) throw rateLimited(allowance);
       if (refused !== null) throw refused;
       answer = await handle(route, request, key);
+      if (route.bucket === 'pictures' && answer.etag !== undefined)
+        looks.note(targetOf(route, request), answer.etag);
     } catch (thrown) {
       answer = answerError(thrown, request);
       if (answer.status >= 500) route.post?.onFault();
@@ -123,9 +137,11 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
   };
 }
 
+type Payer = readonly [limiter: RateLimiter, name: string];
+
 interface Admission {
   /** The limiter that counts the request, and by which name; null: none does. */
-  readonly payer: readonly [RateLimiter, string] | null;
+  readonly payer: Payer | null;
   /** Why the request is refused, after it was counted; null: it is not. */
   readonly refused: ApiError | null;
   /** Whose key the request carries; null: none, or nobody asks. */
@@ -157,6 +173,10 @@ async function handlePost(
   }
   requireJson(headers);
   return await handle({ ...request, key, body: await readBody(mostBytes) });
+}
+
+function targetOf({ path }: Route, { params, query }: ApiRequest): string {
+  return `${path} ${params.slug?.toLowerCase() ?? ''}?${query}`;
 }
 
 function isUnchanged(answer: ApiAnswer, { headers }: ApiRequest): boolean {

@@ -241,6 +241,11 @@ t.test('it charges nothing for a picture that the client has, and the rest to wh
   const drawn = world.asked.badges.length;
   await world.get(`${badge}?theme=dark`);
   t.equal(world.asked.badges.length, drawn, 'nothing is drawn for an address without requests left');
+  for (const tag of ['"other"', '*', first.headers.get('etag') ?? '']) {
+    const refused = await world.get(`${badge}?theme=dark`, { 'if-none-match': tag });
+    t.equal(refused.status, 429, tag);
+  }
+  t.equal(world.asked.badges.length, drawn, 'whatever it says that it has');
   const answer = await world.get('/api/badge/nobody', world.makeKey());
   t.strictSame([answer.status, ...limits(answer)], [404, '60', '59', RESET], "a key's errors are the key's");
 });
@@ -265,4 +270,30 @@ t.test('it takes new limits while running', async (t) => {
   t.strictSame(limits(await world.get(PATH, from('203.0.113.1'))), ['2', '0', RESET], 'an open window stays');
   t.strictSame(limits(await world.get(PATH, from('203.0.113.2'))), ['5', '4', RESET]);
   t.strictSame(limits(await world.get(PATH, world.makeKey())), ['50', '49', RESET]);
+});
+
+t.test('it looks for no more pictures at once than an address has requests left', async (t) => {
+  let drawing = 0;
+  const world = await startApi({
+    services: SERVICES,
+    anonymousPerMinute: 3,
+    async renderBadge() {
+      drawing++;
+      return new Uint8Array(8);
+    },
+  });
+  t.teardown(world.close);
+  const answers = await Promise.all(
+    ['light', 'dark'].flatMap((theme) =>
+      ['status', 'uptime', 'latency'].flatMap((variant) =>
+        ['24h', '7d', '30d', '90d', '1y'].map((window) =>
+          world.get(`/api/badge/shop-example?theme=${theme}&variant=${variant}&window=${window}`, {
+            'if-none-match': '"none of ours"',
+          }),
+        ),
+      ),
+    ),
+  );
+  t.equal(answers.filter(({ status }) => status === 200).length, 3);
+  t.ok(drawing <= 6, `${drawing} were drawn`);
 });
