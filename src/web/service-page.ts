@@ -12,6 +12,7 @@ import { type ChosenLanguage, chooseLanguage, languageHeaders } from './language
 import { asText, escapeMarkup, time } from './language/phrase.ts';
 import { serviceOpenGraph } from './open-graph.ts';
 import type { LivePageSources } from './page-routes.ts';
+import { createPastDays, type ReadDays } from './past-days.ts';
 import { viewDependencies } from './service-dependencies.ts';
 import { viewServicePage } from './service-page-view.ts';
 import {
@@ -38,10 +39,13 @@ const FAILING_LOOKED_AT = 100;
 export function servicePages(render: RenderPage, sources: LivePageSources, assets: AssetAddresses): Route[] {
   const { directory, status, samples, registry, vendorOf, intervalMs, siteUrl, board, now } = sources;
 
+  const readDays = createPastDays(samples, now);
+  const readAll = (serviceId: number, window: Window) => samples.query({ serviceId, ...window });
+
   /** A page without its charts is better than none while the store of the samples is away: null. */
-  const past = async ({ id }: Service, window: Window) => {
+  const past = async ({ id }: Service, window: Window, read: ReadDays = readAll) => {
     try {
-      return await samples.query({ serviceId: id, ...window });
+      return await read(id, window);
     } catch (error) {
       if ((error as { code?: string }).code !== 'samples_away') throw error;
       return null;
@@ -80,7 +84,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     const position = board.position();
     const [day, year, times, incidents, incidentsOfYear, maintenances, dependencies] = await Promise.all([
       past(service, lastDay(at)),
-      past(service, daysUntil(at, YEAR_DAYS)),
+      past(service, daysUntil(at, YEAR_DAYS), readDays),
       timesOf(service, range, at),
       registry.listIncidents({ serviceId: service.id, limit: INCIDENTS_SHOWN, offset: 0 }),
       registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
