@@ -147,7 +147,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       server.closeAllConnections();
       await closed;
       await authenticator.close();
-      await owners.stop();
+      owners.stop();
       await renderer.close();
       await shared.close();
     },

@@ -5,7 +5,7 @@ import { createSessions } from '../auth/sessions.ts';
 import { type Clock, systemRandom } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
-import { startWebhookSender, type WebhookSender } from '../notify/webhook-sender.ts';
+import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
 import type { Registry } from '../store/ports/registry.ts';
@@ -27,11 +27,15 @@ export async function joinOwners(parts: {
   // What owners choose never reaches a private address, but in tests.
   const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
-  let webhooks: WebhookSender | null = null;
   return {
-    /** Begins to deliver webhooks; only the monitor may, or each would be delivered by every process. */
-    startDeliveries() {
-      webhooks ??= startWebhookSender({ registry, outbound, policy, clock, random: systemRandom, log });
+    /**
+     * Begins to deliver webhooks; only the monitor may, or each would be delivered by every process. `isOurs`: whether
+     * it is the monitor still. Returns how they are ended.
+     */
+    startDeliveries(isOurs: () => boolean) {
+      const random = systemRandom;
+      const webhooks = startWebhookSender({ registry, outbound, policy, clock, random, log, isOurs });
+      return webhooks.stop;
     },
     /** What the dashboard works on. */
     door: {
@@ -41,9 +45,7 @@ export async function joinOwners(parts: {
       sessions: createSessions({ registry, clock }),
       proofs,
     },
-    async stop() {
-      await webhooks?.stop();
-      outbound.close();
-    },
+    /** After the end of deliveries. */
+    stop: outbound.close,
   };
 }

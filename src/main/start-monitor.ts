@@ -171,16 +171,16 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     async stop() {
       catalogueWatch.close();
       unwatchChanges();
-      inbox?.stop();
       await vendors.stop();
       await fleet.stop();
+      // Until now: what other processes receive does not wait for the attempts in flight.
+      inbox?.stop();
       await record.stop();
       await desk.stop();
       await observed?.stop();
       await stores.close();
       const { appended } = samples.stats();
       log.info({ samples: appended }, 'everything that was taken is with its store, or waits for it on disk');
-      await lease.release();
     },
   };
 }

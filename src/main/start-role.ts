@@ -8,10 +8,13 @@ import { type ServingRole, startServing } from './start-serving.ts';
 
 /** The roles of a process from its start to its end. */
 export interface RoleChanges {
-  /** The site can be reached. `onMonitor` is called when this process is the monitor, now or later. */
-  begin(onMonitor: () => void): Promise<void>;
+  /** The site can be reached. `startDeliveries` is called when this process is the monitor, now or later. */
+  begin(startDeliveries: StartDeliveries): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** Begins what only the monitor may do beside its record, while `isOurs`; returns how that is ended. */
+export type StartDeliveries = (isOurs: () => boolean) => () => Promise<void>;
 
 /** A process that may serve as well waits so long for the lease before it does. */
 const FIRST_CLAIM_MS = 500;
@@ -33,12 +36,15 @@ export async function startRole(parts: RoleParts, role: PresentRole): Promise<Ro
       onLost: fail('the lease of the data directory was lost'),
     });
   let monitor: MonitorRole | null = null;
+  let held: WriterLease | null = null;
+  let stopDeliveries = async () => {};
   let serving: ServingRole | null = null;
   let claim: LeaseClaim | null = null;
   let becoming: Promise<void> = Promise.resolve();
   let stopping = false;
 
   async function become(lease: WriterLease): Promise<void> {
+    held = lease;
     monitor = await startMonitor(parts, lease);
     // What was told by the copy goes on where it was.
     await serving?.catchUp();
@@ -59,32 +65,34 @@ export async function startRole(parts: RoleParts, role: PresentRole): Promise<Ro
     }
   }
 
-  async function takeOver(lease: WriterLease, onMonitor: () => void): Promise<void> {
+  async function takeOver(lease: WriterLease, startDeliveries: StartDeliveries): Promise<void> {
     if (stopping) return await lease.release();
     log.info({ fence: lease.fence }, 'the monitor has ended; this process takes over');
     await become(lease);
     const figures = await monitor?.begin();
-    onMonitor();
+    stopDeliveries = startDeliveries(lease.isFresh);
     log.info({ ...figures, role: 'monitor' }, 'this process is the monitor');
     await serving?.retire();
     serving = null;
   }
 
   return {
-    async begin(onMonitor) {
-      if (monitor !== null) {
+    async begin(startDeliveries) {
+      if (monitor !== null && held !== null) {
         await monitor.begin();
-        onMonitor();
+        stopDeliveries = startDeliveries(held.isFresh);
         return;
       }
       claim?.lease.then((lease) => {
-        becoming = takeOver(lease, onMonitor).catch(fail('taking over from the monitor has failed'));
+        becoming = takeOver(lease, startDeliveries).catch(fail('taking over from the monitor has failed'));
       });
     },
     async stop() {
       stopping = true;
       await becoming;
-      await monitor?.stop();
+      await Promise.all([stopDeliveries(), monitor?.stop()]);
+      // Whoever takes it begins at once to probe and to deliver.
+      await held?.release();
       await serving?.stop();
       await claim?.give();
     },

@@ -18,13 +18,18 @@ export interface WebhookSenderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** False: another process may deliver by now, and this one leaves it to it. */
+  readonly isOurs: () => boolean;
 }
 
 /** A sender at work. */
 export interface WebhookSender {
   /** Looks for what is due now, instead of within a second. */
   poke(): void;
-  /** Resolves when what is under way has ended. */
+  /**
+   * Resolves when what is under way has ended, or was broken off after 5 s: it stays due then, under its identifier,
+   * for whoever delivers next.
+   */
   stop(): Promise<void>;
 }
 
@@ -45,20 +50,23 @@ const LOOK_MS = SECOND;
 const TIMEOUT_MS = 15 * SECOND;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const AT_A_TIME = 16;
+/** A receiver that hangs holds up the end of the program no longer. */
+const LONGEST_END_MS = 5 * SECOND;
 /** Settled deliveries are shown for so long. */
 const KEPT_MS = 30 * 24 * HOUR;
 const JITTER = 0.1;
 
 /** Starts the sender. */
 export function startWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  const { registry, outbound, policy, clock, random, log } = options;
+  const { registry, outbound, policy, clock, random, log, isOurs } = options;
+  const end = new AbortController();
   let working: Promise<void> | null = null;
   let again = false;
   let stopped = false;
   let tidiedAt = Number.NEGATIVE_INFINITY;
 
   const look = (): void => {
-    if (stopped) return;
+    if (stopped || !isOurs()) return;
     if (working !== null) {
       again = true;
       return;
@@ -80,11 +88,21 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       await registry.forgetDeliveries(clock.now() - KEPT_MS);
     }
     const due = await registry.dueDeliveries(clock.now(), AT_A_TIME);
-    await Promise.all(due.map(async (delivery) => registry.noteDelivery(await deliver(delivery))));
+    if (stopped || !isOurs()) return;
+    // Each is waited for, whatever becomes of another: what is under way must not be found due again.
+    const ends = await Promise.allSettled(due.map(settle));
+    const failed = ends.find((one) => one.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
     if (due.length === AT_A_TIME) again = true;
   };
 
-  const deliver = async (delivery: DueDelivery): Promise<DeliveryOutcome> => {
+  const settle = async (delivery: DueDelivery): Promise<void> => {
+    const outcome = await deliver(delivery);
+    if (outcome !== null) await registry.noteDelivery(outcome);
+  };
+
+  /** Null: it was broken off. */
+  const deliver = async (delivery: DueDelivery): Promise<DeliveryOutcome | null> => {
     const { id, message, url, secret, body, attempts, dueAt: wasDueAt } = delivery;
     const at = clock.now();
     let problem: string;
@@ -100,6 +118,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
         timeoutMs: TIMEOUT_MS,
         maxBodyBytes: MAX_ANSWER_BYTES,
         policy,
+        signal: end.signal,
       });
       if (answer.status >= 200 && answer.status < 300)
         return { id, wasDueAt, deliveredAt: clock.now(), problem: null, dueAt: null };
@@ -108,6 +127,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       // Gone: the receiver wants no more of this (Standard Webhooks).
       if (answer.status === 410) return { id, wasDueAt, deliveredAt: null, problem, dueAt: null };
     } catch (error) {
+      if (end.signal.aborted) return null;
       problem = (error as Error).message;
     }
     const wait = RETRY_AFTER_MS[attempts];
@@ -122,7 +142,9 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
     async stop() {
       stopped = true;
       cancel();
+      const cancelEnd = clock.after(LONGEST_END_MS, () => end.abort());
       await working;
+      cancelEnd();
     },
   };
 }

@@ -21,12 +21,13 @@ const HOUR = 3_600_000;
 
 async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8']) {
   const heard: { headers: IncomingHttpHeaders; body: string }[] = [];
-  const state = { status: 204, headers: {} as Record<string, string> };
+  const state = { status: 204, headers: {} as Record<string, string>, hangs: false, isOurs: true };
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk) => (body += chunk));
     request.on('end', () => {
       heard.push({ headers: request.headers, body });
+      if (state.hangs) return;
       response.writeHead(state.status, state.headers).end();
     });
   }).listen(0, '127.0.0.1');
@@ -51,6 +52,7 @@ async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8'])
     clock,
     random: () => 0,
     log: silentLog,
+    isOurs: () => state.isOurs,
   };
   let sender = startWebhookSender(options);
   t.teardown(async () => {
@@ -85,6 +87,7 @@ async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8'])
         await setTimeout(5);
       }
     },
+    stop: () => sender.stop(),
     async restart() {
       await sender.stop();
       sender = startWebhookSender(options);
@@ -158,4 +161,42 @@ t.test('it looks into no private network for an owner', async (t) => {
   await world.send();
   t.match(await world.pass(1_000, 1), { problem: /not public/, deliveredAt: null });
   t.equal(world.heard.length, 0);
+});
+
+t.test('it leaves deliveries to the process that is the monitor', async (t) => {
+  const world = await start(t);
+  world.state.isOurs = false;
+  await world.send();
+  await world.clock.advance(10_000);
+  t.same(world.heard, []);
+  world.state.isOurs = true;
+  await world.pass(1_000, 1);
+  t.equal(world.heard.length, 1);
+});
+
+t.test('it waits 5 s for a receiver that hangs, and leaves the delivery to whoever comes next', async (t) => {
+  const world = await start(t);
+  world.state.hangs = true;
+  await world.send();
+  while (world.heard.length === 0) {
+    await world.clock.advance(1_000);
+    await setTimeout(5);
+  }
+  let isStopped = false;
+  const stopped = world.stop().then(() => {
+    isStopped = true;
+  });
+  await world.clock.advance(4_999);
+  t.notOk(isStopped);
+  await world.clock.advance(1);
+  await stopped;
+  t.match(await world.delivery(), { attempts: 0, deliveredAt: null, problem: null });
+  world.state.hangs = false;
+  await world.restart();
+  await world.pass(0, 1);
+  t.same(
+    world.heard.map(({ headers }) => headers['webhook-id'] === world.heard[0]?.headers['webhook-id']),
+    [true, true],
+    'under the same identifier',
+  );
 });
