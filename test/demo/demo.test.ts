@@ -1,4 +1,6 @@
 /** The whole program over the simulated fleet, with a short play: every status must be as the script wants. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import type { Category } from '../../src/domain/category.ts';
 import { type Behaviour, type DemoTiming, failing, good, healthy, verdictOf } from './behaviour.ts';
@@ -10,29 +12,56 @@ import { type DemoService, isCutOff, type Script, segmentAt } from './script.ts'
 import { askForIncidents } from './seen-incidents.ts';
 import { SHORT_PART, shortVendors } from './short-vendors.ts';
 
-const TIMING: DemoTiming = {
-  intervalMs: 1_000,
-  timeoutMs: 1_800,
-  slowOverMs: 1_000,
-  confirmAfterMs: [200, 200],
-  firstSpreadMs: 1_000,
-  slackMs: 4_000,
-};
+/**
+ * How much longer than a second the play's seconds last. The first play is quick. A machine that was late itself gets
+ * slower ones: to a program that gets no processor every answer is slow, and to say so is no mistake.
+ */
+const PACES = [1, 2, 4];
+/** So long did this process wait for its turn, or for an answer, on a machine that is late. */
+const LATE_TURN_MS = 200;
+const LATE_ANSWER_MS = 750;
 
-const SECOND = 1_000;
-const FEED_INTERVAL_MS = 1_000;
 const LOOK_MS = 250;
 const INCIDENTS_EACH = 4;
-const always = (behaviour: Behaviour) => [{ at: 0, behaviour }];
-const from8 = (behaviour: Behaviour) => [
-  { at: 0, behaviour: good(10) },
-  { at: 8 * SECOND, behaviour },
-];
-const from8to17 = (behaviour: Behaviour, normal: Behaviour = good(10)) => [
-  { at: 0, behaviour: normal },
-  { at: 8 * SECOND, behaviour },
-  { at: 17 * SECOND, behaviour: normal },
-];
+
+t.setTimeout(420_000);
+
+/** What is played, and what is compared; every duration follows from that of a second. */
+function makePlay(secondMs: number) {
+  const timing: DemoTiming = {
+    intervalMs: secondMs,
+    timeoutMs: 1.8 * secondMs,
+    slowOverMs: secondMs,
+    confirmAfterMs: [0.2 * secondMs, 0.2 * secondMs],
+    firstSpreadMs: secondMs,
+    slackMs: 4 * secondMs,
+  };
+  const periodMs = 3_600 * secondMs;
+  const senders: readonly Sender[] = [
+    {
+      domain: 'sender.example.org',
+      story: '',
+      steps: [
+        { at: 0, word: 'ok', means: 'up' },
+        { at: 10 * secondMs, word: 'failing', means: 'down' },
+        { at: 20 * secondMs, word: 'ok', means: 'up' },
+      ],
+    },
+  ];
+  const sending: SenderTiming = {
+    periodMs,
+    everyMs: 0.5 * secondMs,
+    silenceMs: 60 * secondMs,
+    slackMs: 4 * secondMs,
+  };
+  const script: Script = {
+    periodMs,
+    vendors: shortVendors(periodMs, secondMs),
+    outages: [{ from: 24 * secondMs, to: 29 * secondMs }],
+    services: makeServices(secondMs),
+  };
+  return { script, timing, senders, sending, feedIntervalMs: secondMs, endMs: 33 * secondMs };
+}
 
 function service(slug: string, details: Partial<DemoService>): DemoService {
   const category: Category = 'developer';
@@ -51,17 +80,22 @@ function service(slug: string, details: Partial<DemoService>): DemoService {
   };
 }
 
+const by = (vendor: string) => ({ statusPage: { vendor, components: [SHORT_PART] } });
+const always = (behaviour: Behaviour) => [{ at: 0, behaviour }];
 const health = { check: { kind: 'health' } } as const;
 const untrusted = { steps: always({ kind: 'untrusted' }) } as const;
 
-const PERIOD_MS = 3_600 * SECOND;
-const by = (vendor: string) => ({ statusPage: { vendor, components: [SHORT_PART] } });
-
-const SCRIPT: Script = {
-  periodMs: PERIOD_MS,
-  vendors: shortVendors(PERIOD_MS),
-  outages: [{ from: 24 * SECOND, to: 29 * SECOND }],
-  services: [
+function makeServices(secondMs: number): DemoService[] {
+  const from8 = (behaviour: Behaviour) => [
+    { at: 0, behaviour: good(10) },
+    { at: 8 * secondMs, behaviour },
+  ];
+  const from8to17 = (behaviour: Behaviour, normal: Behaviour = good(10)) => [
+    { at: 0, behaviour: normal },
+    { at: 8 * secondMs, behaviour },
+    { at: 17 * secondMs, behaviour: normal },
+  ];
+  return [
     service('calm', by('gcp')),
     service('plain', { ...by('aws'), transport: 'http' }),
     service('ipv6', { ...by('azure'), transport: 'http', host: '::1' }),
@@ -76,7 +110,7 @@ const SCRIPT: Script = {
     service('degraded', { ...health, steps: from8to17(healthy('degraded', 'slow'), healthy('UP', 'up')) }),
     service('spa', { ...health, steps: always(good(10, { health: { status: 200, word: null } })) }),
     service('no-health', { ...health, steps: always(good(10, { health: { status: 404, word: null } })) }),
-    service('flaps', { steps: always({ kind: 'stumble', latency: 10, everyMs: 5_000 }) }),
+    service('flaps', { steps: always({ kind: 'stumble', latency: 10, everyMs: 5 * secondMs }) }),
     service('head-refused', { steps: always(good(10, { headStatus: 405 })) }),
     service('bot-wall', {
       ...by('atom'),
@@ -103,78 +137,97 @@ const SCRIPT: Script = {
     service('expired', { certificate: 'expired', ...untrusted }),
     service('wrong-name', { certificate: 'wrong-name', ...untrusted }),
     service('self-signed', { certificate: 'self-signed', ...untrusted }),
-  ],
-};
-const END_MS = 33 * SECOND;
-const SENDERS: readonly Sender[] = [
-  {
-    domain: 'sender.example.org',
-    story: '',
-    steps: [
-      { at: 0, word: 'ok', means: 'up' },
-      { at: 10 * SECOND, word: 'failing', means: 'down' },
-      { at: 20 * SECOND, word: 'ok', means: 'up' },
-    ],
-  },
-];
-const SENDER_TIMING: SenderTiming = { periodMs: PERIOD_MS, everyMs: 500, silenceMs: 60_000, slackMs: 4_000 };
+  ];
+}
 
-t.test(
-  'it says of every simulated service what the script wants, all the time',
-  { timeout: 110_000 },
-  async (t) => {
-    const lines: string[] = [];
-    const demo = await startDemo({
-      script: SCRIPT,
-      timing: TIMING,
-      feedIntervalMs: FEED_INTERVAL_MS,
-      senders: { list: SENDERS, timing: SENDER_TIMING },
-      port: 0,
-      settings: {
-        log: { level: 'info', format: 'json' },
-        limits: { anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000 },
-      },
-      output: (line) => lines.push(line),
-    });
-    const mismatches: Mismatch[] = [];
-    const degraded: boolean[] = [];
-    let looks = 0;
-    let last: readonly SeenService[] = [];
-    try {
-      for (;;) {
-        const askedAt = Date.now() - demo.startAt;
-        if (askedAt >= END_MS) break;
-        const answer = await fetch(`${demo.siteUrl}/api/v1/services?limit=500`);
-        last = ((await answer.json()) as { services: SeenService[] }).services;
-        const arrivedAt = Date.now() - demo.startAt;
-        mismatches.push(...compare(SCRIPT, TIMING, last, askedAt, arrivedAt, demo.startAt));
-        mismatches.push(...compareSenders(SENDERS, last, askedAt, SENDER_TIMING));
-        const ready = await fetch(`${demo.siteUrl}/readyz`);
-        const { degraded: parts } = (await ready.json()) as { degraded: readonly unknown[] };
-        if (isCutOff(SCRIPT, askedAt)) degraded.push(parts.length > 0);
-        // A hundred questions: not with each look, so that the services are not slowed down by them.
-        if (++looks % INCIDENTS_EACH === 0) {
-          const entries = await askForIncidents(demo.siteUrl, SCRIPT, demo.startAt);
-          mismatches.push(
-            ...compareIncidents(SCRIPT, { ...TIMING, feedIntervalMs: FEED_INTERVAL_MS }, entries),
-          );
-        }
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+/** Plays once; what was wrong, and whether the machine was late. */
+async function play(secondMs: number) {
+  const { script, timing, senders, sending, feedIntervalMs, endMs } = makePlay(secondMs);
+  const lines: string[] = [];
+  const demo = await startDemo({
+    script,
+    timing,
+    feedIntervalMs,
+    senders: { list: senders, timing: sending },
+    port: 0,
+    settings: {
+      log: { level: 'info', format: 'json' },
+      limits: { anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000 },
+    },
+    output: (line) => lines.push(line),
+  });
+  const mismatches: Mismatch[] = [];
+  const degraded: boolean[] = [];
+  const turns = monitorEventLoopDelay();
+  turns.enable();
+  let slowestMs = 0;
+  const ask = async (path: string) => {
+    const askedMs = performance.now();
+    const body: unknown = await (await fetch(demo.siteUrl + path)).json();
+    slowestMs = Math.max(slowestMs, performance.now() - askedMs);
+    return body;
+  };
+  let looks = 0;
+  let last: readonly SeenService[] = [];
+  let exit: number | null = null;
+  try {
+    for (;;) {
+      const askedAt = Date.now() - demo.startAt;
+      if (askedAt >= endMs) break;
+      last = ((await ask('/api/v1/services?limit=500')) as { services: SeenService[] }).services;
+      const arrivedAt = Date.now() - demo.startAt;
+      mismatches.push(...compare(script, timing, last, askedAt, arrivedAt, demo.startAt));
+      mismatches.push(...compareSenders(senders, last, askedAt, sending));
+      const { degraded: parts } = (await ask('/readyz')) as { degraded: readonly unknown[] };
+      if (isCutOff(script, askedAt)) degraded.push(parts.length > 0);
+      // A hundred questions: not with each look, so that the services are not slowed down by them.
+      if (++looks % INCIDENTS_EACH === 0) {
+        const entries = await askForIncidents(demo.siteUrl, script, demo.startAt);
+        mismatches.push(...compareIncidents(script, { ...timing, feedIntervalMs }, entries));
       }
-    } finally {
-      t.equal(await demo.stop(), 0, 'the program ends well');
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
-    t.same(mismatches, [], lines.slice(-20).join('\n'));
-    t.same(Object.fromEntries(last.map(({ slug, status }) => [slug, status])), {
+  } finally {
+    turns.disable();
+    exit = await demo.stop();
+  }
+  const seen = {
+    exit,
+    mismatches,
+    statuses: Object.fromEntries(last.map(({ slug, status }) => [slug, status])),
+    saidOffline: degraded.includes(true),
+    complaints: lines.filter((line) => !line.startsWith('{') || /"level":"(?:error|fatal)"/.test(line)),
+  };
+  const wanted = {
+    exit: 0,
+    mismatches: [],
+    statuses: {
       ...Object.fromEntries(
-        SCRIPT.services.map((each) => [each.slug, verdictOf(segmentAt(SCRIPT, each, END_MS).behaviour)]),
+        script.services.map((each) => [each.slug, verdictOf(segmentAt(script, each, endMs).behaviour)]),
       ),
       'sender-example-org': 'up',
-    });
-    t.ok(degraded.includes(true), 'it has said that it was offline');
-    t.same(
-      lines.filter((line) => !line.startsWith('{') || /"level":"(?:error|fatal)"/.test(line)),
-      [],
-    );
-  },
-);
+    },
+    saidOffline: true,
+    complaints: [],
+  };
+  const turnMs = turns.max / 1e6;
+  const late = turnMs > LATE_TURN_MS || slowestMs > LATE_ANSWER_MS;
+  const pace = `a second of ${secondMs} ms, turns ${Math.round(turnMs)} ms late, answers ${Math.round(slowestMs)} ms`;
+  return { seen, wanted, late, pace, lines };
+}
+
+t.test('it says of every simulated service what the script wants, all the time', async (t) => {
+  for (const [index, pace] of PACES.entries()) {
+    const { seen, wanted, late, pace: told, lines } = await play(1_000 * pace);
+    t.comment(told);
+    if (late && index < PACES.length - 1 && !isDeepStrictEqual(seen, wanted)) {
+      t.comment(
+        `the machine was late; it plays again, slower: ${JSON.stringify(seen.mismatches.slice(0, 5))}`,
+      );
+      continue;
+    }
+    if (!isDeepStrictEqual(seen, wanted)) t.comment(lines.slice(-20).join('\n'));
+    t.same(seen, wanted);
+    return;
+  }
+});

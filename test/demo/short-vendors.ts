@@ -2,8 +2,6 @@
 import type { FeedKindName } from '../../src/feeds/feed-list.ts';
 import type { Vendor } from './vendors/script.ts';
 
-const SECOND = 1_000;
-
 /** Parts of every page of the short play; services are served by the first alone. */
 export const SHORT_PART = 'Front & back';
 const OTHER_PART = 'Elsewhere';
@@ -24,8 +22,8 @@ const KINDS: readonly FeedKindName[] = [
   'atom',
 ];
 
-/** The vendors; those of one format are named by it. They speak from 9 s to 17 s. */
-export function shortVendors(periodMs: number): Vendor[] {
+/** The vendors; those of one format are named by it. They speak from the 9th to the 17th of the play's seconds. */
+export function shortVendors(periodMs: number, secondMs: number): Vendor[] {
   const none = {
     periodMs,
     components: [SHORT_PART, OTHER_PART],
@@ -36,16 +34,16 @@ export function shortVendors(periodMs: number): Vendor[] {
   const each = KINDS.map((kind): Vendor => {
     const incident = {
       severity: 'major' as const,
-      startsAt: 9 * SECOND,
+      startsAt: 9 * secondMs,
       updates: [
         {
-          at: 9 * SECOND,
+          at: 9 * secondMs,
           status: 'investigating' as const,
           text: 'We are investigating errors & time-outs.',
         },
-        { at: 11 * SECOND, status: 'identified' as const, text: 'The cause is found: memory < 1 GiB.' },
-        { at: 13 * SECOND, status: 'monitoring' as const, text: 'A fix is out.' },
-        { at: 17 * SECOND, status: 'resolved' as const, text: 'All is well.' },
+        { at: 11 * secondMs, status: 'identified' as const, text: 'The cause is found: memory < 1 GiB.' },
+        { at: 13 * secondMs, status: 'monitoring' as const, text: 'A fix is out.' },
+        { at: 17 * secondMs, status: 'resolved' as const, text: 'All is well.' },
       ],
     };
     return {
@@ -66,9 +64,9 @@ export function shortVendors(periodMs: number): Vendor[] {
           title: 'New disks',
           text: 'We change disks.',
           components: [SHORT_PART],
-          announcedAt: 2 * SECOND,
-          startsAt: 19 * SECOND,
-          endsAt: 79 * SECOND,
+          announcedAt: 2 * secondMs,
+          startsAt: 19 * secondMs,
+          endsAt: 79 * secondMs,
         },
       ],
     };
@@ -87,17 +85,21 @@ export function shortVendors(periodMs: number): Vendor[] {
           title: 'A long one',
           severity: 'minor',
           components: [],
-          startsAt: 4 * SECOND,
+          startsAt: 4 * secondMs,
           updates: [
-            { at: 6 * SECOND, status: 'investigating', text: 'We look into it.' },
-            { at: 100 * SECOND, status: 'resolved', text: 'It is over.' },
+            { at: 6 * secondMs, status: 'investigating', text: 'We look into it.' },
+            { at: 100 * secondMs, status: 'resolved', text: 'It is over.' },
           ],
         },
       ],
       faults: [
-        { from: 12 * SECOND, to: 15 * SECOND, fault: { kind: 'html' } },
-        { from: 15 * SECOND, to: 18 * SECOND, fault: { kind: 'cut' } },
-        { from: 18 * SECOND, to: 22 * SECOND, fault: { kind: 'unavailable', retryAfterSeconds: 1 } },
+        { from: 12 * secondMs, to: 15 * secondMs, fault: { kind: 'html' } },
+        { from: 15 * secondMs, to: 18 * secondMs, fault: { kind: 'cut' } },
+        {
+          from: 18 * secondMs,
+          to: 22 * secondMs,
+          fault: { kind: 'unavailable', retryAfterSeconds: Math.round(secondMs / 1_000) },
+        },
       ],
     },
   ];

@@ -205,7 +205,6 @@ t.test(
 
     t.equal((await installation.run('keys', 'revoke', String(key?.id))).status, 0);
     // Within a second by the rule; later by what a busy machine adds.
-    await new Promise((resolve) => setTimeout(resolve, 900));
     while ((await program.get('/api/v1/status/one', headers)).status !== 401)
       await new Promise((resolve) => setTimeout(resolve, 50));
     t.equal((await installation.run('keys', 'revoke', '999')).status, 1);

@@ -9,17 +9,21 @@ for (const way of ['exit', 'bug', 'busy', 'hungry'] as const) {
     async (t) => {
       const { fleet, until, countOf } = observe({ memoryLimitBytes: 80 * 1_048_576 });
       t.teardown(() => fleet.stop());
+      const beganAt = performance.now();
       await fleet.start([targetOf(1), targetOf(2)]);
       await until(() => countOf(1) >= 1 && countOf(2) >= 1);
+      const startMs = performance.now() - beganAt;
       fleet.apply({ serviceId: 3, target: targetOf(3, { domain: way }) });
       const struckAt = performance.now();
       await until(() => fleet.report().restarts > 0);
       fleet.apply({ serviceId: 3, target: null });
       const [first, second] = [countOf(1), countOf(2)];
       await until(() => countOf(1) > first && countOf(2) > second);
+      const tookMs = performance.now() - struckAt;
+      // A busy machine starts the second thread as slowly as the first one, or slower.
       t.ok(
-        performance.now() - struckAt < 6_000 + INTERVAL_MS,
-        `${Math.round(performance.now() - struckAt)} ms`,
+        tookMs < 6_000 + INTERVAL_MS + 5 * startMs,
+        `${Math.round(tookMs)} ms, and ${Math.round(startMs)} at first`,
       );
     },
   );

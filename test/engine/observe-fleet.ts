@@ -30,7 +30,7 @@ export function observe(changes: Partial<FleetOptions> = {}) {
     onFatal: fatal.resolve,
     ...changes,
   });
-  const until = async (condition: () => boolean, withinMs = 15_000) => {
+  const until = async (condition: () => boolean, withinMs = 60_000) => {
     const deadline = performance.now() + withinMs;
     while (!condition()) {
       if (performance.now() > deadline) throw new Error(`it did not come true within ${withinMs} ms`);

@@ -87,7 +87,7 @@ const SENDER_TIMING: SenderTiming = { periodMs: PERIOD_MS, everyMs: 500, silence
 
 const SCRIPT: Script = {
   periodMs: PERIOD_MS,
-  vendors: shortVendors(PERIOD_MS).filter(({ slug }) => slug === 'statuspage'),
+  vendors: shortVendors(PERIOD_MS, 1_000).filter(({ slug }) => slug === 'statuspage'),
   outages: [],
   services: [
     service(TROUBLED, {

@@ -83,8 +83,8 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
       delays.push(performance.now() - startedMs);
       stop();
     }
-    // The middle one: a machine under load may hold any single one up.
-    t.ok((delays.sort((a, b) => a - b)[7] ?? 1_000) < 100, `${delays}`);
+    // One of the quickest: a busy machine holds most of them up.
+    t.ok((delays.sort((a, b) => a - b)[3] ?? 1_000) < 100, `${delays}`);
     t.strictSame(reader.store.get(1), writer.get(1));
   });
 
@@ -213,7 +213,8 @@ for (const [how, leave, back] of [
       const startedMs = performance.now();
       for (let seq = 3; seq <= 12; seq++) await writer.put([record(1, seq, 'down', NOON + seq)]);
       await writer.remove(300);
-      t.ok(performance.now() - startedMs < 500, 'nobody waits for it');
+      // Each would wait for a second or more.
+      t.ok(performance.now() - startedMs < 5_000, 'nobody waits for it');
       t.equal(writer.get(1)?.seq, 12, 'the monitor is current');
       t.ok([1, 2].includes(reader.store.get(1)?.seq ?? 0), 'the other process has its last copy');
       t.ok(reader.store.ageMs() > 0);

@@ -44,7 +44,7 @@ export function listenRaw(handle: (socket: Socket) => void, host?: string, port?
 }
 
 /** Waits until `condition` holds; throws after `limitMs`. */
-export async function until(condition: () => boolean, limitMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean, limitMs = 45_000): Promise<void> {
   const endsAt = Date.now() + limitMs;
   while (!condition()) {
     if (Date.now() > endsAt) throw new Error(`still not true after ${limitMs} ms`);
