@@ -107,7 +107,14 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   }
 
   async function tryNow(): Promise<void> {
-    if (closed || ready || preparing || client.status !== 'ready') return;
+    if (closed || ready || preparing) return;
+    if (client.status === 'end') {
+      // It has given up, though it was told to dial for ever: word of a fail-over that comes while it asks Sentinels
+      // for the new master ends it. What comes of the dial is told by its events.
+      client.connect().catch(() => {});
+      return;
+    }
+    if (client.status !== 'ready') return;
     preparing = true;
     try {
       await bounded(prepare(client), timeoutMs);
@@ -158,6 +165,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
 
   client.on('ready', () => void tryNow());
   client.on('close', () => leave(CLOSED));
+  client.on('end', () => leave(CLOSED));
   client.on('error', (error: Error) => leave(explain(error)));
   const stopProbing = clock.every(PROBE_MS, () => {
     if (ready) ask(probe).catch(() => {});
