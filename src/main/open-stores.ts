@@ -51,8 +51,8 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   };
 }
 
-/** Opens what the monitor alone writes; only the holder of the writer lease may. */
-export async function openMonitorStores(parts: StoreParts, { redis }: SharedStores) {
+/** Opens what the monitor alone writes; only the holder of the writer lease may, and only while `isFresh`. */
+export async function openMonitorStores(parts: StoreParts, { redis }: SharedStores, isFresh: () => boolean) {
   const { config, directory, log, fail } = parts;
   const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
   const onEnd = fail('a store has ended');
@@ -70,7 +70,7 @@ export async function openMonitorStores(parts: StoreParts, { redis }: SharedStor
         });
   const samples =
     influxSamples ?? (await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd }));
-  const inRedis = redis?.openMonitor() ?? null;
+  const inRedis = redis?.openMonitor(isFresh) ?? null;
   return {
     samples,
     /** Null with the embedded store, which keeps samples alone. */

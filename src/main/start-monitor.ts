@@ -36,7 +36,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
   const { siteUrl } = http;
   const { registry } = shared;
 
-  const stores = await openMonitorStores(parts, shared);
+  const stores = await openMonitorStores(parts, shared, lease.isFresh);
   const { samples, observations, redis, status } = stores;
 
   // Services.

@@ -86,3 +86,38 @@ t.test('it compares in Redis too, so that what arrives late changes nothing', NE
   t.same([await runScript(client, REMOVE, all, [3, 1, 7]), await told()], [1, 5]);
   t.equal(await client.hlen(keys.records), 0);
 });
+
+t.test(
+  'it writes nothing while it may have a successor, even where Redis was emptied',
+  NEEDS_REDIS,
+  async (t) => {
+    const { client, port } = await startRedis(t);
+    const options = optionsFor(`redis://127.0.0.1:${port}?prefix=woken`);
+    const keys = statusKeys('woken');
+    let mayWrite = true;
+    const woken = openRedisStatusStore({ ...options, mayWrite: () => mayWrite });
+    t.teardown(() => woken.close());
+    await until(() => woken.state().problem === null);
+    await woken.put([record(1, 1, 'up', NOON)]);
+    t.match(await client.hget(keys.records, '1'), '1:1:');
+
+    // It sleeps; Redis is emptied, and the successor begins in it.
+    mayWrite = false;
+    await client.del(keys.records, keys.changes, keys.meta);
+    await client.hset(keys.meta, 'epoch', '0');
+    await until(() => woken.state().problem !== null, 'it sees that Redis was emptied');
+    await woken.put([record(1, 2, 'down', NOON + 1)]);
+    await until(() => woken.state().commandsFailed > 2, 'it has tried');
+    t.same(await client.hgetall(keys.meta), { epoch: '0' }, 'no epoch of its own');
+    t.equal(await client.exists(keys.records), 0);
+    t.match(woken.state().problem, /lease/);
+
+    // Nobody took its place: the disk was slow.
+    mayWrite = true;
+    await until(() => woken.state().problem === null);
+    await until(
+      async () => (await client.hget(keys.records, '1'))?.includes(':2:') === true,
+      'all is written again',
+    );
+  },
+);

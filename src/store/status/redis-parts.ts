@@ -35,8 +35,8 @@ export interface RedisServingParts {
 /** The parts, and how they are together. */
 export interface RedisParts {
   readonly limits: RedisLimitServer;
-  /** Opens what the monitor writes; only the holder of the writer lease may. */
-  openMonitor(): RedisMonitorParts;
+  /** Opens what the monitor writes; only the holder of the writer lease may, and only while `isFresh`. */
+  openMonitor(isFresh: () => boolean): RedisMonitorParts;
   /** Opens what others read; `onWords` hears every second what the monitor says of itself. */
   openServing(onWords: (words: Readonly<Record<string, string>>) => void): RedisServingParts;
   /** Why Redis is not of use, one line without secrets; null: it is. */
@@ -65,8 +65,8 @@ export function openRedisParts(options: {
 
   return {
     limits,
-    openMonitor() {
-      const status = openRedisStatusStore(common);
+    openMonitor(isFresh) {
+      const status = openRedisStatusStore({ ...common, mayWrite: isFresh });
       open.add(status);
       const writers: { state(): RedisConnectionState; close(): void }[] = [];
       const mayWrite = () => !status.superseded;
@@ -80,7 +80,7 @@ export function openRedisParts(options: {
           ] as const;
           writers.push(
             openRedisTransitionStream({ ...common, ...sources, mayWrite }),
-            openRedisMirror({ ...common, keys, mayWrite }),
+            openRedisMirror({ ...common, keys, mayWrite: () => mayWrite() && isFresh() }),
           );
           for (const writer of writers) open.add(writer);
         },

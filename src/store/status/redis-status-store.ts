@@ -14,6 +14,15 @@ import { openRedisConnection, type RedisConnectionState } from './redis-connecti
 import { BEGIN, EMPTY, formatRecord, PUT, REMOVE, SUPERSEDED, statusKeys } from './redis-status-keys.ts';
 
 /** How to open the store. */
+export interface RedisStatusStoreOptions extends RedisStatusOptions {
+  /**
+   * False: this process may have a successor that it has not heard of, as after a sleep; nothing is written meanwhile.
+   * An epoch alone does not tell where Redis was emptied since. Default: true always.
+   */
+  readonly mayWrite?: () => boolean;
+}
+
+/** How to reach Redis. */
 export interface RedisStatusOptions {
   readonly address: RedisAddress;
   readonly clock: Clock;
@@ -36,7 +45,8 @@ const TIMEOUT_MS = 1_000;
  * Opens the store as the one that writes it; only the holder of the writer lease may. Redis may be away. The first
  * records that are put are taken for the whole list: what Redis has of other services is then removed.
  */
-export function openRedisStatusStore({ address, clock, log }: RedisStatusOptions): RedisStatusStore {
+export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisStatusStore {
+  const { address, clock, log, mayWrite = () => true } = options;
   const keys = statusKeys(address.prefix);
   const allKeys = [keys.records, keys.changes, keys.meta];
   const copy = createMemoryStatusStore({ log });
@@ -51,6 +61,7 @@ export function openRedisStatusStore({ address, clock, log }: RedisStatusOptions
     purpose: 'status',
     timeoutMs: TIMEOUT_MS,
     async prepare(client) {
+      checkMayWrite();
       const begun = Number(await runScript(client, BEGIN, [keys.meta], [epoch, randomUUID()]));
       if (begun === SUPERSEDED) supersede();
       else epoch = begun;
@@ -77,6 +88,11 @@ export function openRedisStatusStore({ address, clock, log }: RedisStatusOptions
         'another monitor writes under this prefix of Redis; this one leaves it alone. Give each its own ?prefix=',
       );
     superseded = true;
+  }
+
+  /** Throws, so that everything is written again when it may be. */
+  function checkMayWrite(): void {
+    if (!mayWrite()) throw new Error('the lease of the data directory was not renewed lately');
   }
 
   function fill(): void {
@@ -118,6 +134,7 @@ export function openRedisStatusStore({ address, clock, log }: RedisStatusOptions
   async function change(run: (client: RedisClient) => Promise<unknown>): Promise<void> {
     if (superseded) return;
     await connection.ask(async (client) => {
+      checkMayWrite();
       const answer = Number(await run(client));
       if (answer === SUPERSEDED) supersede();
       if (answer === EMPTY) throw new Error('it was emptied');
