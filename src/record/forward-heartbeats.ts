@@ -86,8 +86,8 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
     const service = serviceOf(answer.serviceId);
     // The change of the list that tells of it was committed before, and is on its way.
     if (service === null) return;
-    waiting.delete(id);
     await learn(answer.current);
+    waiting.delete(id);
     const { report, arrivedAt } = one.received;
     one.resolve({
       service,
@@ -103,9 +103,19 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
     const id = await inbox.putInInbox({ kind: report.kind, accountId, arrivedAt, body });
     if (stopped) throw refusal();
     return await new Promise<HeartbeatReceipt>((resolve, reject) => {
-      waiting.set(id, { received, resolve, reject });
-      clock.after(LONGEST_WAIT_MS, () => {
+      const cancel = clock.after(LONGEST_WAIT_MS, () => {
         if (waiting.delete(id)) reject(refusal());
+      });
+      waiting.set(id, {
+        received,
+        resolve(receipt) {
+          cancel();
+          resolve(receipt);
+        },
+        reject(error) {
+          cancel();
+          reject(error);
+        },
       });
     });
   }

@@ -230,3 +230,26 @@ t.test('it answers the sender when the monitor has judged and every read shows i
   await ended;
   await t.rejects(forwarder.takeHeartbeat(received('ok', START)), { code: 'unavailable' });
 });
+
+t.test('it answers the sender at the next look where the record could not be taken over', async (t) => {
+  const clock = createFakeClock(START);
+  const inbox = createMemoryInbox();
+  let faults = 1;
+  const forwarder = createHeartbeatForwarder({
+    inbox,
+    serviceOf: own,
+    async learn() {
+      faults -= 1;
+      if (faults >= 0) throw new Error('a watcher failed');
+    },
+    clock,
+  });
+  const asked = forwarder.takeHeartbeat(received('ok', START));
+  await clock.advance(0);
+  const answer = { kind: 'written', serviceId: 1, responseTimeMs: null, runMs: null } as const;
+  await inbox.answerInInbox(1, { ...answer, current: { ...unknownStatus(1), status: 'up' } });
+  await clock.advance(11_000);
+  t.match(await asked, { status: 'up' });
+  await forwarder.idle();
+  forwarder.stop();
+});
