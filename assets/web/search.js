@@ -112,10 +112,14 @@
     field.setAttribute('aria-activedescendant', items[active].id);
   }
 
-  field.addEventListener('focus', load);
+  field.addEventListener('focus', () => {
+    load();
+    show();
+  });
   field.addEventListener('pointerenter', load);
   field.addEventListener('input', show);
-  category.addEventListener('change', show);
+  // The list stands under the field while the field has the focus: elsewhere no key and no click would close it.
+  category.addEventListener('change', () => document.activeElement === field && show());
   field.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       if (list.hidden) show();

@@ -28,7 +28,7 @@ export interface BoardFilter {
 export interface Board {
   /** Over all services, wanted or not. */
   readonly counts: Readonly<Record<ServiceStatus, number>>;
-  /** Wanted services that are down, then those that are slow, the newest change first. */
+  /** Wanted services that are watched and down, then those that are slow, the newest change first. */
   readonly troubled: readonly BoardEntry[];
   /** Wanted services by category; no category is empty. */
   readonly groups: readonly { readonly category: Category; readonly entries: readonly BoardEntry[] }[];
@@ -62,7 +62,8 @@ export function readBoard(
     const group = byCategory.get(service.category);
     if (group === undefined) byCategory.set(service.category, [entry]);
     else group.push(entry);
-    if (current.status === 'down' || current.status === 'slow') troubled.push(entry);
+    // What a paused one was when it was last looked at is no news (as on status pages).
+    if (!service.paused && (current.status === 'down' || current.status === 'slow')) troubled.push(entry);
   }
   return {
     counts,

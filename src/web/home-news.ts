@@ -25,6 +25,7 @@ export interface HomeNewsSources {
 /** The data of `home-troubled`. */
 export function viewTroubled({ troubled }: Board, language: Language) {
   const { words, formats } = language;
+  const hidden = troubled.slice(TROUBLED_SHOWN);
   return {
     rows: troubled.slice(0, TROUBLED_SHOWN).map(({ service, page, current }: BoardEntry) => ({
       name: service.name,
@@ -37,10 +38,9 @@ export function viewTroubled({ troubled }: Board, language: Language) {
           ? []
           : say`${words.home.began(time(current.since))}, ${words.home.lasting(lasting(current.since))}`,
     })),
-    more:
-      troubled.length > TROUBLED_SHOWN
-        ? words.home.more(formats.number(troubled.length - TROUBLED_SHOWN))
-        : null,
+    more: hidden.length === 0 ? null : words.home.more(hidden.length, formats.number(hidden.length)),
+    // What is slow comes last: where all that is down is shown, the rest is slow.
+    moreStatus: hidden[0]?.current.status ?? 'down',
   };
 }
 
@@ -55,7 +55,7 @@ export function viewMonitor(
   return {
     online: readiness().prober.online,
     parts: [
-      [home.checkRate(formats.number(rounded))],
+      [home.checkRate(rounded, formats.number(rounded))],
       newestCheckAt === null ? [home.noCheckYet] : say`${home.newestCheck(age(newestCheckAt))}`,
       [home.late(late, formats.number(late))],
     ],

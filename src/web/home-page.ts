@@ -51,11 +51,12 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
       const position = board.position();
       const shown = readBoard(directory, status, filter);
       const all = SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0);
-      const { title, lead } = language.words.home;
+      const { title, lead, heatmap } = language.words.home;
+      const said = lead(all, language.formats.number(all));
       return render('./home', {
         language,
         title,
-        meta: homeOpenGraph(siteUrl, { title, description: lead(language.formats.number(all)) }),
+        meta: homeOpenGraph(siteUrl, { title, description: said, alt: heatmap }),
         ...filter,
         isAll,
         categories: CATEGORIES,
@@ -64,7 +65,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
           count: shown.counts[word],
           pill: pillMarkup(word, language.words.status[word]),
         })),
-        all,
+        lead: said,
         groups: shown.groups,
         total: shown.total,
         troubled: viewTroubled(shown, language),

@@ -40,7 +40,7 @@ export function incidentPage(render: RenderPage, sources: PageSources, assets: A
           image: {
             path: `/api/chart/${page}.png?size=card`,
             size: { width: 1_200, height: 630 },
-            alt: words.page.responseTime,
+            alt: words.page.chartOf(service.name),
           },
         }),
         title: words.page.title(service.name, incident.title),

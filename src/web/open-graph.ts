@@ -42,6 +42,8 @@ export function serviceOpenGraph(
     readonly word: string;
     /** The verdict as a sentence: `GitHub is operational since …`. */
     readonly verdict: string;
+    /** What its chart is. */
+    readonly alt: string;
   },
 ): MetaTag[] {
   return openGraphTags(siteUrl, {
@@ -51,7 +53,7 @@ export function serviceOpenGraph(
     image: {
       path: `/api/chart/${service.page}.png?size=card`,
       size: { width: 1_200, height: 630 },
-      alt: `Response times of ${service.name} over the last 24 hours`,
+      alt: service.alt,
     },
   });
 }
@@ -59,12 +61,20 @@ export function serviceOpenGraph(
 /** Tags for the home page: the heat map of the last day. */
 export function homeOpenGraph(
   siteUrl: string,
-  home: { readonly title: string; readonly description: string },
+  {
+    alt,
+    ...home
+  }: {
+    readonly title: string;
+    readonly description: string;
+    /** What its picture is. */
+    readonly alt: string;
+  },
 ): MetaTag[] {
   return openGraphTags(siteUrl, {
     ...home,
     path: '/',
-    image: { path: '/api/heatmap.png', alt: 'All services over the last 24 hours' },
+    image: { path: '/api/heatmap.png', alt },
   });
 }
 

@@ -116,6 +116,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
         name: service.name,
         page: view.page,
         word: view.word,
+        alt: language.words.page.chartOf(service.name),
         verdict: asText([`${service.name} `, ...view.verdict], language.formats, at),
       }),
       live: { of: [view.page], at: position },

@@ -72,6 +72,11 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     await field.pressSequentially('zzzz');
     await page.locator('[data-search-nothing]').waitFor();
     t.equal(await page.locator(OPTION).count(), 0);
+    await page.getByLabel('Category').focus();
+    await page.getByLabel('Category').selectOption('finance');
+    await page.evaluate("document.querySelector('[name=q]').value = 'e'");
+    await page.getByLabel('Category').selectOption('');
+    t.equal(await page.locator(OPTION).count(), 0, 'no list opens under a field that one has left');
     await page.getByLabel('Category').selectOption('finance');
     await field.fill('');
     await field.pressSequentially('e');

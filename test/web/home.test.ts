@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { CATEGORIES } from '../../src/domain/category.ts';
 import { chooseCoding } from '../../src/web/compression.ts';
+import { LANGUAGES } from '../../src/web/language/language.ts';
 import { check, current, incident, NOW, service, startApi, type World } from '../api/api-world.ts';
 
 const MANY = 1_200;
@@ -18,6 +19,9 @@ function manyServices() {
     }),
   );
 }
+
+/** A service that is down. */
+const down = (id: number) => current(id, check(NOW, { status: 'down', statusCode: 503 }), { seq: 2 });
 
 /** GET as it goes over the wire, not decoded. */
 function raw(world: World, path: string, encoding: string) {
@@ -79,7 +83,52 @@ t.test('it shows no more rows of trouble than one reads, and counts the rest', a
   await world.status.put(services.map(({ id }) => current(id, check(NOW, { status: 'slow' }))));
   const { text } = await world.get('/');
   t.equal(text.match(/<li><span class="pill slow">/g)?.length, 24);
-  t.match(text, '16 more');
+  t.match(text, '<a href="/?status=slow">16 more</a>', 'all that is hidden is slow');
+  await world.status.put(services.slice(0, 30).map(({ id }) => down(id)));
+  t.match((await world.get('/')).text, '<a href="/?status=down">16 more</a>');
+  await world.status.put(services.map(({ id }) => down(id)).slice(24, 25));
+  world.directory.load(services.slice(0, 25));
+  t.match(
+    (await world.get('/', { 'accept-language': 'de' })).text,
+    '<a href="/?status=down">ein weiterer</a>',
+  );
+});
+
+t.test('it has no paused service among what is down now', async (t) => {
+  const world = await startApi({
+    services: [service(1, 'resting', { name: 'Resting', paused: true }), service(2, 'b')],
+  });
+  t.teardown(world.close);
+  await world.status.put([down(1), current(2, check(NOW))]);
+  const { text } = await world.get('/');
+  t.match(text, 'Nothing is down or slow right now.');
+  t.match(text, '<li class="down"><a href="/status/resting-example">Resting</a>', 'it stays in the list');
+});
+
+t.test('it counts one service as one, in each language', async (t) => {
+  const world = await startApi({ services: [service(1, 'a')] });
+  t.teardown(world.close);
+  t.match((await world.get('/')).text, 'One service, checked from here again and again.');
+  t.match((await world.get('/', { 'accept-language': 'de' })).text, 'Ein Dienst, von hier aus');
+  for (const { words } of Object.values(LANGUAGES)) {
+    t.notMatch(words.home.checkRate(1, '1'), /1|s a second|Prüfungen/);
+    t.match(words.home.checkRate(2.5, '2.5'), /^2\.5 (checks|Prüfungen)/);
+  }
+});
+
+t.test('it says in the language of the reader that there is no such service', async (t) => {
+  const world = await startApi({ services: [service(1, 'a')] });
+  t.teardown(world.close);
+  for (const path of ['/status/nobody', '/status/a-example/incidents/none', '/badges/nobody']) {
+    const { status, text } = await world.get(path, { 'accept-language': 'de' });
+    t.equal(status, 404, path);
+    t.match(
+      text,
+      /<h1>Nicht gefunden<\/h1>\s*<p>[^<]+<a href="\/">Unter allen Diensten danach suchen</,
+      path,
+    );
+    t.notMatch(text, /Not found|Look for it|title="Incidents"/, path);
+  }
 });
 
 t.test('it says so when nothing is down or slow, and filters by status', async (t) => {

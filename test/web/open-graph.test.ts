@@ -13,6 +13,7 @@ t.test('it shows the chart of a service', (t) => {
     page: 'github-com',
     word: 'Operational',
     verdict: 'GitHub is operational since 2026-11-20 10:02 UTC (23 h).',
+    alt: 'Response times of GitHub over the last 24 hours',
   });
   t.same(rows(tags), [
     'name description = GitHub is operational since 2026-11-20 10:02 UTC (23 h).',
@@ -32,18 +33,27 @@ t.test('it shows the chart of a service', (t) => {
 });
 
 t.test('it shows the heat map of all services for the home page', (t) => {
-  t.same(rows(homeOpenGraph(SITE, { title: 'Upbeat: is it up?', description: '2 of 640 are down.' })), [
-    'name description = 2 of 640 are down.',
-    'property og:site_name = Upbeat',
-    'property og:type = website',
-    'property og:title = Upbeat: is it up?',
-    'property og:description = 2 of 640 are down.',
-    'property og:url = https://upbeat.test/',
-    'property og:image = https://upbeat.test/api/heatmap.png',
-    'property og:image:type = image/png',
-    'property og:image:alt = All services over the last 24 hours',
-    'name twitter:card = summary_large_image',
-  ]);
+  t.same(
+    rows(
+      homeOpenGraph(SITE, {
+        title: 'Upbeat: is it up?',
+        description: '2 of 640 are down.',
+        alt: 'All services over the last 24 hours',
+      }),
+    ),
+    [
+      'name description = 2 of 640 are down.',
+      'property og:site_name = Upbeat',
+      'property og:type = website',
+      'property og:title = Upbeat: is it up?',
+      'property og:description = 2 of 640 are down.',
+      'property og:url = https://upbeat.test/',
+      'property og:image = https://upbeat.test/api/heatmap.png',
+      'property og:image:type = image/png',
+      'property og:image:alt = All services over the last 24 hours',
+      'name twitter:card = summary_large_image',
+    ],
+  );
   t.end();
 });
 

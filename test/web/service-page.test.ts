@@ -112,7 +112,7 @@ t.test('it warns of old checks and of certificates that run out', async (t) => {
   t.equal(textOf(ending(NOW).stale), 'The last check is old (1 hr. ago). The status may have changed since.');
   const table: readonly [at: number, days: number, said: string][] = [
     [NOW + DAY, 1, '1 day left'],
-    [NOW + DAY - 1, 0, 'ends today'],
+    [NOW + DAY - 1, 0, 'less than a day left'],
     [NOW - 1, -1, 'expired'],
   ];
   for (const [at, days, said] of table) {
@@ -269,7 +269,7 @@ t.test('it speaks German where that is asked for', async (t) => {
     'Vorfälle',
   ])
     t.match(text, said);
-  t.notMatch(text, />(?:Uptime|Response time|Incidents|Last check|As a table|Badge|Follow it)</);
+  t.notMatch(text, />(?:Uptime|Response time|Incidents|Last check|As a table|Follow it)</);
 });
 
 t.test('it shows what it can while the store of past checks is away', async (t) => {

@@ -68,7 +68,13 @@ export const englishServicePage = {
   answer: 'Answer',
   certificate: 'Certificate',
   certificateDays: (days: number) =>
-    days < 0 ? 'expired' : days === 0 ? 'ends today' : days === 1 ? '1 day left' : `${days} days left`,
+    days < 0
+      ? 'expired'
+      : days === 0
+        ? 'less than a day left'
+        : days === 1
+          ? '1 day left'
+          : `${days} days left`,
   certificateEnds: (at: Moment, expired: boolean) =>
     expired
       ? say`The certificate of its server ran out at ${at}: browsers warn their users.`
@@ -136,6 +142,7 @@ export const englishServicePage = {
   noTimes: 'No response times are known in this range.',
   chartLabel: (range: string, highest: string) => `Response time, ${range}: at most ${highest}`,
   chartTable: 'Response times',
+  chartOf: (name: string) => `Response times of ${name} over the last 24 hours`,
   chartFailed: 'This range could not be loaded. Try again in a moment.',
   historyAway: 'The store of past checks does not answer at the moment; the present status does.',
   gaps: 'A gap is a time of which nothing is known. Checks that our own fault may have spoilt are left out.',
@@ -199,7 +206,7 @@ export const englishServicePage = {
 
   badge: 'Badge',
   badgeLead: 'Show this status on a page of your own. The picture keeps itself up to date.',
-  moreBadges: 'More badges: uptime, response time, other sizes',
+  moreBadges: 'More badges: uptime, response time, other formats',
   markdown: 'Markdown',
   html: 'HTML',
   picture: 'Picture',

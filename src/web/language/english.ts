@@ -72,8 +72,12 @@ export const english = {
   home: {
     title: 'Upbeat: is it up?',
     heading: 'Is it up?',
-    lead: (services: string) => `${services} services, each checked from here again and again.`,
+    lead: (count: number, shown: string) =>
+      count === 1
+        ? 'One service, checked from here again and again.'
+        : `${shown} services, each checked from here again and again.`,
     byStatus: 'Services by status',
+    heatmap: 'All services over the last 24 hours',
     searchLabel: 'Name or domain',
     searchHint: 'press / to search',
     searchKeys: 'Arrow keys choose, Enter opens.',
@@ -86,7 +90,7 @@ export const english = {
     showAll: 'Show all',
     troubled: 'Down or slow now',
     calm: 'Nothing is down or slow right now.',
-    more: (count: string) => `${count} more`,
+    more: (_count: number, shown: string) => `${shown} more`,
     incidents: 'Recent incidents',
     began: (started: Moment) => say`${started}`,
     lasted: (length: string) => `lasted ${length}`,
@@ -94,7 +98,8 @@ export const english = {
     monitor: 'The monitor itself',
     online: 'Connected',
     offline: 'Disconnected',
-    checkRate: (perSecond: string) => `${perSecond} checks a second`,
+    checkRate: (perSecond: number, shown: string) =>
+      perSecond === 1 ? 'one check a second' : `${shown} checks a second`,
     newestCheck: (ago: Moment) => say`newest check ${ago}`,
     noCheckYet: 'no check yet',
     late: (count: number, shown: string) =>

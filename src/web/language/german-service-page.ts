@@ -63,7 +63,13 @@ export const germanServicePage: Words['page'] = {
   answer: 'Antwort',
   certificate: 'Zertifikat',
   certificateDays: (days) =>
-    days < 0 ? 'abgelaufen' : days === 0 ? 'endet heute' : days === 1 ? 'noch 1 Tag' : `noch ${days} Tage`,
+    days < 0
+      ? 'abgelaufen'
+      : days === 0
+        ? 'noch weniger als ein Tag'
+        : days === 1
+          ? 'noch 1 Tag'
+          : `noch ${days} Tage`,
   certificateEnds: (at, expired) =>
     expired
       ? say`Das Zertifikat des Servers ist am ${at} abgelaufen: Browser warnen davor.`
@@ -131,6 +137,7 @@ export const germanServicePage: Words['page'] = {
   noTimes: 'Aus diesem Zeitraum sind keine Antwortzeiten bekannt.',
   chartLabel: (range, highest) => `Antwortzeit, ${range}: höchstens ${highest}`,
   chartTable: 'Antwortzeiten',
+  chartOf: (name) => `Antwortzeiten von ${name} in den letzten 24 Stunden`,
   chartFailed: 'Dieser Zeitraum ließ sich nicht laden. Versuchen Sie es gleich noch einmal.',
   historyAway:
     'Der Speicher der vergangenen Prüfungen antwortet gerade nicht; der jetzige Zustand ist bekannt.',
@@ -193,9 +200,9 @@ export const germanServicePage: Words['page'] = {
         ? '1 anderer Dienst meldet das auch'
         : `${others} andere Dienste melden das auch`,
 
-  badge: 'Plakette',
+  badge: 'Badge',
   badgeLead: 'Zeigen Sie diesen Zustand auf einer eigenen Seite. Das Bild hält sich selbst aktuell.',
-  moreBadges: 'Mehr Plaketten: Erreichbarkeit, Antwortzeit, andere Formate',
+  moreBadges: 'Mehr Badges: Erreichbarkeit, Antwortzeit, andere Formate',
   markdown: 'Markdown',
   html: 'HTML',
   picture: 'Bild',

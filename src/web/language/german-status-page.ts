@@ -71,5 +71,5 @@ export const germanStatusPage: Words['statusPage'] = {
   owner:
     'Worte und Auswahl stammen vom Inhaber dieser Seite; wie es um die Dienste steht, sagen unsere Prüfungen.',
   details: 'Einzelheiten',
-  others: (count) => `und ${count} weitere`,
+  others: (count) => (count === 1 ? 'und ein weiterer' : `und ${count} weitere`),
 };

@@ -60,8 +60,12 @@ export const german: Words = {
   home: {
     title: 'Upbeat: Läuft es?',
     heading: 'Läuft es?',
-    lead: (services) => `${services} Dienste, jeder von hier aus immer wieder geprüft.`,
+    lead: (count, shown) =>
+      count === 1
+        ? 'Ein Dienst, von hier aus immer wieder geprüft.'
+        : `${shown} Dienste, jeder von hier aus immer wieder geprüft.`,
     byStatus: 'Dienste nach Zustand',
+    heatmap: 'Alle Dienste in den letzten 24 Stunden',
     searchLabel: 'Name oder Domain',
     searchHint: '/ drücken zum Suchen',
     searchKeys: 'Pfeiltasten wählen aus, die Eingabetaste öffnet.',
@@ -74,7 +78,7 @@ export const german: Words = {
     showAll: 'Alle zeigen',
     troubled: 'Jetzt gestört oder langsam',
     calm: 'Im Augenblick ist nichts gestört oder langsam.',
-    more: (count) => `${count} weitere`,
+    more: (count, shown) => (count === 1 ? 'ein weiterer' : `${shown} weitere`),
     incidents: 'Letzte Vorfälle',
     began: (started) => say`${started}`,
     lasted: (length) => `dauerte ${length}`,
@@ -82,7 +86,8 @@ export const german: Words = {
     monitor: 'Der Prüfer selbst',
     online: 'Verbunden',
     offline: 'Getrennt',
-    checkRate: (perSecond) => `${perSecond} Prüfungen je Sekunde`,
+    checkRate: (perSecond, shown) =>
+      perSecond === 1 ? 'eine Prüfung je Sekunde' : `${shown} Prüfungen je Sekunde`,
     newestCheck: (ago) => say`jüngste Prüfung ${ago}`,
     noCheckYet: 'noch keine Prüfung',
     late: (count, shown) =>
