@@ -23,21 +23,26 @@ const STEP = 11;
 
 /** Makes what gives bars; those of a service are asked for again after five minutes. */
 export function createUptimeBars(samples: Pick<SampleStore, 'query'>, now: () => number) {
-  const kept = new Map<number, { readonly bars: UptimeBars; readonly at: number }>();
+  const kept = new Map<number, { readonly bars: Promise<UptimeBars>; readonly at: number }>();
 
-  const ask = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
+  /** Who asks while they are read waits for the same reading. */
+  const read = (serviceId: number, at: number): Promise<UptimeBars> => {
     const known = kept.get(serviceId);
     if (known !== undefined && at - known.at < KEPT_MS) return known.bars;
+    const window = { from: at - DAYS * DAY_MS, to: at, stepMs: DAY_MS };
+    const bars = samples.query({ serviceId, ...window }).then(barsOf);
+    kept.delete(serviceId);
+    kept.set(serviceId, { bars, at });
+    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
+    bars.catch(() => {
+      if (kept.get(serviceId)?.bars === bars) kept.delete(serviceId);
+    });
+    return bars;
+  };
+
+  const ask = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
     try {
-      const window = { from: at - DAYS * DAY_MS, to: at, stepMs: DAY_MS };
-      const bars = barsOf(await samples.query({ serviceId, ...window }));
-      kept.delete(serviceId);
-      kept.set(serviceId, { bars, at });
-      for (const oldest of kept.keys()) {
-        if (kept.size <= MOST_KEPT) break;
-        kept.delete(oldest);
-      }
-      return bars;
+      return await read(serviceId, at);
     } catch (error) {
       // A page without its bars is better than none while the store of the samples is away.
       if ((error as { code?: string }).code !== 'samples_away') throw error;

@@ -13,6 +13,7 @@ import { type ChosenLanguage, chooseLanguage } from './language/language.ts';
 import { time } from './language/phrase.ts';
 import type { LiveBoard } from './live/live-board.ts';
 import { openGraphTags } from './open-graph.ts';
+import { webAddress } from './service-incidents.ts';
 import { createUptimeBars } from './status-page-bars.ts';
 import type { RenderPage } from './views.ts';
 import { STATUS_SHAPES } from './words.ts';
@@ -109,7 +110,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       title: `${page.title}: ${verdict}`,
       meta: openGraphTags(siteUrl, {
         title: page.title,
-        description: page.text === '' ? verdict : `${verdict}. ${page.text}`,
+        description: page.text === '' ? verdict : `${verdict} ${page.text}`,
         path: `/p/${page.slug}`,
         image:
           page.logo === null
@@ -150,7 +151,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         if (service === null) return [];
         const { startsAt, endsAt } = maintenance;
         const span = words.statusPage.maintenanceFrom(time(startsAt), endsAt === null ? null : time(endsAt));
-        return [{ ...maintenance, name: service.name, page: directory.pageName(service), span }];
+        const url = webAddress(maintenance.sourceUrl);
+        return [{ ...maintenance, url, name: service.name, page: directory.pageName(service), span }];
       }),
       incidents: found
         .slice(0, INCIDENTS_SHOWN)
@@ -183,7 +185,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   };
 
   const showEmbed = async (request: ApiRequest): Promise<ApiAnswer> => {
-    const language = chooseLanguage(request);
+    // Whose site it is on says the language of the frame, not that of whoever reads it, which is left as it is.
+    const language = { ...chooseLanguage(request), keep: false };
     const look = await lookAtPage(request.params.slug ?? '', sources);
     const theme = new URLSearchParams(request.query).get('theme');
     const shown =

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import { barsOf } from '../../src/web/status-page-bars.ts';
+import { barsOf, createUptimeBars } from '../../src/web/status-page-bars.ts';
 import { check, current, from, incident, NOW, service, startApi } from '../api/api-world.ts';
 import { ownedPage } from '../api/page-shelf.ts';
 import { hasProgram } from '../support/install-servers.ts';
@@ -231,6 +231,12 @@ t.test('it lets other sites frame the embed, and nothing else', async (t) => {
   t.match(embed.text, 'target="_blank" rel="noopener"');
   t.match((await api.get('/p/acme/embed?theme=dark')).text, 'data-theme="dark"');
   t.notMatch((await api.get('/p/acme/embed?theme=%22%3E')).text, 'data-theme');
+  const german = await api.get('/p/acme/embed?lang=de');
+  t.match(german.text, 'lang="de"');
+  t.equal(german.headers.get('set-cookie'), null, 'the language of the reader stays');
+  t.notMatch(german.text, 'Unsere eigene Verbindung');
+  api.state.prober = { online: false, offlineSince: NOW, reason: 'no answer' };
+  t.match((await api.get('/p/acme/embed')).text, 'Our own connection is away</strong> since');
   const script = await api.get('/embed.js');
   t.match(script.headers.get('content-type'), /^text\/javascript/);
   t.equal(script.headers.get('cross-origin-resource-policy'), 'cross-origin');
@@ -265,6 +271,24 @@ t.test(
     t.match((await api.get('/p/acme')).text, '75% in 90 days');
   },
 );
+
+t.test('it reads the bars once for all who ask at once, and again after a failure', async (t) => {
+  const state = { asked: 0, fails: true };
+  const barsFor = createUptimeBars(
+    {
+      async query() {
+        state.asked++;
+        if (state.fails) throw Object.assign(new Error('away'), { code: 'samples_away' });
+        return [];
+      },
+    },
+    () => NOW,
+  );
+  t.equal((await barsFor([1])).size, 0);
+  state.fails = false;
+  const all = await Promise.all([barsFor([1, 2]), barsFor([1, 2]), barsFor([2])]);
+  t.same([state.asked, all.map(({ size }) => size)], [3, [2, 2, 1]]);
+});
 
 t.test('it draws days of one kind as one stroke', async (t) => {
   const day = (count: number, slowCount = 0, downCount = 0) => ({ count, slowCount, downCount });
