@@ -16,10 +16,12 @@ export function isBlocked({ statusCode, headers }: AnswerHead): boolean {
   return values.some((value) => value.trim().toLowerCase() === 'challenge');
 }
 
-/** Whether a root check by HEAD is to be repeated by GET: any 4xx, or 501. A rate limit is not to be asked twice. */
-export function refusesHead(head: AnswerHead): boolean {
-  if (isBlocked(head)) return false;
-  return (head.statusCode >= 400 && head.statusCode < 500) || head.statusCode === 501;
+/**
+ * Whether a root check by HEAD is to be repeated by GET: any 4xx, or 501. A 429 and a bot wall's 403 are no exception:
+ * many limits and walls are made for HEAD alone.
+ */
+export function refusesHead({ statusCode }: AnswerHead): boolean {
+  return (statusCode >= 400 && statusCode < 500) || statusCode === 501;
 }
 
 /** Judges a root check's answer; null: reachable. Without `accept`, errors are 5xx, 404 and 410. */

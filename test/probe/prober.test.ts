@@ -96,7 +96,7 @@ t.test('it takes its times from the clock it is given', async (t) => {
     revision: 1,
     domain: '127.0.0.1',
     origin: 'catalogue' as const,
-    check: { ...DEFAULT_CHECK, url: `http://127.0.0.1:${port}/` },
+    check: { ...DEFAULT_CHECK, method: 'GET' as const, url: `http://127.0.0.1:${port}/` },
     memory: NO_MEMORY,
     lastCheckedAt: null,
   };

@@ -142,7 +142,7 @@ t.test('it reads no more than the headers of an answer to GET', async (t) => {
   t.equal(loopback.open(), 0);
 });
 
-t.test('it holds a rate limit and a bot wall for reachable, and asks neither twice', async (t) => {
+t.test('it holds a rate limit and a bot wall for reachable', async (t) => {
   const probe = openProbe(t);
   const answer = { status: 429, headers: { 'retry-after': '120' } as Record<string, string> };
   const { url, asked, requests } = await serve(t, (_, response) =>
@@ -153,9 +153,9 @@ t.test('it holds a rate limit and a bot wall for reachable, and asks neither twi
     failure: null,
     blocked: true,
     retryAfterMs: 120_000,
-    memory: NO_MEMORY,
+    memory: { ...NO_MEMORY, needsGet: true },
   });
-  t.same(asked(), ['HEAD /']);
+  t.same(asked(), ['HEAD /', 'GET /'], 'any 4xx is asked again by GET');
   answer.headers = {};
   t.match(await probe(url), { statusCode: 429, failure: null, blocked: true, retryAfterMs: null });
   answer.headers = { 'retry-after': '999999' };
@@ -164,6 +164,26 @@ t.test('it holds a rate limit and a bot wall for reachable, and asks neither twi
   Object.assign(answer, { status: 503, headers: { 'cf-mitigated': 'challenge', 'retry-after': '5' } });
   t.match(await probe(url), { statusCode: 503, failure: null, blocked: true, retryAfterMs: null });
   t.same(asked(), ['HEAD /']);
+});
+
+t.test('it takes the word of GET where a limit or a bot wall is for HEAD alone', async (t) => {
+  const probe = openProbe(t);
+  for (const [status, headers] of [
+    [429, { 'retry-after': '120' }],
+    [403, { 'cf-mitigated': 'challenge' }],
+  ] as const) {
+    const { url, asked } = await serve(t, ({ method }, response) =>
+      (method === 'HEAD' ? response.writeHead(status, headers) : response.writeHead(204)).end(),
+    );
+    t.match(await probe(url), {
+      statusCode: 204,
+      failure: null,
+      blocked: false,
+      retryAfterMs: null,
+      memory: { needsGet: true },
+    });
+    t.same(asked(), ['HEAD /', 'GET /']);
+  }
 });
 
 t.test('it follows five redirects and counts their time, and fails at the sixth', async (t) => {
