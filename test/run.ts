@@ -3,6 +3,7 @@
  * the whole story of a failure, and one closing line with the counts. A file that fails runs once more with nothing
  * beside it: the servers, browsers and threads of other files can take a small machine's time away. What passes only
  * then is named at the end, so that it is mended and not forgotten.
+ * InfluxDB, VictoriaMetrics and Redis are started once, for every file that needs a healthy one.
  * Arguments are handed to tap: `npm test -- test/probe`.
  */
 import { spawn } from 'node:child_process';
@@ -10,6 +11,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
+import { startRunServers } from './support/run-servers.ts';
 
 /** What one test file said. */
 interface FileReport {
@@ -28,12 +30,11 @@ const COMPILE_CACHE = join(import.meta.dirname, '../.tap/compile-cache');
 
 const missing = await installServers(SERVER_PACKAGES);
 await run('tap', ['build'], 'ignore');
-const first = await runTests(process.argv.slice(2));
-const failed = first.files.filter(({ ok }) => !ok).map(({ name }) => name);
-const again =
-  failed.length > 0 && failed.length <= MOST_SECOND_RUNS && failed.every((name) => /\.test\.ts$/.test(name));
-if (again) console.log(`# ${failed.length} failed; a second run with nothing beside: ${failed.join(', ')}`);
-const second = again ? await runTests(['--jobs=1', ...failed]) : null;
+const ends: (() => unknown)[] = [];
+const servers = await startRunServers({ teardown: (end) => void ends.unshift(end) });
+const { first, second } = await runAll(process.argv.slice(2)).finally(async () => {
+  for (const end of ends) await end();
+});
 const files = [...first.files.filter(({ ok }) => ok || second === null), ...(second?.files ?? [])];
 const sum = (of: 'passed' | 'failed' | 'skipped') => files.reduce((total, file) => total + file[of], 0);
 
@@ -46,11 +47,23 @@ console.log(`${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')}
 const endedWell = (second ?? first).status === 0 && files.every(({ ok }) => ok);
 process.exitCode = endedWell && sum('failed') === 0 && sum('passed') > 0 && !skipFails ? 0 : 1;
 
+/** Runs every file, and those that failed once more. */
+async function runAll(args: readonly string[]) {
+  const first = await runTests(args);
+  const failed = first.files.filter(({ ok }) => !ok).map(({ name }) => name);
+  const again =
+    failed.length > 0 &&
+    failed.length <= MOST_SECOND_RUNS &&
+    failed.every((name) => /\.test\.ts$/.test(name));
+  if (again) console.log(`# ${failed.length} failed; a second run with nothing beside: ${failed.join(', ')}`);
+  return { first, second: again ? await runTests(['--jobs=1', ...failed]) : null };
+}
+
 /** Runs tap, prints a line for each file and everything that a failed file said. */
 async function runTests(args: readonly string[]): Promise<{ status: number; files: FileReport[] }> {
   const tap = spawn('tap', ['run', '--reporter=tap', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env },
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...servers },
   });
   const ended = once(tap, 'exit');
   const files: FileReport[] = [];

@@ -10,10 +10,10 @@ import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
 import { freePort } from '../support/free-port.ts';
-import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
 import { hasProgram } from '../support/install-servers.ts';
 import { install } from '../support/program.ts';
-import { NEEDS_REDIS, startRedis, until } from '../support/redis-server.ts';
+import { NEEDS_REDIS, until } from '../support/redis-server.ts';
+import { useInflux, useRedis, useVictoria } from '../support/run-servers.ts';
 import { type ContractWorld, createContractWorld, SITES, type SiteName } from './contract/contract-world.ts';
 import { READING_PROMISES } from './contract/reading-promises.ts';
 import { WRITING_PROMISES } from './contract/writing-promises.ts';
@@ -88,22 +88,19 @@ t.test('embedded', needs(), async (t) => {
 });
 
 t.test('Redis and InfluxDB 1.6', { ...NEEDS_REDIS, ...needs('influxd', 'redis-server') }, async (t) => {
-  const redis = await startRedis(t);
-  const influx = await startInflux(t, { folder: join(t.testdir(), 'influx') });
-  await ask(influx.url, 'CREATE DATABASE upbeat');
+  const [redis, influx] = await Promise.all([useRedis(t), useInflux(t)]);
   const storage = {
-    redis: { url: `redis://127.0.0.1:${redis.port}` },
-    influx: { url: influx.url, bucket: 'upbeat', api: 'v1' },
+    redis: { url: `${redis.url}?prefix=${redis.prefix}` },
+    influx: { url: influx.url, bucket: influx.database, api: 'v1' },
   };
   const { monitor } = await runContract(t, storage, { hasHistory: true, beside: true });
   t.equal(await monitor.stop(), 0);
 });
 
 t.test('Redis and VictoriaMetrics', needs('victoria-metrics', 'redis-server'), async (t) => {
-  const redis = await startRedis(t);
-  const victoria = await startVictoria(t, { folder: join(t.testdir(), 'victoria') });
+  const [redis, victoria] = await Promise.all([useRedis(t), useVictoria(t)]);
   const storage = {
-    redis: { url: `redis://127.0.0.1:${redis.port}` },
+    redis: { url: `${redis.url}?prefix=${redis.prefix}` },
     influx: { url: victoria.url, bucket: 'upbeat', api: 'v2' },
   };
   const { monitor } = await runContract(t, storage, { hasHistory: false, beside: false });

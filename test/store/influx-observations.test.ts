@@ -7,7 +7,8 @@ import type { Incident } from '../../src/domain/incident.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { ObservedHeartbeat } from '../../src/store/ports/observations.ts';
 import { createDependencyLines, incidentLines } from '../../src/store/samples/influx/observation-lines.ts';
-import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
+import { startVictoria } from '../support/influx-server.ts';
+import { useInflux } from '../support/run-servers.ts';
 import {
   labelsOf,
   NEEDS_INFLUX,
@@ -70,11 +71,10 @@ const heartbeat: ObservedHeartbeat = {
 
 t.test('it writes all that is observed, each once however often it is told', NEEDS_INFLUX, async (t) => {
   const folder = t.testdir();
-  const server = await startInflux(t, { folder: join(folder, 'influx') });
-  await ask(server.url, 'CREATE DATABASE upbeat');
-  const settings = settingsOf(server.url, 'upbeat');
+  const { url, database } = await useInflux(t);
+  const settings = settingsOf(url, database);
   const rows = (measurement: string, where = '') =>
-    rowsOf(server.url, 'upbeat', `SELECT * FROM ${measurement} ${where}`);
+    rowsOf(url, database, `SELECT * FROM ${measurement} ${where}`);
 
   for (const turn of ['first', 'again']) {
     const store = await openInflux({ settings, dataDir: join(folder, 'data') });
@@ -219,13 +219,8 @@ t.test('it writes all that is observed, each once however often it is told', NEE
 });
 
 t.test('it writes any text of owners and vendors as it is, on one line', NEEDS_INFLUX, async (t) => {
-  const folder = t.testdir();
-  const server = await startInflux(t, { folder: join(folder, 'influx') });
-  await ask(server.url, 'CREATE DATABASE upbeat');
-  const store = await openInflux({
-    settings: settingsOf(server.url, 'upbeat'),
-    dataDir: join(folder, 'data'),
-  });
+  const { url, database } = await useInflux(t);
+  const store = await openInflux({ settings: settingsOf(url, database), dataDir: t.testdir() });
   const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 64 });
   const texts = fc
     .sample(text, { numRuns: 80, seed: 7 })
@@ -246,11 +241,11 @@ t.test('it writes any text of owners and vendors as it is, on one line', NEEDS_I
   await store.close();
   const plain = (one: string) => one.toWellFormed().replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
   t.same(
-    (await rowsOf(server.url, 'upbeat', 'SELECT reason FROM upbeat_transition')).map(({ reason }) => reason),
+    (await rowsOf(url, database, 'SELECT reason FROM upbeat_transition')).map(({ reason }) => reason),
     texts.map(plain),
   );
   t.same(
-    (await rowsOf(server.url, 'upbeat', 'SELECT latency_ms, dependency FROM upbeat_dependency')).map(
+    (await rowsOf(url, database, 'SELECT latency_ms, dependency FROM upbeat_dependency')).map(
       ({ dependency }) => dependency,
     ),
     texts.map((one) => plain(one).replaceAll('\\', '/').trim() || '-'),

@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { setUpInflux } from '../../src/store/samples/influx/set-up-influx.ts';
-import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
+import { ask, startInflux } from '../support/influx-server.ts';
 import { type InfluxV2Options, startInfluxV2 } from '../support/influx-v2-server.ts';
 import { install } from '../support/program.ts';
+import { useInflux, useVictoria } from '../support/run-servers.ts';
 import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux, rowsOf, settingsOf, until } from './influx-world.ts';
 import { sampleAt } from './samples-contract.ts';
 
@@ -147,14 +148,14 @@ t.test('it leaves buckets and mappings of others as they are', async (t) => {
 });
 
 t.test('it sets up InfluxDB 1 where it is written to like version 2', NEEDS_INFLUX, async (t) => {
-  const server = await startInflux(t, { folder: join(t.testdir(), 'influx') });
-  const settings = settingsOf(server.url, 'upbeat', { api: 'v2' });
+  const { url, database } = await useInflux(t);
+  const settings = settingsOf(url, `${database}_new`, { api: 'v2' });
   t.match(await setUpInflux(settings, KEEP), [{ what: 'database', made: true, advice: null }]);
 });
 
 t.test('it has nothing to make in VictoriaMetrics', NEEDS_VICTORIA, async (t) => {
-  const server = await startVictoria(t, { folder: join(t.testdir(), 'victoria') });
-  const settings = settingsOf(server.url, 'upbeat', { api: 'v2', org: 'acme', token: 'any' });
+  const { url } = await useVictoria(t);
+  const settings = settingsOf(url, 'upbeat', { api: 'v2', org: 'acme', token: 'any' });
   t.strictSame(await setUpInflux(settings, KEEP), [
     { what: 'server', made: false, found: 'it takes points and has no databases', advice: null },
   ]);
@@ -164,25 +165,26 @@ t.test(
   'it ends with 0 when all is there and with 1 when something is to be mended',
   NEEDS_INFLUX,
   async (t) => {
-    const server = await startInflux(t, { folder: join(t.testdir(), 'influx') });
+    const { url, database } = await useInflux(t);
+    const bucket = `${database}_shop`;
     const settingUp = async (influx: object, ...args: string[]) => {
       const installation = await install([], { storage: { rawRetention: '30d', influx } });
       t.teardown(() => installation.remove());
       const { status, stdout } = await installation.run('doctor', '--setup', ...args);
       return { status, stdout };
     };
-    const influx = { url: `${server.url}/`, api: 'v1', bucket: 'shop' };
+    const influx = { url: `${url}/`, api: 'v1', bucket };
     const made = await settingUp(influx, '--json');
     t.equal(made.status, 0);
     t.strictSame(JSON.parse(made.stdout), [
       {
         state: 'made',
         what: 'influx database',
-        found: 'shop was made, and keeps points for 30d',
+        found: `${bucket} was made, and keeps points for 30d`,
         advice: null,
       },
     ]);
-    await ask(server.url, 'ALTER RETENTION POLICY upbeat ON shop DURATION 0s');
+    await ask(url, `ALTER RETENTION POLICY upbeat ON ${bucket} DURATION 0s`);
     const [differs, unset] = await Promise.all([settingUp(influx), settingUp({})]);
     t.equal(differs.status, 1);
     t.match(differs.stdout, /^MEND +influx retention +the default policy upbeat keeps points for ever/m);

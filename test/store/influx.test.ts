@@ -6,6 +6,7 @@ import type { InfluxSamples } from '../../src/store/samples/influx/influx-sample
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
 import { freePort } from '../support/free-port.ts';
 import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
+import { useInflux } from '../support/run-servers.ts';
 import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux as open, settingsOf, until } from './influx-world.ts';
 import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
 
@@ -21,19 +22,21 @@ const minute = (store: InfluxSamples, from: number, minutes: number) =>
 
 t.test('it keeps the contract of the store, on InfluxDB 1.6', NEEDS_INFLUX, async (t) => {
   const folder = t.testdir();
-  const server = await startInflux(t, { folder: join(folder, 'influx') });
+  const server = await useInflux(t);
   let databases = 0;
   runSamplesContract(t, {
     runs: 4,
     async open() {
-      const bucket = `contract_${databases++}`;
+      const bucket = `${server.database}_${databases++}`;
       await ask(server.url, `CREATE DATABASE ${bucket}`);
       return await open({ settings: settingsOf(server.url, bucket), dataDir: join(folder, bucket) });
     },
   });
   await t.test('it sums long windows up on the server', async (t) => {
-    await ask(server.url, 'CREATE DATABASE year');
-    const store = await open({ settings: settingsOf(server.url, 'year'), dataDir: join(folder, 'year') });
+    const store = await open({
+      settings: settingsOf(server.url, server.database),
+      dataDir: join(folder, 'year'),
+    });
     t.teardown(() => store.close());
     const samples = Array.from({ length: 4_000 }, (_, index) =>
       sampleAt(T0 + index * 2 * 3_600_000, {
@@ -68,16 +71,14 @@ t.test('it keeps the contract of the store, on InfluxDB 1.6', NEEDS_INFLUX, asyn
 });
 
 t.test('it writes one measurement with whole-number fields', NEEDS_INFLUX, async (t) => {
-  const folder = t.testdir();
-  const server = await startInflux(t, { folder: join(folder, 'influx') });
-  await ask(server.url, 'CREATE DATABASE upbeat');
-  const store = await open({ settings: settingsOf(server.url, 'upbeat'), dataDir: join(folder, 'data') });
+  const { url, database } = await useInflux(t);
+  const store = await open({ settings: settingsOf(url, database), dataDir: t.testdir() });
   await store.append([
     sampleAt(T0),
     sampleAt(T0 + 1, { serviceId: 2, status: 'down', latencyMs: null, statusCode: 0, suspect: true }),
   ]);
   await store.close();
-  const response = await fetch(`${server.url}/query?db=upbeat&epoch=ms&q=SELECT * FROM upbeat_check`);
+  const response = await fetch(`${url}/query?db=${database}&epoch=ms&q=SELECT * FROM upbeat_check`);
   const answer = (await response.json()) as {
     results: { series: { columns: string[]; values: unknown[][] }[] }[];
   };

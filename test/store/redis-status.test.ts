@@ -21,6 +21,7 @@ import {
   startSentinelSet,
   until,
 } from '../support/redis-server.ts';
+import { useRedis } from '../support/run-servers.ts';
 import { NOON, record } from './registry-fixtures.ts';
 import { runStatusContract } from './status-contract.ts';
 
@@ -32,10 +33,10 @@ function optionsFor(url: string) {
   return { address, clock: systemClock, log: silentLog };
 }
 
-function adapterFor(url: string) {
+function adapterFor(url: string, prefix = 'contract') {
   return {
     async open() {
-      const store = openRedisStatusStore(optionsFor(`${url}?prefix=contract-${stores++}`));
+      const store = openRedisStatusStore(optionsFor(`${url}?prefix=${prefix}-${stores++}`));
       await until(() => store.state().problem === null);
       return store;
     },
@@ -43,8 +44,8 @@ function adapterFor(url: string) {
 }
 
 t.test('a single server', NEEDS_REDIS, async (t) => {
-  const server = await startRedis(t);
-  runStatusContract(adapterFor(`redis://127.0.0.1:${server.port}`), t, 25);
+  const { url, prefix } = await useRedis(t);
+  runStatusContract(adapterFor(url, prefix), t, 25);
 });
 
 t.test('a master, its replica and Sentinels', NEEDS_REDIS, async (t) => {

@@ -15,6 +15,7 @@ import {
   startRedisCluster,
   until,
 } from '../support/redis-server.ts';
+import { useRedis } from '../support/run-servers.ts';
 import { NOON } from './registry-fixtures.ts';
 
 function transition(position: number): Transition {
@@ -69,7 +70,7 @@ function startStream(t: Test, url: string, count = 0) {
   };
 }
 
-async function positionsIn({ client }: RedisServer, prefix = 'upbeat'): Promise<number[]> {
+async function positionsIn({ client }: Pick<RedisServer, 'client'>, prefix = 'upbeat'): Promise<number[]> {
   const entries = await client.xrange(`${prefix}:{events}:transitions`, '-', '+').catch(() => []);
   return entries.map(([id, fields]) => {
     const told = JSON.parse(fields[1] ?? '') as Transition;
@@ -80,7 +81,11 @@ async function positionsIn({ client }: RedisServer, prefix = 'upbeat'): Promise<
 const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
-function has(server: RedisServer, expected: readonly number[], prefix?: string): Promise<void> {
+function has(
+  server: Pick<RedisServer, 'client'>,
+  expected: readonly number[],
+  prefix?: string,
+): Promise<void> {
   return until(async () => JSON.stringify(await positionsIn(server, prefix)) === JSON.stringify(expected));
 }
 
@@ -122,23 +127,24 @@ t.test(
   'it goes on where an earlier process ended, and begins anew for another registry',
   NEEDS_REDIS,
   async (t) => {
-    const server = await startRedis(t);
-    const url = `redis://127.0.0.1:${server.port}`;
+    const server = await useRedis(t);
+    const url = `${server.url}?prefix=${server.prefix}`;
     const first = startStream(t, url, 12);
-    await has(server, upTo(12));
+    await has(server, upTo(12), server.prefix);
     first.stream.close();
     startStream(t, url, 15).stream;
-    await has(server, upTo(15));
+    await has(server, upTo(15), server.prefix);
     startStream(t, url, 3);
-    await has(server, upTo(3));
+    await has(server, upTo(3), server.prefix);
   },
 );
 
 t.test('it keeps the newest of many', NEEDS_REDIS, async (t) => {
-  const server = await startRedis(t);
-  startStream(t, `redis://127.0.0.1:${server.port}`, MOST_TRANSITIONS + 500);
-  await until(async () => (await positionsIn(server)).at(-1) === MOST_TRANSITIONS + 500);
-  const kept = await positionsIn(server);
+  const server = await useRedis(t);
+  startStream(t, `${server.url}?prefix=${server.prefix}`, MOST_TRANSITIONS + 500);
+  const stored = () => positionsIn(server, server.prefix);
+  await until(async () => (await stored()).at(-1) === MOST_TRANSITIONS + 500);
+  const kept = await stored();
   t.same(kept, upTo(MOST_TRANSITIONS + 500, kept[0]));
   t.ok(kept.length >= MOST_TRANSITIONS && kept.length < MOST_TRANSITIONS + 200, String(kept.length));
 });

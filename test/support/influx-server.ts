@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Test } from 'tap';
 import { freePort } from './free-port.ts';
+import type { Scope } from './run-servers.ts';
 import type { SmallDisk } from './small-disk.ts';
 
 /** A server. */
@@ -29,7 +29,7 @@ const READY_MS = 60_000;
 
 /** Starts InfluxDB 1.6; it is ended after the test. With `user`, only that one may come in, with the password `secret`. */
 export async function startInflux(
-  t: Test,
+  t: Scope,
   { folder, port, disk }: ServerOptions,
   user?: string,
 ): Promise<TestServer> {
@@ -57,7 +57,7 @@ export async function startInflux(
 
 /** Starts VictoriaMetrics, with `more` arguments; it is ended after the test. */
 export async function startVictoria(
-  t: Test,
+  t: Scope,
   { folder, port }: ServerOptions,
   more: readonly string[] = [],
 ): Promise<TestServer> {
@@ -87,7 +87,7 @@ export async function ask(
 }
 
 function start(
-  t: Test,
+  t: Scope,
   program: string,
   args: readonly string[],
   port: number,

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { Test } from 'tap';
 import { freePort } from './free-port.ts';
 import { hasProgram } from './install-servers.ts';
+import type { Scope } from './run-servers.ts';
 
 /** Options of a test that needs Redis: says loudly that it is skipped where there is none. */
 export const NEEDS_REDIS =
@@ -47,7 +47,7 @@ const READY_MS = 45_000;
 const SLOTS = 16_384;
 
 /** Starts a server that keeps nothing on disk; it is ended after the test. */
-export async function startRedis(t: Test, args: readonly string[] = []): Promise<RedisServer> {
+export async function startRedis(t: Scope, args: readonly string[] = []): Promise<RedisServer> {
   const port = await freePort();
   return await run(t, port, 'redis-server', [...settingsFor(port), ...args]);
 }
@@ -56,7 +56,7 @@ export async function startRedis(t: Test, args: readonly string[] = []): Promise
  * Starts a master, its replica and a Sentinel that calls it gone after half a second. One alone: several may split
  * their votes and take seconds to try again. The line names a second one that does not answer, before it.
  */
-export async function startSentinelSet(t: Test): Promise<SentinelSet> {
+export async function startSentinelSet(t: Scope): Promise<SentinelSet> {
   const folder = makeFolder(t);
   const master = await startRedis(t);
   const replica = await startRedis(t, ['--replicaof', `127.0.0.1 ${master.port}`]);
@@ -86,7 +86,7 @@ export async function startSentinelSet(t: Test): Promise<SentinelSet> {
 }
 
 /** Starts a cluster; resolves when every slot is served. */
-export async function startRedisCluster(t: Test): Promise<RedisCluster> {
+export async function startRedisCluster(t: Scope): Promise<RedisCluster> {
   const folder = makeFolder(t);
   const nodes = await Promise.all(
     [0, 1, 2].map(async (number) => {
@@ -144,13 +144,13 @@ function settingsFor(port: number): string[] {
   ];
 }
 
-function makeFolder(t: Test): string {
+function makeFolder(t: Scope): string {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-redis-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-async function run(t: Test, port: number, program: string, args: readonly string[]): Promise<RedisServer> {
+async function run(t: Scope, port: number, program: string, args: readonly string[]): Promise<RedisServer> {
   const folder = makeFolder(t);
   let child: ChildProcess | null = null;
   const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 50 });

@@ -1,0 +1,76 @@
+/**
+ * The servers of a run: `test/run.ts` starts them once, side by side, and test files that need a healthy server share
+ * them, each with a database or a key space of its own. A file that is run alone starts its own.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { ask, startInflux, startVictoria } from './influx-server.ts';
+import { hasProgram } from './install-servers.ts';
+import { startRedis } from './redis-server.ts';
+
+/** Whoever says when servers are to end: a test, or the run. */
+export interface Scope {
+  teardown(task: () => unknown): void;
+}
+
+/** How the run tells its test files where the servers are. */
+const NAMES = {
+  influx: 'UPBEAT_TEST_INFLUX',
+  victoria: 'UPBEAT_TEST_VICTORIA',
+  redis: 'UPBEAT_TEST_REDIS',
+} as const;
+
+/** Starts what is installed, at once; returns the environment that names it. */
+export async function startRunServers(scope: Scope): Promise<Readonly<Record<string, string>>> {
+  const folder = makeFolder(scope);
+  const starts: readonly (readonly [string, string, () => Promise<string>])[] = [
+    [NAMES.influx, 'influxd', async () => (await startInflux(scope, { folder: join(folder, 'influx') })).url],
+    [
+      NAMES.victoria,
+      'victoria-metrics',
+      async () => (await startVictoria(scope, { folder: join(folder, 'victoria') })).url,
+    ],
+    [NAMES.redis, 'redis-server', async () => String((await startRedis(scope)).port)],
+  ];
+  const there = starts.filter(([, program]) => hasProgram(program));
+  return Object.fromEntries(await Promise.all(there.map(async ([name, , start]) => [name, await start()])));
+}
+
+/** An InfluxDB that nobody disturbs, with a new database for this test. */
+export async function useInflux(scope: Scope): Promise<{ readonly url: string; readonly database: string }> {
+  const url = process.env[NAMES.influx] ?? (await startInflux(scope, { folder: makeFolder(scope) })).url;
+  const database = nameOfItsOwn();
+  await ask(url, `CREATE DATABASE ${database}`);
+  return { url, database };
+}
+
+/** A VictoriaMetrics that nobody disturbs. It has no databases: others' points are in it too. */
+export async function useVictoria(scope: Scope): Promise<{ readonly url: string }> {
+  return {
+    url: process.env[NAMES.victoria] ?? (await startVictoria(scope, { folder: makeFolder(scope) })).url,
+  };
+}
+
+/** A Redis that nobody disturbs, with a prefix of this test's own, and a connection for its own look. */
+export async function useRedis(
+  scope: Scope,
+): Promise<{ readonly url: string; readonly prefix: string; readonly client: Redis }> {
+  const port = process.env[NAMES.redis] ?? (await startRedis(scope)).port;
+  const client = new Redis({ host: '127.0.0.1', port: Number(port) });
+  client.on('error', () => {});
+  scope.teardown(() => client.disconnect());
+  return { url: `redis://127.0.0.1:${port}`, prefix: nameOfItsOwn(), client };
+}
+
+function nameOfItsOwn(): string {
+  return `test_${randomUUID().replaceAll('-', '')}`;
+}
+
+function makeFolder(scope: Scope): string {
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-servers-'));
+  scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
