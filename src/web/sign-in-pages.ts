@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SiteCookie } from './cookies.ts';
 import { readForm, seeOther } from './forms.ts';
+import { type ChosenLanguage, chooseLanguage } from './language/language.ts';
 import type { RenderPage } from './views.ts';
 
 /** What signing in needs. */
@@ -35,23 +36,32 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
     return provider;
   };
   const redirectUri = ({ id }: IdentityProvider) => `${siteUrl}/sign-in/${id}/callback`;
-  const page = (problem: string | null, status = 200): ApiAnswer => {
+  const page = (request: ApiRequest, problem: string | null, status = 200): ApiAnswer => {
+    const language = languageOf(request);
+    // What failed was asked for once; the page in another language is the one before it.
+    const choices = problem === null ? language.choices : [];
     const answer = render(
       './sign-in',
-      { title: 'Sign in', offline: null, problem, siteUrl, providers },
+      {
+        language: { ...language, choices },
+        title: language.words.dashboard.signIn,
+        problem,
+        siteUrl,
+        providers,
+      },
       status,
     );
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
   /** What went wrong is told in words; the log knows more. */
-  const sayWhy = (error: unknown): ApiAnswer => {
+  const sayWhy = (request: ApiRequest, error: unknown): ApiAnswer => {
     if (!(error instanceof SignInError)) throw error;
     log.warn({ code: error.code, err: error.cause }, 'a sign-in came to nothing');
-    return page(error.message, error.code === 'sign_in_away' ? 502 : 400);
+    return page(request, error.message, error.code === 'sign_in_away' ? 502 : 400);
   };
 
   return [
-    { path: '/sign-in', bucket: 'pages', handle: () => page(null) },
+    { path: '/sign-in', bucket: 'pages', handle: (request) => page(request, null) },
     {
       path: '/sign-in/:provider',
       bucket: 'pages',
@@ -62,7 +72,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
           const value = FLOW_MARK + Buffer.from(JSON.stringify([provider.id, flow])).toString('base64url');
           return { ...seeOther(url, cookie.write(value, FLOW_SECONDS)), status: 302 };
         } catch (error) {
-          return sayWhy(error);
+          return sayWhy(request, error);
         }
       },
     },
@@ -72,7 +82,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
       async handle(request) {
         const provider = find(request);
         const flow = readFlow(cookie.read(request.headers.cookie), provider.id);
-        if (flow === null) return page('The sign-in took too long, or began elsewhere. Try again.', 400);
+        if (flow === null) return page(request, languageOf(request).words.dashboard.signInLate, 400);
         try {
           const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
           const account = await registry.ensureIdentity(identity, now());
@@ -80,7 +90,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
           const { token } = await sessions.open(account.id);
           return seeOther(HOME, cookie.write(token, SESSION_MS / 1_000));
         } catch (error) {
-          return sayWhy(error);
+          return sayWhy(request, error);
         }
       },
     },
@@ -97,19 +107,31 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
   ];
 }
 
+/** Who is signed in, and the language that they read. */
+export interface Visitor extends OpenSession {
+  readonly language: ChosenLanguage;
+}
+
 /** A form of somebody who is signed in. */
 export interface SignedForm {
-  readonly session: OpenSession;
+  readonly session: Visitor;
   readonly token: string;
   readonly form: ReadonlyMap<string, string>;
 }
 
 /** Who is signed in; null: nobody. */
 export async function findSession(
-  { headers }: ApiRequest,
+  request: ApiRequest,
   { sessions, cookie }: Pick<SignInSources, 'sessions' | 'cookie'>,
-): Promise<OpenSession | null> {
-  return await sessions.find(cookie.read(headers.cookie));
+): Promise<Visitor | null> {
+  const session = await sessions.find(cookie.read(request.headers.cookie));
+  return session === null ? null : { ...session, language: languageOf(request) };
+}
+
+/** The language of a page. The answer to a form has no address, and so none in another language. */
+function languageOf(request: ApiRequest): ChosenLanguage {
+  const language = chooseLanguage(request);
+  return request.method === 'POST' ? { ...language, choices: [] } : language;
 }
 
 /**
@@ -134,7 +156,7 @@ export async function requireForm(
   if (session === null) throw new ApiError('forbidden_form', 'You are not signed in any more.');
   if (!isFormToken(session, form.get('token') ?? ''))
     throw new ApiError('forbidden_form', 'This form is not of your session. Load the page again.');
-  return { session, token, form };
+  return { session: { ...session, language: languageOf(request) }, token, form };
 }
 
 function readFlow(value: string, provider: string): SignInFlow | null {

@@ -1,13 +1,13 @@
 /** `/dashboard`: what an owner has (keys, services, domains that wait) and the forms that change it. */
 import type { ApiAnswer, Route } from '../../api/exchange.ts';
 import { createApiKey } from '../../auth/api-keys.ts';
-import type { OpenSession } from '../../auth/sessions.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { seeOther } from '../forms.ts';
-import { findSession, requireForm } from '../sign-in-pages.ts';
+import { time } from '../language/phrase.ts';
+import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
 import type { RenderPage } from '../views.ts';
-import { describeTime, STATUS_SHAPES, STATUS_WORDS } from '../words.ts';
+import { STATUS_SHAPES } from '../words.ts';
 import {
   claimPlace,
   type DashboardSources,
@@ -34,13 +34,15 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
   const { registry, directory, status, proofs, siteUrl, now } = sources;
 
   const show: ShowPage = (template, data, session, code = 200) => {
-    const base = { offline: null, siteUrl, token: session.formToken, account: session.accountName };
+    const { language, formToken: token, accountName: account } = session;
+    const base = { language, siteUrl, token, account };
     const answer = render(template, { ...base, ...data }, code);
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
 
-  const overview = async (session: OpenSession, problem: string | null): Promise<ApiAnswer> => {
-    const { accountId } = session;
+  const overview = async (session: Visitor, problem: string | null): Promise<ApiAnswer> => {
+    const { accountId, language } = session;
+    const words = language.words.dashboard;
     const [keys, services, claims, notices] = await Promise.all([
       registry.listKeys(accountId),
       registry.servicesOf(accountId),
@@ -51,19 +53,21 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     return show(
       './dashboard',
       {
-        title: 'Dashboard',
+        title: words.title,
         problem,
-        notices: notices.map((notice) => ({ ...notice, time: describeTime(notice.at) })),
+        notices: notices.map((notice) => ({ ...notice, time: [time(notice.at)] })),
         keys: keys.map((key) => ({
           ...key,
-          created: describeTime(key.createdAt),
-          used: key.lastUsedAt === null ? 'never' : describeTime(key.lastUsedAt),
+          created: [time(key.createdAt)],
+          used: [key.lastUsedAt === null ? words.never : time(key.lastUsedAt)],
           state:
             key.revokedAt !== null
-              ? `revoked ${describeTime(key.revokedAt)}`
+              ? words.revokedAt(time(key.revokedAt))
               : key.expiresAt === null
-                ? 'does not expire'
-                : `${key.expiresAt <= at ? 'expired' : 'expires'} ${describeTime(key.expiresAt)}`,
+                ? [words.noExpiry]
+                : key.expiresAt <= at
+                  ? words.expiredAt(time(key.expiresAt))
+                  : words.expiresAt(time(key.expiresAt)),
           isLive: key.revokedAt === null && (key.expiresAt === null || key.expiresAt > at),
         })),
         services: services.map((service) => {
@@ -72,7 +76,6 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
         }),
         claims: claims.map((claim) => ({ ...claim, ...proofs.instructions(accountId, claim.domain) })),
         shapes: STATUS_SHAPES,
-        words: STATUS_WORDS,
       },
       session,
       problem === null ? 200 : 400,
@@ -82,7 +85,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
   /** A form of the dashboard: it changes something and goes back, or says what is wrong. */
   const form = (
     path: string,
-    take: (session: OpenSession, fields: ReadonlyMap<string, string>) => Promise<ApiAnswer | string | null>,
+    take: (session: Visitor, fields: ReadonlyMap<string, string>) => Promise<ApiAnswer | string | null>,
   ): Route => ({
     path,
     bucket: 'pages',
@@ -106,34 +109,35 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     },
     form('/dashboard/keys', async (session, fields) => {
       const name = (fields.get('name') ?? '').slice(0, LONGEST_NAME);
-      if (name === '') return 'A key needs a name, such as the machine that will use it.';
+      const words = session.language.words.dashboard;
+      if (name === '') return words.keyNeedsName;
       const lifetime = LIFETIMES[fields.get('expires') ?? '90d'];
-      if (lifetime === undefined) return 'A key expires after 30d, 90d, 365d or never.';
+      if (lifetime === undefined) return words.noSuchLifetime;
       const expiresAt = lifetime === null ? null : now() + lifetime;
       const request = { account: session.accountName, name, expiresAt, now: now() };
       const { key } = await createApiKey(registry, request);
-      return show('./dashboard-key', { title: 'New key', name, key }, session);
+      return show('./dashboard-key', { title: words.newKey, name, key }, session);
     }),
-    form('/dashboard/keys/revoke', async ({ accountId }, fields) => {
+    form('/dashboard/keys/revoke', async ({ accountId, language }, fields) => {
       const id = Number(fields.get('id'));
       const own = (await registry.listKeys(accountId)).some((key) => key.id === id);
-      if (!own) return 'There is no such key.';
+      if (!own) return language.words.dashboard.noSuchKey;
       await registry.revokeKey(id, now());
       return null;
     }),
-    form('/dashboard/domains', async ({ accountId }, fields) => {
+    form('/dashboard/domains', async ({ accountId, language }, fields) => {
       const reading = readHostName(fields.get('domain') ?? '');
       if (!reading.ok) return `The domain ${reading.problem}.`;
       const kind = readKind(fields.get('kind'));
-      if (kind === null) return 'A service is monitored by root, health or heartbeat.';
+      if (kind === null) return language.words.dashboard.noSuchKind;
       return await refusable(() =>
         registry.addClaim(accountId, { domain: reading.domain, kind, createdAt: now() }),
       );
     }),
-    form('/dashboard/domains/verify', async ({ accountId }, fields) => {
+    form('/dashboard/domains/verify', async ({ accountId, language }, fields) => {
       const domain = fields.get('domain') ?? '';
       const claim = (await registry.claimsOf(accountId)).find((one) => one.domain === domain);
-      if (claim === undefined) return 'There is no such domain waiting.';
+      if (claim === undefined) return language.words.dashboard.noSuchDomain;
       const problem = await proofs.check(accountId, domain);
       if (problem !== null) return problem;
       return await refusable(async () => {

@@ -3,12 +3,11 @@ import type { ApiLimits } from '../../api/api-limits.ts';
 import type { ApiAnswer } from '../../api/exchange.ts';
 import type { ServiceDirectory } from '../../api/service-directory.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
-import type { OpenSession } from '../../auth/sessions.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
-import type { SignInSources } from '../sign-in-pages.ts';
+import type { SignInSources, Visitor } from '../sign-in-pages.ts';
 
 /** What the dashboard reads and changes. */
 export interface DashboardSources extends Omit<SignInSources, 'registry'> {
@@ -51,7 +50,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
 }
 
 /** Shows a page of the account, or what keeps a form from being taken. */
-export type ShowPage = (template: string, data: object, session: OpenSession, status?: number) => ApiAnswer;
+export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => ApiAnswer;
 
 /** The kind of check that a form names; null: none of them. */
 export function readKind(text: string | undefined): CheckKind | null {

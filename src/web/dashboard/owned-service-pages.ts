@@ -3,7 +3,6 @@
 import { DEFAULT_BADGE } from '../../api/badge-query.ts';
 import type { ApiAnswer, ApiRequest, Route } from '../../api/exchange.ts';
 import { serviceNotFound } from '../../api/reading-routes.ts';
-import type { OpenSession } from '../../auth/sessions.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
@@ -11,8 +10,10 @@ import type { Sample } from '../../domain/sample.ts';
 import type { CheckDefinition, CheckKind, Service } from '../../domain/service.ts';
 import { badgeSnippets } from '../badge-snippets.ts';
 import { seeOther } from '../forms.ts';
-import { findSession, requireForm } from '../sign-in-pages.ts';
-import { describeTime, describeVerdict, STATUS_SHAPES, STATUS_WORDS } from '../words.ts';
+import { time } from '../language/phrase.ts';
+import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
+import { sayVerdict } from '../verdict.ts';
+import { STATUS_SHAPES } from '../words.ts';
 import {
   claimPlace,
   type DashboardSources,
@@ -31,14 +32,15 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   const { registry, directory, status, samples, proofs, siteUrl, now } = sources;
 
   /** The account's own service; another's is not found, as if it were not there. */
-  const find = ({ params }: ApiRequest, { accountId }: OpenSession): Service => {
+  const find = ({ params }: ApiRequest, { accountId }: Visitor): Service => {
     const service = directory.bySlug(params.slug ?? '');
     if (service === null || service.accountId !== accountId) throw serviceNotFound(params.slug ?? '');
     return service;
   };
 
-  const page = async (service: Service, session: OpenSession, problem: string | null): Promise<ApiAnswer> => {
+  const page = async (service: Service, session: Visitor, problem: string | null): Promise<ApiAnswer> => {
     const { id, slug, name } = service;
+    const { words } = session.language;
     const current = status.get(id) ?? unknownStatus(id);
     const [beats, checks] = await Promise.all([
       registry.recentHeartbeats(id),
@@ -53,14 +55,14 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         service,
         problem,
         page: shownAs,
-        word: STATUS_WORDS[current.status],
+        word: words.status[current.status],
         status: current.status,
         shape: STATUS_SHAPES[current.status],
-        verdict: describeVerdict(current, now()),
+        verdict: sayVerdict(current, session.language),
         categories: CATEGORIES,
         proof: service.verified ? null : proofs.instructions(session.accountId, service.domain),
-        beats: beats.slice(0, SHOWN).map((beat) => ({ ...beat, time: describeTime(beat.arrivedAt) })),
-        checks: checks.map((check) => ({ ...check, time: describeTime(check.at) })),
+        beats: beats.slice(0, SHOWN).map((beat) => ({ ...beat, time: [time(beat.arrivedAt)] })),
+        checks: checks.map((check) => ({ ...check, time: [time(check.at)] })),
         curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
         markdown: snippets.markdown,
         html: snippets.html,
@@ -79,7 +81,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     action: string,
     take: (
       service: Service,
-      session: OpenSession,
+      session: Visitor,
       fields: ReadonlyMap<string, string>,
     ) => Promise<ApiAnswer | string | null>,
   ): Route => ({
@@ -104,16 +106,17 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         return session === null ? seeOther('/sign-in') : await page(find(request, session), session, null);
       },
     },
-    form('save', async ({ slug, domain, check }, _session, fields) => {
+    form('save', async ({ slug, domain, check }, { language }, fields) => {
+      const words = language.words.dashboard;
       const name = (fields.get('name') ?? '').slice(0, LONGEST_NAME);
-      if (name === '') return 'A service needs a name.';
+      if (name === '') return words.needsName;
       const category = fields.get('category') ?? '';
-      if (!(CATEGORIES as readonly string[]).includes(category)) return 'There is no such category.';
+      if (!(CATEGORIES as readonly string[]).includes(category)) return words.noSuchCategory;
       const kind = readKind(fields.get('kind'));
-      if (kind === null) return 'A service is monitored by root, health or heartbeat.';
+      if (kind === null) return words.noSuchKind;
       const publicDependencies = fields.get('dependencies') === 'public';
       const next = readCheck(check, kind, fields);
-      if (next === null) return 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.';
+      if (next === null) return words.noDuration;
       return await refusable(async () => {
         if (kind !== check.kind) await claimPlace(sources, domain, kind);
         await registry.changeService(slug, {
@@ -135,8 +138,8 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         await claimPlace(sources, domain, check.kind);
       });
     }),
-    form('delete', async ({ slug, domain }, _session, fields) => {
-      if (fields.get('confirm') !== domain) return `To delete the service, write its domain: ${domain}`;
+    form('delete', async ({ slug, domain }, { language }, fields) => {
+      if (fields.get('confirm') !== domain) return language.words.dashboard.toDeleteService(domain);
       const problem = await refusable(() => registry.removeService(slug));
       return problem ?? seeOther('/dashboard');
     }),

@@ -2,7 +2,6 @@
 import type { ApiAnswer, ApiRequest, Route } from '../../api/exchange.ts';
 import { findListed } from '../../api/status-page-look.ts';
 import { logoPath, pageNotFound } from '../../api/status-page-routes.ts';
-import type { OpenSession } from '../../auth/sessions.ts';
 import type { Service } from '../../domain/service.ts';
 import {
   arrangePage,
@@ -16,7 +15,7 @@ import {
 } from '../../domain/status-page.ts';
 import type { PageEdit } from '../../store/ports/status-pages.ts';
 import { seeOther } from '../forms.ts';
-import { findSession, requireForm } from '../sign-in-pages.ts';
+import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
 import { readUpload } from '../upload-form.ts';
 import type { DashboardSources, ShowPage } from './dashboard-sources.ts';
 import { readLogo } from './page-logo.ts';
@@ -37,7 +36,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, siteUrl, now } = sources;
 
   /** The account's own page; another's is not found, as if it were not there. */
-  const find = async ({ params }: ApiRequest, { accountId }: OpenSession): Promise<OwnedPage> => {
+  const find = async ({ params }: ApiRequest, { accountId }: Visitor): Promise<OwnedPage> => {
     const slug = (params.slug ?? '').toLowerCase();
     const page = await registry.findPage(slug);
     if (page === null || page.accountId !== accountId) throw pageNotFound(slug);
@@ -46,7 +45,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
 
   const editor = (
     page: OwnedPage,
-    session: OpenSession,
+    session: Visitor,
     { search = '', problems = {}, typed = new Map() }: Partial<EditorState> = {},
   ): ApiAnswer => {
     const { slug, groups } = page;
@@ -80,7 +79,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
 
   const form = (
     action: string,
-    take: (page: OwnedPage, session: OpenSession, fields: Fields) => Promise<Outcome>,
+    take: (page: OwnedPage, session: Visitor, fields: Fields) => Promise<Outcome>,
   ): Route => ({
     path: `${PAGES_PATH}/:slug/${action}`,
     bucket: 'pages',
@@ -189,7 +188,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     }),
   ];
 
-  async function takeLogo(request: ApiRequest, signedIn: OpenSession): Promise<ApiAnswer> {
+  async function takeLogo(request: ApiRequest, signedIn: Visitor): Promise<ApiAnswer> {
     const upload = await readUpload(request, 'logo', PAGE_BOUNDS.logoBytes);
     const page = await find(request, signedIn);
     const say = (problem: string) => editor(page, signedIn, { problems: { logo: problem } });

@@ -1,10 +1,9 @@
 /** `/dashboard/pages`: the status pages of an account, and the form that makes one. */
 import type { ApiAnswer, Route } from '../../api/exchange.ts';
-import type { OpenSession } from '../../auth/sessions.ts';
 import { countServices, PAGE_BOUNDS, readPageSlug, readPageTitle } from '../../domain/status-page.ts';
 import { seeOther } from '../forms.ts';
-import { findSession, requireForm } from '../sign-in-pages.ts';
-import { describeTime } from '../words.ts';
+import { time } from '../language/phrase.ts';
+import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
 import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
 
 /** Where the pages of an account are edited. */
@@ -18,7 +17,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
   const { registry, now } = sources;
 
   const overview = async (
-    session: OpenSession,
+    session: Visitor,
     problems: FieldProblems,
     typed: { readonly slug: string; readonly title: string },
   ): Promise<ApiAnswer> => {
@@ -33,7 +32,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
         pages: pages.map((page) => ({
           ...page,
           services: countServices(page.groups),
-          changed: describeTime(page.updatedAt),
+          changed: [time(page.updatedAt)],
         })),
       },
       session,

@@ -1,11 +1,10 @@
 /** `/dashboard/webhooks`: the addresses that are told what happens to an account's services, and what they were told. */
 import type { ApiAnswer, Route } from '../../api/exchange.ts';
-import type { OpenSession } from '../../auth/sessions.ts';
 import { formatTime } from '../../domain/durations.ts';
 import { createMessageId, createWebhookSecret } from '../../notify/webhook-signature.ts';
 import { seeOther } from '../forms.ts';
-import { findSession, requireForm } from '../sign-in-pages.ts';
-import { describeTime } from '../words.ts';
+import { time } from '../language/phrase.ts';
+import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
 import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
 
 const PATH = '/dashboard/webhooks';
@@ -16,7 +15,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
   const { registry, now } = sources;
 
   const page = async (
-    session: OpenSession,
+    session: Visitor,
     problem: string | null,
     secret: string | null = null,
   ): Promise<ApiAnswer> => {
@@ -24,26 +23,33 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
       registry.webhooksOf(session.accountId),
       registry.deliveriesOf(session.accountId),
     ]);
+    const { words, formats } = session.language;
+    const { dashboard } = words;
     const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
     return show(
       './dashboard-webhooks',
       {
-        title: 'Webhooks',
+        title: dashboard.webhooks,
         problem,
         secret,
-        webhooks: webhooks.map(({ id, url, createdAt }) => ({ id, url, created: describeTime(createdAt) })),
+        webhooks: webhooks.map(({ id, url, createdAt }) => ({
+          id,
+          url,
+          since: dashboard.since(time(createdAt)),
+        })),
         deliveries: deliveries.map((delivery) => ({
           ...delivery,
           url: urls.get(delivery.webhookId) ?? '',
-          made: describeTime(delivery.createdAt),
+          made: [time(delivery.createdAt)],
+          replay: dashboard.replayOf(delivery.type, formats.time(delivery.createdAt)),
           state:
             delivery.deliveredAt !== null
-              ? `delivered ${describeTime(delivery.deliveredAt)}`
+              ? dashboard.deliveredAt(time(delivery.deliveredAt))
               : delivery.dueAt === null
-                ? 'given up'
+                ? [dashboard.givenUp]
                 : delivery.attempts === 0
-                  ? 'waiting'
-                  : `again ${describeTime(delivery.dueAt)}`,
+                  ? [dashboard.waiting]
+                  : dashboard.againAt(time(delivery.dueAt)),
         })),
       },
       session,
@@ -53,7 +59,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
 
   const form = (
     action: string,
-    take: (session: OpenSession, fields: ReadonlyMap<string, string>) => Promise<ApiAnswer | string | null>,
+    take: (session: Visitor, fields: ReadonlyMap<string, string>) => Promise<ApiAnswer | string | null>,
   ): Route => ({
     path: `${PATH}/${action}`,
     bucket: 'pages',
@@ -77,7 +83,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     },
     form('add', async (session, fields) => {
       const url = readUrl(fields.get('url') ?? '');
-      if (url === null) return 'The address must begin with https:// or http://, and hold no password.';
+      if (url === null) return session.language.words.dashboard.badAddress;
       const secret = createWebhookSecret();
       const { accountId } = session;
       const problem = await refusable(() =>
@@ -85,11 +91,11 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
       );
       return problem ?? (await page(session, null, secret));
     }),
-    form('remove', async ({ accountId }, fields) => {
+    form('remove', async ({ accountId, language }, fields) => {
       const removed = await registry.removeWebhook(accountId, Number(fields.get('id')) || 0);
-      return removed ? null : 'There is no such webhook.';
+      return removed ? null : language.words.dashboard.noSuchWebhook;
     }),
-    form('test', async ({ accountId }, fields) => {
+    form('test', async ({ accountId, language }, fields) => {
       const at = now();
       const body = JSON.stringify({
         type: 'test',
@@ -98,11 +104,11 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
       });
       const delivery = { message: createMessageId(), type: 'test', body, now: at };
       const added = await registry.addDelivery(accountId, Number(fields.get('id')) || 0, delivery);
-      return added ? null : 'There is no such webhook.';
+      return added ? null : language.words.dashboard.noSuchWebhook;
     }),
-    form('replay', async ({ accountId }, fields) => {
+    form('replay', async ({ accountId, language }, fields) => {
       const replayed = await registry.replayDelivery(accountId, Number(fields.get('id')) || 0, now());
-      return replayed ? null : 'There is no such delivery.';
+      return replayed ? null : language.words.dashboard.noSuchDelivery;
     }),
   ];
 }

@@ -7,6 +7,7 @@ import type { Category } from '../../domain/category.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import { englishBadges } from './english-badges.ts';
+import { englishDashboard } from './english-dashboard.ts';
 import { englishService } from './english-service.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishStatusPage } from './english-status-page.ts';
@@ -106,6 +107,7 @@ export const english = {
       count === 0 ? 'none late' : count === 1 ? 'one check late' : `${shown} checks late`,
   },
   badges: englishBadges,
+  dashboard: englishDashboard,
   service: englishService,
   page: englishServicePage,
   statusPage: englishStatusPage,

@@ -1,6 +1,7 @@
 /** What pages say, in German. */
 import type { Words } from './english.ts';
 import { germanBadges } from './german-badges.ts';
+import { germanDashboard } from './german-dashboard.ts';
 import { germanService } from './german-service.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanStatusPage } from './german-status-page.ts';
@@ -98,6 +99,7 @@ export const german: Words = {
           : `${shown} Prüfungen verspätet`,
   },
   badges: germanBadges,
+  dashboard: germanDashboard,
   service: germanService,
   page: germanServicePage,
   statusPage: germanStatusPage,
