@@ -32,7 +32,7 @@ export function buildCommands(): Command {
     );
 
   const keys = program.command('keys').description('API keys');
-  add(keys, 'create', 'make a key and print it, once')
+  addJson(keys, 'create', 'make a key and print it, once')
     .requiredOption('--account <name>', 'account that owns the key; it is made where there is none')
     .requiredOption('--name <name>', 'what the key is for')
     .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire')
@@ -54,7 +54,7 @@ export function buildCommands(): Command {
   addJson(services, 'list', 'list services with their last known status').action(
     act(async (options: CommonOptions) => (await import('./service-commands.ts')).listServices(options)),
   );
-  add(services, 'add', 'register a service for an account')
+  addJson(services, 'add', 'register a service for an account')
     .argument('<domain>')
     .requiredOption('--account <name>', 'account that owns the service; it is made where there is none')
     .addOption(kindOption())
@@ -144,9 +144,14 @@ export function buildCommands(): Command {
 
   addJson(program, 'probe', 'one check now, with the timing of each phase')
     .argument('<domain>')
-    .addOption(kindOption())
+    .addOption(
+      new Option('--kind <kind>', 'what is asked; default: as the catalogue says, else root').choices([
+        'root',
+        'health',
+      ]),
+    )
     .action(
-      act(async (domain: string, options: CommonOptions & { kind: 'root' | 'health' }) =>
+      act(async (domain: string, options: CommonOptions & { kind?: 'root' | 'health' }) =>
         (await import('./probe.ts')).probeDomain(domain, options),
       ),
     );

@@ -5,26 +5,29 @@ import { formatTime, parseDuration } from '../domain/durations.ts';
 import type { CommonOptions } from './commands.ts';
 import { withRegistry } from './open-stores.ts';
 import { printRows } from './output.ts';
-import { CommandError } from './services.ts';
+import { CommandError, readName } from './services.ts';
 
 const COLUMNS = ['id', 'account', 'name', 'prefix', 'created', 'last_used', 'expires', 'state'];
 
-/** Makes a key and prints it alone on standard output; it is shown this once. */
+/** Makes a key and prints it alone on standard output, or with what is known of it as JSON; it is shown this once. */
 export async function createKey(
   options: CommonOptions & { account: string; name: string; expires?: string },
 ): Promise<void> {
-  const { config, account, name, expires } = options;
+  const { config, expires, json = false } = options;
+  const account = readName('--account', options.account);
+  const name = readName('--name', options.name);
   const now = systemClock.now();
   const lifetimeMs = expires === undefined ? null : parseDuration(expires);
   if (expires !== undefined && (lifetimeMs === null || lifetimeMs <= 0)) {
     throw new CommandError(`--expires ${expires} is not a duration such as 12h, 90d or 1y`);
   }
   const expiresAt = lifetimeMs === null ? null : now + lifetimeMs;
-  const key = await withRegistry(config, async (registry) => {
-    const made = await createApiKey(registry, { account, name, expiresAt, now });
-    return made.key;
-  });
-  console.log(key);
+  const { key, record } = await withRegistry(config, (registry) =>
+    createApiKey(registry, { account, name, expiresAt, now }),
+  );
+  const expiry = expiresAt === null ? null : formatTime(expiresAt);
+  const view = { id: record.id, account, name, prefix: record.prefix, expires: expiry, key };
+  console.log(json ? JSON.stringify(view, null, 2) : key);
 }
 
 /** Prints the keys, oldest first. */

@@ -18,7 +18,7 @@ import { readLogo } from '../web/dashboard/page-logo.ts';
 import type { CommonOptions } from './commands.ts';
 import { withRegistry } from './open-stores.ts';
 import { printRows } from './output.ts';
-import { CommandError } from './services.ts';
+import { CommandError, readName } from './services.ts';
 
 /** What `pages add` is told. */
 export interface AddPageOptions {
@@ -64,9 +64,10 @@ export async function addPage(
     title: wellRead(readPageTitle(title)),
     text: wellRead(readPageText(text)),
   };
+  const owner = readName('--account', account);
   await withRegistry(config, async (registry) => {
     const now = systemClock.now();
-    const { id: accountId } = await registry.ensureAccount(account, now);
+    const { id: accountId } = await registry.ensureAccount(owner, now);
     const states = await registry.loadServices();
     const groups = readGroups(
       group,

@@ -1,39 +1,61 @@
 /** `upbeat probe`: one check now, told phase by phase. */
+import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { formatTime } from '../domain/durations.ts';
 import { readHostName } from '../domain/host-name.ts';
 import type { Attempt } from '../domain/result.ts';
 import type { Verdict } from '../domain/status.ts';
+import type { NewService } from '../store/ports/registry.ts';
 import type { CommonOptions } from './commands.ts';
-import { checkOnce, openProber } from './one-check.ts';
+import { checkOnce, type OneCheck, openProber } from './one-check.ts';
 import { readConfig } from './open-stores.ts';
 import { CommandError } from './services.ts';
 
-/** Checks a domain once and prints what happened. A service that is down ends with status 1. */
+/**
+ * Checks a domain once and prints what happened. A service that is down ends with status 1. `kind` undefined: as the
+ * catalogue has it.
+ */
 export async function probeDomain(
   domainText: string,
-  { config: file, json = false, kind }: CommonOptions & { kind: 'root' | 'health' | 'heartbeat' },
+  { config: file, json = false, kind }: CommonOptions & { kind?: 'root' | 'health' },
 ): Promise<void> {
-  if (kind === 'heartbeat') throw new CommandError('a service that sends heartbeats is not probed');
   const config = readConfig(file);
-  const reading = readHostName(domainText);
-  if (!reading.ok) throw new CommandError(`domain "${domainText}" ${reading.problem}`);
+  const wanted = whatToProbe(domainText, kind, await readListed(config.catalogue.file));
+  const { domain } = wanted;
   const prober = openProber(config, 1);
   try {
-    const { attempt, verdict } = await checkOnce(
-      prober,
-      config,
-      { domain: reading.domain, origin: 'catalogue', check: { kind } },
-      0,
-    );
-    if (json)
-      console.log(
-        JSON.stringify({ domain: reading.domain, status: verdict, ...viewAttempt(attempt) }, null, 2),
-      );
-    else console.log(describeAttempt(reading.domain, verdict, attempt));
+    const { attempt, verdict } = await checkOnce(prober, config, wanted, 0);
+    if (json) console.log(JSON.stringify({ domain, status: verdict, ...viewAttempt(attempt) }, null, 2));
+    else console.log(describeAttempt(domain, verdict, attempt));
     if (verdict === 'down') process.exitCode = 1;
   } finally {
     await prober.close();
   }
+}
+
+/** The public list; without a readable file there is none, and the domain is asked as any other. */
+async function readListed(file: string): Promise<readonly NewService[]> {
+  try {
+    return (await loadCatalogue(file)).services;
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * What the engine would ask for a domain: the check of its catalogue entry, where it has one, else its root. Another
+ * `kind` than the entry's is asked at the domain itself. Throws {@link CommandError} for a name that is no host name.
+ */
+export function whatToProbe(
+  domainText: string,
+  kind: 'root' | 'health' | undefined,
+  listed: readonly NewService[],
+): OneCheck {
+  const entry = listed.find(({ domain }) => domain === domainText.trim().toLowerCase());
+  if (entry !== undefined && (kind === undefined || kind === entry.check.kind))
+    return { domain: entry.domain, origin: 'catalogue', check: entry.check };
+  const reading = readHostName(domainText);
+  if (!reading.ok) throw new CommandError(`domain "${domainText}" ${reading.problem}`);
+  return { domain: reading.domain, origin: 'catalogue', check: { kind: kind ?? 'root' } };
 }
 
 function viewAttempt({ memory: _memory, startedAt, certificateExpiresAt, ...rest }: Attempt): object {

@@ -12,6 +12,7 @@ import {
   exportServices,
   listCatalogueDomains,
   listRows,
+  readName,
   SERVICE_COLUMNS,
 } from './services.ts';
 
@@ -29,14 +30,21 @@ export async function listServices({ config, json = false }: CommonOptions): Pro
 /** Registers a service; prints its slug. */
 export async function addService(
   domain: string,
-  { config, account, kind }: CommonOptions & { account: string; kind: 'root' | 'health' | 'heartbeat' },
+  {
+    config,
+    account,
+    kind,
+    json = false,
+  }: CommonOptions & { account: string; kind: 'root' | 'health' | 'heartbeat' },
 ): Promise<void> {
   const listed = describeService(domain, kind);
-  const service = await withRegistry(config, async (registry) => {
-    const { id } = await registry.ensureAccount(account, systemClock.now());
-    return addListed(registry, listed, id, await listCatalogueDomains(registry));
+  const owner = readName('--account', account);
+  const { slug } = await withRegistry(config, async (registry, { catalogue }) => {
+    const taken = await listCatalogueDomains(registry, catalogue.file);
+    const { id } = await registry.ensureAccount(owner, systemClock.now());
+    return addListed(registry, listed, id, taken);
   });
-  console.log(service.slug);
+  console.log(json ? JSON.stringify({ slug, domain: listed.domain, kind, account: owner }, null, 2) : slug);
 }
 
 /** Removes an account's service. */
@@ -57,12 +65,13 @@ export async function importServices(
   file: string,
   { config, account, json = false }: CommonOptions & { account: string },
 ): Promise<void> {
+  const owner = readName('--account', account);
   const reading = readImport(readFileSync(file, 'utf8'), file);
   const skipped = [...reading.skipped];
   const added: string[] = [];
-  await withRegistry(config, async (registry) => {
-    const { id } = await registry.ensureAccount(account, systemClock.now());
-    const taken = await listCatalogueDomains(registry);
+  await withRegistry(config, async (registry, { catalogue }) => {
+    const { id } = await registry.ensureAccount(owner, systemClock.now());
+    const taken = await listCatalogueDomains(registry, catalogue.file);
     for (const listed of reading.services) {
       try {
         added.push((await addListed(registry, listed, id, taken)).slug);

@@ -1,11 +1,14 @@
 /** The commands on services: what an operator may do to the list without a browser. */
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { stringify as stringifyYaml } from 'yaml';
+import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { isWithinDomain, readHostName } from '../domain/host-name.ts';
 import { type CheckKind, DEFAULT_CHECK, dashDomain, type Service } from '../domain/service.ts';
 import type { NewService, Registry, RegistryErrorCode, ServiceState } from '../store/ports/registry.ts';
 import type { ListedService } from './import-formats.ts';
 import type { OutputRow } from './output.ts';
+
+const LONGEST_NAME = 100;
 
 /** An error that ends a command with status 1 and its message alone. */
 export class CommandError extends Error {
@@ -74,10 +77,32 @@ export async function addListed(
   }
 }
 
-/** Domains of the public list: they, and all below them, are nobody's to register (decisions, Ownership). */
-export async function listCatalogueDomains(registry: Registry): Promise<string[]> {
-  const states = await registry.loadServices();
-  return states.flatMap(({ service }) => (service.origin === 'catalogue' ? [service.domain] : []));
+/**
+ * Domains of the public list: they, and all below them, are nobody's to register (decisions, Ownership). The file counts
+ * beside the registry, which knows nothing of it before the first start. A file that cannot be read adds nothing:
+ * `start` tells of it.
+ */
+export async function listCatalogueDomains(
+  registry: Pick<Registry, 'loadServices'>,
+  catalogueFile: string,
+): Promise<string[]> {
+  const [states, listed] = await Promise.all([
+    registry.loadServices(),
+    loadCatalogue(catalogueFile).then(
+      ({ services }) => services,
+      () => [],
+    ),
+  ]);
+  const known = states.flatMap(({ service }) => (service.origin === 'catalogue' ? [service.domain] : []));
+  return [...new Set([...known, ...listed.map(({ domain }) => domain)])];
+}
+
+/** A name given on the command line, without blanks around it. Throws {@link CommandError} for an empty or long one. */
+export function readName(option: string, text: string): string {
+  const name = text.trim();
+  if (name === '' || name.length > LONGEST_NAME)
+    throw new CommandError(`${option} must have 1 to ${LONGEST_NAME} characters`);
+  return name;
 }
 
 /** A service as `services add` describes it. Throws {@link CommandError} for a name that is no host name. */
