@@ -3,8 +3,11 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ServiceChange } from '../ports/registry.ts';
 
-/** How often the feed is asked, milliseconds; half of what the port promises. */
-const POLL_MS = 250;
+/**
+ * How often the feed is asked, milliseconds. What a command of another process wrote is to be seen by the time that its
+ * process has ended, which takes about as long.
+ */
+const POLL_MS = 50;
 
 /** Where changes come from. */
 export interface ChangeFeed {
