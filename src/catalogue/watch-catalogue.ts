@@ -32,11 +32,13 @@ const QUIET_MS = 200;
 /** Where the system tells nothing of changes (network folders, some containers), the content is compared this often. */
 const POLL_MS = 5_000;
 
-/** Reads the file once as text and list. Rejects with a CatalogueError or the file system's error. */
+/** Reads the file once as text and list. Rejects with a CatalogueError, or with a sentence that names setting and file. */
 export async function loadCatalogue(
   file: string,
 ): Promise<{ readonly text: string; readonly services: NewService[] }> {
-  const text = await readFile(file, 'utf8');
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new Error(`catalogue.file: ${file} cannot be read: ${error.message}`, { cause: error });
+  });
   return { text, services: readCatalogue(text, file) };
 }
 

@@ -145,3 +145,9 @@ t.test('it takes and tells nothing after it was closed', async (t) => {
   await clock.advance(60_000);
   t.same({ lists, problems }, { lists: [['a']], problems: [] });
 });
+
+t.test('it names setting and file where there is nothing to read', async (t) => {
+  await t.rejects(loadCatalogue('/nowhere/list.yaml'), {
+    message: /^catalogue\.file: \/nowhere\/list\.yaml cannot be read: ENOENT/,
+  });
+});
