@@ -2,12 +2,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import t from 'tap';
-import { hasProgram } from '../support/install-servers.ts';
+import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { type Installation, install, type RunningProgram } from '../support/program.ts';
 
-const NEEDS_BROWSER = hasProgram('chromium') ? {} : { skip: 'chromium is missing: apt-get install chromium' };
 const PATIENCE_MS = 60_000;
 
 t.test('it stays true without a reload', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
@@ -31,10 +30,7 @@ t.test('it stays true without a reload', { ...NEEDS_BROWSER, timeout: 240_000 },
   installation = await install([{ slug: 'library', name: 'Library', check: { url } }]);
   program = await installation.start();
   await program.until<{ status: string }>('/api/v1/status/library', ({ status }) => status === 'up');
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-quic'],
-  });
+  browser = await launchBrowser();
   const context = await browser.newContext();
   context.setDefaultTimeout(PATIENCE_MS);
 

@@ -2,7 +2,8 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import t from 'tap';
 import { check, current, NOW } from '../api/api-world.ts';
-import { NEEDS_BROWSER, openPage, startBrowser } from '../support/watched-page.ts';
+import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
+import { openPage } from '../support/watched-page.ts';
 import { SERVICES, startServiceWorld } from '../web/service-world.ts';
 
 const PATIENCE = { timeout: 45_000 };
@@ -14,7 +15,7 @@ t.test('it is there for whoever wants to know more', { ...NEEDS_BROWSER, timeout
     await browser?.close();
     await world.close();
   });
-  const chromium = await startBrowser();
+  const chromium = await launchBrowser();
   browser = chromium;
   const open = async (options: BrowserContextOptions = {}) => {
     const watched = await openPage(chromium, options);

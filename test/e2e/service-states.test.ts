@@ -6,14 +6,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import t from 'tap';
-import {
-  findFaults,
-  headingJumps,
-  NEEDS_BROWSER,
-  openPage,
-  overhangOf,
-  startBrowser,
-} from '../support/watched-page.ts';
+import { findFaults, launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
+import { headingJumps, openPage, overhangOf } from '../support/watched-page.ts';
 import { ODD_ID, startServiceWorld } from '../web/service-world.ts';
 
 const INCIDENT = `/status/hostile-example/incidents/${encodeURIComponent(ODD_ID)}`;
@@ -43,7 +37,7 @@ t.test('it shows a service to everybody, in any state', { ...NEEDS_BROWSER, time
     await browser?.close();
     await world.close();
   });
-  browser = await startBrowser();
+  browser = await launchBrowser();
   const pictures = process.env.UPBEAT_PICTURES;
   if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
   for (const [look, options, pages] of LOOKS) {

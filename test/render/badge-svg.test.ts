@@ -1,11 +1,10 @@
 /** Badges as SVG: nothing of a name ever becomes markup, and browsers see what the PNG shows. */
 import fc from 'fast-check';
-import { chromium } from 'playwright-core';
 import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
 import { type BadgeInput, drawBadge, warmUp } from '../../src/render/badge.ts';
 import { BADGE_THEMES } from '../../src/render/badge-theme.ts';
-import { hasProgram } from '../support/install-servers.ts';
+import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 
 const base: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
 const svg = (change: Partial<BadgeInput>) =>
@@ -71,38 +70,28 @@ t.test('it lets no text become markup', async () => {
   );
 });
 
-t.test(
-  'it shows in a browser what the PNG shows',
-  {
-    skip: hasProgram('chromium') ? false : 'chromium is missing: apt-get install chromium',
-    timeout: 120_000,
-  },
-  async (t) => {
-    const browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-quic'],
-    });
-    t.teardown(() => browser.close());
-    const page = await browser.newPage();
-    const cases: BadgeInput[] = BADGE_THEMES.flatMap((theme) => [
-      ...SERVICE_STATUSES.map((status) => ({ ...base, theme, status, name: MARKUP[0] ?? '' })),
-      { ...base, theme, ageText: '12 min ago', figure: { word: '99.98 % up', window: '30 d' } },
-      { ...base, theme, status: 'slow', name: 'Łódź ΩΨ Почта', figure: { word: 'p95 3.4 s', window: '1 y' } },
-    ]);
-    const pairs = cases.map((input) => [
-      `data:image/png;base64,${Buffer.from(drawBadge(input)).toString('base64')}`,
-      `data:image/svg+xml;base64,${Buffer.from(drawBadge({ ...input, format: 'svg', title: MARKUP.join(' ') })).toString('base64')}`,
-    ]);
-    const differences = (await page.evaluate(
-      `(${compareInPage})(${JSON.stringify(pairs)}, ${JSON.stringify([280, 36])})`,
-    )) as { readonly mean: number; readonly size: readonly number[] }[];
-    for (const [index, { mean, size }] of differences.entries()) {
-      t.same(size, [280, 36]);
-      t.ok(mean < 2.5, `${JSON.stringify(cases[index])}: mean difference ${mean} of 255`);
-      t.ok(mean > 0, 'they are drawn by different hands');
-    }
-  },
-);
+t.test('it shows in a browser what the PNG shows', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
+  const browser = await launchBrowser();
+  t.teardown(() => browser.close());
+  const page = await browser.newPage();
+  const cases: BadgeInput[] = BADGE_THEMES.flatMap((theme) => [
+    ...SERVICE_STATUSES.map((status) => ({ ...base, theme, status, name: MARKUP[0] ?? '' })),
+    { ...base, theme, ageText: '12 min ago', figure: { word: '99.98 % up', window: '30 d' } },
+    { ...base, theme, status: 'slow', name: 'Łódź ΩΨ Почта', figure: { word: 'p95 3.4 s', window: '1 y' } },
+  ]);
+  const pairs = cases.map((input) => [
+    `data:image/png;base64,${Buffer.from(drawBadge(input)).toString('base64')}`,
+    `data:image/svg+xml;base64,${Buffer.from(drawBadge({ ...input, format: 'svg', title: MARKUP.join(' ') })).toString('base64')}`,
+  ]);
+  const differences = (await page.evaluate(
+    `(${compareInPage})(${JSON.stringify(pairs)}, ${JSON.stringify([280, 36])})`,
+  )) as { readonly mean: number; readonly size: readonly number[] }[];
+  for (const [index, { mean, size }] of differences.entries()) {
+    t.same(size, [280, 36]);
+    t.ok(mean < 2.5, `${JSON.stringify(cases[index])}: mean difference ${mean} of 255`);
+    t.ok(mean > 0, 'they are drawn by different hands');
+  }
+});
 
 /** Runs in the browser: the mean difference of two pictures over all channels, from 0 to 255. */
 const compareInPage = `async (pairs, [width, height]) => {

@@ -1,18 +1,5 @@
 /** A page in the distribution's Chromium that notes what no reader may ever see, and what can be asked of it. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { hasProgram } from './install-servers.ts';
-
-/** Options of a test that cannot be without a browser. */
-export const NEEDS_BROWSER = hasProgram('chromium')
-  ? {}
-  : { skip: 'chromium is missing: apt-get install chromium' };
-
-/** Starts the browser. */
-export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic'] });
-}
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 /** A page, and what went wrong in it: refused styles and scripts, errors, dialogs. */
 export interface WatchedPage {
@@ -37,24 +24,6 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     void dialog.dismiss();
   });
   return { page, complaints, close: () => context.close() };
-}
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Finding {
-  readonly id: string;
-  readonly help: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
-
-/** What axe finds on the page, a line each. */
-export async function findFaults(page: Page): Promise<string[]> {
-  const violations = (await page.evaluate(
-    `${AXE}; axe.run(document).then(({ violations }) => violations)`,
-  )) as Finding[];
-  return violations.flatMap(({ id, help, nodes }) =>
-    nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`),
-  );
 }
 
 /** How far the page hangs over the right edge, pixels. */

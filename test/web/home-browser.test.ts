@@ -1,14 +1,10 @@
 /** The home page in a real browser: searching by keys, news without a reload, times, and what it costs to open it. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
 import { check, current, incident, NOW, service, startApi, type World } from '../api/api-world.ts';
-import { hasProgram } from '../support/install-servers.ts';
+import { findFaults, launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { until } from '../support/loopback.ts';
 
-const NEEDS_BROWSER = hasProgram('chromium') ? {} : { skip: 'chromium is missing: apt-get install chromium' };
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** A busy machine starts a browser slowly. */
 const PATIENCE_MS = 45_000;
 
@@ -29,10 +25,7 @@ const failure = { class: 'status', phase: 'first_byte', detail: 'HTTP 503' } as 
 const DOWN = check(NOW, { status: 'down', statusCode: 503, failure });
 
 t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-quic'],
-  });
+  const browser = await launchBrowser();
   t.teardown(() => browser.close());
 
   await t.test('it finds a service by three letters and the keyboard', async (t) => {
@@ -57,7 +50,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     t.equal(await page.locator(`${OPTION}[aria-selected="true"]`).count(), 1);
     const active = await field.getAttribute('aria-activedescendant');
     t.match(await page.locator(`#${active}`).textContent(), 'Digital Ocean');
-    t.same(await faultsOf(page), [], 'axe, with the list open');
+    t.same(await findFaults(page), [], 'axe, with the list open');
     await page.keyboard.press('Escape');
     t.equal(await field.getAttribute('aria-expanded'), 'false');
     await page.keyboard.press('ArrowDown');
@@ -153,7 +146,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     const deadline = Date.now() + PATIENCE_MS;
     while (!(await line.isVisible()) && Date.now() < deadline) await page.clock.runFor(2_000);
     t.match(await line.textContent(), 'Reload to see the present state');
-    t.same(await faultsOf(page), []);
+    t.same(await findFaults(page), []);
   });
 
   await t.test('it shows times in the zone of the reader, and UTC when pointed at', async (t) => {
@@ -169,7 +162,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     );
     t.match(await german.page.locator('footer').textContent(), 'Zeiten in Ihrer Zeitzone');
     t.equal(await german.page.locator('html').getAttribute('lang'), 'de');
-    t.same(await faultsOf(german.page), []);
+    t.same(await findFaults(german.page), []);
     await german.page.getByRole('link', { name: 'English' }).click();
     await german.page.getByRole('heading', { name: 'Is it up?' }).waitFor();
     await german.page.getByRole('link', { name: 'Upbeat' }).click();
@@ -262,13 +255,6 @@ function observe(page: Page): Promise<unknown> {
       for (const { value } of list.getEntries()) window.moved += value;
     }).observe({ type: 'layout-shift', buffered: true });
   `);
-}
-
-/** What axe finds on the page, a line each. */
-async function faultsOf(page: Page): Promise<string[]> {
-  return (await page.evaluate(
-    `${AXE}; axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`,
-  )) as string[];
 }
 
 /** The part of a test that this file uses. */
