@@ -20,6 +20,8 @@ export interface ServingRole extends Role {
 
 /** A process that begins waits so long for Redis; without it the registry's last word of each service is told. */
 const FIRST_PATIENCE_MS = 1_000;
+/** Whoever waits for the monitor's word when this process ends waits so long still. */
+const LAST_ANSWERS_MS = 5_000;
 /** What vendors say is read again so often even where the monitor does not tell of changes. */
 const VENDORS_MS = 60_000;
 
@@ -74,6 +76,10 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   });
 
   async function stop(): Promise<void> {
+    await Promise.race([
+      forwarder.idle(),
+      new Promise<void>((resolve) => clock.after(LAST_ANSWERS_MS, resolve)),
+    ]);
     forwarder.stop();
     transitions.stop();
     stopVendors();

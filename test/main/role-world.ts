@@ -89,8 +89,9 @@ export async function createRoleWorld(t: Test, redisUrl: string): Promise<RoleWo
     },
     async startServing() {
       const serving = await startServing(await openParts());
-      stops.push(once(serving.stop));
-      return serving;
+      const stop = once(serving.stop);
+      stops.push(stop);
+      return { ...serving, stop };
     },
     async heartbeat(status) {
       const { id: accountId } = await registry.ensureAccount('ada', Date.now());

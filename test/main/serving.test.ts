@@ -163,3 +163,16 @@ t.test('it drops what a monitor finds that may have lost its lease in its sleep'
   world.isFresh = true;
   await until(() => monitor.status.get(1)?.status === 'down');
 });
+
+t.test('it ends when the monitor has answered those who wait', NEEDS_REDIS, async (t) => {
+  const redis = await startRedis(t);
+  const world = await createRoleWorld(t, `redis://127.0.0.1:${redis.port}`);
+  await world.startMonitor();
+  const serving = await world.startServing();
+  await serving.heartbeats.takeHeartbeat(await world.heartbeat('ok'));
+  const answered = t.resolveMatch(serving.heartbeats.takeHeartbeat(await world.heartbeat('down')), {
+    status: 'down',
+  });
+  await serving.stop();
+  await answered;
+});
