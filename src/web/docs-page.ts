@@ -1,37 +1,47 @@
 /** `/docs`: the API as the OpenAPI document describes it, to be read and to be tried. */
 import { type ApiLimits, perLimits } from '../api/api-limits.ts';
-import type { ApiAnswer, Route } from '../api/exchange.ts';
+import type { Route } from '../api/exchange.ts';
 import { openApiDocument } from '../api/openapi.ts';
 import type { OpenApiOperation } from '../api/openapi-parts.ts';
 import { PROBLEMS } from '../api/problem.ts';
+import { chooseLanguage } from './language/language.ts';
 import type { RenderPage } from './views.ts';
 
-/** The route; the page changes with the limits alone. */
+/**
+ * The route. What is described changes with the limits alone, and is in English, as the document is; what stands around
+ * it is in the reader's language, and true at the moment.
+ */
 export function docsPage(
   render: RenderPage,
   siteUrl: string,
   version: string,
   limits: () => ApiLimits,
 ): Route {
-  const answer = perLimits(limits, (inForce) => renderDocs(render, siteUrl, version, inForce));
-  return { path: '/docs', bucket: 'pages', handle: answer };
+  const describe = perLimits(limits, (inForce) => describeApi(siteUrl, version, inForce));
+  return {
+    path: '/docs',
+    bucket: 'pages',
+    handle(request) {
+      const language = chooseLanguage(request);
+      return render('./docs', { language, title: language.words.site.apiTitle, ...describe() });
+    },
+  };
 }
 
-function renderDocs(render: RenderPage, siteUrl: string, version: string, limits: ApiLimits): ApiAnswer {
+function describeApi(siteUrl: string, version: string, limits: ApiLimits) {
   const document = openApiDocument(siteUrl, version, limits);
   const operations = Object.entries(document.paths).flatMap(([path, { get, post }]) => [
     ...(get === undefined ? [] : [describeReading(get, path, siteUrl)]),
     ...(post === undefined ? [] : [describePosting(post, path, siteUrl)]),
   ]);
-  return render('./docs', {
-    title: 'Upbeat API',
+  return {
     siteUrl,
     description: document.info.description,
     limits,
     operations,
     problems: Object.entries(PROBLEMS).map(([code, problem]) => ({ code, ...problem })),
     describeType,
-  });
+  };
 }
 
 function describeReading(operation: OpenApiOperation, path: string, siteUrl: string) {

@@ -282,3 +282,29 @@ t.test('it takes a logo by its content, and says what is wrong with another', as
   t.match(await post(`${PAGES}/acme/unlogo`, ada, {}), { status: 303 });
   t.equal(await registry.findLogo('acme'), null);
 });
+
+t.test('it speaks the language of the reader, which the answer to a form cannot change', async (t) => {
+  const { ada, call, post } = await dashboard(t);
+  await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });
+  const german = { headers: { cookie: ada.cookie, 'accept-language': 'de' } };
+  for (const [path, said] of [
+    ['/dashboard', /<h1>Verwaltung<\/h1>[\s\S]*>API-Schlüssel<[\s\S]*>Webhooks</],
+    ['/dashboard/webhooks', /<h2>Eine Adresse hinzufügen<\/h2>/],
+    [PAGES, /<h1>Statusseiten<\/h1>[\s\S]*0 Dienste, geändert <time/],
+    [`${PAGES}/acme`, /<h2>Worte<\/h2>[\s\S]*>Teilen und einbetten</],
+  ] as const) {
+    const { text } = await call(path, ada, german);
+    t.match(text, said, path);
+    t.match(text, '<html lang="de"', path);
+    t.match(text, 'href="?lang=en"', path);
+    t.match((await call(path, ada)).text, '<html lang="en"', path);
+  }
+  const body = Buffer.from(new URLSearchParams({ token: ada.token, name: '' }).toString());
+  const refused = await call('/dashboard/keys', ada, {
+    method: 'POST',
+    headers: { ...german.headers, 'content-type': 'application/x-www-form-urlencoded' },
+    readBody: async () => body,
+  });
+  t.match(refused.text, 'Ein Schlüssel braucht einen Namen');
+  t.notMatch(refused.text, 'hreflang', 'the address of a form is no page');
+});

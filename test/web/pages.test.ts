@@ -219,3 +219,21 @@ t.test('it shows what the vendor says beside our verdict, and what it plans', as
   );
   t.notMatch((await api.get('/status/calm-example')).text, /own status page/);
 });
+
+t.test(
+  'it describes the API in English, with all that stands around it true and in the language of the reader',
+  async (t) => {
+    const api = await world();
+    t.teardown(api.close);
+    const read = async (language: string) => (await api.get('/docs', { 'accept-language': language })).text;
+    t.match(await read('en'), /<h1>The API<\/h1>\s*<div>/);
+    t.notMatch(await read('en'), /itself is in English|Our own connection is away/);
+    const german = await read('de');
+    t.match(german, '<html lang="de"');
+    t.match(german, />Verwaltung<[\s\S]*<h1>Die API<\/h1>[\s\S]*<div lang="en">/);
+    api.state.prober = { online: false, offlineSince: NOW - 60_000, reason: 'no answer' };
+    t.match(await read('en'), 'Our own connection is away');
+    api.state.prober = { online: true, offlineSince: null, reason: null };
+    t.notMatch(await read('en'), 'Our own connection is away', 'and no longer than it is');
+  },
+);

@@ -23,9 +23,6 @@ import { type FieldProblems, PAGES_PATH } from './page-overview.ts';
 import { findServices } from './page-search.ts';
 import { readStep } from './page-steps.ts';
 
-const STALE =
-  'This page was changed elsewhere meanwhile; here is how it is now. Do it again if it is still needed.';
-
 /** What a form did: it wants the editor to be seen again, or says what is wrong. */
 type Outcome = { readonly goTo: string } | FieldProblems;
 
@@ -97,6 +94,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
   /** Writes what changes, if the page is still what its owner saw. */
   const change = async (
     page: OwnedPage,
+    { language }: Visitor,
     fields: Fields,
     edit: PageEdit,
     anchor: string,
@@ -105,13 +103,21 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     const seen = Number(fields.get('revision'));
     const outcome = await registry.changePage(accountId, slug, seen, edit, now());
     if (outcome === 'changed') return back(page, anchor, fields.get('q'));
-    return { form: outcome === 'stale' ? STALE : 'The page is not there any more.' };
+    const { stale, missing } = language.words.pageEditor;
+    return { form: outcome === 'stale' ? stale : missing };
   };
 
-  const arrange = async (page: OwnedPage, fields: Fields, step: PageStep, anchor: string, field: string) => {
+  const arrange = async (
+    page: OwnedPage,
+    session: Visitor,
+    fields: Fields,
+    step: PageStep,
+    anchor: string,
+    field: string,
+  ) => {
     const arranged = arrangePage(page.groups, step);
     if (!arranged.ok) return { [field]: arranged.problem };
-    return await change(page, fields, { groups: arranged.groups }, anchor);
+    return await change(page, session, fields, { groups: arranged.groups }, anchor);
   };
 
   return [
@@ -125,39 +131,47 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         return editor(await find(request, session), session, { search });
       },
     },
-    form('save', async (page, _session, fields) => {
+    form('save', async (page, session, fields) => {
       const title = readPageTitle(fields.get('title') ?? '');
       const text = readPageText(fields.get('text') ?? '');
       if (title.ok && text.ok)
-        return await change(page, fields, { title: title.value, text: text.value }, 'words');
+        return await change(page, session, fields, { title: title.value, text: text.value }, 'words');
       return { ...(title.ok ? {} : { title: title.problem }), ...(text.ok ? {} : { text: text.problem }) };
     }),
-    form('add', async (page, { accountId }, fields) => {
+    form('add', async (page, session, fields) => {
       const service = directory.bySlug(fields.get('service') ?? '');
-      if (service === null || findListed(directory, accountId, service.id) === null)
-        return { search: 'There is no such service among the public ones and yours.' };
+      if (service === null || findListed(directory, session.accountId, service.id) === null)
+        return { search: session.language.words.pageEditor.noSuchService };
       const group = Number(fields.get('group')) || 0;
       const step = { kind: 'add_service', serviceId: service.id, group } as const;
-      return await arrange(page, fields, step, 'add', 'search');
+      return await arrange(page, session, fields, step, 'add', 'search');
     }),
-    form('arrange', async (page, _session, fields) => {
+    form('arrange', async (page, session, fields) => {
       const step = readStep(fields.get('step') ?? '');
-      if (step === null) return { form: 'There is no such button.' };
+      if (step === null) return { form: session.language.words.pageEditor.noSuchButton };
       const anchor = 'serviceId' in step && step.kind === 'move_service' ? `s-${step.serviceId}` : 'services';
-      return await arrange(page, fields, step, anchor, 'form');
+      return await arrange(page, session, fields, step, anchor, 'form');
     }),
-    form('group', async (page, _session, fields) => {
+    form('group', async (page, session, fields) => {
       const name = readGroupName(fields.get('group_name') ?? '');
       if (!name.ok) return { group_name: name.problem };
-      if (name.value === '') return { group_name: 'A new group needs a name.' };
-      return await arrange(page, fields, { kind: 'add_group', name: name.value }, 'services', 'group_name');
+      if (name.value === '') return { group_name: session.language.words.pageEditor.groupNeedsName };
+      return await arrange(
+        page,
+        session,
+        fields,
+        { kind: 'add_group', name: name.value },
+        'services',
+        'group_name',
+      );
     }),
-    form('rename', async (page, _session, fields) => {
+    form('rename', async (page, session, fields) => {
       const group = Number(fields.get('group')) || 0;
       const name = readGroupName(fields.get('name') ?? '');
       if (!name.ok) return { [`group_${group}`]: name.problem };
       return await arrange(
         page,
+        session,
         fields,
         { kind: 'rename_group', group, name: name.value },
         'services',
@@ -180,9 +194,8 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       await registry.putLogo(accountId, page.slug, null, now());
       return back(page, 'logo');
     }),
-    form('delete', async ({ slug }, { accountId }, fields) => {
-      if (fields.get('confirm') !== slug)
-        return { confirm: `To delete the page, write its address: ${slug}` };
+    form('delete', async ({ slug }, { accountId, language }, fields) => {
+      if (fields.get('confirm') !== slug) return { confirm: language.words.pageEditor.toDeletePage(slug) };
       await registry.removePage(accountId, slug);
       return { goTo: PAGES_PATH };
     }),
@@ -191,11 +204,12 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
   async function takeLogo(request: ApiRequest, signedIn: Visitor): Promise<ApiAnswer> {
     const upload = await readUpload(request, 'logo', PAGE_BOUNDS.logoBytes);
     const page = await find(request, signedIn);
+    const words = signedIn.language.words.pageEditor;
     const say = (problem: string) => editor(page, signedIn, { problems: { logo: problem } });
     // What was too large to be read has no token that could be looked at; nothing is changed by saying so.
-    if (upload.tooLarge) return say(`A logo has at most ${PAGE_BOUNDS.logoBytes / 1024} KiB.`);
+    if (upload.tooLarge) return say(words.tooLarge(PAGE_BOUNDS.logoBytes / 1024));
     const { session } = await requireForm(request, sources, async () => upload.fields);
-    if (upload.file === null) return say('Choose a picture first.');
+    if (upload.file === null) return say(words.chooseFirst);
     const reading = readLogo(upload.file);
     if (!reading.ok) return say(reading.problem);
     await registry.putLogo(session.accountId, page.slug, reading.logo, now());

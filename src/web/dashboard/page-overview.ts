@@ -21,18 +21,18 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
     problems: FieldProblems,
     typed: { readonly slug: string; readonly title: string },
   ): Promise<ApiAnswer> => {
+    const { words } = session.language;
     const pages = await registry.pagesOf(session.accountId);
     return show(
       './dashboard-pages',
       {
-        title: 'Status pages',
+        title: words.dashboard.pages,
         problems,
         typed,
         bounds: PAGE_BOUNDS,
         pages: pages.map((page) => ({
           ...page,
-          services: countServices(page.groups),
-          changed: [time(page.updatedAt)],
+          about: words.pageEditor.about(page.slug, countServices(page.groups), time(page.updatedAt)),
         })),
       },
       session,

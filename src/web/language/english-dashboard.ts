@@ -61,6 +61,7 @@ export const englishDashboard = {
   expires: 'Expires',
   lifetime: { '30d': 'after 30 days', '90d': 'after 90 days', '365d': 'after a year', never: 'never' },
   create: 'Create',
+  keyExample: 'laptop',
   keyNeedsName: 'A key needs a name, such as the machine that will use it.',
   noSuchLifetime: 'A key expires after 30d, 90d, 365d or never.',
   noSuchKey: 'There is no such key.',

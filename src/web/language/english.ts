@@ -8,6 +8,7 @@ import type { IncidentStatus, Severity } from '../../domain/incident.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import { englishBadges } from './english-badges.ts';
 import { englishDashboard } from './english-dashboard.ts';
+import { englishPageEditor } from './english-page-editor.ts';
 import { englishService } from './english-service.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishStatusPage } from './english-status-page.ts';
@@ -54,6 +55,10 @@ export const english = {
     navigation: 'Site',
     services: 'Services',
     api: 'API',
+    apiTitle: 'Upbeat API',
+    apiHeading: 'The API',
+    /** Said in other languages alone. */
+    apiInEnglish: 'The description itself is in English.',
     dashboard: 'Dashboard',
     metrics: 'Metrics',
     language: 'Language',
@@ -108,6 +113,7 @@ export const english = {
   },
   badges: englishBadges,
   dashboard: englishDashboard,
+  pageEditor: englishPageEditor,
   service: englishService,
   page: englishServicePage,
   statusPage: englishStatusPage,

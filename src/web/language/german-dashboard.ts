@@ -69,6 +69,7 @@ export const germanDashboard: Words['dashboard'] = {
   expires: 'Läuft ab',
   lifetime: { '30d': 'nach 30 Tagen', '90d': 'nach 90 Tagen', '365d': 'nach einem Jahr', never: 'nie' },
   create: 'Anlegen',
+  keyExample: 'Laptop',
   keyNeedsName: 'Ein Schlüssel braucht einen Namen, etwa den des Rechners, der ihn benutzt.',
   noSuchLifetime: 'Ein Schlüssel läuft nach 30d, 90d, 365d oder nie (never) ab.',
   noSuchKey: 'Diesen Schlüssel gibt es nicht.',

@@ -2,6 +2,7 @@
 import type { Words } from './english.ts';
 import { germanBadges } from './german-badges.ts';
 import { germanDashboard } from './german-dashboard.ts';
+import { germanPageEditor } from './german-page-editor.ts';
 import { germanService } from './german-service.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanStatusPage } from './german-status-page.ts';
@@ -42,6 +43,9 @@ export const german: Words = {
     navigation: 'Website',
     services: 'Dienste',
     api: 'API',
+    apiTitle: 'API von Upbeat',
+    apiHeading: 'Die API',
+    apiInEnglish: 'Die Beschreibung selbst ist auf Englisch.',
     dashboard: 'Verwaltung',
     metrics: 'Metriken',
     language: 'Sprache',
@@ -100,6 +104,7 @@ export const german: Words = {
   },
   badges: germanBadges,
   dashboard: germanDashboard,
+  pageEditor: germanPageEditor,
   service: germanService,
   page: germanServicePage,
   statusPage: germanStatusPage,
