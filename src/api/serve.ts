@@ -67,6 +67,10 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
   const bucketOf = ({ bucket }: Route): BucketLimiters | null =>
     bucket === 'none' ? null : limiters[bucket === 'streams' ? 'api' : bucket];
 
+  /** What an address has left, where nobody was charged; null: the route has no limit. */
+  const lookAt = async (route: Route, { client }: ApiRequest): Promise<Allowance | null> =>
+    route.look?.(client) ?? (await bucketOf(route)?.anonymous.look(client)) ?? null;
+
   /** Who pays for a request, and whether it is let in. */
   const admit = async (route: Route, request: ApiRequest): Promise<Admission> => {
     const bucket = bucketOf(route);
@@ -111,8 +115,10 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
   };
 
   return async (route, request) => {
-    if (request.method === 'OPTIONS' && route.anyMethod !== true)
-      return route.post === undefined ? PREFLIGHT : PREFLIGHT_POST;
+    if (request.method === 'OPTIONS' && route.anyMethod !== true) {
+      const preflight = route.post === undefined ? PREFLIGHT : PREFLIGHT_POST;
+      return complete(preflight, route, request, await lookAt(route, request));
+    }
     let allowance: Allowance | null = null;
     let answer: ApiAnswer;
     try {
@@ -131,9 +137,7 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
       answer = answerError(thrown, request);
       if (answer.status >= 500) route.post?.onFault();
     }
-    allowance ??=
-      route.look?.(request.client) ?? (await bucketOf(route)?.anonymous.look(request.client)) ?? null;
-    return complete(answer, route, request, allowance);
+    return complete(answer, route, request, allowance ?? (await lookAt(route, request)));
   };
 }
 

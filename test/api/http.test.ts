@@ -96,6 +96,10 @@ t.test('it lets every origin read, preflight included, and says which headers th
     t.equal(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD');
     t.match(preflight.headers.get('access-control-allow-headers'), /Authorization/);
     t.equal(preflight.headers.get('allow'), 'GET, HEAD, OPTIONS');
+    for (const name of ['limit', 'remaining', 'reset'])
+      t.match(preflight.headers.get(`x-ratelimit-${name}`), /^\d+$/, `${path}: ${name}`);
+    const [left, leftBefore] = [preflight.headers, headers].map((of) => of.get('x-ratelimit-remaining'));
+    t.equal(left, leftBefore, 'a preflight costs nothing');
   }
   const post = await world.get('/api/v1/services', { origin: 'https://elsewhere.example' }, 'POST');
   t.equal(post.headers.get('access-control-allow-origin'), null, 'POST does not');
