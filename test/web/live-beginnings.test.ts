@@ -1,5 +1,6 @@
-/** What streams are told that begin together. */
-import { createServer, get } from 'node:http';
+/** What streams are told that begin together, and how many of them are told of a change. */
+import { EventEmitter } from 'node:events';
+import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createServiceDirectory } from '../../src/api/service-directory.ts';
@@ -68,3 +69,56 @@ t.test('it makes the lists of the home page once for all streams that begin toge
   await begin();
   t.strictSame(made.splice(0), ['home en all', 'monitor en'], 'and anew after a second');
 });
+
+t.test(
+  'it answers others while a change is told to a thousand streams, each of which hears it once',
+  async (t) => {
+    const STREAMS = 1_000;
+    const clock = createFakeClock(NOW);
+    const directory = createServiceDirectory();
+    directory.load([service(1, 'shop')]);
+    const status = createMemoryStatusStore({ log: silentLog });
+    let turns = 0;
+    const live = createLiveStreams({
+      board: createLiveBoard({ directory, status, intervalMs: 300_000, clock }),
+      directory,
+      status,
+      clock,
+      homeNews: (_language, ids) => ({ html: { ids: ids?.join() ?? 'all' } }),
+      monitorNews: () => ({ html: {} }),
+    });
+    const heard = Array.from({ length: STREAMS }, () => ({ turns: [] as number[], text: '' }));
+    for (const [index, one] of heard.entries()) {
+      const query = 'after=before-0';
+      const answer = await live.route.handle({
+        method: 'GET',
+        params: {},
+        query,
+        headers: {},
+        client: String(index),
+      });
+      const response = Object.assign(new EventEmitter(), {
+        writableLength: 0,
+        write(text: string | Buffer) {
+          one.turns.push(turns);
+          one.text = String(text);
+        },
+        end: () => response.emit('close'),
+      });
+      answer.stream?.(response as unknown as ServerResponse);
+      one.turns = [];
+    }
+    await status.put([current(1, check(NOW, { status: 'down' }))]);
+    const count = () => {
+      turns++;
+      if (heard.some((one) => one.turns.length === 0)) setImmediate(count);
+    };
+    setImmediate(count);
+    await clock.advance(1_000);
+    while (heard.some((one) => one.turns.length === 0)) await new Promise(setImmediate);
+    t.ok(heard.every((one) => one.turns.length === 1 && one.text.includes('"ids":"1"')));
+    t.ok(new Set(heard.flatMap((one) => one.turns)).size > 5, 'not all in one turn');
+    live.close();
+    t.equal(live.open, 0);
+  },
+);

@@ -60,6 +60,8 @@ const MONITOR_MS = 10_000;
 /** What is told at the beginning of a stream is not made anew for so long, milliseconds, while no check has ended. */
 const BEGINNINGS_KEPT_MS = 1_000;
 const BEGINNINGS_KEPT = 100;
+/** Streams written to without a pause: some milliseconds of work. */
+const WRITES_AT_ONCE = 100;
 const LONGEST_BACKLOG_BYTES = 262_144;
 const RETRY_AFTER_SECONDS = 30;
 
@@ -109,12 +111,23 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
 
   /** Tells streams, each by what `make` gives for its language, made once. */
   const tell = (to: Iterable<Stream>, make: (language: Language) => News) => {
-    const texts = new Map<Language, string>();
+    const texts = new Map<Language, Buffer>();
     for (const stream of to) {
-      const text = texts.get(stream.language) ?? formatNews(make(stream.language), board.position());
+      const text =
+        texts.get(stream.language) ?? Buffer.from(formatNews(make(stream.language), board.position()));
       texts.set(stream.language, text);
-      write(stream.response, text);
+      waiting.push([stream.response, text]);
     }
+    if (!isWriting && waiting.length > 0) writeSome();
+  };
+
+  /** A change is told to thousands of streams in their order, and others are answered between. */
+  const waiting: (readonly [response: ServerResponse, text: Buffer])[] = [];
+  let isWriting = false;
+  const writeSome = () => {
+    for (const [response, text] of waiting.splice(0, WRITES_AT_ONCE)) write(response, text);
+    isWriting = waiting.length > 0;
+    if (isWriting) setImmediate(writeSome);
   };
 
   const tellChecks = () => {
@@ -163,7 +176,8 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
         );
     } else {
       const ids = [...serviceIds].filter((id) => after === null || board.checkedAt(id) > after);
-      if (ids.length > 0) tell([stream], () => joinNews(ids.flatMap((id) => newsOf(id, language))));
+      if (ids.length > 0)
+        write(response, formatNews(joinNews(ids.flatMap((id) => newsOf(id, language))), board.position()));
     }
     write(
       response,
@@ -248,7 +262,7 @@ function release(perClient: Map<string, number>, client: string): void {
 }
 
 /** A client that does not read is ended when much waits for it; it asks again for what it missed. */
-function write(response: ServerResponse, text: string): void {
+function write(response: ServerResponse, text: string | Buffer): void {
   if (response.writableEnded || response.destroyed) return;
   response.write(text);
   if (response.writableLength > LONGEST_BACKLOG_BYTES) response.destroy();
