@@ -195,7 +195,7 @@ t.test('it speaks German to who wants it, and keeps the choice', async (t) => {
   t.match(chosen.text, 'href="?q=a&amp;lang=en"');
   const cookie = (chosen.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   t.match((await world.get('/', { cookie })).text, '<html lang="de"');
-  t.match((await world.get('/docs', { cookie })).text, '<html lang="en"', 'a page that speaks only English');
+  t.match((await world.get('/docs', { cookie })).text, '<html lang="de"', 'on every page');
 });
 
 t.test('it gives the search every service with its status, and 304 while nothing changes', async (t) => {
