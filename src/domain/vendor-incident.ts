@@ -22,12 +22,16 @@ export interface VendorContext {
   readonly readAt: number;
 }
 
-/** The incident after a read; `stored` is what earlier reads left, null at the first. */
+/** What we say of an entry that is listed no more; no word of the vendor. */
+const VANISHED = 'The status page no longer lists it.';
+
+/** The incident after a read; `known` is what earlier reads left, null at the first. */
 export function vendorIncident(
-  stored: Incident | null,
+  known: Incident | null,
   entry: FeedIncident,
   { id, serviceId, readAt }: VendorContext,
 ): Incident {
+  const stored = known === null ? null : withoutInferredEnd(known, entry);
   // A feed that moves an entry's only time along with its updates does not move its start.
   const startedAt = Math.min(
     entry.startedAt ?? Number.POSITIVE_INFINITY,
@@ -54,12 +58,11 @@ export function vendorIncident(
 /** Ends an incident that its page no longer lists. The time is inferred: the first read without it. */
 export function endVanished(stored: Incident, readAt: number): Incident {
   const at = Math.max(readAt, stored.startedAt, stored.updates.at(-1)?.at ?? 0);
-  const text = 'The status page no longer lists it.';
   return {
     ...stored,
     status: 'resolved',
     resolvedAt: at,
-    updates: mergeUpdates(stored.updates, [{ at, status: 'resolved', text }]),
+    updates: mergeUpdates(stored.updates, [{ at, status: 'resolved', text: VANISHED }]),
   };
 }
 
@@ -78,6 +81,17 @@ export interface ListedEntries {
 export function hasEnded(startedAt: number, { listsOnlyOpen, starts, readAt }: ListedEntries): boolean {
   const pushedOut = starts.length >= FULL_LIST && starts.every((start) => start > startedAt);
   return listsOnlyOpen || !pushedOut || readAt - startedAt > FORGOTTEN_AFTER_MS;
+}
+
+/**
+ * A vendor with a list of what is open and a history may tell of the end in the history a moment after the entry has left
+ * the list: then its own words and time stand, and what was inferred meanwhile goes.
+ */
+function withoutInferredEnd(stored: Incident, { status, updates, resolvedAt }: FeedIncident): Incident {
+  const isTold = status === 'resolved' && (resolvedAt !== null || lastOf(updates, 'resolved') !== null);
+  if (!isTold) return stored;
+  const told = stored.updates.filter(({ text }) => text !== VANISHED);
+  return told.length === stored.updates.length ? stored : { ...stored, updates: told, resolvedAt: null };
 }
 
 /** What is stored and what is listed, and an update of our own where the status moved without a word. */

@@ -123,6 +123,33 @@ t.test('it takes the first read for the start where the feed names none, and kee
   });
 });
 
+t.test("it takes the vendor's own word of an end that it had to infer before", async (t) => {
+  const open: FeedIncident = {
+    kind: 'incident',
+    key: 'k',
+    title: 'Errors',
+    sourceUrl: 'https://status.example/',
+    components: null,
+    severity: 'major',
+    status: 'monitoring',
+    startedAt: START,
+    resolvedAt: null,
+    updates: [{ at: START, status: 'monitoring', text: 'A fix is out.' }],
+  };
+  const end = { at: START + HOUR, status: 'resolved', text: 'All is well.' } as const;
+  const known = vendorIncident(null, open, { ...CONTEXT, readAt: START });
+  const gone = endVanished(known, START + HOUR + 5_000);
+  t.match(gone, {
+    description: 'A fix is out.',
+    updates: [{}, { text: 'The status page no longer lists it.' }],
+  });
+  const told: FeedIncident = { ...open, status: 'resolved', updates: [...open.updates, end] };
+  const ended = vendorIncident(gone, told, { ...CONTEXT, readAt: START + HOUR + 6_000 });
+  t.match(ended, { status: 'resolved', resolvedAt: end.at, description: 'All is well.' });
+  t.same(ended.updates, [...open.updates, end]);
+  t.same(vendorIncident(ended, told, { ...CONTEXT, readAt: START + DAY }), ended);
+});
+
 t.test('it bounds a timeline: the first update and the newest hundred less one', async (t) => {
   const updates = Array.from({ length: 150 }, (_, index) => ({
     at: START + index,
