@@ -4,7 +4,7 @@
  * beside it: the servers, browsers and threads of other files can take a small machine's time away. What passes only
  * then is named at the end, so that it is mended and not forgotten.
  * InfluxDB, VictoriaMetrics and Redis are started once, for every file that needs a healthy one.
- * Arguments are handed to tap: `npm test -- test/probe`.
+ * Arguments are handed to tap: `npm test -- test/probe/*.test.ts`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,9 +32,12 @@ const missing = await installServers(SERVER_PACKAGES);
 await run('tap', ['build'], 'ignore');
 const ends: (() => unknown)[] = [];
 const servers = await startRunServers({ teardown: (end) => void ends.unshift(end) });
-const { first, second } = await runAll(process.argv.slice(2)).finally(async () => {
-  for (const end of ends) await end();
-});
+const endServers = async () => {
+  for (const end of ends.splice(0)) await end();
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void endServers().then(() => process.exit(1)));
+const { first, second } = await runAll(process.argv.slice(2)).finally(endServers);
 const files = [...first.files.filter(({ ok }) => ok || second === null), ...(second?.files ?? [])];
 const sum = (of: 'passed' | 'failed' | 'skipped') => files.reduce((total, file) => total + file[of], 0);
 
