@@ -11,6 +11,7 @@ import type { FeedHealth } from '../feeds/vendor-board.ts';
 import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
 import type { ProberState } from '../record/prober-watch.ts';
+import { createTransitionListeners } from '../record/transition-listeners.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { StoreStates } from './open-stores.ts';
@@ -51,25 +52,12 @@ const NO_STATS = { appended: 0, pending: 0, fileBytes: 0 };
 export function createPresentRole({ mayServe, log }: { readonly mayServe: boolean; readonly log: Log }) {
   let role: Role | null = null;
   let stopWatching = () => {};
-  let toldUpTo = 0;
   const watchers = new Set<(record: CurrentStatus) => void>();
-  const listeners = new Set<(transition: Transition) => void>();
+  const listeners = createTransitionListeners(log);
   const now = (): Role => {
     if (role === null) throw new Error('no role is at work yet');
     return role;
   };
-
-  function announce(transition: Transition): void {
-    if (transition.position <= toldUpTo) return;
-    toldUpTo = transition.position;
-    for (const listener of listeners) {
-      try {
-        listener(transition);
-      } catch (error) {
-        log.error({ error, position: transition.position }, 'a watcher of transitions failed');
-      }
-    }
-  }
 
   const present: PresentRole = {
     get present() {
@@ -79,7 +67,7 @@ export function createPresentRole({ mayServe, log }: { readonly mayServe: boolea
       const stopBefore = stopWatching;
       role = next;
       const stops = [
-        next.watchTransitions(announce),
+        next.watchTransitions(listeners.announce),
         next.status.watch((record) => {
           for (const watcher of watchers) watcher(record);
         }),
@@ -113,11 +101,7 @@ export function createPresentRole({ mayServe, log }: { readonly mayServe: boolea
       noteRefusal: () => now().heartbeats.noteRefusal(),
     },
     vendorOf: (service) => now().vendorOf(service),
-    watchTransitions(listener) {
-      const entry = (transition: Transition) => listener(transition);
-      listeners.add(entry);
-      return () => void listeners.delete(entry);
-    },
+    watchTransitions: listeners.watch,
     prober: () => now().prober(),
     stores: () => now().stores(),
     fleet: { report: () => now().fleet.report() },

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Log } from '../log.ts';
 import type { Registry } from '../store/ports/registry.ts';
+import { createTransitionListeners } from './transition-listeners.ts';
 
 const PAGE = 1_000;
 const RETRY_MS = 1_000;
@@ -26,32 +27,22 @@ export function createTransitionFeed(
   clock: Pick<Clock, 'after'>,
   log: Log,
 ): TransitionFeed {
-  const listeners = new Set<(transition: Transition) => void>();
-  let toldUpTo = 0;
+  const listeners = createTransitionListeners(log);
   let stopped = false;
   let cancelRetry: (() => void) | null = null;
-
-  function announce(transition: Transition): void {
-    if (transition.position <= toldUpTo) return;
-    toldUpTo = transition.position;
-    for (const listener of listeners) {
-      try {
-        listener(transition);
-      } catch (error) {
-        log.error({ error, position: transition.position }, 'a watcher of transitions failed');
-      }
-    }
-  }
 
   async function catchUp(): Promise<void> {
     try {
       for (;;) {
-        const page = await registry.transitionsAfter(toldUpTo, PAGE);
-        for (const transition of page) announce(transition);
+        const page = await registry.transitionsAfter(listeners.toldUpTo(), PAGE);
+        for (const transition of page) listeners.announce(transition);
         if (page.length < PAGE) return;
       }
     } catch (error) {
-      log.warn({ error, position: toldUpTo }, 'the feed of transitions could not be read; trying again');
+      log.warn(
+        { error, position: listeners.toldUpTo() },
+        'the feed of transitions could not be read; trying again',
+      );
       if (stopped) return;
       cancelRetry ??= clock.after(RETRY_MS, () => {
         cancelRetry = null;
@@ -62,18 +53,15 @@ export function createTransitionFeed(
 
   return {
     async load() {
-      toldUpTo = await registry.lastTransition();
+      listeners.startAfter(await registry.lastTransition());
     },
-    watch(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    watch: listeners.watch,
     async tell(transitions, behind) {
       const ordered = [...transitions].sort((a, b) => a.position - b.position);
       const last = ordered.at(-1);
-      const gapless = last === undefined || last.position === toldUpTo + ordered.length;
+      const gapless = last === undefined || last.position === listeners.toldUpTo() + ordered.length;
       if (behind || !gapless) await catchUp();
-      else for (const transition of ordered) announce(transition);
+      else for (const transition of ordered) listeners.announce(transition);
     },
     stop() {
       stopped = true;
