@@ -1,20 +1,31 @@
 /** Reading incidents: each list is one walk along an index. */
-import { type Selectable, sql } from 'kysely';
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Incident } from '../../domain/incident.ts';
 import type { IncidentNeighbours, IncidentPlace, IncidentQuery } from '../ports/registry.ts';
 import type { RegistryStore } from './registry-store.ts';
-import type { IncidentsTable } from './schema.ts';
+import type { IncidentsTable, RegistrySchema } from './schema.ts';
+
+/** Incidents that a query has chosen, by their ids, not yet in order. */
+type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string }>;
 
 /** Newest `startedAt` first, then `id` (decisions, Incidents). Those of removed services are left out. */
 export function listIncidents({ kysely, queries }: RegistryStore, query: IncidentQuery): Incident[] {
-  const { serviceId, status, verifiedOnly = false, limit, offset } = query;
+  const { serviceId, status, verifiedOnly = false } = query;
   // The flags are written as literals, not parameters: only so SQLite knows that the partial indexes serve.
   let page = kysely.selectFrom('incidents').select('id').where('listed', '=', sql.lit(1));
   if (serviceId !== undefined) page = page.where('service_id', '=', serviceId);
   if (status !== undefined) page = page.where('status', '=', status);
   if (verifiedOnly) page = page.where('verified', '=', sql.lit(1));
-  // The page is found by the index alone; only its own rows are then read.
-  const ids = page.orderBy('started_at', 'desc').orderBy('id').limit(limit).offset(offset);
+  return readPage({ kysely, queries }, page, query);
+}
+
+/** A page out of `found`: it is found by the index alone, and only its own rows are then read whole. */
+export function readPage(
+  { kysely, queries }: Pick<RegistryStore, 'kysely' | 'queries'>,
+  found: FoundIncidents,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Incident[] {
+  const ids = found.orderBy('started_at', 'desc').orderBy('id').limit(limit).offset(offset);
   return queries
     .all(
       kysely

@@ -3,13 +3,13 @@ import { sql } from 'kysely';
 import type { Incident } from '../../domain/incident.ts';
 import type { Maintenance } from '../../domain/maintenance.ts';
 import type { PageIncidentQuery } from '../ports/status-pages.ts';
-import { toIncident } from './incident-rows.ts';
+import { readPage } from './incident-rows.ts';
 import { toMaintenance } from './maintenance-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** Newest start first, then id. Those of removed services are left out. */
 export function incidentsOfPage({ kysely, queries }: RegistryStore, query: PageIncidentQuery): Incident[] {
-  const { serviceIds, running, limit, offset } = query;
+  const { serviceIds, running } = query;
   if (serviceIds.length === 0) return [];
   let page = kysely
     .selectFrom('incidents')
@@ -17,18 +17,7 @@ export function incidentsOfPage({ kysely, queries }: RegistryStore, query: PageI
     .where('service_id', 'in', serviceIds)
     .where('listed', '=', sql.lit(1));
   if (running !== undefined) page = page.where('status', running ? '<>' : '=', 'resolved');
-  // Only the rows of the page itself are read whole, with their timelines.
-  const ids = page.orderBy('started_at', 'desc').orderBy('id').limit(limit).offset(offset);
-  return queries
-    .all(
-      kysely
-        .selectFrom('incidents')
-        .selectAll()
-        .where('id', 'in', ids)
-        .orderBy('started_at', 'desc')
-        .orderBy('id'),
-    )
-    .map(toIncident);
+  return readPage({ kysely, queries }, page, query);
 }
 
 /** Planned and running ones by their start, then id. */
