@@ -2,7 +2,8 @@
 import type { CheckResult, Failure, FailureClass } from './result.ts';
 import type { Verdict } from './status.ts';
 
-const CLASS_WORDS: Readonly<Record<FailureClass, string>> = {
+/** What each class of failure means, as the end of a sentence about the service. */
+export const FAILURE_CLASS_WORDS: Readonly<Record<FailureClass, string>> = {
   dns: 'its name could not be resolved',
   refused: 'it refused the connection',
   unreachable: 'no connection could be made or kept',
@@ -16,7 +17,7 @@ const CLASS_WORDS: Readonly<Record<FailureClass, string>> = {
 
 /** A failure in one line: what it means, then the detail, as in `it answered with an error (HTTP 503)`. */
 export function describeFailure(failure: Failure): string {
-  const words = CLASS_WORDS[failure.class];
+  const words = FAILURE_CLASS_WORDS[failure.class];
   return failure.detail === '' ? words : `${words} (${failure.detail})`;
 }
 

@@ -115,9 +115,9 @@ t.test('it says in German why a check failed, for every sentence that our own co
     t.notMatch(germanFailure({ class: 'timeout', detail }), /keine Antwort innerhalb der Frist/, detail);
   t.equal(
     germanFailure({ class: 'body', detail: 'degraded' }),
-    'der eigene Bericht meldet eine Störung (degraded)',
+    'der Zustandsbericht war nicht annehmbar (degraded)',
   );
-  t.equal(germanFailure({ class: 'tls', detail: '' }), 'keine sichere Verbindung möglich');
+  t.equal(germanFailure({ class: 'tls', detail: '' }), 'keine sichere Verbindung kam zustande');
 });
 
 t.test('it lets no markup through, whatever the text', async () => {

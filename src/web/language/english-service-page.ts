@@ -1,6 +1,8 @@
 /** What the page of a service and the pages of its incidents show beside the verdict, in English. */
+
+import { FAILURE_CLASS_WORDS } from '../../domain/failure-words.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
-import type { FailureClass, Phase } from '../../domain/result.ts';
+import type { Phase } from '../../domain/result.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
 import type { DayKind } from '../service-days.ts';
 import type { RangeName } from '../service-ranges.ts';
@@ -159,17 +161,7 @@ export const englishServicePage = {
   total: 'In all',
   phasesLabel: (total: string) => `Phases of the last check, ${total} in all`,
   failedHere: (why: string) => `failed: ${why}`,
-  failure: {
-    dns: 'its name could not be resolved',
-    refused: 'it refused the connection',
-    unreachable: 'no connection could be made or kept',
-    tls: 'no secure connection could be made',
-    timeout: 'it did not answer in time',
-    protocol: 'its answer was not valid HTTP',
-    status: 'it answered with an error',
-    body: 'its health report was not acceptable',
-    forbidden_address: 'its name leads to an address that may not be checked',
-  } as Readonly<Record<FailureClass, string>>,
+  failure: FAILURE_CLASS_WORDS,
 
   incidents: 'Incidents',
   noIncidents: 'None is known.',

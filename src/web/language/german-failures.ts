@@ -1,16 +1,16 @@
 /** Why a check failed, in German: the sentences of `src/outbound/fault.ts`, `src/probe/` and what is of others in them. */
 import type { Failure, FailureClass } from '../../domain/result.ts';
 
-/** What stands for a failure whose own sentence is not known here. */
-const CLASSES: Readonly<Record<FailureClass, string>> = {
+/** What each class of failure means; it also stands for a failure whose own sentence is not known here. */
+export const GERMAN_FAILURE_CLASSES: Readonly<Record<FailureClass, string>> = {
   dns: 'der Name ließ sich nicht auflösen',
   refused: 'die Verbindung wurde abgewiesen',
-  unreachable: 'die Adresse ist nicht erreichbar',
-  tls: 'keine sichere Verbindung möglich',
+  unreachable: 'keine Verbindung kam zustande oder hielt',
+  tls: 'keine sichere Verbindung kam zustande',
   timeout: 'keine Antwort innerhalb der Frist',
   protocol: 'die Antwort war kein gültiges HTTP',
   status: 'die Antwort war ein Fehler',
-  body: 'der eigene Bericht meldet eine Störung',
+  body: 'der Zustandsbericht war nicht annehmbar',
   forbidden_address: 'der Name führt zu einer Adresse, die nicht geprüft werden darf',
 };
 
@@ -65,5 +65,5 @@ export function germanFailure({ class: kind, detail }: Pick<Failure, 'class' | '
   const known = SENTENCES[detail];
   if (known !== undefined) return known;
   for (const [pattern, german] of PATTERNS) if (pattern.test(detail)) return detail.replace(pattern, german);
-  return detail === '' ? CLASSES[kind] : `${CLASSES[kind]} (${detail})`;
+  return detail === '' ? GERMAN_FAILURE_CLASSES[kind] : `${GERMAN_FAILURE_CLASSES[kind]} (${detail})`;
 }

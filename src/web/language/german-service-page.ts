@@ -1,5 +1,6 @@
 /** What the page of a service and the pages of its incidents show beside the verdict, in German. */
 import type { Words } from './english.ts';
+import { GERMAN_FAILURE_CLASSES } from './german-failures.ts';
 import { age, say } from './phrase.ts';
 
 /** The words of these pages. */
@@ -155,17 +156,7 @@ export const germanServicePage: Words['page'] = {
   total: 'Zusammen',
   phasesLabel: (total) => `Schritte der letzten Prüfung, zusammen ${total}`,
   failedHere: (why) => `fehlgeschlagen: ${why}`,
-  failure: {
-    dns: 'der Name ließ sich nicht auflösen',
-    refused: 'die Verbindung wurde abgewiesen',
-    unreachable: 'keine Verbindung kam zustande oder hielt',
-    tls: 'keine sichere Verbindung kam zustande',
-    timeout: 'keine Antwort innerhalb der Frist',
-    protocol: 'die Antwort war kein gültiges HTTP',
-    status: 'die Antwort war ein Fehler',
-    body: 'der Zustandsbericht war nicht annehmbar',
-    forbidden_address: 'der Name führt zu einer Adresse, die nicht geprüft werden darf',
-  },
+  failure: GERMAN_FAILURE_CLASSES,
 
   incidents: 'Vorfälle',
   noIncidents: 'Keiner ist bekannt.',
