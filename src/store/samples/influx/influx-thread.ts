@@ -52,7 +52,7 @@ export function createInfluxMethods({
       return writer.state();
     },
     write(observed) {
-      writer.append(observed);
+      writer.append(observed, true);
       return writer.state();
     },
     state: writer.state,

@@ -21,7 +21,11 @@ export interface InfluxWriterState {
 
 /** The writer. */
 export interface InfluxWriter {
-  append(lines: readonly string[]): void;
+  /**
+   * Takes lines. `rewrites`: a later one may be the same point as an earlier one and is to win, so they are never sent
+   * beside each other.
+   */
+  append(lines: readonly string[], rewrites?: boolean): void;
   /** Resolves when little waits in memory: whoever is faster than the server waits for it. */
   room(): Promise<void>;
   /** Resolves when everything appended before is at the server or in the spool. */
@@ -33,8 +37,10 @@ export interface InfluxWriter {
 
 /** Lines of a request. */
 const MOST_LINES = 5_000;
+/** Full requests at a time: the server stores one while the next one comes in. */
+const MOST_UNDERWAY = 2;
 /** Lines in memory that make those wait who bring more. */
-const MOST_GATHERED = 4 * MOST_LINES;
+const MOST_IN_MEMORY = 4 * MOST_LINES;
 /** Lines in memory where the disk takes none; of more, the oldest are given up. */
 const MOST_STUCK = 50_000;
 /** Lines gathered for this long go together. */
@@ -47,7 +53,10 @@ const SPOOL_PAUSE_MS = 20;
 /** Makes a writer, and begins with what an earlier run left in the spool. */
 export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool, clock: Clock): InfluxWriter {
   let gathered: string[] = [];
-  let sending: Promise<void> | null = null;
+  /** So many of those gathered first may be rewrites. */
+  let rewriting = 0;
+  /** Requests on their way, oldest first; each is done when it and all before it have been dealt with. */
+  const underway: { readonly done: Promise<void>; readonly lines: number }[] = [];
   let cancelGather: Cancel | null = null;
   let cancelPump: Cancel | null = null;
   let problem: string | null = null;
@@ -59,34 +68,83 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   let stuck = false;
   const roomSeekers: (() => void)[] = [];
 
-  /** Sends or spools what is gathered; one request at a time. */
+  /** Lines in memory, those on their way included. */
+  const inMemory = (): number => underway.reduce((sum, { lines }) => sum + lines, gathered.length);
+
+  /** Nobody is to wait for a disk, though. */
+  const makeRoom = (): void => {
+    if (inMemory() < MOST_IN_MEMORY || stuck) for (const resolve of roomSeekers.splice(0)) resolve();
+  };
+
+  /** Sends or spools what is gathered. */
   const ship = async (): Promise<void> => {
-    while (sending !== null) await sending;
     cancelGather?.();
     cancelGather = null;
     while (gathered.length > 0 && !stuck) {
-      const lines = gathered.slice(0, MOST_LINES);
-      gathered = gathered.slice(MOST_LINES);
-      if (gathered.length < MOST_GATHERED) for (const resolve of roomSeekers.splice(0)) resolve();
-      sending = spool.samples > 0 ? keep(lines) : send(lines);
-      try {
-        await sending;
-      } finally {
-        sending = null;
+      if (underway.length > 0 && !mayGoBeside()) {
+        await underway[0]?.done;
+        continue;
       }
+      const lines = take();
+      if (spool.samples > 0) keep(lines);
+      else begin(lines, lines.length, (outcome) => settle(outcome, lines));
     }
-    // Nobody is to wait for a disk.
-    if (stuck) for (const resolve of roomSeekers.splice(0)) resolve();
+    makeRoom();
     boundGathered();
   };
 
+  /** Only a full request goes beside another, and none with a point that another may bring too. */
+  const mayGoBeside = (): boolean =>
+    underway.length < MOST_UNDERWAY &&
+    gathered.length >= MOST_LINES &&
+    rewriting === 0 &&
+    spool.samples === 0;
+
+  const take = (): string[] => {
+    const lines = gathered.slice(0, MOST_LINES);
+    gathered = gathered.slice(MOST_LINES);
+    rewriting = Math.min(gathered.length, Math.max(0, rewriting - lines.length));
+    return lines;
+  };
+
+  /** Sets a request on its way; `count` of its lines are in memory alone. Its outcome is dealt with in its turn. */
+  const begin = (
+    lines: readonly string[],
+    count: number,
+    deal: (outcome: SendOutcome) => void,
+  ): Promise<void> => {
+    const sent = link.send(lines);
+    const before = underway.at(-1)?.done;
+    const run = async (): Promise<void> => {
+      const outcome = await sent;
+      await before;
+      underway.shift();
+      deal(outcome);
+      makeRoom();
+    };
+    const done = run();
+    underway.push({ done, lines: count });
+    return done;
+  };
+
+  const settle = (outcome: SendOutcome, lines: readonly string[]): void => {
+    if (outcome.kind === 'away') {
+      problem = outcome.problem;
+      keep(lines);
+      pumpAfter(waitMs);
+    } else {
+      note(outcome, lines.length);
+    }
+  };
+
   /** Puts lines on disk; where that is not possible they stay in memory, before all others. */
-  const keep = async (lines: readonly string[]): Promise<void> => {
+  const keep = (lines: readonly string[]): void => {
     try {
       spool.put(lines);
     } catch (error) {
       problem = `samples cannot be kept on disk: ${(error as Error).message}`;
       gathered = [...lines, ...gathered];
+      rewriting += lines.length;
       stuck = true;
       if (cancelPump === null) pumpAfter(waitMs);
     }
@@ -97,17 +155,6 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
     if (!stuck || excess <= 0) return;
     refused += excess;
     gathered = gathered.slice(excess);
-  };
-
-  const send = async (lines: readonly string[]): Promise<void> => {
-    const outcome = await link.send(lines);
-    if (outcome.kind === 'away') {
-      problem = outcome.problem;
-      await keep(lines);
-      pumpAfter(waitMs);
-    } else {
-      note(outcome, lines.length);
-    }
   };
 
   const note = (outcome: Exclude<SendOutcome, { kind: 'away' }>, count: number): void => {
@@ -133,7 +180,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   /** One batch of the spool, and the next one after a pause; what no disk took comes after them. */
   const pump = async (): Promise<void> => {
     cancelPump = null;
-    while (sending !== null) await sending;
+    while (underway.length > 0) await underway[0]?.done;
     if (closed) return;
     const batch = spool.first();
     if (batch === null) {
@@ -141,8 +188,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       await ship();
       return;
     }
-    sending = (async () => {
-      const outcome = await link.send(batch.lines);
+    await begin(batch.lines, 0, (outcome) => {
       if (outcome.kind === 'away') {
         problem = outcome.problem;
         waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
@@ -152,12 +198,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
         spool.removeFirst();
       }
       pumpAfter(outcome.kind === 'away' ? waitMs : SPOOL_PAUSE_MS);
-    })();
-    try {
-      await sending;
-    } finally {
-      sending = null;
-    }
+    });
     // There may be room on the disk again.
     if (!stuck) return;
     stuck = false;
@@ -165,32 +206,38 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   };
 
   const state = (): InfluxWriterState => ({
-    pending: gathered.length + spool.samples,
+    pending: inMemory() + spool.samples,
     spoolBytes: spool.bytes,
     problem,
     lost: refused + spool.dropped,
     refusal,
   });
 
+  const flush = async (): Promise<void> => {
+    await ship();
+    await Promise.all(underway.map(({ done }) => done));
+  };
+
   pumpAfter(0);
   return {
-    append(lines) {
+    append(lines, rewrites = false) {
       for (const line of lines) gathered.push(line);
+      if (rewrites) rewriting = gathered.length;
       if (gathered.length >= MOST_LINES) void ship();
       else cancelGather ??= clock.after(GATHER_MS, () => void ship());
     },
     room: () =>
-      gathered.length < MOST_GATHERED || stuck
+      inMemory() < MOST_IN_MEMORY || stuck
         ? Promise.resolve()
         : new Promise<void>((resolve) => roomSeekers.push(resolve)),
-    flush: ship,
+    flush,
     state,
     async close() {
-      await ship();
+      await flush();
       closed = true;
       cancelPump?.();
       cancelGather?.();
-      while (sending !== null) await sending;
+      while (underway.length > 0) await underway[0]?.done;
       // What neither the server nor the disk took ends here.
       refused += gathered.length;
       gathered = [];

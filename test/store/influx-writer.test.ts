@@ -1,0 +1,188 @@
+/** What goes beside what, and behind what, on the way to InfluxDB. */
+import t, { type Test } from 'tap';
+import { createFakeClock } from '../../src/clock.ts';
+import type { SendOutcome } from '../../src/store/samples/influx/influx-link.ts';
+import { createInfluxWriter } from '../../src/store/samples/influx/influx-writer.ts';
+import { openSpool } from '../../src/store/samples/influx/spool.ts';
+
+const FULL = 5_000;
+const STORED: SendOutcome = { kind: 'stored' };
+const AWAY: SendOutcome = { kind: 'away', problem: 'it is away' };
+
+/** Lines that say where they come from. */
+const lines = (name: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${name} ${index}`);
+
+/** A writer whose requests are answered by the test, the oldest first unless it says otherwise. */
+async function makeWriter(t: Test) {
+  const clock = createFakeClock();
+  const spool = openSpool(t.testdir(), 1e9);
+  const requests: {
+    readonly name: string;
+    readonly count: number;
+    answer: (outcome: SendOutcome) => void;
+  }[] = [];
+  const arrived: string[] = [];
+  const send = (sent: readonly string[]) =>
+    new Promise<SendOutcome>((resolve) => {
+      const request = {
+        name: sent[0]?.split(' ')[0] ?? '',
+        count: sent.length,
+        answer(outcome: SendOutcome) {
+          requests.splice(requests.indexOf(request), 1);
+          if (outcome.kind === 'stored') arrived.push(...sent);
+          resolve(outcome);
+        },
+      };
+      requests.push(request);
+    });
+  const writer = createInfluxWriter({ send }, spool, clock);
+  // It looks first for what an earlier run left in the spool.
+  await clock.advance(0);
+  return {
+    writer,
+    arrived,
+    spool,
+    /** Names of the requests under way. */
+    underway: () => requests.map(({ name }) => name),
+    /** Lets time pass; timers and promises run. */
+    pass: (ms: number) => clock.advance(ms),
+    async answer(outcome: SendOutcome, name = requests[0]?.name) {
+      const request = requests.find((one) => one.name === name);
+      if (request === undefined) throw new Error(`no request ${name} is under way`);
+      request.answer(outcome);
+      await clock.advance(0);
+    },
+  };
+}
+
+t.test('two full requests are on their way at a time, and no third', async (t) => {
+  const { writer, underway, answer, arrived } = await makeWriter(t);
+  for (const name of ['a', 'b', 'c']) writer.append(lines(name, FULL));
+  t.same(underway(), ['a', 'b']);
+  t.equal(writer.state().pending, 3 * FULL, 'what is on its way counts until it has arrived');
+  await answer(STORED);
+  t.same(underway(), ['b', 'c']);
+  await answer(STORED);
+  await answer(STORED);
+  t.equal(arrived.length, 3 * FULL);
+  t.equal(writer.state().pending, 0);
+});
+
+t.test('what does not fill a request waits for those before it', async (t) => {
+  const { writer, underway, answer, pass } = await makeWriter(t);
+  writer.append(lines('a', FULL));
+  writer.append(lines('b', 10));
+  await pass(1_000);
+  t.same(underway(), ['a']);
+  writer.append(lines('c', 10));
+  await answer(STORED);
+  t.same(underway(), ['b']);
+  t.equal(writer.state().pending, 20);
+  await answer(STORED);
+  t.equal(writer.state().pending, 0, 'both went together');
+});
+
+t.test('points that may be written twice are never sent beside each other', async (t) => {
+  const { writer, underway, answer } = await makeWriter(t);
+  writer.append(lines('first', FULL), true);
+  writer.append(lines('second', FULL), true);
+  writer.append(lines('sample', FULL));
+  t.same(underway(), ['first']);
+  await answer(STORED);
+  t.same(underway(), ['second', 'sample'], 'samples are points of their own');
+  await answer(STORED);
+  await answer(STORED);
+  // In one request with samples they make it one that waits.
+  writer.append(lines('a', FULL));
+  writer.append(lines('b', FULL - 1));
+  writer.append(lines('again', 1), true);
+  t.same(underway(), ['a']);
+  await answer(STORED);
+  t.same(underway(), ['b']);
+  await answer(STORED);
+});
+
+t.test('what two requests did not bring waits on disk in its order, whichever failed first', async (t) => {
+  const { writer, underway, answer, arrived, spool, pass } = await makeWriter(t);
+  for (const name of ['a', 'b', 'c']) writer.append(lines(name, FULL));
+  await answer(AWAY, 'b');
+  t.equal(spool.samples, 0, 'b waits for what becomes of a');
+  await answer(AWAY, 'a');
+  t.equal(spool.samples, 3 * FULL, 'and c goes behind both');
+  t.same(underway(), []);
+  t.match(writer.state(), { pending: 3 * FULL, problem: 'it is away', lost: 0 });
+  await pass(1_000);
+  for (const name of ['a', 'b', 'c']) {
+    t.same(underway(), [name], 'one at a time');
+    await answer(STORED);
+    await pass(20);
+  }
+  t.same([arrived[0], arrived[FULL], arrived[2 * FULL]], ['a 0', 'b 0', 'c 0']);
+  t.match(writer.state(), { pending: 0, problem: null, lost: 0 });
+});
+
+t.test('one of two fails: it is sent again, and the other is not', async (t) => {
+  const { writer, underway, answer, arrived, pass } = await makeWriter(t);
+  for (const name of ['a', 'b']) writer.append(lines(name, FULL));
+  await answer(AWAY, 'a');
+  await answer(STORED, 'b');
+  t.equal(writer.state().pending, FULL);
+  await pass(1_000);
+  t.same(underway(), ['a']);
+  await answer(STORED);
+  t.same([arrived[0], arrived[FULL]], ['b 0', 'a 0']);
+  t.equal(writer.state().pending, 0);
+});
+
+t.test('a flush ends when all that was appended before has arrived or is on disk', async (t) => {
+  const { writer, answer, pass } = await makeWriter(t);
+  for (const name of ['a', 'b']) writer.append(lines(name, FULL));
+  let flushed = false;
+  const flush = writer.flush().then(() => {
+    flushed = true;
+  });
+  await answer(STORED, 'b');
+  await pass(0);
+  t.equal(flushed, false);
+  await answer(AWAY, 'a');
+  await flush;
+  t.equal(writer.state().pending, FULL);
+});
+
+t.test('whoever brings more waits while 20,000 lines are in memory', async (t) => {
+  const { writer, answer, pass } = await makeWriter(t);
+  writer.append(lines('a', 2 * FULL));
+  writer.append(lines('b', 2 * FULL));
+  let isThereRoom = false;
+  const room = writer.room().then(() => {
+    isThereRoom = true;
+  });
+  await pass(0);
+  t.equal(isThereRoom, false, 'those on their way are in memory too');
+  await answer(STORED);
+  await room;
+  t.equal(isThereRoom, true);
+});
+
+t.test('the disk takes neither of two: both stay in memory and are sent when it is back', async (t) => {
+  const { writer, underway, answer, arrived, spool, pass } = await makeWriter(t);
+  const put = spool.put;
+  Object.assign(spool, {
+    put() {
+      throw new Error('no space left');
+    },
+  });
+  for (const name of ['a', 'b']) writer.append(lines(name, FULL));
+  await answer(AWAY);
+  await answer(AWAY);
+  t.match(writer.state(), { pending: 2 * FULL, problem: /no space left/, lost: 0 });
+  await writer.room();
+  await pass(999);
+  t.same(underway(), [], 'the server is not asked before its time');
+  Object.assign(spool, { put });
+  await pass(1);
+  while (underway().length > 0) await answer(STORED);
+  t.same([...arrived].sort(), [...lines('a', FULL), ...lines('b', FULL)].sort());
+  t.match(writer.state(), { pending: 0, problem: null, lost: 0 });
+});
