@@ -1,5 +1,5 @@
 /** Samples as lines of InfluxDB's protocol; docs/influxdb.md describes tags and fields. */
-import { codeOf, isSuspect, latencyOf, STRIDE, verdictOf } from '../wire.ts';
+import { CODE_SHIFT, codeOf, isSuspect, latencyOf, STRIDE, verdictOf } from '../wire.ts';
 import { detailFields } from './detail-wire.ts';
 import { MEASUREMENT, type ServiceLabels } from './influx-settings.ts';
 import { serviceTags } from './line-text.ts';
@@ -32,14 +32,26 @@ export function createLineWriter(): LineWriter {
   };
 }
 
+/** Verdict, suspicion and status code as fields; there are few of them, and every check has one. */
+const outcomes = new Map<number, string>();
+
 // A field that is missing from a later point with the same time would keep its earlier value: `timed` says whether
 // `latency_ms` counts.
 function fieldsOf(rest: number): string {
-  const verdict = verdictOf(rest);
+  const key = Math.floor(rest / CODE_SHIFT);
+  let outcome = outcomes.get(key);
+  if (outcome === undefined) {
+    outcome = outcomeFields(rest);
+    outcomes.set(key, outcome);
+  }
   const latency = latencyOf(rest);
+  return latency === -1 ? `${outcome},timed=0i` : `${outcome},latency_ms=${latency}i,timed=1i`;
+}
+
+function outcomeFields(rest: number): string {
+  const verdict = verdictOf(rest);
   const flags = `up=${flag(verdict === 0)},slow=${flag(verdict === 1)},down=${flag(verdict === 2)}`;
-  const time = latency === -1 ? 'timed=0i' : `latency_ms=${latency}i,timed=1i`;
-  return `${flags},suspect=${flag(isSuspect(rest))},status_code=${codeOf(rest)}i,${time}`;
+  return `${flags},suspect=${flag(isSuspect(rest))},status_code=${codeOf(rest)}i`;
 }
 
 function flag(is: boolean): string {
