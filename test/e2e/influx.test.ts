@@ -13,6 +13,10 @@ interface Status {
   readonly status: string;
 }
 
+interface Code {
+  readonly code?: string;
+}
+
 /** A site and its Statuspage; a test sets what they say. */
 async function startSite(t: Test) {
   const state = { code: 200, incidents: [] as object[] };
@@ -95,6 +99,8 @@ t.test('it writes all that it observes, once, whatever ends meanwhile', NEEDS_IN
   state.code = 503;
   await isStatus('down');
   await program.until<{ degraded: string[] }>('/readyz', ({ degraded }) => degraded.includes('influx'));
+  // Who asks for a history sees what was measured before: it is on disk by then, not in a batch that is being gathered.
+  await program.until('/api/v1/services/shop/history', ({ code }: Code) => code === 'history_unavailable');
   await program.killHard();
   program = await installation.start();
   server = await startInflux(t, { folder, port });
