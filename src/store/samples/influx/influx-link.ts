@@ -1,5 +1,5 @@
 /** One server: writing through its client, reading by InfluxQL, which every InfluxDB from 1.6 on answers. */
-import { HttpError, InfluxDB, type WriteApi } from '@influxdata/influxdb-client';
+import { HttpError, InfluxDB } from '@influxdata/influxdb-client';
 import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
 
 /** What came of sending lines. */
@@ -42,29 +42,24 @@ const REFUSALS = [400, 413, 422];
 
 /** Opens a link; nothing is asked of the server yet. A request that gets no answer for `timeoutMs` has failed. */
 export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS): InfluxLink {
-  const { url, bucket, org, api } = settings;
+  const { url, bucket } = settings;
   const headers = authorizationOf(settings);
   const client = new InfluxDB({ url, timeout: timeoutMs, headers });
-  // On one machine, packing costs more than what it saves.
-  const gzipThreshold = isLoopback(url) ? Number.MAX_SAFE_INTEGER : GZIP_BYTES;
+  const path = writePath(settings);
+  const options = {
+    method: 'POST',
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+    // On one machine, packing costs more than what it saves.
+    gzipThreshold: isLoopback(url) ? Number.MAX_SAFE_INTEGER : GZIP_BYTES,
+  };
   return {
     async send(lines) {
-      // Its own buffer and retries are off: what could not be sent waits in the spool, in order.
-      const writeApi = client.getWriteApi(org ?? '', bucket, 'ms', {
-        batchSize: 2,
-        maxBatchBytes: Number.MAX_SAFE_INTEGER,
-        flushInterval: 0,
-        maxRetries: 0,
-        maxBufferLines: 0,
-        gzipThreshold,
-        // Handed on as it is; without this the client writes it to the console.
-        writeFailed: (error) => Promise.reject(error),
-      });
-      if (api === 'v1') useOldPath(writeApi, bucket);
       try {
-        return await sendThrough(writeApi, lines);
-      } finally {
-        await writeApi.close().catch(() => {});
+        // Below the client's own buffer and retries: what could not be sent waits in the spool, in order.
+        await client.transport.request(path, lines.join('\n'), options);
+        return { kind: 'stored' };
+      } catch (error) {
+        return outcomeOf(error, lines.length);
       }
     },
     async query(statements) {
@@ -95,30 +90,23 @@ function isLoopback(url: string): boolean {
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 }
 
-/** The client knows the path of version 2; its `path` is open to be set. */
-function useOldPath(writeApi: WriteApi, database: string): void {
-  const query = new URLSearchParams({ db: database, precision: 'ms' });
-  (writeApi as WriteApi & { path: string }).path = `/write?${query}`;
+function writePath({ api, bucket, org }: InfluxSettings): string {
+  return api === 'v1'
+    ? `/write?${new URLSearchParams({ db: bucket, precision: 'ms' })}`
+    : `/api/v2/write?${new URLSearchParams({ org: org ?? '', bucket, precision: 'ms' })}`;
 }
 
-async function sendThrough(writeApi: WriteApi, lines: readonly string[]): Promise<SendOutcome> {
-  try {
-    // As one record: the client need not look at each line.
-    writeApi.writeRecord(lines.join('\n'));
-    await writeApi.flush();
-    return { kind: 'stored' };
-  } catch (error) {
-    const status = error instanceof HttpError ? error.statusCode : 0;
-    const problem =
-      status === 0
-        ? `InfluxDB does not answer: ${reasonOf(error)}`
-        : `InfluxDB answered with HTTP ${status}: ${(error as Error).message.slice(0, 200)}`;
-    // These speak of the lines; anything else may pass, or can be mended by the operator.
-    if (!REFUSALS.includes(status)) return { kind: 'away', problem };
-    // Of points that are older than its retention, the server drops those alone and says how many.
-    const told = Number(/dropped=(\d+)/.exec(problem)?.[1] ?? 0);
-    return { kind: 'refused', problem, dropped: told > 0 ? Math.min(told, lines.length) : lines.length };
-  }
+function outcomeOf(error: unknown, count: number): SendOutcome {
+  const status = error instanceof HttpError ? error.statusCode : 0;
+  const problem =
+    status === 0
+      ? `InfluxDB does not answer: ${reasonOf(error)}`
+      : `InfluxDB answered with HTTP ${status}: ${(error as Error).message.slice(0, 200)}`;
+  // These speak of the lines; anything else may pass, or can be mended by the operator.
+  if (!REFUSALS.includes(status)) return { kind: 'away', problem };
+  // Of points that are older than its retention, the server drops those alone and says how many.
+  const told = Number(/dropped=(\d+)/.exec(problem)?.[1] ?? 0);
+  return { kind: 'refused', problem, dropped: told > 0 ? Math.min(told, count) : count };
 }
 
 interface RawAnswer {
