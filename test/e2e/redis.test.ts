@@ -53,6 +53,9 @@ t.test(
     await isStatus('up');
     await isDegraded();
     await until(() => reader.get(1)?.status === 'up', 'another process sees the status');
+    // Statuses, events and the monitor's words go there each by itself.
+    await until(async () => (await positions()).length === 1, 'the first transition is there');
+    await until(async () => (await redis.client.exists('upbeat:{monitor}:words')) === 1, 'so are its words');
     t.same(
       (await redis.client.keys('upbeat:*')).map((key) => key.replace(/address:.*/, 'address:…')).sort(),
       [
