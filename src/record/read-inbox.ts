@@ -27,7 +27,8 @@ export interface InboxReader {
 
 /** Looked at so often even where nobody told of a commit: what could not be judged is tried again. */
 const LOOK_MS = 1_000;
-const TIDY_MS = 60_000;
+/** Often, so that there is little to forget each time. */
+const TIDY_MS = 2_000;
 /** Answers are kept for so long; whoever asked has gone by then. */
 const KEPT_MS = 600_000;
 

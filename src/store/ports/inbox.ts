@@ -51,7 +51,7 @@ export interface HeartbeatInbox {
   inboxAnswers(
     ids: readonly number[],
   ): Promise<readonly { readonly id: number; readonly answer: InboxAnswer }[]>;
-  /** Forgets answered entries that arrived before `before`, epoch milliseconds; returns how many. */
+  /** Of the oldest 20,000 entries, forgets the answered ones that arrived before `before`, epoch ms; returns how many. */
   forgetInbox(before: number): Promise<number>;
   /** Calls `listener` after commits of other processes, within 50 ms, until the returned function is called. */
   watchOtherProcesses(listener: () => void): () => void;

@@ -16,6 +16,8 @@ export interface InboxRows {
 }
 
 const MOST_OPEN = 200;
+/** Entries looked at for being old, at a time: nothing else is written meanwhile. */
+const MOST_LOOKED_AT = 20_000;
 
 /** Prepares the statements. */
 export function prepareInbox(database: DatabaseSync): InboxRows {
@@ -29,7 +31,10 @@ export function prepareInbox(database: DatabaseSync): InboxRows {
   const findOpen = database.prepare('SELECT 1 FROM heartbeat_inbox WHERE id = ? AND answer IS NULL');
   const putAnswer = database.prepare('UPDATE heartbeat_inbox SET answer = ? WHERE id = ? AND answer IS NULL');
   const readAnswer = database.prepare('SELECT answer FROM heartbeat_inbox WHERE id = ?');
-  const remove = database.prepare('DELETE FROM heartbeat_inbox WHERE answer IS NOT NULL AND arrived_at < ?');
+  const remove = database.prepare(
+    `DELETE FROM heartbeat_inbox WHERE answer IS NOT NULL AND arrived_at < ?
+     AND id IN (SELECT id FROM heartbeat_inbox ORDER BY id LIMIT ${MOST_LOOKED_AT})`,
+  );
   const version = database.prepare('PRAGMA data_version');
   return {
     put({ kind, accountId, arrivedAt, body }) {
