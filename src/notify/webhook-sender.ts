@@ -49,7 +49,8 @@ export const RETRY_AFTER_MS: readonly number[] = [
 const LOOK_MS = SECOND;
 const TIMEOUT_MS = 15 * SECOND;
 const MAX_ANSWER_BYTES = 64 * 1024;
-const AT_A_TIME = 16;
+/** The registry names few of one account at a time, so that no account's receivers can fill these places alone. */
+const AT_A_TIME = 64;
 /** A receiver that hangs holds up the end of the program no longer. */
 const LONGEST_END_MS = 5 * SECOND;
 /** Settled deliveries are shown for so long. */
@@ -60,21 +61,23 @@ const JITTER = 0.1;
 export function startWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { registry, outbound, policy, clock, random, log, isOurs } = options;
   const end = new AbortController();
-  let working: Promise<void> | null = null;
+  /** What is being delivered, by the numbers of the deliveries; the registry still counts it as due. */
+  const underWay = new Map<number, Promise<void>>();
+  let looking: Promise<void> | null = null;
   let again = false;
   let stopped = false;
   let tidiedAt = Number.NEGATIVE_INFINITY;
 
   const look = (): void => {
     if (stopped || !isOurs()) return;
-    if (working !== null) {
+    if (looking !== null) {
       again = true;
       return;
     }
-    working = work()
+    looking = begin()
       .catch((error) => log.error({ err: error }, 'webhooks could not be delivered'))
       .finally(() => {
-        working = null;
+        looking = null;
         if (again) {
           again = false;
           look();
@@ -82,23 +85,34 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       });
   };
 
-  const work = async (): Promise<void> => {
+  const begin = async (): Promise<void> => {
     if (clock.monotonic() - tidiedAt > HOUR) {
       tidiedAt = clock.monotonic();
       await registry.forgetDeliveries(clock.now() - KEPT_MS);
     }
-    const due = await registry.dueDeliveries(clock.now(), AT_A_TIME);
+    if (underWay.size >= AT_A_TIME) return;
+    const due = await registry.dueDeliveries(clock.now(), AT_A_TIME + underWay.size);
     if (stopped || !isOurs()) return;
-    // Each is waited for, whatever becomes of another: what is under way must not be found due again.
-    const ends = await Promise.allSettled(due.map(settle));
-    const failed = ends.find((one) => one.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
-    if (due.length === AT_A_TIME) again = true;
+    for (const delivery of due) {
+      if (underWay.size >= AT_A_TIME) return;
+      if (!underWay.has(delivery.id)) underWay.set(delivery.id, settle(delivery));
+    }
   };
 
+  /** Never rejects: what cannot be written down stays due, and is found again at the next look. */
   const settle = async (delivery: DueDelivery): Promise<void> => {
-    const outcome = await deliver(delivery);
-    if (outcome !== null) await registry.noteDelivery(outcome);
+    const { id } = delivery;
+    try {
+      const outcome = await deliver(delivery);
+      if (outcome !== null) await registry.noteDelivery(outcome);
+    } catch (error) {
+      log.error({ err: error }, 'what came of a delivery could not be written');
+      underWay.delete(id);
+      return;
+    }
+    underWay.delete(id);
+    // Its place is free, whoever else still waits for a slow receiver.
+    look();
   };
 
   /** Null: it was broken off. */
@@ -143,7 +157,8 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       stopped = true;
       cancel();
       const cancelEnd = clock.after(LONGEST_END_MS, () => end.abort());
-      await working;
+      await looking;
+      await Promise.all(underWay.values());
       cancelEnd();
     },
   };

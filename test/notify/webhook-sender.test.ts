@@ -27,7 +27,7 @@ async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8'])
     request.on('data', (chunk) => (body += chunk));
     request.on('end', () => {
       heard.push({ headers: request.headers, body });
-      if (state.hangs) return;
+      if (state.hangs || request.url === '/slow') return;
       response.writeHead(state.status, state.headers).end();
     });
   }).listen(0, '127.0.0.1');
@@ -86,6 +86,18 @@ async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8'])
         // Real time for the delivery; the clock stands still, so that no later attempt comes due meanwhile.
         await setTimeout(5);
       }
+    },
+    /** Gives another account a webhook on `path` and so much to be delivered there; what came of it, newest first. */
+    async sendToOther(path: string, count: number) {
+      const other = await registry.ensureAccount(`owner of ${path}`, NOW);
+      const address = new URL(path, url).href;
+      const hook = { accountId: other.id, url: address, secret, createdAt: NOW };
+      const { id } = await registry.addWebhook(hook);
+      for (let n = 0; n < count; n++) {
+        const message = { message: createMessageId(), type: 'test', body: '{}', now: clock.now() };
+        await registry.addDelivery(other.id, id, message);
+      }
+      return () => registry.deliveriesOf(other.id);
     },
     stop: () => sender.stop(),
     async restart() {
@@ -199,4 +211,20 @@ t.test('it waits 5 s for a receiver that hangs, and leaves the delivery to whoev
     [true, true],
     'under the same identifier',
   );
+});
+
+t.test('it lets nobody wait for the slow receivers of another account', async (t) => {
+  const world = await start(t);
+  const slow = await world.sendToOther('/slow', 40);
+  await world.clock.advance(1_000);
+  while (world.heard.length === 0) await setTimeout(5);
+  // The slow ones are under way by now, and the clock stands still: they do not end.
+  await world.send();
+  t.match(await world.pass(1_000, 1), { deliveredAt: Number });
+  await world.send();
+  t.match(await world.pass(1_000, 1), { deliveredAt: Number }, 'again and again');
+  t.ok((await slow()).every(({ attempts }) => attempts === 0));
+  const stopped = world.stop();
+  await world.clock.advance(5_000);
+  await stopped;
 });

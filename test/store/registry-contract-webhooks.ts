@@ -157,4 +157,50 @@ export async function webhookContract(t: Test, open: OpenForTest): Promise<void>
     t.same(await registry.dueDeliveries(NOON, 10), []);
     t.equal((await registry.webhooksOf(ada)).length, 9);
   });
+
+  t.test('it names few of one account at a time, however much waits there', async (t) => {
+    const registry = await open(t);
+    const hooks = [];
+    for (const name of ['ada', 'grace']) {
+      const { id: accountId } = await registry.ensureAccount(name, NOON);
+      const hook = await registry.addWebhook({
+        accountId,
+        url: `https://${name}.example`,
+        secret: SECRET,
+        createdAt: NOON,
+      });
+      hooks.push(hook);
+    }
+    const [ada, grace] = hooks;
+    const add = (hook = ada, now = NOON) =>
+      registry.addDelivery(hook?.accountId ?? 0, hook?.id ?? 0, {
+        message: `msg_${now}`,
+        type: 'test',
+        body: '{}',
+        now,
+      });
+    for (let n = 0; n < 30; n++) await add(ada, NOON + n);
+    await add(grace, NOON + 100);
+    const due = await registry.dueDeliveries(NOON + 1_000, 100);
+    t.same(
+      due.map(({ url, createdAt }) => `${url} ${createdAt - NOON}`),
+      [...[0, 1, 2, 3, 4, 5, 6, 7].map((n) => `https://ada.example ${n}`), 'https://grace.example 100'],
+    );
+    t.equal((await registry.dueDeliveries(NOON + 1_000, 3)).length, 3);
+  });
+
+  t.test('it keeps the newest 10,000 deliveries of a webhook, and forgets what came before', async (t) => {
+    const registry = await open(t);
+    const { id: accountId } = await registry.ensureAccount('ada', NOON);
+    const webhook = { accountId, url: 'https://h.example', secret: SECRET, createdAt: NOON };
+    const { id } = await registry.addWebhook(webhook);
+    await Promise.all(
+      Array.from({ length: 10_005 }, (_, n) =>
+        registry.addDelivery(accountId, id, { message: `msg_${n}`, type: 'test', body: '{}', now: NOON + n }),
+      ),
+    );
+    t.equal(await registry.forgetDeliveries(NOON), 5);
+    t.match((await registry.dueDeliveries(NOON + 20_000, 1))[0], { message: 'msg_5' });
+    t.equal(await registry.forgetDeliveries(NOON), 0);
+  });
 }

@@ -74,9 +74,12 @@ export interface WebhookBook {
   deliveriesOf(accountId: number): Promise<Delivery[]>;
   /** Makes a delivery due again; false: the account has none of that number. */
   replayDelivery(accountId: number, id: number, now: number): Promise<boolean>;
-  /** Those due by `now`, the longest waiting first. */
+  /** Those due by `now`, the longest waiting first, and at most 8 of an account. */
   dueDeliveries(now: number, limit: number): Promise<DueDelivery[]>;
   noteDelivery(outcome: DeliveryOutcome): Promise<void>;
-  /** Forgets deliveries that are settled and were made before `before`; returns how many. */
+  /**
+   * Forgets deliveries that are settled and were made before `before`, and of each webhook all but the newest 10,000,
+   * settled or not; returns how many.
+   */
   forgetDeliveries(before: number): Promise<number>;
 }

@@ -8,7 +8,7 @@ import { OWNERSHIP_TABLES } from './ownership-tables.ts';
 import { SIGN_IN_TABLES } from './sign-in-tables.ts';
 import { STATUS_PAGE_TABLES } from './status-page-tables.ts';
 import { VENDOR_TABLES } from './vendor-tables.ts';
-import { WEBHOOK_TABLES } from './webhook-tables.ts';
+import { WEBHOOK_QUEUES, WEBHOOK_TABLES } from './webhook-tables.ts';
 
 /** Steps by name, run in the order of their names, each at most once. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -21,6 +21,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007-owner-addresses': { up: run(ADDRESS_TABLES) },
   '0008-status-pages': { up: run(STATUS_PAGE_TABLES) },
   '0009-heartbeat-inbox': { up: run(INBOX_TABLES) },
+  '0010-webhook-queues': { up: run(WEBHOOK_QUEUES) },
 };
 
 function run(statements: readonly string[]): (db: Kysely<unknown>) => Promise<void> {

@@ -1,5 +1,5 @@
 /** Webhooks and their deliveries. */
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Delivery, DeliveryOutcome, DueDelivery, Webhook } from '../ports/webhooks.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
@@ -7,6 +7,10 @@ import type { DeliveriesTable, WebhooksTable } from './schema.ts';
 
 const MOST_WEBHOOKS = 10;
 const MOST_SHOWN = 50;
+/** Due deliveries of one account that are named at a time: its slow receivers must not hold up those of others. */
+const MOST_DUE_OF_ACCOUNT = 8;
+/** Deliveries kept of one webhook; of more, those made first are forgotten, delivered or not. */
+const MOST_KEPT = 10_000;
 
 /** Adds a webhook. Throws `account_limit`. */
 export function addWebhook(store: RegistryStore, webhook: Omit<Webhook, 'id'>): Webhook {
@@ -98,18 +102,38 @@ export function replayDelivery(
   return queries.run(replay) > 0;
 }
 
-/** Those due by `now`, the longest waiting first. */
+/** Those due by `now`, the longest waiting first, and at most 8 of an account. */
 export function dueDeliveries({ kysely, queries }: RegistryStore, now: number, limit: number): DueDelivery[] {
+  const any = kysely.selectFrom('deliveries').select('id').where('due_at', '<=', now).limit(1);
+  if (queries.first(any) === undefined) return [];
+  // A few of each webhook by its own index: what else waits there, however much it is, is not looked at.
+  const placed = kysely
+    .selectFrom('webhooks')
+    .innerJoin('deliveries', (join) =>
+      join.on('deliveries.id', 'in', (eb) =>
+        eb
+          .selectFrom('deliveries as waiting')
+          .select('waiting.id')
+          .whereRef('waiting.webhook_id', '=', 'webhooks.id')
+          .where('waiting.due_at', '<=', now)
+          .orderBy('waiting.due_at')
+          .orderBy('waiting.id')
+          .limit(MOST_DUE_OF_ACCOUNT),
+      ),
+    )
+    .selectAll('deliveries')
+    .select(['url', 'secret'])
+    .select(
+      sql<number>`row_number() OVER (PARTITION BY account_id ORDER BY due_at, deliveries.id)`.as('place'),
+    );
   return queries
     .all(
       kysely
-        .selectFrom('deliveries')
-        .innerJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
-        .selectAll('deliveries')
-        .select(['url', 'secret'])
-        .where('due_at', '<=', now)
+        .selectFrom(placed.as('placed'))
+        .selectAll()
+        .where('place', '<=', MOST_DUE_OF_ACCOUNT)
         .orderBy('due_at')
-        .orderBy('deliveries.id')
+        .orderBy('id')
         .limit(limit),
     )
     .map((row) => ({ ...toDelivery(row), url: row.url, secret: row.secret }));
@@ -132,11 +156,24 @@ export function noteDelivery({ kysely, queries }: RegistryStore, outcome: Delive
   );
 }
 
-/** Forgets deliveries that are settled and were made before `before`. */
+/** Forgets deliveries that are settled and were made before `before`, and of each webhook all but the newest 10,000. */
 export function forgetDeliveries({ kysely, queries }: RegistryStore, before: number): number {
-  return queries.run(
+  let forgotten = queries.run(
     kysely.deleteFrom('deliveries').where('due_at', 'is', null).where('created_at', '<', before),
   );
+  for (const { id } of queries.all(kysely.selectFrom('webhooks').select('id'))) {
+    const newestTooMany = kysely
+      .selectFrom('deliveries')
+      .select('id')
+      .where('webhook_id', '=', id)
+      .orderBy('id', 'desc')
+      .limit(1)
+      .offset(MOST_KEPT);
+    forgotten += queries.run(
+      kysely.deleteFrom('deliveries').where('webhook_id', '=', id).where('id', '<=', newestTooMany),
+    );
+  }
+  return forgotten;
 }
 
 function toWebhook(row: Selectable<WebhooksTable>): Webhook {

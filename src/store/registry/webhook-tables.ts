@@ -1,4 +1,4 @@
-/** Step 0006 of the registry's tables: webhooks of owners and what is to be delivered to them. */
+/** Steps 0006 and 0010 of the registry's tables: webhooks of owners and what is to be delivered to them. */
 
 const iso = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
 
@@ -56,6 +56,11 @@ export const WEBHOOK_TABLES = [
     `CASE NEW.status WHEN 'resolved' THEN 'incident.resolved' ELSE 'incident.updated' END`,
     incidentOf('NEW'),
   )}; END`,
+] as const;
+
+/** Statements of step 0010: what waits is found webhook by webhook, so that nobody's queue stands before another's. */
+export const WEBHOOK_QUEUES = [
+  `CREATE INDEX deliveries_webhook_due ON deliveries (webhook_id, due_at, id) WHERE due_at IS NOT NULL`,
 ] as const;
 
 function incidentOf(row: string): string {
