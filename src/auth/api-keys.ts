@@ -12,15 +12,17 @@ export interface KeyRequest {
   readonly expiresAt: number | null;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Keys that work and that the account may have; absent: the operator's word, and no bound. */
+  readonly mostOfAccount?: number;
 }
 
 /**
  * Makes a key and stores its SHA-256. `key` is the only copy of the secret: show it once and forget it. It works at
- * once, in every process that has the registry open.
+ * once, in every process that has the registry open. Throws `account_limit`.
  */
 export async function createApiKey(
   registry: Pick<Registry, 'ensureAccount' | 'createKey'>,
-  { account, name, expiresAt, now }: KeyRequest,
+  { account, name, expiresAt, now, mostOfAccount }: KeyRequest,
 ): Promise<{ key: string; record: ApiKey }> {
   const key = generateKeyText();
   const reading = readKey(key);
@@ -33,6 +35,7 @@ export async function createApiKey(
     sha256: reading.sha256,
     createdAt: now,
     expiresAt,
+    ...(mostOfAccount === undefined ? {} : { mostOfAccount }),
   });
   return { key, record };
 }

@@ -108,6 +108,36 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
     await t.rejects(registry.createKey(key), { code: 'not_found' });
   });
 
+  t.test('it bounds the keys of an account that work, and forgets old ones that do not', async (t) => {
+    const registry = await open(t);
+    const [{ id: accountId }, { id: other }] = [
+      await registry.ensureAccount('acme', NOON),
+      await registry.ensureAccount('other', NOON),
+    ];
+    let made = 0;
+    const add = (expiresAt: number | null = null, more: object = {}) => {
+      const name = `key-${made++}`;
+      const sha256 = digest(name);
+      const key = { accountId, name, prefix: 'upb_', sha256, createdAt: NOON, expiresAt };
+      return registry.createKey({ ...key, mostOfAccount: 3, ...more });
+    };
+    for (let n = 0; n < 60; n++) await registry.revokeKey((await add()).id, NOON);
+    await add(NOON);
+    const live = [await add(), await add(NOON + 1), await add()];
+    await t.rejects(add(), { code: 'account_limit' });
+    t.equal((await registry.listKeys(accountId)).length, 53);
+    t.same(
+      (await registry.listKeys(accountId)).slice(-3).map(({ id }) => id),
+      live.map(({ id }) => id),
+    );
+    await add(null, { accountId: other });
+    await add(null, { mostOfAccount: undefined });
+    await registry.revokeKey(live[0]?.id ?? 0, NOON);
+    await registry.revokeKey(live[1]?.id ?? 0, NOON);
+    await add();
+    t.equal((await registry.listKeys(other)).length, 1);
+  });
+
   t.test('it keeps facts by name', async (t) => {
     const dataDir = t.testdir();
     const registry = await open(t, dataDir);

@@ -253,7 +253,10 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
   findSession(sha256: Uint8Array, now: number): Promise<Session | null>;
   endSession(sha256: Uint8Array): Promise<void>;
 
-  /** Stores a key by the SHA-256 of its value. */
+  /**
+   * Stores a key by the SHA-256 of its value. Throws `account_limit` where the account has `mostOfAccount` keys that
+   * work at `createdAt`; with that bound, of its keys that are revoked or expired the newest 50 are kept.
+   */
   createKey(key: {
     accountId: number;
     name: string;
@@ -261,6 +264,7 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
     sha256: Uint8Array;
     createdAt: number;
     expiresAt: number | null;
+    mostOfAccount?: number;
   }): Promise<ApiKey>;
   /** The key with this SHA-256, revoked and expired ones included; null: none. Sees other processes' writes at once. */
   findKey(sha256: Uint8Array): Promise<ApiKey | null>;

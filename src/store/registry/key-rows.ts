@@ -21,12 +21,16 @@ export function ensureAccount({ kysely, queries }: RegistryStore, name: string, 
   return { id: row.id, name: row.name, createdAt: row.created_at };
 }
 
-/** Stores a key. Throws `not_found` where there is no such account. */
+/** Keys of an account that are revoked or expired and are kept, where its keys are bounded. */
+const MOST_OVER = 50;
+
+/** Stores a key. Throws `not_found` where there is no such account, and `account_limit`. */
 export function createKey(store: RegistryStore, key: NewKey): ApiKey {
   const { kysely, queries } = store;
   const account = kysely.selectFrom('accounts').select('id').where('id', '=', key.accountId);
   if (queries.first(account) === undefined)
     throw new RegistryError('not_found', `There is no account ${key.accountId}.`);
+  if (key.mostOfAccount !== undefined) boundKeys(store, key, key.mostOfAccount);
   const written = queries.first(
     kysely
       .insertInto('api_keys')
@@ -43,6 +47,34 @@ export function createKey(store: RegistryStore, key: NewKey): ApiKey {
   const row = queries.first(selectKeys(store).where('api_keys.id', '=', written?.id ?? 0));
   if (row === undefined) throw new Error(`key ${key.name} was not written`);
   return toKey(row);
+}
+
+/** Makes room for a key of the account, or throws `account_limit`. */
+function boundKeys({ kysely, queries }: RegistryStore, { accountId, createdAt }: NewKey, most: number): void {
+  const ids = queries
+    .all(
+      kysely
+        .selectFrom('api_keys')
+        .select(['id', 'revoked_at', 'expires_at'])
+        .where('account_id', '=', accountId)
+        .orderBy('id', 'desc'),
+    )
+    .map(({ id, revoked_at, expires_at }) => ({
+      id,
+      isOver: revoked_at !== null || (expires_at !== null && expires_at <= createdAt),
+    }));
+  const over = ids.filter(({ isOver }) => isOver).map(({ id }) => id);
+  if (ids.length - over.length >= most)
+    throw new RegistryError('account_limit', `An account has at most ${most} keys: revoke one first.`);
+  const [newestTooMany] = over.slice(MOST_OVER);
+  if (newestTooMany === undefined) return;
+  queries.run(
+    kysely
+      .deleteFrom('api_keys')
+      .where('account_id', '=', accountId)
+      .where('id', '<=', newestTooMany)
+      .where((eb) => eb.or([eb('revoked_at', 'is not', null), eb('expires_at', '<=', createdAt)])),
+  );
 }
 
 /**

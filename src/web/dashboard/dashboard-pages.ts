@@ -28,6 +28,8 @@ const LIFETIMES: Readonly<Record<string, number | null>> = {
   never: null,
 };
 const LONGEST_NAME = 100;
+/** Every key has a limit of its own, so that without a bound an account would have none (contract 8). */
+const MOST_KEYS = 100;
 
 /** The routes. */
 export function dashboardPages(render: RenderPage, sources: DashboardSources): Route[] {
@@ -114,9 +116,12 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       const lifetime = LIFETIMES[fields.get('expires') ?? '90d'];
       if (lifetime === undefined) return words.noSuchLifetime;
       const expiresAt = lifetime === null ? null : now() + lifetime;
-      const request = { account: session.accountName, name, expiresAt, now: now() };
-      const { key } = await createApiKey(registry, request);
-      return show('./dashboard-key', { title: words.newKey, name, key }, session);
+      const request = { account: session.accountName, name, expiresAt, now: now(), mostOfAccount: MOST_KEYS };
+      let key = '';
+      const problem = await refusable(async () => {
+        ({ key } = await createApiKey(registry, request));
+      });
+      return problem ?? show('./dashboard-key', { title: words.newKey, name, key }, session);
     }),
     form('/dashboard/keys/revoke', async ({ accountId, language }, fields) => {
       const id = Number(fields.get('id'));
