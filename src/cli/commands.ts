@@ -1,6 +1,7 @@
 /** All commands with their options, and how they end: errors go to standard error with status 1, wrong usage with 2. */
-import { Command, type CommanderError, Option } from 'commander';
+import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
+import { parseDuration } from '../domain/durations.ts';
 import { VERSION } from '../version.ts';
 import type { DoctorOptions } from './doctor.ts';
 import type { AddPageOptions } from './pages.ts';
@@ -15,6 +16,8 @@ export interface CommonOptions {
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
+/** A thousand years: an end beyond what a date can hold could neither be printed nor listed. */
+const LONGEST_LIFETIME_MS = 1_000 * 31_536_000_000;
 
 /** Makes the command with all below it. */
 export function buildCommands(): Command {
@@ -35,9 +38,9 @@ export function buildCommands(): Command {
   addJson(keys, 'create', 'make a key and print it, once')
     .requiredOption('--account <name>', 'account that owns the key; it is made where there is none')
     .requiredOption('--name <name>', 'what the key is for')
-    .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire')
+    .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire', readLifetime)
     .action(
-      act(async (options: CommonOptions & { account: string; name: string; expires?: string }) =>
+      act(async (options: CommonOptions & { account: string; name: string; expires?: number }) =>
         (await import('./keys.ts')).createKey(options),
       ),
     );
@@ -170,6 +173,14 @@ function kindOption(): Option {
   return new Option('--kind <kind>', 'how it is monitored')
     .choices(['root', 'health', 'heartbeat'])
     .default('root');
+}
+
+/** A key's lifetime, milliseconds. What cannot be read is wrong usage, like every value that an option does not take. */
+function readLifetime(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null || ms <= 0 || ms > LONGEST_LIFETIME_MS)
+    throw new InvalidArgumentError('It takes a duration such as 12h, 90d or 1y, at most 1000y.');
+  return ms;
 }
 
 function add(parent: Command, name: string, description: string): Command {

@@ -1,7 +1,7 @@
 /** `upbeat keys`: API keys without a browser. */
 import { createApiKey } from '../auth/api-keys.ts';
 import { systemClock } from '../clock.ts';
-import { formatTime, parseDuration } from '../domain/durations.ts';
+import { formatTime } from '../domain/durations.ts';
 import type { CommonOptions } from './commands.ts';
 import { withRegistry } from './open-stores.ts';
 import { printRows } from './output.ts';
@@ -9,19 +9,18 @@ import { CommandError, readName } from './services.ts';
 
 const COLUMNS = ['id', 'account', 'name', 'prefix', 'created', 'last_used', 'expires', 'state'];
 
-/** Makes a key and prints it alone on standard output, or with what is known of it as JSON; it is shown this once. */
+/**
+ * Makes a key and prints it alone on standard output, or with what is known of it as JSON; it is shown this once.
+ * `expires`: its lifetime, milliseconds above 0 and at most 1000 years; absent: it does not expire.
+ */
 export async function createKey(
-  options: CommonOptions & { account: string; name: string; expires?: string },
+  options: CommonOptions & { account: string; name: string; expires?: number },
 ): Promise<void> {
   const { config, expires, json = false } = options;
   const account = readName('--account', options.account);
   const name = readName('--name', options.name);
   const now = systemClock.now();
-  const lifetimeMs = expires === undefined ? null : parseDuration(expires);
-  if (expires !== undefined && (lifetimeMs === null || lifetimeMs <= 0)) {
-    throw new CommandError(`--expires ${expires} is not a duration such as 12h, 90d or 1y`);
-  }
-  const expiresAt = lifetimeMs === null ? null : now + lifetimeMs;
+  const expiresAt = expires === undefined ? null : now + expires;
   const { key, record } = await withRegistry(config, (registry) =>
     createApiKey(registry, { account, name, expiresAt, now }),
   );
@@ -58,10 +57,11 @@ export async function listKeys({ config, json = false }: CommonOptions): Promise
   );
 }
 
-/** Revokes a key by its number. */
+/** Revokes a key by its number, in decimal digits as `keys list` shows it: no other notation may hit a key by chance. */
 export async function revokeKey(idText: string, { config }: CommonOptions): Promise<void> {
-  const id = Number(idText);
+  const id = /^\d+$/.test(idText) ? Number(idText) : null;
   const revoked =
+    id !== null &&
     Number.isSafeInteger(id) &&
     (await withRegistry(config, (registry) => registry.revokeKey(id, systemClock.now())));
   if (!revoked) throw new CommandError(`there is no key ${idText}; "upbeat keys list" shows their numbers`);

@@ -208,6 +208,7 @@ t.test(
     while ((await program.get('/api/v1/status/one', headers)).status !== 401)
       await new Promise((resolve) => setTimeout(resolve, 50));
     t.equal((await installation.run('keys', 'revoke', '999')).status, 1);
+    t.equal((await installation.run('keys', 'revoke', `0x${key?.id}`)).status, 1, 'ids are decimal digits');
     t.equal(await program.stop(), 0);
   },
 );
@@ -219,6 +220,17 @@ t.test('it prints every problem of a configuration and ends with status 2', side
   t.equal(status, 2);
   for (const path of ['checks.interval', 'checks.treads', 'htp']) t.match(stderr, path);
   t.equal((await installation.run('no-such-command')).status, 2, 'wrong usage ends with status 2 too');
+});
+
+t.test('it refuses a lifetime of a key that is none as wrong usage', sideBySide(), async (t) => {
+  const installation = await install([]);
+  t.teardown(() => installation.remove());
+  const create = ['keys', 'create', '--account', 'ada', '--name', 'laptop', '--expires'];
+  for (const lifetime of ['soon', '0d', '90', '1001y']) {
+    const { status, stdout, stderr } = await installation.run(...create, lifetime);
+    t.match({ status, stdout, stderr }, { status: 2, stdout: '', stderr: /90d/ }, lifetime);
+  }
+  t.equal((await installation.run('keys', 'list', '--json')).stdout.trim(), '[]', 'no key was made');
 });
 
 t.test('it lets an operator add, list, export and remove services', sideBySide(), async (t) => {
