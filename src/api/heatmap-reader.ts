@@ -20,7 +20,7 @@ interface Row {
   readonly cells: Uint8Array;
 }
 
-/** Reads at a time of all heat maps together: one of a year keeps the store busy for some 70 ms. */
+/** Reads at a time of all heat maps together: those of the pages are to find a turn between them. */
 const AT_ONCE = 2;
 /** The running step and the two before it are read again: samples can be late by minutes. */
 const STEPS_READ_AGAIN = 3;

@@ -92,7 +92,7 @@ export function openApiDocument(siteUrl: string, version: string, limits: ApiLim
           'getHistory',
           'Services',
           'The past of a service in equal buckets',
-          'Percentiles are by nearest rank; beyond the retention of single checks they come from summaries, within 1 %.',
+          'Percentiles are by nearest rank; in windows of more than 92 days, and beyond the retention of single checks, they come from summaries, within 1 %.',
           [SERVICE_SLUG],
           HISTORY_QUERY,
           HistorySchema,

@@ -12,6 +12,8 @@ export interface Bucketing {
   addSeries(series: Series): void;
   /** Takes a summary whose span begins at `startAt`; it belongs to the bucket in which it begins. */
   addSummary(startAt: number, summary: Summary): void;
+  /** Whether a span lies in the window, and in one bucket. */
+  holds(startAt: number, lengthMs: number): boolean;
   buckets(): Bucket[];
 }
 
@@ -29,12 +31,14 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
   const latencies: (number[] | undefined)[] = new Array(count);
   const summarised = new Set<number>();
 
+  const placeOf = (time: number): number => Math.floor((time - from) / stepMs);
+
   return {
     addSeries({ times, rests }) {
       for (let index = 0; index < times.length; index++) {
         const time = times[index] as number;
         if (time < from || time >= to) continue;
-        const place = Math.floor((time - from) / stepMs);
+        const place = placeOf(time);
         const bucket = exact[place] as Summary;
         const rest = rests[index] as number;
         if (isSuspect(rest)) {
@@ -53,10 +57,12 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
     },
     addSummary(startAt, summary) {
       if (startAt < from || startAt >= to) return;
-      const place = Math.floor((startAt - from) / stepMs);
+      const place = placeOf(startAt);
       addSummary(exact[place] as Summary, summary);
       summarised.add(place);
     },
+    holds: (startAt, lengthMs) =>
+      startAt >= from && startAt + lengthMs <= to && placeOf(startAt) === placeOf(startAt + lengthMs - 1),
     buckets: () =>
       exact.map((summary, place) => {
         const [up, slow, down] = summary.counts;

@@ -5,9 +5,9 @@
 import type { Bucket, Sample } from '../../domain/sample.ts';
 import type { SampleQuery } from '../ports/samples.ts';
 import { decodeBlock, encodeBlock, mergeSeries, type Series } from './block.ts';
-import { createBucketing } from './bucketing.ts';
-import type { SamplesDatabase } from './samples-database.ts';
-import { decodeDay, encodeDay, HOUR_MS } from './summary.ts';
+import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
+import { encodeDay, encodeHours, summariseDay, summariseHours } from './summary.ts';
+import { readWindow } from './window-reader.ts';
 import { STRIDE, unpackRest } from './wire.ts';
 
 /** Retention in milliseconds, and the clock of the thread. */
@@ -48,7 +48,6 @@ export interface SampleBook {
 }
 
 const DAY_MS = 86_400_000;
-const DAYS = 65_536;
 /** The journal is moved into blocks at this many samples; each is written about three times in all. */
 const JOURNAL_SAMPLES = 100_000;
 /** Services that are moved in one transaction, so that a query never waits long. */
@@ -135,17 +134,22 @@ export function createSampleBook({
     }
   };
 
+  const putSummaries = (key: number, series: Series) => {
+    const hours = summariseHours(series);
+    database.putSummaries(key, encodeHours(hours), encodeDay(summariseDay(hours)));
+  };
+
   /** Moves the buffers of some services into blocks; summaries of days that are over follow in the same transaction. */
   const seal = (services: readonly number[]) => {
     const today = Math.floor(now() / DAY_MS);
     database.transaction(() => {
       for (const serviceId of services) {
         for (const [day, series] of splitByDay(buffers.get(serviceId))) {
-          const key = serviceId * DAYS + day;
+          const key = serviceId * KEY_DAYS + day;
           const old = database.block(key);
           const merged = mergeSeries(old === null ? { times: [], rests: [] } : decodeBlock(old), series);
           database.putBlock(key, encodeBlock(merged));
-          if (day < today) database.putSummary(key, encodeDay(merged));
+          if (day < today) putSummaries(key, merged);
         }
       }
     });
@@ -156,7 +160,7 @@ export function createSampleBook({
     database.transaction(() => {
       for (const key of keys) {
         const block = database.block(key);
-        if (block !== null) database.putSummary(key, encodeDay(decodeBlock(block)));
+        if (block !== null) putSummaries(key, decodeBlock(block));
       }
     });
   };
@@ -167,8 +171,8 @@ export function createSampleBook({
     const rollupDay = Math.floor((now() - rollupRetentionMs) / DAY_MS);
     database.transaction(() => {
       for (const serviceId of services) {
-        database.cutBlocks(serviceId * DAYS, serviceId * DAYS + rawDay);
-        database.cutSummaries(serviceId * DAYS, serviceId * DAYS + rollupDay);
+        database.cutBlocks(serviceId * KEY_DAYS, serviceId * KEY_DAYS + rawDay);
+        database.cutSummaries(serviceId * KEY_DAYS, serviceId * KEY_DAYS + rollupDay);
       }
     });
   };
@@ -183,7 +187,7 @@ export function createSampleBook({
     const today = Math.floor(now() / DAY_MS);
     await inSlices(database.unsummarised(today), summarise);
     const old = database.outdated(Math.floor((now() - rawRetentionMs) / DAY_MS));
-    await inSlices([...new Set(old.map((key) => Math.floor(key / DAYS)))], forget);
+    await inSlices([...new Set(old.map((key) => Math.floor(key / KEY_DAYS)))], forget);
     database.shrink();
     fileBytes = database.fileBytes();
   };
@@ -221,39 +225,14 @@ export function createSampleBook({
     },
     query(query) {
       follow();
-      const { serviceId, from, to } = query;
-      const bucketing = createBucketing(query);
-      const [firstKey, lastKey] = [
-        serviceId * DAYS + Math.floor(from / DAY_MS),
-        serviceId * DAYS + Math.floor((to - 1) / DAY_MS),
-      ];
-      const fresh = splitByDay(buffers.get(serviceId));
-      const answered = new Set<number>();
-      for (const { key, bytes } of database.blocks(firstKey, lastKey)) {
-        const day = key - serviceId * DAYS;
-        const late = fresh.get(day);
-        const block = decodeBlock(bytes);
-        bucketing.addSeries(late === undefined ? block : mergeSeries(block, late));
-        fresh.delete(day);
-        answered.add(key);
-      }
-      for (const series of fresh.values()) bucketing.addSeries(mergeSeries(EMPTY, series));
-      // Days that have no block any more are answered from their hours.
-      if (Math.floor(from / DAY_MS) <= Math.floor((now() - rawRetentionMs) / DAY_MS)) {
-        for (const { key, bytes } of database.summaries(firstKey, lastKey)) {
-          if (answered.has(key)) continue;
-          const dayStart = (key - serviceId * DAYS) * DAY_MS;
-          for (const [hour, summary] of decodeDay(bytes))
-            bucketing.addSummary(dayStart + hour * HOUR_MS, summary);
-        }
-      }
-      return bucketing.buckets();
+      const fresh = splitByDay(buffers.get(query.serviceId));
+      return readWindow({ database, query, fresh, rawFrom: now() - rawRetentionMs });
     },
     newest(serviceId, limit) {
       follow();
       let found = mergeSeries(EMPTY, buffers.get(serviceId) ?? EMPTY);
-      const start = serviceId * DAYS;
-      for (let end = start + DAYS - 1; ; ) {
+      const start = serviceId * KEY_DAYS;
+      for (let end = start + KEY_DAYS - 1; ; ) {
         const [block] = database.newestBlocks(start, end, 1);
         if (block === undefined) break;
         found = mergeSeries(decodeBlock(block.bytes), found);

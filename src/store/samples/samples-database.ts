@@ -1,4 +1,4 @@
-/** The file of the sample store: a journal of what came in, a block for each service and day, their summaries. */
+/** The file of the sample store: a journal of what came in, a block for each service and day, summaries of its hours and of it. */
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,7 +13,10 @@ export class SamplesError extends Error {
   }
 }
 
-/** A block or a summary by its key, `service × 65536 + day since 1970`. */
+/** Days since 1970 that a key has room for. */
+export const KEY_DAYS = 65_536;
+
+/** A block or a summary by its key, `service × KEY_DAYS + day since 1970`. */
 export interface KeyedBytes {
   readonly key: number;
   readonly bytes: Uint8Array;
@@ -36,8 +39,12 @@ export interface SamplesDatabase {
   /** Newest first. */
   newestBlocks(fromKey: number, toKey: number, limit: number): KeyedBytes[];
   cutBlocks(fromKey: number, beforeKey: number): void;
-  summaries(fromKey: number, toKey: number): KeyedBytes[];
-  putSummary(key: number, bytes: Uint8Array): void;
+  /** The hours of days. */
+  hours(fromKey: number, toKey: number): KeyedBytes[];
+  /** Days as a whole. */
+  days(fromKey: number, toKey: number): KeyedBytes[];
+  /** Puts the summaries of a day: of its hours, and of it as a whole. */
+  putSummaries(key: number, hours: Uint8Array, day: Uint8Array): void;
   cutSummaries(fromKey: number, beforeKey: number): void;
   /** Keys of blocks before `today` that have no summary. */
   unsummarised(today: number): number[];
@@ -78,11 +85,12 @@ export function openSamplesDatabase(dataDir: string): SamplesDatabase {
     'SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT ?',
   );
   const cutBlocks = database.prepare('DELETE FROM blocks WHERE key >= ? AND key < ?');
-  const summaries = database.prepare(
-    'SELECT key, bytes FROM summaries WHERE key >= ? AND key <= ? ORDER BY key',
-  );
-  const putSummary = database.prepare('INSERT OR REPLACE INTO summaries (key, bytes) VALUES (?, ?)');
-  const cutSummaries = database.prepare('DELETE FROM summaries WHERE key >= ? AND key < ?');
+  const hours = database.prepare('SELECT key, bytes FROM summaries WHERE key >= ? AND key <= ? ORDER BY key');
+  const days = database.prepare('SELECT key, bytes FROM days WHERE key >= ? AND key <= ? ORDER BY key');
+  const putHours = database.prepare('INSERT OR REPLACE INTO summaries (key, bytes) VALUES (?, ?)');
+  const putDay = database.prepare('INSERT OR REPLACE INTO days (key, bytes) VALUES (?, ?)');
+  const cutHours = database.prepare('DELETE FROM summaries WHERE key >= ? AND key < ?');
+  const cutDays = database.prepare('DELETE FROM days WHERE key >= ? AND key < ?');
   const pages = database.prepare(
     'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
   );
@@ -118,12 +126,19 @@ export function openSamplesDatabase(dataDir: string): SamplesDatabase {
     blocks: (fromKey, toKey) => blocks.all(fromKey, toKey) as unknown as KeyedBytes[],
     newestBlocks: (fromKey, toKey, limit) => newest.all(fromKey, toKey, limit) as unknown as KeyedBytes[],
     cutBlocks: (fromKey, beforeKey) => void cutBlocks.run(fromKey, beforeKey),
-    summaries: (fromKey, toKey) => summaries.all(fromKey, toKey) as unknown as KeyedBytes[],
-    putSummary: (key, bytes) => void putSummary.run(key, bytes),
-    cutSummaries: (fromKey, beforeKey) => void cutSummaries.run(fromKey, beforeKey),
+    hours: (fromKey, toKey) => hours.all(fromKey, toKey) as unknown as KeyedBytes[],
+    days: (fromKey, toKey) => days.all(fromKey, toKey) as unknown as KeyedBytes[],
+    putSummaries(key, ofHours, ofDay) {
+      putHours.run(key, ofHours);
+      putDay.run(key, ofDay);
+    },
+    cutSummaries(fromKey, beforeKey) {
+      cutHours.run(fromKey, beforeKey);
+      cutDays.run(fromKey, beforeKey);
+    },
     unsummarised: (today) =>
       keysOf(
-        'SELECT b.key AS key FROM blocks b LEFT JOIN summaries s ON s.key = b.key WHERE s.key IS NULL AND (b.key & 65535) < ?',
+        'SELECT b.key AS key FROM blocks b LEFT JOIN days d ON d.key = b.key WHERE d.key IS NULL AND (b.key & 65535) < ?',
         today,
       ),
     outdated: (day) => keysOf('SELECT key FROM blocks WHERE (key & 65535) < ?', day),
@@ -162,6 +177,7 @@ function prepareFile(database: DatabaseSync, file: string): void {
     CREATE TABLE IF NOT EXISTS journal (seq INTEGER PRIMARY KEY AUTOINCREMENT, bytes BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS blocks (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS summaries (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+    CREATE TABLE IF NOT EXISTS days (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
   `);
 }
 

@@ -1,4 +1,4 @@
-/** The hours of a day of one service, summarised: what is left when single samples fall out of retention. */
+/** The hours of a day of one service, and the day, summarised: what is left when single samples fall out of retention. */
 import { createReader, createWriter, type Series } from './block.ts';
 import { addToSketch, classOf, type Sketch } from './sketch.ts';
 import { isSuspect, latencyOf, verdictOf } from './wire.ts';
@@ -47,8 +47,11 @@ export function addSummary(to: Summary, from: Summary): void {
   for (const [index, count] of from.sketch) addToSketch(to.sketch, index, count);
 }
 
-/** The hours of a day, as bytes: only hours in which something was measured. */
-export function encodeDay(series: Series): Uint8Array {
+/** Summaries by the number of their hour. */
+export type Hours = ReadonlyMap<number, Summary>;
+
+/** The hours of a day, from 0 to 23: only those in which something was measured. */
+export function summariseHours(series: Series): Hours {
   const hours = new Map<number, Summary>();
   for (let index = 0; index < series.times.length; index++) {
     const hour = Math.floor(((series.times[index] as number) % DAY_MS) / HOUR_MS);
@@ -56,6 +59,18 @@ export function encodeDay(series: Series): Uint8Array {
     hours.set(hour, summary);
     addSample(summary, series.rests[index] as number);
   }
+  return hours;
+}
+
+/** A day as a whole, from its hours. */
+export function summariseDay(hours: Hours): Summary {
+  const day = emptySummary();
+  for (const summary of hours.values()) addSummary(day, summary);
+  return day;
+}
+
+/** Summaries as bytes. */
+export function encodeHours(hours: Hours): Uint8Array {
   const writer = createWriter(1_024);
   for (const [hour, { counts, suspect, latencySum, latencyCount, sketch }] of hours) {
     for (const value of [hour, ...counts, suspect, latencySum, latencyCount, sketch.size])
@@ -70,8 +85,18 @@ export function encodeDay(series: Series): Uint8Array {
   return writer.bytes();
 }
 
-/** The hours of a day again, by their number from 0 to 23. */
-export function decodeDay(bytes: Uint8Array): Map<number, Summary> {
+/** A day as a whole, as bytes. */
+export function encodeDay(day: Summary): Uint8Array {
+  return encodeHours(new Map([[0, day]]));
+}
+
+/** The opposite of {@link encodeDay}. */
+export function decodeDay(bytes: Uint8Array): Summary {
+  return decodeHours(bytes).get(0) ?? emptySummary();
+}
+
+/** The opposite of {@link encodeHours}. */
+export function decodeHours(bytes: Uint8Array): Hours {
   const reader = createReader(bytes);
   const hours = new Map<number, Summary>();
   while (!reader.atEnd) {

@@ -1,0 +1,75 @@
+/** Answers a query from what is on disk of a service, and from its samples that are in no block yet. */
+import type { Bucket } from '../../domain/sample.ts';
+import type { SampleQuery } from '../ports/samples.ts';
+import { decodeBlock, mergeSeries, type Series } from './block.ts';
+import { createBucketing } from './bucketing.ts';
+import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
+import { decodeDay, decodeHours, HOUR_MS } from './summary.ts';
+
+/** What reading needs. */
+export interface WindowReading {
+  readonly database: Pick<SamplesDatabase, 'blocks' | 'hours' | 'days'>;
+  readonly query: SampleQuery;
+  /** Samples that are in no block yet, by day since 1970. */
+  readonly fresh: ReadonlyMap<number, Series>;
+  /** Of days before this, epoch milliseconds, there may be summaries alone. */
+  readonly rawFrom: number;
+}
+
+const DAY_MS = 86_400_000;
+/** Percentiles of longer windows come from summaries of days (within 1 %): a year costs little more than a quarter. */
+const EXACT_MS = 92 * DAY_MS;
+const EMPTY: Series = { times: [], rests: [] };
+
+/** Every bucket of the window in order. Throws a RangeError for a window that cannot be answered. */
+export function readWindow({ database, query, fresh, rawFrom }: WindowReading): Bucket[] {
+  const { serviceId, from, to } = query;
+  const bucketing = createBucketing(query);
+  const firstKey = serviceId * KEY_DAYS + Math.floor(from / DAY_MS);
+  const lastKey = serviceId * KEY_DAYS + Math.floor((to - 1) / DAY_MS);
+  const dayOf = (key: number): number => key % KEY_DAYS;
+  const answered = new Set<number>();
+
+  if (to - from > EXACT_MS) {
+    for (const { key, bytes } of database.days(firstKey, lastKey)) {
+      const day = dayOf(key);
+      // Of a day with samples that came late its summary does not know yet.
+      if (fresh.has(day) || !bucketing.holds(day * DAY_MS, DAY_MS)) continue;
+      bucketing.addSummary(day * DAY_MS, decodeDay(bytes));
+      answered.add(key);
+    }
+  }
+  const rest = gaps(firstKey, lastKey, answered);
+  for (const [gapFrom, gapTo] of rest) {
+    for (const { key, bytes } of database.blocks(gapFrom, gapTo)) {
+      const late = fresh.get(dayOf(key));
+      const block = decodeBlock(bytes);
+      bucketing.addSeries(late === undefined ? block : mergeSeries(block, late));
+      answered.add(key);
+    }
+  }
+  for (const [day, series] of fresh)
+    if (!answered.has(serviceId * KEY_DAYS + day)) bucketing.addSeries(mergeSeries(EMPTY, series));
+  // Days that have no block any more are answered from their hours.
+  if (Math.floor(from / DAY_MS) > Math.floor(rawFrom / DAY_MS)) return bucketing.buckets();
+  for (const [gapFrom, gapTo] of rest) {
+    for (const { key, bytes } of database.hours(gapFrom, gapTo)) {
+      if (answered.has(key)) continue;
+      for (const [hour, summary] of decodeHours(bytes))
+        bucketing.addSummary(dayOf(key) * DAY_MS + hour * HOUR_MS, summary);
+    }
+  }
+  return bucketing.buckets();
+}
+
+/** Spans of keys from `first` to `last`, both included, in which none is answered. */
+function gaps(first: number, last: number, answered: ReadonlySet<number>): (readonly [number, number])[] {
+  const found: (readonly [number, number])[] = [];
+  for (let at = first; at <= last; at++) {
+    if (answered.has(at)) continue;
+    const from = at;
+    while (at < last && !answered.has(at + 1)) at++;
+    found.push([from, at]);
+  }
+  return found;
+}

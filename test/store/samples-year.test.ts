@@ -1,0 +1,144 @@
+/** Long windows of the embedded sample store: answered from days as a whole, with nothing counted twice or not at all. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import type { Bucket, Sample } from '../../src/domain/sample.ts';
+import { createSampleBook } from '../../src/store/samples/sample-book.ts';
+import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
+import { packSamples } from '../../src/store/samples/wire.ts';
+import { naiveBuckets, sampleAt } from './samples-contract.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const START = Date.UTC(2025, 9, 1);
+const DAYS = 400;
+const NOW = START + DAYS * DAY + 7 * HOUR;
+
+/** A sample each seven hours and a bit, so that they fall on all times of day; some are bad, some untrusted. */
+const SAMPLES: readonly Sample[] = Array.from(
+  { length: Math.floor((NOW - START) / (7 * HOUR + 60_007)) },
+  (_, index) =>
+    sampleAt(START + index * (7 * HOUR + 60_007), {
+      latencyMs: 20 + ((index * 7_919) % 5_000),
+      status: index % 19 === 0 ? 'down' : index % 7 === 0 ? 'slow' : 'up',
+      suspect: index % 31 === 0,
+    }),
+);
+
+/** A store with all of them in blocks and summaries; single samples are kept for `rawDays`. */
+async function openYear(t: Test, rawDays: number) {
+  const dataDir = t.testdir();
+  const open = () =>
+    createSampleBook({
+      database: openSamplesDatabase(dataDir),
+      rawRetentionMs: rawDays * DAY,
+      rollupRetentionMs: 800 * DAY,
+      now: () => NOW,
+    });
+  const book = open();
+  t.teardown(() => book.close());
+  book.append(packSamples(SAMPLES));
+  await book.tidy();
+  return { book, dataDir };
+}
+
+/** Compares: what is counted to the last sample, what is measured within 1 %. */
+function isNear(given: readonly Bucket[], wanted: readonly Bucket[]): string | null {
+  if (given.length !== wanted.length) return `${given.length} buckets for ${wanted.length}`;
+  for (const [place, bucket] of given.entries()) {
+    const expected = wanted[place] as Bucket;
+    for (const name of [
+      'startAt',
+      'endAt',
+      'count',
+      'upCount',
+      'slowCount',
+      'downCount',
+      'suspectCount',
+    ] as const)
+      if (bucket[name] !== expected[name]) return `${name} ${bucket[name]} for ${expected[name]} in ${place}`;
+    for (const name of ['meanMs', 'p50Ms', 'p95Ms', 'p99Ms'] as const) {
+      const [is, should] = [bucket[name], expected[name]];
+      if ((is === null) !== (should === null)) return `${name} ${is} for ${should} in ${place}`;
+      if (Math.abs((is ?? 0) - (should ?? 0)) > (should ?? 0) * 0.01 + 1)
+        return `${name} ${is} for ${should} in ${place}`;
+    }
+  }
+  return null;
+}
+
+t.test('it counts every sample of a long window once, wherever the window and its steps begin', async (t) => {
+  const { book } = await openYear(t, 500);
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -3 * DAY, max: 200 * DAY }),
+      fc.integer({ min: 93 * DAY, max: 420 * DAY }),
+      fc.oneof(
+        fc.constantFrom(DAY, 2 * DAY, 7 * DAY, 500 * DAY, 12 * HOUR),
+        fc.integer({ min: 11 * HOUR, max: 90 * DAY }),
+      ),
+      fc.boolean(),
+      (offset, length, stepMs, aligned) => {
+        const at = START + offset;
+        const from = aligned ? Math.floor(at / DAY) * DAY : at;
+        const query = { serviceId: 1, from, to: from + length, stepMs };
+        const problem = isNear(book.query(query), naiveBuckets(SAMPLES, 1, from, query.to, stepMs));
+        if (problem !== null) throw new Error(problem);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+t.test('it needs neither samples nor hours for a year by the day', async (t) => {
+  const { book, dataDir } = await openYear(t, 90);
+  const query = { serviceId: 1, from: NOW - (NOW % DAY) - 365 * DAY, to: NOW - (NOW % DAY), stepMs: DAY };
+  const wanted = naiveBuckets(SAMPLES, 1, query.from, query.to, query.stepMs);
+  t.equal(isNear(book.query(query), wanted), null);
+  const file = new DatabaseSync(join(dataDir, 'samples.sqlite'));
+  file.exec('DELETE FROM blocks; DELETE FROM summaries');
+  file.close();
+  t.equal(isNear(book.query(query), wanted), null);
+});
+
+t.test('it counts what came late, before and after it is in its block', async (t) => {
+  const { book } = await openYear(t, 500);
+  const late = sampleAt(START + 200 * DAY + 5 * HOUR + 1, { status: 'down', latencyMs: 3 });
+  const query = { serviceId: 1, from: START, to: START + DAYS * DAY, stepMs: 10 * DAY };
+  const wanted = naiveBuckets([...SAMPLES, late], 1, query.from, query.to, query.stepMs);
+  book.append(packSamples([late]));
+  t.equal(isNear(book.query(query), wanted), null);
+  await book.tidy();
+  t.equal(isNear(book.query(query), wanted), null);
+});
+
+t.test('it answers from hours what an older version summarised', async (t) => {
+  const { book, dataDir } = await openYear(t, 90);
+  const file = new DatabaseSync(join(dataDir, 'samples.sqlite'));
+  file.exec('DELETE FROM days');
+  file.close();
+  const query = { serviceId: 1, from: START, to: START + DAYS * DAY, stepMs: DAY };
+  const wanted = naiveBuckets(SAMPLES, 1, query.from, query.to, query.stepMs);
+  t.equal(isNear(book.query(query), wanted), null);
+  await book.tidy();
+  t.equal(isNear(book.query(query), wanted), null);
+});
+
+t.test('it forgets days with their hours', async (t) => {
+  let now = NOW;
+  const book = createSampleBook({
+    database: openSamplesDatabase(t.testdir()),
+    rawRetentionMs: 10 * DAY,
+    rollupRetentionMs: 100 * DAY,
+    now: () => now,
+  });
+  t.teardown(() => book.close());
+  book.append(packSamples([sampleAt(NOW - 60 * DAY), sampleAt(NOW - DAY)]));
+  await book.tidy();
+  const count = () => book.query({ serviceId: 1, from: START, to: NOW + DAY, stepMs: 500 * DAY })[0]?.count;
+  t.equal(count(), 2);
+  now = NOW + 60 * DAY;
+  await book.tidy();
+  t.equal(count(), 1);
+});
