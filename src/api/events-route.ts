@@ -15,6 +15,7 @@ import { ApiError } from './problem.ts';
 import type { Allowance } from './rate-limits.ts';
 import { serviceNotFound } from './reading-routes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
+import { createTurns } from './turns.ts';
 
 /** Query parameters of the stream. */
 export const EVENTS_QUERY = {
@@ -62,6 +63,8 @@ export function createEventStreams(sources: EventSources): EventStreams {
   const streams = new Set<ServerResponse>();
   const perClient = new Map<string, number>();
   let closed = false;
+  /** What was missed may be all that ever happened: streams read it in turns, and everybody else's questions between. */
+  const turns = createTurns(1);
 
   const run = async (response: ServerResponse, slug: string | null, after: number | null) => {
     // A position that the feed has not reached is none of ours: nothing would ever come after it.
@@ -95,7 +98,9 @@ export function createEventStreams(sources: EventSources): EventStreams {
     if (response.destroyed) return stop();
     write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
     for (;;) {
-      const missed = await registry.transitionsAfter(position, REPLAY_PAGE);
+      const missed = await turns(async () =>
+        response.destroyed ? [] : await registry.transitionsAfter(position, REPLAY_PAGE),
+      );
       missed.forEach(send);
       if (missed.length < REPLAY_PAGE || response.destroyed) break;
       await drained(response);

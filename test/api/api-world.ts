@@ -183,6 +183,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       runMs: null,
     }),
   };
+  const reads = { now: 0, most: 0 };
   const gate = { keys: Promise.resolve(), transitions: Promise.resolve(), heatmaps: Promise.resolve() };
   const state = {
     phase: 'serving' as 'starting' | 'serving' | 'stopping',
@@ -218,7 +219,11 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     async transitionsAfter(position: number, limit: number) {
       const found = transitions.filter((one) => one.position > position).slice(0, limit);
+      reads.most = Math.max(reads.most, ++reads.now);
       await gate.transitions;
+      // Another read that is asked for at the same time begins before this one ends.
+      await new Promise((resolve) => setImmediate(resolve));
+      reads.now -= 1;
       return found;
     },
     lastTransition: async () => transitions.at(-1)?.position ?? 0,
@@ -341,6 +346,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     faults,
     /** What looking a key up, reading transitions, and drawing heat maps wait for. */
     gate,
+    /** Reads of transitions under way, and the most there were at a time. */
+    reads,
     state,
     /** Makes a key; returns the header that carries it, and its record, which a test may change. */
     makeKey(more: Partial<ApiKey> = {}) {

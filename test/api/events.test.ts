@@ -130,6 +130,24 @@ t.test('it misses nothing that happens while it reads what was missed', async (t
   t.strictSame(ids(stream), [1, 2, 3, 4, 5]);
 });
 
+t.test(
+  'it reads what many have missed in turns, so that nobody keeps the registry from others',
+  async (t) => {
+    const world = await startApi({ services: [service(1, 'shop')] });
+    t.teardown(world.close);
+    for (let position = 1; position <= 1_100; position++) world.tell(transition(position, 'shop'));
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    world.gate.transitions = promise;
+    const streams = await Promise.all(
+      Array.from({ length: 8 }, () => open(world, `${PATH}?last_event_id=0`)),
+    );
+    await Promise.all(streams.map(begun));
+    release();
+    await until(() => streams.every((stream) => stream.events().length === 1_100));
+    t.equal(world.reads.most, 1);
+  },
+);
+
 t.test('it tells of one service where the client wants one, and still moves on', async (t) => {
   const world = await startApi({ services: [service(1, 'shop'), service(2, 'other')] });
   t.teardown(world.close);
