@@ -10,6 +10,7 @@ import { formatTime } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { Route } from './exchange.ts';
+import { createSlices } from './in-slices.ts';
 import { readParameters, refuse } from './parameters.ts';
 import { ApiError } from './problem.ts';
 import type { Allowance } from './rate-limits.ts';
@@ -52,6 +53,8 @@ const STREAM_HEADERS = {
 };
 const HEARTBEAT_MS = 15_000;
 const REPLAY_PAGE = 500;
+/** Streams written to without a pause: some milliseconds of work. */
+const WRITES_AT_ONCE = 100;
 /** A client that does not read is ended when this much waits for it; it resumes where it was. */
 const LONGEST_BACKLOG_BYTES = 1_048_576;
 /** When a client with too many streams may try again, seconds. */
@@ -65,6 +68,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
   let closed = false;
   /** What was missed may be all that ever happened: streams read it in turns, and everybody else's questions between. */
   const turns = createTurns(1);
+  const later = createSlices(WRITES_AT_ONCE);
 
   const run = async (response: ServerResponse, slug: string | null, after: number | null) => {
     // A position that the feed has not reached is none of ours: nothing would ever come after it.
@@ -84,7 +88,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
     let waiting: Transition[] | null = [];
     const stops = [
       sources.watchTransitions((transition) => {
-        if (waiting === null) send(transition);
+        if (waiting === null) later(() => send(transition));
         else waiting.push(transition);
       }),
       // The id alone is no event, but moves what the client will resume from past the events of other services.

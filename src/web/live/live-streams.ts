@@ -9,6 +9,7 @@
 import type { ServerResponse } from 'node:http';
 import { Type } from '@sinclair/typebox';
 import type { Route } from '../../api/exchange.ts';
+import { createSlices } from '../../api/in-slices.ts';
 import { readParameters } from '../../api/parameters.ts';
 import { ApiError } from '../../api/problem.ts';
 import type { ServiceDirectory } from '../../api/service-directory.ts';
@@ -81,6 +82,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
   const perClient = new Map<string, number>();
   const checked = new Set<number>();
   const changed = new Set<number>();
+  const later = createSlices(WRITES_AT_ONCE);
   let closed = false;
   let stopMonitor: (() => void) | null = null;
 
@@ -116,18 +118,8 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
       const text =
         texts.get(stream.language) ?? Buffer.from(formatNews(make(stream.language), board.position()));
       texts.set(stream.language, text);
-      waiting.push([stream.response, text]);
+      later(() => write(stream.response, text));
     }
-    if (!isWriting && waiting.length > 0) writeSome();
-  };
-
-  /** A change is told to thousands of streams in their order, and others are answered between. */
-  const waiting: (readonly [response: ServerResponse, text: Buffer])[] = [];
-  let isWriting = false;
-  const writeSome = () => {
-    for (const [response, text] of waiting.splice(0, WRITES_AT_ONCE)) write(response, text);
-    isWriting = waiting.length > 0;
-    if (isWriting) setImmediate(writeSome);
   };
 
   const tellChecks = () => {
