@@ -1,9 +1,10 @@
 /**
  * One of the servers that `bench/api.ts` compares, in a process of its own: `node bench/api-server.ts KIND`. A second
  * argument is the address of a Redis where it counts its limits.
- * Says its port to the parent, and its CPU time whenever it is asked.
+ * Says its port to the parent, its CPU time whenever it is asked `cpu`, and a change of status to every stream whenever
+ * it is asked `change`.
  */
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
@@ -14,7 +15,7 @@ import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
 import type { LimitServer } from '../src/api/shared-limits.ts';
 import { createKeyAuthenticator } from '../src/auth/key-authenticator.ts';
 import { systemClock } from '../src/clock.ts';
-import type { CurrentStatus } from '../src/domain/current.ts';
+import type { CurrentStatus, Transition } from '../src/domain/current.ts';
 import { readRedisAddress } from '../src/domain/redis-address.ts';
 import { silentLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
@@ -22,6 +23,7 @@ import { drawBadge } from '../src/render/badge.ts';
 import { drawChart } from '../src/render/chart.ts';
 import { drawHeatmap } from '../src/render/heatmap.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
+
 import { makeServices } from './api-services.ts';
 
 /** Above what a benchmark can ask for in a minute. */
@@ -53,17 +55,34 @@ const BODY = Buffer.from(
 );
 const BADGE = { name: SERVICE.name, status: 'up', theme: 'light', ageText: null } as const;
 
+/** Tells a change of status to every stream of the server that runs here. */
+let tellChange: (transition: Transition) => void = () => {};
+let position = 0;
 const STARTS: Readonly<Record<string, () => Promise<number>>> = { bare, fastify: peer, upbeat };
 
 const port = await STARTS[process.argv[2] ?? '']?.();
 process.send?.({ port });
-process.on('message', () => process.send?.({ cpu: process.cpuUsage() }));
+process.on('message', (message) => {
+  if (message === 'change') tellChange(makeChange());
+  else process.send?.({ cpu: process.cpuUsage() });
+});
 process.on('disconnect', () => process.exit());
 
 /** The floor: `node:http` that sends the same bytes to whoever asks. */
 async function bare(): Promise<number> {
   const png = drawBadge(BADGE);
+  const streams = new Set<ServerResponse>();
+  tellChange = (transition) => {
+    const text = `data: ${JSON.stringify(transition)}\n\n`;
+    for (const response of streams) response.write(text);
+  };
   const server = createServer((request, response) => {
+    if (request.url === '/api/v1/events') {
+      streams.add(response);
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write(': begin\n\n');
+      return;
+    }
     const isBadge = request.url?.startsWith('/api/badge/') === true;
     const body = isBadge ? png : BODY;
     response.writeHead(200, {
@@ -100,6 +119,10 @@ async function peer(): Promise<number> {
 
 /** The API with everything on. */
 async function upbeat(): Promise<number> {
+  const listeners = new Set<(transition: Transition) => void>();
+  tellChange = (transition) => {
+    for (const listener of listeners) listener(transition);
+  };
   const directory = createServiceDirectory();
   directory.load(SERVICES);
   const status = createMemoryStatusStore({ log: silentLog });
@@ -141,7 +164,10 @@ async function upbeat(): Promise<number> {
     }),
     renderBadge: async (text) => drawBadge(text),
     pictures: { chart: async (picture) => drawChart(picture), heatmap: (picture) => drawHeatmap(picture) },
-    watchTransitions: () => () => {},
+    watchTransitions(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     readiness: () => ({
       phase: 'serving',
       role: 'monitor',
@@ -156,6 +182,23 @@ async function upbeat(): Promise<number> {
   const server = createHttpServer(api.listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
+}
+
+function makeChange(): Transition {
+  const at = systemClock.now();
+  position += 1;
+  const { serviceId } = CURRENT;
+  return {
+    position,
+    serviceId,
+    seq: position,
+    slug: 'service-0',
+    from: 'up',
+    to: 'down',
+    at,
+    recordedAt: at,
+    reason: null,
+  };
 }
 
 /** Where limits are counted; null: in the process. */

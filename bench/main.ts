@@ -18,6 +18,7 @@ const SECTIONS = [
   'memory',
   'samples',
   'api',
+  'events',
   'badge',
   'heartbeats',
   'incidents',
