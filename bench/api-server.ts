@@ -23,7 +23,6 @@ import { drawBadge } from '../src/render/badge.ts';
 import { drawChart } from '../src/render/chart.ts';
 import { drawHeatmap } from '../src/render/heatmap.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
-
 import { makeServices } from './api-services.ts';
 
 /** Above what a benchmark can ask for in a minute. */
