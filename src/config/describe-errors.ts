@@ -40,12 +40,22 @@ function sentence(error: ErrorObject): string {
     return unknownName(String(error.params.additionalProperty), Object.keys(schema.properties));
   if (error.keyword === 'required') return 'is missing';
   if (error.data === '') return `must not be empty; write ${expected(schema)}`;
-  const isSecret = schema.secret === true || schema.anyOf?.some((one: TSchema) => one.secret === true);
-  const shown = isSecret ? 'this' : shorten(JSON.stringify(error.data));
+  const shown = holdsSecret(schema) ? 'this' : shorten(withoutPasswords(JSON.stringify(error.data)));
   if (error.keyword === 'minMs')
     return `${shown} is too short; write at least ${formatDuration(Number(schema.minMs))}`;
   if (error.keyword === 'maxItems') return `has too many entries; write at most ${schema.maxItems}`;
   return `${shown} is not ${expected(schema)}`;
+}
+
+/** Whether the setting is secret, or one below it: what stands in the place of a group may be what belongs into it. */
+function holdsSecret(schema: TSchema): boolean {
+  if (schema.secret === true) return true;
+  return [...(schema.anyOf ?? []), ...Object.values<TSchema>(schema.properties ?? {})].some(holdsSecret);
+}
+
+/** Addresses without what stands before their host: a setting that is no secret may be given a password all the same. */
+function withoutPasswords(text: string): string {
+  return text.replaceAll(/(:\/\/)[^/\s"]*@/g, '$1…@');
 }
 
 /** Somebody's name for a setting: misspelt, written with dots, or put into the wrong section. */
