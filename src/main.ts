@@ -103,7 +103,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
 
   for (const { path, message } of findWarnings(config)) log.warn({ setting: path }, message);
 
-  const server = createHttpServer(api.listener);
+  const server = createHttpServer(api.listener, siteUrl);
   const port = await listenPatiently(server, http, role.present.name === 'serving', log);
   await changes.begin(owners.startDeliveries);
   phase = 'serving';

@@ -1,19 +1,67 @@
 /** The HTTP server, with bounds on what a client may make us wait for and hold. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ApiError, PROBLEMS, problemBody } from './problem.ts';
 
-/** Makes a server that ends slow and oversized requests. */
-export function createHttpServer(listener: RequestListener): Server {
-  return createServer(
+/** Longest request line with headers, bytes. */
+const MOST_HEADER_BYTES = 16_384;
+/** How long a client that sent no request may take to close, milliseconds. */
+const LINGER_MS = 5_000;
+
+/**
+ * Makes a server that ends slow and oversized requests. What never becomes a request is answered here, in the form of
+ * every other error (decisions, Errors); `siteUrl` begins the address of its explanation.
+ */
+export function createHttpServer(listener: RequestListener, siteUrl = ''): Server {
+  const server = createServer(
     {
       headersTimeout: 10_000,
       requestTimeout: 30_000,
       // Longer than the minute for which load balancers keep connections, so that they end them, not we.
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
-      maxHeaderSize: 16_384,
+      maxHeaderSize: MOST_HEADER_BYTES,
     },
     listener,
   );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
+    // Within an answer that has begun, another would be taken for a part of it.
+    if (!socket.writable || socket._httpMessage?.headersSent === true) {
+      socket.destroy();
+      return;
+    }
+    // Cut at once, a client that is still sending might see the cut alone.
+    if (socket instanceof Socket) socket.setTimeout(LINGER_MS, () => socket.destroy());
+    socket.end(refusalOf(error, siteUrl));
+  });
+  return server;
+}
+
+/** The socket with the answer that it carries, which Node's own handling of such errors goes by as well. */
+interface AnsweringSocket extends Duplex {
+  readonly _httpMessage?: { readonly headersSent: boolean } | null;
+}
+
+/** The whole answer to what Node could not read as a request. */
+function refusalOf({ code }: NodeJS.ErrnoException, siteUrl: string): string {
+  const error =
+    code === 'HPE_HEADER_OVERFLOW'
+      ? new ApiError('headers_too_large', `Request line and headers are over ${MOST_HEADER_BYTES} bytes.`)
+      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? new ApiError('request_timeout', 'The request did not arrive in time.')
+        : new ApiError('bad_request', 'This is not a request by the rules of HTTP/1.1.');
+  const { status } = PROBLEMS[error.code];
+  const body = problemBody(error, siteUrl);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
 }
 
 /** Listens; resolves with the port. Rejects with a sentence that says what to do, and the system's code. */

@@ -1,4 +1,6 @@
 /** The bounds on what a client may make the server wait for and hold. */
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { createHttpServer, listen } from '../../src/api/http-server.ts';
 
@@ -23,4 +25,48 @@ t.test('it says which port it got, and what to do where it gets none', async (t)
   await t.rejects(listen(second, '127.0.0.1', port), {
     message: /port \d+ is in use; choose another by http\.port/,
   });
+});
+
+t.test('it answers what is no request in the form of every other error', async (t) => {
+  const server = createHttpServer((_request, response) => response.end(), 'https://up.example');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const port = await listen(server, '127.0.0.1', 0);
+  const table: readonly (readonly [string, number, string])[] = [
+    ['GARBAGE\r\n\r\n', 400, 'bad_request'],
+    ['BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'bad_request'],
+    [`GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'headers_too_large'],
+    [`GET / HTTP/1.1\r\nHost: a\r\nX-Big: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'headers_too_large'],
+  ];
+  for (const [request, status, code] of table) {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(request);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    t.match(
+      head,
+      new RegExp(`^HTTP/1\\.1 ${status} .*application/problem\\+json.*Connection: close`, 's'),
+      code,
+    );
+    t.match(JSON.parse(body), { type: `https://up.example/docs#${code}`, status, code }, code);
+  }
+});
+
+t.test('it ends a request that does not arrive in time with a word', async (t) => {
+  const server = createHttpServer((_request, response) => response.end(), 'https://up.example');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const port = await listen(server, '127.0.0.1', 0);
+  const socket = connect(port, '127.0.0.1');
+  server.once('connection', (arrived) =>
+    server.emit(
+      'clientError',
+      Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+      arrived,
+    ),
+  );
+  t.match(await text(socket), /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/);
 });
