@@ -111,7 +111,7 @@ export function createRoutes(sources: RouteSources): {
       ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, slowOverMs, now }),
       ...pictureRoutes({ ...sources, intervalMs, siteUrl }),
       openApiRoute(siteUrl, version, limits),
-      ...systemRoutes(readiness, metrics),
+      ...systemRoutes(readiness, metrics, sources.clock),
       ...pages.routes,
     ],
   };
