@@ -66,7 +66,7 @@ export const english = {
     timesAreYours: 'Times are in your zone; UTC when you point at them.',
     away: 'Our own connection is away',
     awaySince: (since: Moment) =>
-      say`since ${since}. What stands here is the last that is known; nothing is called down until we are back.`,
+      say`since ${since}: the prober is offline. What stands here is the last that is known; nothing is called down until we are back.`,
     lost: 'The connection to this site is lost.',
     reload: 'Reload to see the present state',
     reloadByHand:

@@ -53,7 +53,7 @@ export const german: Words = {
     timesAreYours: 'Zeiten in Ihrer Zeitzone; UTC, wenn Sie darauf zeigen.',
     away: 'Unsere eigene Verbindung ist unterbrochen',
     awaySince: (since) =>
-      say`seit ${since}. Hier steht, was zuletzt bekannt war; bis sie zurück ist, gilt nichts als gestört.`,
+      say`seit ${since}: Der Prober ist offline. Hier steht, was zuletzt bekannt war; bis sie zurück ist, gilt nichts als gestört.`,
     lost: 'Die Verbindung zu dieser Website ist unterbrochen.',
     reload: 'Neu laden, um den jetzigen Stand zu sehen',
     reloadByHand:
