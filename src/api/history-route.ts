@@ -104,9 +104,16 @@ async function readBuckets(samples: HistorySources['samples'], query: SampleQuer
 function readTime(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   const isIso = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/.test(text);
-  const at = /^\d{1,15}$/.test(text) ? Number(text) : isIso ? Date.parse(text) : Number.NaN;
+  const at = /^\d{1,15}$/.test(text) ? Number(text) : isIso && isDay(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at) || at > 8.64e15) throw refuse(name, `must be ${TIME_FORM}`);
   return at;
+}
+
+/** Whether the calendar has the day that a time begins with: `Date.parse` takes the 30th of February for a day in March. */
+function isDay(text: string): boolean {
+  const day = text.slice(0, 10);
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && formatTime(at).startsWith(day);
 }
 
 function viewBucket(bucket: Bucket): object {

@@ -95,6 +95,8 @@ t.test('it refuses what is no window, and names the parameter', async (t) => {
   t.teardown(world.close);
   const table: readonly [string, string][] = [
     ['from=yesterday', 'from'],
+    ['from=2026-02-30T00:00:00Z', 'from'],
+    ['from=2025-02-29&to=2025-03-02', 'from'],
     ['from=', 'from'],
     ['to=2026-13-01', 'to'],
     ['to=2026-11-20T10:00:00', 'to'],
