@@ -4,6 +4,12 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, PROBLEMS, problemBody } from './problem.ts';
 
+/**
+ * A connection on which nothing moves for so long is ended, milliseconds: a client that asks and does not read would
+ * hold its answer in our memory for ever. Event streams say something more often, and are read.
+ */
+const LONGEST_STANDSTILL_MS = 60_000;
+
 /** Longest request line with headers, bytes. */
 const MOST_HEADER_BYTES = 16_384;
 /** How long a client that sent no request may take to close, milliseconds. */
@@ -25,6 +31,7 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
     },
     listener,
   );
+  server.timeout = LONGEST_STANDSTILL_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
     // Within an answer that has begun, another would be taken for a part of it.
     if (!socket.writable || socket._httpMessage?.headersSent === true) {

@@ -1,5 +1,6 @@
 /** The bounds on what a client may make the server wait for and hold. */
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { createHttpServer, listen } from '../../src/api/http-server.ts';
@@ -10,6 +11,38 @@ t.test('it bounds the time that a request may take to arrive', (t) => {
   t.ok(server.requestTimeout > 0 && server.requestTimeout <= 60_000, 'whole request');
   t.ok(server.keepAliveTimeout > 60_000, 'longer than a load balancer keeps a connection');
   t.end();
+});
+
+t.test('it ends a client that does not read its answer, and lets a stream run', async (t) => {
+  const server = createHttpServer((request, response) => {
+    // More than the buffers of both ends of a connection hold.
+    if (request.url === '/large') return void response.end(Buffer.alloc(50_000_000));
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const beat = setInterval(() => response.write(': still here\n\n'), 20);
+    response.once('close', () => clearInterval(beat));
+  });
+  t.ok(server.timeout >= 30_000 && server.timeout <= 120_000, 'longer than between two words of a stream');
+  server.timeout = 1_000;
+  const port = await listen(server, '127.0.0.1', 0);
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const ask = async (path: string) => {
+    const accepted = once(server, 'connection');
+    const client = connect(port, '127.0.0.1');
+    client.on('error', () => {});
+    client.pause();
+    client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    t.teardown(() => client.destroy());
+    const [socket] = (await accepted) as [Socket];
+    return { client, socket };
+  };
+  const stream = await ask('/stream');
+  stream.client.resume();
+  const silent = await ask('/large');
+  await once(silent.socket, 'close');
+  t.notOk(stream.socket.destroyed);
 });
 
 t.test('it says which port it got, and what to do where it gets none', async (t) => {
