@@ -36,6 +36,17 @@ export function downMsOf({ startAt, endAt, count, downCount }: Bucket, intervalM
   return count === 0 ? 0 : (downCount / count) * Math.min(endAt - startAt, count * intervalMs);
 }
 
+/** The service was checked within the bucket, though perhaps in vain. */
+export function isWatched({ count, suspectCount }: Bucket): boolean {
+  return count + suspectCount > 0;
+}
+
+/** The first day that is known of a window; null: its very first day is, or none. */
+export function firstKnownDay(days: readonly Bucket[]): Bucket | null {
+  const first = days.findIndex(isWatched);
+  return first < 1 ? null : (days[first] ?? null);
+}
+
 /** Share of good checks over buckets, from 0 to 1; null without checks. */
 export function uptimeOf(buckets: readonly Bucket[]): number | null {
   const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
@@ -98,6 +109,6 @@ function rowOf(
 }
 
 function sinceFirst(buckets: readonly Bucket[]): readonly Bucket[] {
-  const first = buckets.findIndex(({ count, suspectCount }) => count + suspectCount > 0);
+  const first = buckets.findIndex(isWatched);
   return first === -1 ? [] : buckets.slice(first);
 }

@@ -8,7 +8,7 @@ import type { Bucket } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import type { Language } from './language/language.ts';
-import { type Phrase, time } from './language/phrase.ts';
+import { lasting, type Phrase, say, time } from './language/phrase.ts';
 import { barsOf, calendarOf } from './service-day-charts.ts';
 import { dayRows, monthRows, uptimeOf } from './service-days.ts';
 import { viewPageIncident, webAddress } from './service-incidents.ts';
@@ -22,6 +22,7 @@ const DAY_MS = 86_400_000;
 /** Certificates are renewed a month or a fortnight before their end; later than that somebody has forgotten one. */
 const CERTIFICATE_WARNING_DAYS = 14;
 const NINETY_DAYS = 90;
+const YOUNG_MS = 2 * DAY_MS;
 
 /** What is known of a service when its page is asked for. */
 export interface ServiceKnowledge {
@@ -33,6 +34,8 @@ export interface ServiceKnowledge {
   readonly lastDay: readonly Bucket[];
   /** UTC days of a year, oldest first. */
   readonly year: readonly Bucket[];
+  /** First check of the year, epoch milliseconds; null: none is known, or the year is known from its beginning. */
+  readonly measuredFrom: number | null;
   /** The newest ones, newest first. */
   readonly incidents: readonly Incident[];
   /** All of a year, for the lag. */
@@ -81,6 +84,10 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
       name: words.page.upFor[name],
       value: percentOf(daysOf[name]) ?? '–',
     })),
+    measured:
+      known.measuredFrom === null
+        ? null
+        : words.page.measuredSince(measuredMoment(known.measuredFrom, now, language)),
     certificate: warningOf(current, certificateDaysOf(current, now), language),
     waterfall: waterfallOf(latest, language),
     vendor: viewVendor(known, language),
@@ -102,6 +109,11 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     incidents: known.incidents.map((incident) => viewPageIncident(incident, page, now, language)),
     ...snippetsOf(known),
   };
+}
+
+/** Of a young service the minute counts; later the day is enough, which is a UTC day as those of the drawings are. */
+function measuredMoment(from: number, now: number, { formats }: Language): Phrase {
+  return now - from < YOUNG_MS ? say`${time(from)} (${lasting(from)})` : [formats.day(from)];
 }
 
 /** What the last check has measured; empty before the first. */

@@ -6,6 +6,7 @@ import { ApiError } from '../api/problem.ts';
 import { serviceNotFound } from '../api/reading-routes.ts';
 import { intervalOf } from '../api/service-view.ts';
 import { unknownStatus } from '../domain/current.ts';
+import type { Bucket } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
 import type { AssetAddresses } from './assets.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from './language/language.ts';
@@ -13,6 +14,7 @@ import { asText, escapeMarkup, time } from './language/phrase.ts';
 import { serviceOpenGraph } from './open-graph.ts';
 import type { LivePageSources } from './page-routes.ts';
 import { createPastDays, type ReadDays } from './past-days.ts';
+import { firstKnownDay, isWatched } from './service-days.ts';
 import { viewDependencies } from './service-dependencies.ts';
 import { viewServicePage } from './service-page-view.ts';
 import {
@@ -31,6 +33,7 @@ import { STATUS_SHAPES } from './words.ts';
 
 const YEAR_DAYS = 365;
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 const INCIDENTS_SHOWN = 10;
 const MAINTENANCES_SHOWN = 5;
 const FAILING_LOOKED_AT = 100;
@@ -61,6 +64,14 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     const closer = close === null ? null : await past(service, close);
     if (close === null || closer === null) return { window: whole, buckets, begins: null };
     return { window: close, buckets: closer, begins: time(close.from) };
+  };
+
+  /** When the first check of a year was; null: none is known, or the year is known from its beginning. */
+  const measuredFrom = async (service: Service, year: readonly Bucket[] | null, at: number) => {
+    const day = firstKnownDay(year ?? []);
+    if (day === null || at - day.startAt > 2 * DAY_MS) return day?.startAt ?? null;
+    const minutes = await past(service, { from: day.startAt, to: day.endAt, stepMs: MINUTE_MS });
+    return minutes?.find(isWatched)?.startAt ?? day.startAt;
   };
 
   const dependenciesOf = async (service: Service, language: ChosenLanguage) => {
@@ -98,6 +109,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
         current: status.get(service.id) ?? unknownStatus(service.id),
         lastDay: day ?? [],
         year: year ?? [],
+        measuredFrom: await measuredFrom(service, year, at),
         incidents,
         incidentsOfYear,
         maintenances,

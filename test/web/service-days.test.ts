@@ -4,7 +4,15 @@ import t from 'tap';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { barsOf, calendarOf } from '../../src/web/service-day-charts.ts';
-import { dayRows, downMsOf, kindOf, monthRows, sayDay, uptimeOf } from '../../src/web/service-days.ts';
+import {
+  dayRows,
+  downMsOf,
+  firstKnownDay,
+  kindOf,
+  monthRows,
+  sayDay,
+  uptimeOf,
+} from '../../src/web/service-days.ts';
 import { closeUp, daysUntil, lastDay, RANGE_NAMES, windowOf } from '../../src/web/service-ranges.ts';
 
 const { en, de } = LANGUAGES;
@@ -234,4 +242,13 @@ t.test('it looks closer at a service that is new', async (t) => {
   for (const [first, intervalMs, window] of table)
     t.same(closeUp(whole, known(first), intervalMs), window, `from bucket ${first} on`);
   t.equal(closeUp(whole, [], MINUTE), null);
+});
+
+t.test('it finds the first known day, unless that is where the window begins', async () => {
+  const [empty, suspect, full] = [day(EMPTY), day({ ...EMPTY, suspectCount: 3 }), day()];
+  t.equal(firstKnownDay([empty, empty, full, empty, full]), full);
+  t.equal(firstKnownDay([empty, suspect, full]), suspect, 'who looked in vain has looked');
+  t.equal(firstKnownDay([full, empty, full]), null);
+  t.equal(firstKnownDay([empty, empty]), null);
+  t.equal(firstKnownDay([]), null);
 });

@@ -23,6 +23,7 @@ const known = (more: Partial<ServiceKnowledge> = {}): ServiceKnowledge => ({
   current: current(1, check(NOW - 30_000, { certificateExpiresAt: NOW + 61.5 * DAY })),
   lastDay: [],
   year: [],
+  measuredFrom: null,
   incidents: [],
   incidentsOfYear: [],
   maintenances: [],
@@ -270,6 +271,49 @@ t.test('it speaks German where that is asked for', async (t) => {
   ])
     t.match(text, said);
   t.notMatch(text, />(?:Uptime|Response time|Incidents|Last check|As a table|Follow it)</);
+});
+
+t.test('it says since when it measures where longer ranges hold no more than that', async (t) => {
+  const since = (measuredFrom: number | null, language: typeof en) => {
+    const { measured } = viewServicePage(known({ measuredFrom }), language);
+    return measured === null
+      ? null
+      : asText(measured, language.formats, NOW).replaceAll(/[\u00a0\u202f]/g, ' ');
+  };
+  t.equal(since(null, en), null);
+  t.equal(
+    since(NOW - 20 * MINUTE, en),
+    'Measured since 20 Nov 2026, 09:40 UTC (20 min): a longer time holds no more than that.',
+  );
+  t.match(since(NOW - 20 * MINUTE, de), /^Gemessen seit 20\. Nov\. 2026, 09:40 UTC \(20 Min\.\): /);
+  t.equal(since(NOW - 40 * DAY, en), 'Measured since 11 Oct 2026: a longer time holds no more than that.');
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  t.match((await world.get('/status/attic-example')).text, 'Measured since 12 Oct 2026: ');
+  for (const path of ['/status/wordy-example', '/status/newcomer-example'])
+    t.notMatch((await world.get(path)).text, 'Measured since', path);
+});
+
+t.test('it says to the minute when a young service was first checked', async (t) => {
+  const first = NOW - 20 * MINUTE;
+  const world = await startApi({
+    services: [service(1, 'shop')],
+    buckets: ({ from, to, stepMs }) =>
+      Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, index) => {
+        const startAt = from + index * stepMs;
+        const endAt = Math.min(to, startAt + stepMs);
+        const count = endAt > first ? 1 : 0;
+        const none = { slowCount: 0, downCount: 0, suspectCount: 0 };
+        const times = { meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null };
+        return { startAt, endAt, count, upCount: count, ...none, uptimeRatio: count || null, ...times };
+      }),
+  });
+  t.teardown(world.close);
+  await world.status.put([current(1, check(NOW))]);
+  t.match(
+    (await world.get('/status/shop-example')).text,
+    /Measured since <time datetime="2026-11-20T09:40:00\.000Z">[^<]*<\/time> \(<time [^>]*data-length[^>]*>20[^<]*<\/time>\): a longer/,
+  );
 });
 
 t.test('it shows what it can while the store of past checks is away', async (t) => {

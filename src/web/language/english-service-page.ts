@@ -90,6 +90,7 @@ export const englishServicePage = {
   } as Readonly<Record<RangeName, string>>,
 
   uptime: 'Uptime',
+  measuredSince: (since: Phrase) => say`Measured since ${since}: a longer time holds no more than that.`,
   ninetyDays: '90 days',
   year: 'A year',
   daysAgo: (days: number) => `${days} days ago`,

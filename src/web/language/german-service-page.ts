@@ -84,6 +84,7 @@ export const germanServicePage: Words['page'] = {
   },
 
   uptime: 'Erreichbarkeit',
+  measuredSince: (since) => say`Gemessen seit ${since}: ein längerer Zeitraum enthält nicht mehr als das.`,
   ninetyDays: '90 Tage',
   year: 'Ein Jahr',
   daysAgo: (days) => `vor ${days} Tagen`,
