@@ -46,7 +46,10 @@ export interface BadgeSources {
   readonly now: () => number;
 }
 
-const CACHED = { 'Cache-Control': 'public, s-maxage=300, stale-while-revalidate=60' };
+/** How long caches may keep a badge (contract 4.6). */
+export const BADGE_CACHING = 'public, s-maxage=300, stale-while-revalidate=60';
+
+const CACHED = { 'Cache-Control': BADGE_CACHING };
 const HEADERS = {
   png: { 'Content-Type': 'image/png', ...CACHED },
   // An SVG that is opened by itself is a document: it may load and run nothing.

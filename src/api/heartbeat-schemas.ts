@@ -14,7 +14,7 @@ const name = { minLength: 1, maxLength: LONGEST_NAME };
 
 const DOMAIN = Type.String({
   description:
-    'Host name of the reporting service, without scheme, port or path. An unknown one is registered for the account of the key.',
+    'Host name of the reporting service, of at least two labels, without scheme, port or path; no IP address and no private suffix such as .local. IDNA is stored as ASCII. An unknown one is registered for the account of the key.',
   examples: ['shop.example.com'],
 });
 const TIMESTAMP = Type.Optional(
@@ -38,6 +38,7 @@ const CHECKS = Type.Optional(
     }),
     {
       maxProperties: MOST_DEPENDENCIES,
+      propertyNames: name,
       description: 'What the service says of the things that it depends on, by name.',
     },
   ),

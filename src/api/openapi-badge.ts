@@ -1,5 +1,6 @@
 /** Badges in the OpenAPI document. */
 import { BADGE_QUERY } from './badge-query.ts';
+import { BADGE_CACHING } from './badge-route.ts';
 import { ShieldsSchema } from './badge-shields.ts';
 import { LIMIT_HEADERS, type OpenApiOperation, problems, queryParameters, SLUG } from './openapi-parts.ts';
 
@@ -19,7 +20,13 @@ export function badgeOperation(): OpenApiOperation {
     responses: {
       200: {
         description: 'The badge, to be kept by shared caches for 300 seconds.',
-        headers: LIMIT_HEADERS,
+        headers: {
+          ...LIMIT_HEADERS,
+          'Cache-Control': {
+            description: 'How long it may be kept.',
+            schema: { type: 'string', const: BADGE_CACHING },
+          },
+        },
         content: {
           'image/png': { schema: { type: 'string', contentMediaType: 'image/png' } },
           'image/svg+xml': { schema: { type: 'string', contentMediaType: 'image/svg+xml' } },

@@ -60,13 +60,17 @@ export const LIMIT_HEADERS = Object.fromEntries(
   ]),
 );
 
+/** What an error says in a header beside its body. */
+const HEADER_OF_STATUS: Readonly<Record<string, string>> = { 401: 'WWW-Authenticate', 429: 'Retry-After' };
+
 /** The answers of errors, by status. */
 export function problems(statuses: Readonly<Record<string, string>>): OpenApiOperation['responses'] {
   const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
   return Object.fromEntries(
     Object.entries(statuses).map(([status, description]) => {
-      const retry = status === '429' ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {};
-      return [status, { description, headers: { ...LIMIT_HEADERS, ...retry }, content }];
+      const name = HEADER_OF_STATUS[status];
+      const own = name === undefined ? {} : { [name]: { $ref: `#/components/headers/${name}` } };
+      return [status, { description, headers: { ...LIMIT_HEADERS, ...own }, content }];
     }),
   );
 }

@@ -49,9 +49,13 @@ export interface OpenApiDocument {
 const describe = ({ anonymousPerMinute, authenticatedPerMinute }: ApiLimits) =>
   `Is a service up? Reading needs no authentication; an API key in the header
 \`Authorization: Bearer <API_KEY>\` raises the limit from ${anonymousPerMinute} requests a minute for each address to ${authenticatedPerMinute} for each key.
-A key that is not valid is answered 401 on every endpoint. Every error is \`application/problem+json\` (RFC 9457) with a
-stable \`code\`. All times are ISO 8601 UTC with milliseconds. Version 1 only gains members and routes; nothing is
-removed or renamed.`.replaceAll('\n', ' ');
+No other scheme than Bearer is read; a key that is not valid is answered 401 on every endpoint, and counts against the
+address. An IPv6 client is counted by its /64. Pictures have a bucket of their own with the same limits, and a 304 of a
+picture costs nothing. Every error is \`application/problem+json\` (RFC 9457) with a stable \`code\`; a 405 says in
+\`Allow\` what is possible. Paths may be written in any case. Unknown query parameters are ignored; one that is repeated
+or not valid is a 400 that names it and lists the allowed values. Answers to GET and HEAD are open to every origin, and
+carry a strong ETag for If-None-Match. All times are ISO 8601 UTC with milliseconds. Version 1 only gains members and
+routes; nothing is removed or renamed.`.replaceAll('\n', ' ');
 
 /** Makes the document for a site. */
 export function openApiDocument(siteUrl: string, version: string, limits: ApiLimits): OpenApiDocument {
@@ -70,7 +74,7 @@ export function openApiDocument(siteUrl: string, version: string, limits: ApiLim
           'getStatus',
           'Services',
           'The current status of one service',
-          '',
+          'up: the newest check was answered in time, up to and including 3,000 ms unless the operator set another bound; slow: later than that; down: an error or no answer, confirmed by further attempts; unknown: not yet checked.',
           [SERVICE_SLUG],
           {},
           StatusSchema,
@@ -181,6 +185,7 @@ export function openApiDocument(siteUrl: string, version: string, limits: ApiLim
         'X-RateLimit-Remaining': header('Requests left in this window.'),
         'X-RateLimit-Reset': header('Unix time in whole seconds, rounded up, at which the window ends.'),
         'Retry-After': header('Seconds to wait, at least 1; on 429 only.'),
+        'WWW-Authenticate': { description: 'The scheme to use: Bearer.', schema: { type: 'string' } },
       },
     },
   };

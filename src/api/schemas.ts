@@ -269,4 +269,9 @@ export const ProblemSchema = Type.Object({
   status: Type.Integer(),
   detail: Type.String(),
   code: words(Object.keys(PROBLEMS), 'Stable word for programs.'),
+  parameter: Type.Optional(Type.String({ description: 'Of invalid_parameter: its name.' })),
+  place: Type.Optional(Type.String({ description: 'Of invalid_body: JSON Pointer to what is wrong.' })),
+  allowed: Type.Optional(
+    Type.Array(Type.String(), { description: 'The allowed values, where they can be listed.' }),
+  ),
 });

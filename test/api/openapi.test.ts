@@ -21,7 +21,7 @@ interface Operation {
 }
 interface Document {
   readonly openapi: string;
-  readonly info: { readonly version: string };
+  readonly info: { readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Record<string, { readonly get?: Operation; readonly post?: Operation }>;
   readonly components: object;
@@ -106,6 +106,30 @@ t.test('it documents the defaults and bounds of the contract', async (t) => {
     [50, 100],
     [20, 50],
   ]);
+});
+
+t.test('it documents the rules that a client can see', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const document = (await world.get('/api/v1/openapi.json')).json as Document;
+  for (const rule of [
+    /Unknown query parameters are ignored/,
+    /in any case/,
+    /\/64/,
+    /a 304 of a picture costs nothing/,
+  ])
+    t.match(document.info.description, rule);
+  t.match(document.paths['/api/v1/status/{slug}']?.get, {
+    description: /up to and including 3,000 ms/,
+    responses: { 401: { headers: { 'WWW-Authenticate': {} } }, 429: { headers: { 'Retry-After': {} } } },
+  });
+  t.match(document.paths['/api/badge/{slug}']?.get?.responses['200'], {
+    headers: { 'Cache-Control': { schema: { const: 'public, s-maxage=300, stale-while-revalidate=60' } } },
+  });
+  const checks = { maxProperties: 50, propertyNames: { minLength: 1, maxLength: 64 } };
+  t.match(document.paths['/api/v1/heartbeat']?.post, {
+    requestBody: { content: { 'application/json': { schema: { properties: { checks } } } } },
+  });
 });
 
 t.test('it documents every error, and each has the documented body', async (t) => {
