@@ -15,6 +15,7 @@ import type { LiveBoard } from './live/live-board.ts';
 import { pillMarkup } from './live/live-news.ts';
 import { homeOpenGraph } from './open-graph.ts';
 import type { PageSources } from './page-routes.ts';
+import { inLanguage } from './service-incidents.ts';
 import type { RenderPage } from './views.ts';
 
 /** What the page is made of. */
@@ -77,7 +78,12 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
             const service = directory.byId(incident.serviceId);
             if (service === null) return [];
             const { name } = viewIncidentService(service);
-            return [{ ...viewIncident(incident, name, language), page: directory.pageName(service) }];
+            return [
+              {
+                ...viewIncident(inLanguage(incident, language), name, language),
+                page: directory.pageName(service),
+              },
+            ];
           }),
         live: { of: null, at: position },
         scripts: [assets.searchScript],

@@ -34,8 +34,8 @@ export function incidentPage(render: RenderPage, sources: PageSources, assets: A
       return render('./incident', {
         language,
         meta: openGraphTags(siteUrl, {
-          title: words.page.title(service.name, incident.title),
-          description: `${view.status}: ${incident.updates.at(-1)?.text || incident.description}`,
+          title: words.page.title(service.name, view.title),
+          description: `${view.status}: ${view.timeline[0]?.text || view.description}`,
           path: view.path,
           image: {
             path: `/api/chart/${page}.png?size=card`,
@@ -43,7 +43,7 @@ export function incidentPage(render: RenderPage, sources: PageSources, assets: A
             alt: words.page.chartOf(service.name),
           },
         }),
-        title: words.page.title(service.name, incident.title),
+        title: words.page.title(service.name, view.title),
         service,
         page,
         styles: [assets.serviceStyle],

@@ -35,11 +35,12 @@ export interface IncidentView {
 
 /** The incident in the language of the page. `page`: name of its service in paths. */
 export function viewPageIncident(
-  incident: Incident,
+  written: Incident,
   page: string,
   now: number,
   { words, formats }: Language,
 ): IncidentView {
+  const incident = inLanguage(written, { words });
   const { resolvedAt, startedAt, severity, updates } = incident;
   const length = formats.length((resolvedAt ?? now) - startedAt);
   return {
@@ -59,6 +60,18 @@ export function viewPageIncident(
       .map(({ at, status, text }) => ({ status: words.incidentStatus[status], time: [time(at)], text }))
       .reverse(),
     timelineLabel: words.page.timeline(updates.length),
+  };
+}
+
+/** What our own checks wrote, in the language of the page; a vendor's words stay as they are. */
+export function inLanguage(incident: Incident, { words }: Pick<Language, 'words'>): Incident {
+  if (incident.source !== 'own') return incident;
+  const { ownIncident } = words.service;
+  return {
+    ...incident,
+    title: ownIncident(incident.title),
+    description: ownIncident(incident.description),
+    updates: incident.updates.map((update) => ({ ...update, text: ownIncident(update.text) })),
   };
 }
 

@@ -56,7 +56,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
   /** What went wrong is told in words; the log knows more. */
   const sayWhy = (request: ApiRequest, error: unknown): ApiAnswer => {
     if (!(error instanceof SignInError)) throw error;
-    log.warn({ code: error.code, err: error.cause }, 'a sign-in came to nothing');
+    log.warn({ code: error.code, error: error.cause }, 'a sign-in came to nothing');
     return page(request, error.message, error.code === 'sign_in_away' ? 502 : 400);
   };
 

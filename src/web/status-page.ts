@@ -13,7 +13,7 @@ import { type ChosenLanguage, chooseLanguage } from './language/language.ts';
 import { time } from './language/phrase.ts';
 import type { LiveBoard } from './live/live-board.ts';
 import { openGraphTags } from './open-graph.ts';
-import { webAddress } from './service-incidents.ts';
+import { inLanguage, webAddress } from './service-incidents.ts';
 import { createUptimeBars } from './status-page-bars.ts';
 import type { RenderPage } from './views.ts';
 import { STATUS_SHAPES } from './words.ts';
@@ -169,12 +169,13 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   const showIncident = (incident: Incident, { at }: PageLook, { words, formats }: ChosenLanguage) => {
     const service = directory.byId(incident.serviceId);
     if (service === null) return [];
-    const { startedAt, resolvedAt, updates } = incident;
+    const said = inLanguage(incident, { words });
+    const { startedAt, resolvedAt, updates } = said;
     const length = formats.length((resolvedAt ?? at) - startedAt);
     const { lasted, lasting, from } = words.statusPage;
     return [
       {
-        ...incident,
+        ...said,
         name: service.name,
         page: directory.pageName(service),
         started: from(time(startedAt)),

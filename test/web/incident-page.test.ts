@@ -26,7 +26,7 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
     de,
   );
   t.same(view, {
-    title: 'Shop is not reachable',
+    title: 'Shop ist nicht erreichbar',
     path: '/status/shop-example/incidents/own-1-2',
     look: 'up',
     status: 'behoben',

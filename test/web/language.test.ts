@@ -3,8 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { describeFailure } from '../../src/domain/failure-words.ts';
+import { describeSilence } from '../../src/domain/heartbeat-rules.ts';
+import type { Incident } from '../../src/domain/incident.ts';
+import { stepOwnIncident } from '../../src/domain/own-incident.ts';
+import { FAILURE_CLASSES } from '../../src/domain/result.ts';
 import { createFormats } from '../../src/web/language/formats.ts';
 import { germanFailure } from '../../src/web/language/german-failures.ts';
+import { germanIncident } from '../../src/web/language/german-incidents.ts';
 import {
   chooseLanguage,
   LANGUAGE_CODES,
@@ -12,6 +18,7 @@ import {
   languageHeaders,
 } from '../../src/web/language/language.ts';
 import { age, asMarkup, asText, escapeMarkup, say, time } from '../../src/web/language/phrase.ts';
+import { check, current, service } from '../api/api-world.ts';
 
 const SOURCE = join(import.meta.dirname, '../../src/');
 const NOW = Date.UTC(2026, 10, 20, 10, 2);
@@ -118,6 +125,63 @@ t.test('it says in German why a check failed, for every sentence that our own co
     'der Zustandsbericht war nicht annehmbar (degraded)',
   );
   t.equal(germanFailure({ class: 'tls', detail: '' }), 'keine sichere Verbindung kam zustande');
+});
+
+t.test('it tells own incidents in German, in every sentence that the record writes', async (t) => {
+  const failures = FAILURE_CLASSES.map((kind) => describeFailure({ class: kind, phase: 'dns', detail: '' }));
+  const reasons = [
+    null,
+    ...failures,
+    describeFailure({ class: 'status', phase: 'body', detail: 'answered with status 503' }),
+    'it reports that it is down',
+    'it reports that it is slow',
+    'it reports that a run failed',
+    'it took 4.2 s to answer',
+    'it reports a response time of 3.4 s',
+    describeSilence(630_000),
+  ];
+  const texts = new Set<string>();
+  for (const reason of reasons)
+    for (const source of ['root', 'heartbeat', 'silence'] as const)
+      for (const kind of [null, ...FAILURE_CLASSES]) {
+        let open: Incident | null = null;
+        let seq = 0;
+        for (const status of ['down', 'up', 'down', 'slow', 'slow', 'slow'] as const) {
+          const failure = kind === null ? null : { class: kind, phase: 'dns' as const, detail: '' };
+          const latest = check(NOW, { status, source, failure });
+          open =
+            stepOwnIncident(open, {
+              service: service(1, 'shop', { name: 'Shop & Co' }),
+              current: current(1, latest, { seq: ++seq }),
+              changed: true,
+              reason: status === 'up' ? null : reason,
+              sourceUrl: '',
+              inMaintenance: false,
+            }) ?? open;
+        }
+        for (const { title, description, updates } of open === null ? [] : [open])
+          for (const text of [title, description, ...updates.map((update) => update.text)]) texts.add(text);
+      }
+  t.ok(texts.size > 40, `${texts.size} were written`);
+  for (const text of texts) {
+    t.notMatch(
+      germanIncident(text),
+      / (?:is|it|its|has|fail|again|answers|answered|reports|cannot|no|of|for)\b/,
+      text,
+    );
+    t.equal(LANGUAGES.en.words.service.ownIncident(text), text);
+  }
+  t.equal(
+    germanIncident(
+      'Our checks of pier.example fail again: it answered with an error (answered with status 503).',
+    ),
+    'Unsere Prüfungen von pier.example schlagen wieder fehl: Antwort mit Status 503.',
+  );
+  t.equal(
+    germanIncident('shop.example is down: no heartbeat arrived for 5400s.'),
+    'shop.example ist gestört: seit 1 Std. 30 Min. kam kein Lebenszeichen.',
+  );
+  t.equal(germanIncident('Words of a vendor.'), 'Words of a vendor.');
 });
 
 t.test('it lets no markup through, whatever the text', async () => {

@@ -14,6 +14,8 @@ export const englishService = {
     say`is down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'no heartbeat arrived',
   failure: ({ detail }: Failure): string => detail,
+  /** Title or text of an incident that our own checks opened; it is written in English. */
+  ownIncident: (text: string): string => text,
   ownReport: (took: string | null) =>
     took === null ? 'by its own report' : `by its own report, with answers in ${took}`,
   slowAnswer: (took: string) => `the last answer took ${took}`,
