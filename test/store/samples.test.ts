@@ -88,6 +88,29 @@ t.test('where another process reads what one writes', (t) => {
   t.end();
 });
 
+t.test('it keeps what a former writer wrote after it woke, and what its successor wrote', async (t) => {
+  for (const tidies of ['former', 'successor'] as const) {
+    const now = () => Date.UTC(2026, 10, 3);
+    const { book: former, dataDir } = openBook(folder(), now);
+    former.append(packSamples([sampleAt(now() - 3)]));
+    former.flush();
+    const { book: successor } = openBook(dataDir, now);
+    successor.append(packSamples([sampleAt(now() - 2)]));
+    successor.flush();
+    former.append(packSamples([sampleAt(now() - 1)]));
+    former.flush();
+    await (tidies === 'former' ? former : successor).tidy();
+    // A crash: only what is on disk remains.
+    const { book: next } = openBook(dataDir, now);
+    t.same(
+      next.newest(1, 10).map(({ at }) => at - now()),
+      [-1, -2, -3],
+      `tidied by the ${tidies}`,
+    );
+    for (const book of [former, successor, next]) book.close();
+  }
+});
+
 t.test('while samples are in the journal', (t) => {
   runSamplesContract(t, { open: inProcess(false) });
   t.end();

@@ -88,6 +88,10 @@ export function createSampleBook({
     }
   };
 
+  /**
+   * Takes entries that are not known yet into the buffers: those of a crash, of the process that writes, and of a former
+   * writer that stood still, woke, and wrote once more before it knew.
+   */
   const readJournal = (afterSeq: number) => {
     for (const { seq, bytes } of database.journal(afterSeq)) {
       const packed = new Float64Array(bytes.slice().buffer);
@@ -113,9 +117,11 @@ export function createSampleBook({
   const writeJournal = () => {
     if (unwritten.length === 0) return;
     const batches = unwritten;
-    database.transaction(() => {
+    journalEnd = database.transaction(() => {
+      readJournal(journalEnd);
       for (const batch of batches)
         database.addToJournal(new Uint8Array(batch.buffer, batch.byteOffset, batch.byteLength));
+      return database.lastJournalSeq();
     });
     unwritten = [];
     journaled += pending;
@@ -179,7 +185,9 @@ export function createSampleBook({
 
   const tidy = async () => {
     writeJournal();
-    const upTo = database.lastJournalSeq();
+    readJournal(journalEnd);
+    // Only what is in the buffers is moved, and so only that is cut.
+    const upTo = journalEnd;
     const moved = journaled;
     await inSlices([...buffers.keys()], seal);
     database.transaction(() => database.cutJournal(upTo));
