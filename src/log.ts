@@ -1,7 +1,7 @@
 /** The program's log: structured lines, readable on a terminal, JSON elsewhere. */
 import { pino } from 'pino';
 
-/** What a part needs to speak. Fields first, then one sentence; never a secret. */
+/** What a part needs to speak. Fields first, then one sentence; never a secret. What went wrong stands under `error`. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -24,13 +24,19 @@ export function createLog({ level, format }: LogSettings): Log {
   return pino({
     level,
     base: null,
+    // Under another name an error would be written as an empty object.
+    errorKey: 'error',
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     ...(pretty
       ? {
           transport: {
             target: 'pino-pretty',
-            options: { translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' },
+            options: {
+              translateTime: 'SYS:HH:MM:ss',
+              ignore: 'pid,hostname',
+              errorLikeObjectKeys: ['error'],
+            },
           },
         }
       : {}),

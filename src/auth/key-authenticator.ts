@@ -135,10 +135,7 @@ function createUseLog({ registry, clock, log }: KeyAuthenticatorOptions) {
     try {
       await registry.touchKeys([...written]);
     } catch (error) {
-      log.warn(
-        { err: error, keys: written.size },
-        'Times of last use of keys were not written; trying again',
-      );
+      log.warn({ error, keys: written.size }, 'Times of last use of keys were not written; trying again');
       // What came in meanwhile is newer.
       uses = new Map([...written, ...uses]);
     }

@@ -84,7 +84,7 @@ export function startFeedThread(options: FeedThreadOptions): FeedThread {
     const answer = client.call(method, args, transfer);
     answer.catch((error: Error) => {
       if (!stopped && running?.client === client)
-        log.error({ err: error }, 'the thread that reads status pages failed');
+        log.error({ error }, 'the thread that reads status pages failed');
     });
     return answer;
   };

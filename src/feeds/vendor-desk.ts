@@ -69,7 +69,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
   /** One after the other, so that two readings of a feed are stored in their order. */
   const inOrder = (task: () => Promise<void>): void => {
     work = work.then(task).catch((error) => {
-      log.error({ err: error }, 'what vendors say could not be stored');
+      log.error({ error }, 'what vendors say could not be stored');
     });
   };
 

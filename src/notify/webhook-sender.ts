@@ -75,7 +75,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       return;
     }
     looking = begin()
-      .catch((error) => log.error({ err: error }, 'webhooks could not be delivered'))
+      .catch((error) => log.error({ error }, 'webhooks could not be delivered'))
       .finally(() => {
         looking = null;
         if (again) {
@@ -106,7 +106,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       const outcome = await deliver(delivery);
       if (outcome !== null) await registry.noteDelivery(outcome);
     } catch (error) {
-      log.error({ err: error }, 'what came of a delivery could not be written');
+      log.error({ error }, 'what came of a delivery could not be written');
       underWay.delete(id);
       return;
     }

@@ -30,7 +30,7 @@ export async function openRegistry(options: RegistryOptions): Promise<SqliteRegi
     ENTRY,
     { dataDir, domainsPerAccount },
     (reason) => {
-      log.error({ err: reason }, 'The thread of the registry has ended');
+      log.error({ error: reason }, 'The thread of the registry has ended');
       onEnd?.(reason);
     },
   );
