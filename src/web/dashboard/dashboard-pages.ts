@@ -56,8 +56,12 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       './dashboard',
       {
         title: words.title,
-        problem,
-        notices: notices.map((notice) => ({ ...notice, time: [time(notice.at)] })),
+        problem: problem === null ? null : words.refusal(problem),
+        notices: notices.map((notice) => ({
+          ...notice,
+          text: words.refusal(notice.text),
+          time: [time(notice.at)],
+        })),
         keys: keys.map((key) => ({
           ...key,
           created: [time(key.createdAt)],

@@ -53,7 +53,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       {
         title: name,
         service,
-        problem,
+        problem: problem === null ? null : words.dashboard.refusal(problem),
         page: shownAs,
         word: words.status[current.status],
         status: current.status,

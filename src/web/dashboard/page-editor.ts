@@ -19,7 +19,7 @@ import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
 import { readUpload } from '../upload-form.ts';
 import type { DashboardSources, ShowPage } from './dashboard-sources.ts';
 import { readLogo } from './page-logo.ts';
-import { type FieldProblems, PAGES_PATH } from './page-overview.ts';
+import { type FieldProblems, PAGES_PATH, sayProblems } from './page-overview.ts';
 import { findServices } from './page-search.ts';
 import { readStep } from './page-steps.ts';
 
@@ -53,7 +53,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       {
         title: page.title,
         page,
-        problems,
+        problems: sayProblems(problems, session.language.words),
         typed: { title: typed.get('title') ?? page.title, text: typed.get('text') ?? page.text },
         newGroup: typed.get('group_name') ?? '',
         bounds: PAGE_BOUNDS,

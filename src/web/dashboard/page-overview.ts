@@ -1,7 +1,9 @@
 /** `/dashboard/pages`: the status pages of an account, and the form that makes one. */
+
 import type { ApiAnswer, Route } from '../../api/exchange.ts';
 import { countServices, PAGE_BOUNDS, readPageSlug, readPageTitle } from '../../domain/status-page.ts';
 import { seeOther } from '../forms.ts';
+import type { Words } from '../language/english.ts';
 import { time } from '../language/phrase.ts';
 import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
 import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
@@ -11,6 +13,12 @@ export const PAGES_PATH = '/dashboard/pages';
 
 /** What keeps a form from being taken, by the name of the field; `form` stands for all of it. */
 export type FieldProblems = Readonly<Record<string, string>>;
+
+/** The problems in the language of the page. */
+export function sayProblems(problems: FieldProblems, { dashboard }: Words): FieldProblems {
+  const entries = Object.entries(problems).map(([field, problem]) => [field, dashboard.refusal(problem)]);
+  return Object.fromEntries(entries);
+}
 
 /** The routes. */
 export function pageOverview(show: ShowPage, sources: DashboardSources): Route[] {
@@ -27,7 +35,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
       './dashboard-pages',
       {
         title: words.dashboard.pages,
-        problems,
+        problems: sayProblems(problems, words),
         typed,
         bounds: PAGE_BOUNDS,
         pages: pages.map((page) => ({

@@ -30,7 +30,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
       './dashboard-webhooks',
       {
         title: dashboard.webhooks,
-        problem,
+        problem: problem === null ? null : dashboard.refusal(problem),
         secret,
         webhooks: webhooks.map(({ id, url, createdAt }) => ({
           id,

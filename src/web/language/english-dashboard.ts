@@ -149,6 +149,8 @@ export const englishDashboard = {
   againAt: (at: Moment): Phrase => say`again ${at}`,
   replay: 'Replay',
   replayOf: (type: string, time: string) => `Replay ${type} of ${time}`,
+  /** A refusal or a notice; the registry and the rules of forms say it in English. */
+  refusal: (text: string): string => text,
   badAddress: 'The address must begin with https:// or http://, and hold no password.',
   noSuchWebhook: 'There is no such webhook.',
   noSuchDelivery: 'There is no such delivery.',
