@@ -121,7 +121,7 @@ export function buildCommands(): Command {
   addJson(pages, 'list', 'list status pages with their addresses').action(
     act(async (options: CommonOptions) => (await import('./pages.ts')).listPages(options)),
   );
-  add(pages, 'add', 'make a status page for an account')
+  addJson(pages, 'add', 'make a status page for an account')
     .argument('<slug>', 'its address behind /p/')
     .requiredOption('--account <name>', 'account that owns the page; it is made where there is none')
     .requiredOption('--title <title>', 'at most 120 characters')

@@ -42,7 +42,7 @@ export async function listPages({ config, json = false }: CommonOptions): Promis
       account: page.accountName,
       services: countServices(page.groups),
       changed: formatTime(page.updatedAt),
-      url: `${http.siteUrl.replace(/\/+$/, '')}/p/${page.slug}`,
+      url: addressOf(http.siteUrl, page.slug),
     })),
   );
   printRows(
@@ -53,10 +53,10 @@ export async function listPages({ config, json = false }: CommonOptions): Promis
   );
 }
 
-/** Makes a page; prints its slug. */
+/** Makes a page; prints its slug, or what is known of it as JSON. */
 export async function addPage(
   slug: string,
-  { config, account, title, text = '', logo, group = [] }: CommonOptions & AddPageOptions,
+  { config, account, title, text = '', logo, group = [], json = false }: CommonOptions & AddPageOptions,
 ): Promise<void> {
   const picture = logo === undefined ? null : openLogo(logo);
   const said = {
@@ -65,7 +65,7 @@ export async function addPage(
     text: wellRead(readPageText(text)),
   };
   const owner = readName('--account', account);
-  await withRegistry(config, async (registry) => {
+  const url = await withRegistry(config, async (registry, { http }) => {
     const now = systemClock.now();
     const { id: accountId } = await registry.ensureAccount(owner, now);
     const states = await registry.loadServices();
@@ -82,8 +82,14 @@ export async function addPage(
       throw error;
     }
     if (picture !== null) await registry.putLogo(accountId, said.slug, picture, now);
+    return addressOf(http.siteUrl, said.slug);
   });
-  console.log(said.slug);
+  const view = { slug: said.slug, title: said.title, account: owner, url };
+  console.log(json ? JSON.stringify(view, null, 2) : said.slug);
+}
+
+function addressOf(siteUrl: string, slug: string): string {
+  return `${siteUrl.replace(/\/+$/, '')}/p/${slug}`;
 }
 
 /** Removes an account's page. */

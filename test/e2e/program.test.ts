@@ -264,6 +264,18 @@ t.test('it lets an operator add, list, export and remove services', sideBySide()
     ['one', 'shop-test-example'],
   );
   t.match((await installation.run('services', 'export')).stdout, /shop\.test\.example/);
+  const page = await installation.run(
+    'pages',
+    'add',
+    'acme',
+    '--account',
+    'ada',
+    '--title',
+    'Acme',
+    '--json',
+  );
+  const url = `${installation.siteUrl}/p/acme`;
+  t.same(JSON.parse(page.stdout), { slug: 'acme', title: 'Acme', account: 'ada', url });
   t.equal((await installation.run('services', 'remove', 'shop-test-example')).status, 0);
   await program.until<{ total: number }>('/api/v1/services', (body) => body.total === 1);
   t.equal((await installation.run('services', 'remove', 'nothing')).status, 1);
