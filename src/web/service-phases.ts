@@ -49,7 +49,7 @@ export function waterfallOf(latest: LatestCheck | null, { words, formats }: Lang
     passedMs += ms;
     return bar;
   };
-  const failed = failure === null ? null : describe(failure.detail, words.page.failure[failure.class]);
+  const failed = failure === null ? null : words.page.failure(failure);
   const rows: PhaseRow[] = known
     .filter(([kind, ms]) => ms !== null || failure?.phase === kind)
     .map(([kind, ms]) => ({
@@ -76,10 +76,6 @@ export function waterfallOf(latest: LatestCheck | null, { words, formats }: Lang
     total,
     label: total === null ? words.page.phases : words.page.phasesLabel(total),
   };
-}
-
-function describe(detail: string, why: string): string {
-  return detail === '' ? why : `${why} (${detail})`;
 }
 
 function round(value: number): number {

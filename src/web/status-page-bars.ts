@@ -8,6 +8,8 @@ export interface UptimeBars {
   readonly lines: readonly { readonly kind: DayKind; readonly path: string }[];
   /** Share of good checks, 0 to 1; null: there were none. */
   readonly uptimeRatio: number | null;
+  /** Days from the first with a check to now, 0 to 90; the rest of the 90 is not known. */
+  readonly knownDays: number;
 }
 
 /** What a day was like at its worst. */
@@ -77,11 +79,13 @@ export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'down
     paths.set(kind, (paths.get(kind) ?? '') + stroke);
     start = end;
   }
+  const first = days.findIndex(({ count }) => count > 0);
   const count = days.reduce((sum, day) => sum + day.count, 0);
   const down = days.reduce((sum, day) => sum + day.downCount, 0);
   return {
     lines: [...paths].map(([kind, path]) => ({ kind, path })),
     uptimeRatio: count === 0 ? null : (count - down) / count,
+    knownDays: first === -1 ? 0 : days.length - first,
   };
 }
 

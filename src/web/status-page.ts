@@ -143,6 +143,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
               stale,
               lines: days?.lines ?? [],
               uptime,
+              knownDays: days?.knownDays ?? 0,
             };
           }),
         })),

@@ -137,6 +137,32 @@ t.test('it says in German why a check failed, for every sentence that our own co
   t.equal(germanFailure({ class: 'tls', detail: '' }), 'keine sichere Verbindung kam zustande');
 });
 
+t.test('it says bounds in seconds, and a failure once', async (t) => {
+  const failure = (kind: 'timeout' | 'status' | 'body' | 'dns', detail: string) =>
+    ({ class: kind, phase: 'first_byte', detail }) as const;
+  const table: readonly [ReturnType<typeof failure>, english: string, german: string][] = [
+    [failure('timeout', 'no answer within 10000 ms'), 'no answer within 10 s', 'keine Antwort binnen 10 s'],
+    [failure('timeout', 'no answer within 2500 ms'), 'no answer within 2.5 s', 'keine Antwort binnen 2,5 s'],
+    [failure('timeout', 'no answer within 250 ms'), 'no answer within 250 ms', 'keine Antwort binnen 250 ms'],
+    [failure('status', 'answered with status 503'), 'answered with status 503', 'Antwort mit Status 503'],
+    [failure('dns', ''), 'its name could not be resolved', 'der Name ließ sich nicht auflösen'],
+    [
+      failure('body', 'degraded'),
+      'its health report was not acceptable (degraded)',
+      'der Zustandsbericht war nicht annehmbar (degraded)',
+    ],
+  ];
+  for (const [one, english, german] of table)
+    t.same(
+      [LANGUAGES.en, LANGUAGES.de].map(({ words }) => words.page.failure(one)),
+      [english, german],
+    );
+  t.equal(
+    LANGUAGES.en.words.service.failure(failure('timeout', 'no answer within 10000 ms')),
+    'no answer within 10 s',
+  );
+});
+
 t.test('it tells own incidents in German, in every sentence that the record writes', async (t) => {
   const failures = FAILURE_CLASSES.map((kind) => describeFailure({ class: kind, phase: 'dns', detail: '' }));
   const reasons = [

@@ -138,7 +138,7 @@ t.test('it has a row for what redirects took', async (t) => {
 });
 
 t.test('it says in which phase a check failed, and has no time for it: null, never 0', async (t) => {
-  const failure = { class: 'refused', phase: 'connect', detail: 'ECONNREFUSED' } as const;
+  const failure = { class: 'refused', phase: 'connect', detail: 'the connection was refused' } as const;
   const timing = { ...NO_TIMING, dnsMs: 4 };
   t.same(waterfallOf(checked({ status: 'down', failure, timing }), en)?.rows, [
     { kind: 'dns', name: 'Finding the address', ms: '4 ms', bar: { x: 0, width: 1_000 }, failure: null },
@@ -147,7 +147,7 @@ t.test('it says in which phase a check failed, and has no time for it: null, nev
       name: 'Connecting',
       ms: null,
       bar: null,
-      failure: 'it refused the connection (ECONNREFUSED)',
+      failure: 'the connection was refused',
     },
   ]);
   const timeOut = { class: 'timeout', phase: 'dns', detail: '' } as const;

@@ -1,11 +1,12 @@
 /** What the page of a service and the pages of its incidents show beside the verdict, in English. */
 
-import { FAILURE_CLASS_WORDS } from '../../domain/failure-words.ts';
+import { describeFailure } from '../../domain/failure-words.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
-import type { Phase } from '../../domain/result.ts';
+import type { Failure, Phase } from '../../domain/result.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
 import type { DayKind } from '../service-days.ts';
 import type { RangeName } from '../service-ranges.ts';
+import { inSeconds } from './formats.ts';
 import { age, type Moment, type Phrase, say } from './phrase.ts';
 
 /** The words of these pages. */
@@ -162,7 +163,11 @@ export const englishServicePage = {
   total: 'In all',
   phasesLabel: (total: string) => `Phases of the last check, ${total} in all`,
   failedHere: (why: string) => `failed: ${why}`,
-  failure: FAILURE_CLASS_WORDS,
+  /** The detail is a sentence of ours, or a word of the service's own, which needs one around it. */
+  failure: (failure: Failure): string =>
+    failure.class === 'body' || failure.detail === ''
+      ? describeFailure(failure)
+      : inSeconds(failure.detail, '.'),
 
   incidents: 'Incidents',
   noIncidents: 'None is known.',

@@ -1,6 +1,7 @@
 /** What the page of one service says, in English. */
 import type { Failure } from '../../domain/result.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
+import { inSeconds } from './formats.ts';
 import { type Moment, type Phrase, say } from './phrase.ts';
 
 /** The words of the page of one service. */
@@ -13,7 +14,7 @@ export const englishService = {
   down: (since: Moment, lasted: Moment, why: string | null) =>
     say`is down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'no heartbeat arrived',
-  failure: ({ detail }: Failure): string => detail,
+  failure: ({ detail }: Failure): string => inSeconds(detail, '.'),
   /** Title or text of an incident that our own checks opened; it is written in English. */
   ownIncident: (text: string): string => text,
   ownReport: (took: string | null) =>

@@ -37,7 +37,7 @@ export const englishStatusPage = {
     uptime === null ? `${service}, 90 days: no checks` : `${service}, 90 days: ${uptime} up`,
   barsFrom: '90 days ago',
   barsTo: 'today',
-  upOver: (uptime: string) => `${uptime} in 90 days`,
+  upOver: (uptime: string, days: number) => `${uptime} in ${days === 1 ? '24 hours' : `${days} days`}`,
   maintenance: 'Maintenance',
   maintenanceRunning: 'At work',
   maintenanceAhead: 'Ahead',

@@ -1,5 +1,6 @@
 /** Why a check failed, in German: the sentences of `src/outbound/fault.ts`, `src/probe/` and what is of others in them. */
 import type { Failure, FailureClass } from '../../domain/result.ts';
+import { inSeconds } from './formats.ts';
 
 /** What each class of failure means; it also stands for a failure whose own sentence is not known here. */
 export const GERMAN_FAILURE_CLASSES: Readonly<Record<FailureClass, string>> = {
@@ -64,6 +65,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 export function germanFailure({ class: kind, detail }: Pick<Failure, 'class' | 'detail'>): string {
   const known = SENTENCES[detail];
   if (known !== undefined) return known;
-  for (const [pattern, german] of PATTERNS) if (pattern.test(detail)) return detail.replace(pattern, german);
+  for (const [pattern, german] of PATTERNS)
+    if (pattern.test(detail)) return inSeconds(detail.replace(pattern, german), ',');
   return detail === '' ? GERMAN_FAILURE_CLASSES[kind] : `${GERMAN_FAILURE_CLASSES[kind]} (${detail})`;
 }

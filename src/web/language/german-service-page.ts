@@ -1,6 +1,6 @@
 /** What the page of a service and the pages of its incidents show beside the verdict, in German. */
 import type { Words } from './english.ts';
-import { GERMAN_FAILURE_CLASSES } from './german-failures.ts';
+import { germanFailure } from './german-failures.ts';
 import { age, say } from './phrase.ts';
 
 /** The words of these pages. */
@@ -157,7 +157,7 @@ export const germanServicePage: Words['page'] = {
   total: 'Zusammen',
   phasesLabel: (total) => `Schritte der letzten Prüfung, zusammen ${total}`,
   failedHere: (why) => `fehlgeschlagen: ${why}`,
-  failure: GERMAN_FAILURE_CLASSES,
+  failure: germanFailure,
 
   incidents: 'Vorfälle',
   noIncidents: 'Keiner ist bekannt.',

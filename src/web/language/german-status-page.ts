@@ -43,7 +43,7 @@ export const germanStatusPage: Words['statusPage'] = {
     uptime === null ? `${service}, 90 Tage: keine Prüfungen` : `${service}, 90 Tage: zu ${uptime} verfügbar`,
   barsFrom: 'vor 90 Tagen',
   barsTo: 'heute',
-  upOver: (uptime) => `${uptime} in 90 Tagen`,
+  upOver: (uptime, days) => `${uptime} in ${days === 1 ? '24 Stunden' : `${days} Tagen`}`,
   maintenance: 'Wartung',
   maintenanceRunning: 'Läuft',
   maintenanceAhead: 'Angekündigt',
