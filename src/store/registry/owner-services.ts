@@ -48,7 +48,9 @@ export function registerDomain(
 ): Service {
   const { domain } = service;
   const base = dashDomain(domain);
+  const foreign = foreignNumbers(store, base, service);
   for (let number = 1; ; number++) {
+    if (foreign.has(number)) continue;
     try {
       return addService(
         store,
@@ -68,6 +70,32 @@ export function registerDomain(
       if (!isTaken || number >= MOST_NUMBERS) throw error;
     }
   }
+}
+
+/**
+ * Numbers behind `base` under which somebody else's service stands. They are read at once: thousands of domains can
+ * have the same dashed form, and trying each number would hold the registry up.
+ */
+function foreignNumbers(
+  { kysely, queries }: RegistryStore,
+  base: string,
+  service: Pick<NewService, 'domain' | 'accountId'>,
+): ReadonlySet<number> {
+  const rows = queries.all(
+    kysely
+      .selectFrom('services')
+      .select(['slug', 'domain', 'account_id', 'origin', 'removed'])
+      .where('slug', '>=', `${base}-`)
+      // The character behind the dash.
+      .where('slug', '<', `${base}.`),
+  );
+  const numbers = new Set<number>();
+  for (const row of rows) {
+    const digits = row.slug.slice(base.length + 1);
+    if (/^[1-9]\d{0,4}$/.test(digits) && !isReturning(row, { ...service, slug: row.slug }))
+      numbers.add(Number(digits));
+  }
+  return numbers;
 }
 
 /** Throws `account_limit` where the account has as many live domains as it may. */
@@ -143,7 +171,10 @@ function slugHolder({ kysely, queries }: RegistryStore, service: NewService): Se
   return own;
 }
 
-function isReturning(row: ServiceRow, service: NewService): boolean {
+function isReturning(
+  row: Pick<ServiceRow, 'slug' | 'domain' | 'account_id' | 'origin' | 'removed'>,
+  service: Pick<NewService, 'slug' | 'domain' | 'accountId'>,
+): boolean {
   return (
     row.slug === service.slug &&
     row.removed === 1 &&
