@@ -45,17 +45,7 @@ export interface LocalRateLimiter extends RateLimiter {
 /** Makes a limiter of `max` requests a minute for each client. Limiters of one memory are told apart by `name`. */
 export function createRateLimiter(name: string, max: number, memory: LimitMemory): LocalRateLimiter {
   let limit = max;
-  const makeCheck = () =>
-    ratelimit({
-      driver: 'memory',
-      db: memory,
-      duration: WINDOW_MS,
-      max: limit,
-      namespace: name,
-      id: (context) => (context as LimitContext).client,
-      headers: { remaining: 'remaining', reset: 'reset', total: 'total' },
-      errorMessage: 'limited',
-    });
+  const makeCheck = () => countBy({ driver: 'memory', db: memory, max: limit, namespace: name });
   let check = makeCheck();
   const look = (client: string): Allowance => {
     const entry = memory.peek(`${name}:${client}`);
@@ -70,7 +60,7 @@ export function createRateLimiter(name: string, max: number, memory: LimitMemory
     look,
     async charge(client) {
       const context = createContext(client);
-      await check(context, pass);
+      await check(context);
       // Others may have been counted since; what the library told this request is its own.
       const { remaining = 0 } = context.figures;
       return { ...look(client), allowed: context.status !== 429, remaining };
@@ -124,8 +114,20 @@ export function createContext(client: string): LimitContext {
   };
 }
 
-/** The library's `next`: the request goes on elsewhere. */
-export const pass = () => Promise.resolve();
+/** The library over a database of its own, in our windows; its figures are left in the {@link LimitContext}. */
+export function countBy(
+  options: Pick<Parameters<typeof ratelimit>[0], 'driver' | 'db' | 'max' | 'namespace'>,
+): (context: LimitContext) => Promise<void> {
+  const check = ratelimit({
+    ...options,
+    duration: WINDOW_MS,
+    id: (context) => (context as LimitContext).client,
+    headers: { remaining: 'remaining', reset: 'reset', total: 'total' },
+    errorMessage: 'limited',
+  });
+  // The request goes on elsewhere.
+  return (context) => check(context, () => Promise.resolve());
+}
 
 /**
  * The library hands its entries out and changes them later, so that requests of one moment would share a figure: `get`

@@ -2,16 +2,8 @@
  * Request limits that several processes count together, by koa-ratelimit's Redis driver. While the server is away each
  * process counts for itself (decisions, Keys and limits).
  */
-import ratelimit from 'koa-ratelimit';
 import type { Clock } from '../clock.ts';
-import {
-  type Allowance,
-  createContext,
-  type LimitContext,
-  pass,
-  type RateLimiter,
-  WINDOW_MS,
-} from './rate-limits.ts';
+import { type Allowance, countBy, createContext, type RateLimiter, WINDOW_MS } from './rate-limits.ts';
 
 /** Where limits are counted. */
 export interface LimitServer {
@@ -70,17 +62,7 @@ export function createSharedRateLimiter(
   // The command by which the driver asks its database.
   const ratelimiter = (key: string, _now: number, lengthMs: number, most: number, peek: string) =>
     server.evaluate(LIMIT_SCRIPT, key, [lengthMs, most, peek]);
-  const makeCheck = () =>
-    ratelimit({
-      driver: 'redis',
-      db: { ratelimiter },
-      duration: WINDOW_MS,
-      max: limit,
-      namespace: name,
-      id: (context) => (context as LimitContext).client,
-      headers: { remaining: 'remaining', reset: 'reset', total: 'total' },
-      errorMessage: 'limited',
-    });
+  const makeCheck = () => countBy({ driver: 'redis', db: { ratelimiter }, max: limit, namespace: name });
   let check = makeCheck();
   const allowance = (allowed: boolean, remaining: number, leftMs: number, total: number): Allowance => ({
     allowed,
@@ -94,7 +76,7 @@ export function createSharedRateLimiter(
       if (!server.ready) return await local.charge(client);
       const context = createContext(client);
       try {
-        await check(context, pass);
+        await check(context);
       } catch {
         return await local.charge(client);
       }
