@@ -74,7 +74,13 @@ function refusalOf({ code }: NodeJS.ErrnoException, siteUrl: string): string {
 /** Listens; resolves with the port. Rejects with a sentence that says what to do, and the system's code. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
+    const listening = () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    };
     server.once('error', (error: NodeJS.ErrnoException) => {
+      // Whoever asks again and again would leave one behind each time.
+      server.off('listening', listening);
       const hint =
         error.code === 'EADDRINUSE'
           ? `port ${port} is in use; choose another by http.port or UPBEAT_HTTP_PORT`
@@ -83,9 +89,6 @@ export function listen(server: Server, host: string, port: number): Promise<numb
             : error.message;
       reject(Object.assign(new Error(`cannot listen on ${host}: ${hint}`), { code: error.code }));
     });
-    server.listen(port, host, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
+    server.listen(port, host, listening);
   });
 }

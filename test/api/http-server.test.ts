@@ -103,3 +103,20 @@ t.test('it ends a request that does not arrive in time with a word', async (t) =
   );
   t.match(await text(socket), /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/);
 });
+
+t.test('it may be asked to listen until the port is free', async (t) => {
+  const holder = createHttpServer((_request, response) => response.end());
+  const server = createHttpServer((_request, response) => response.end());
+  t.teardown(() => {
+    holder.close();
+    server.close();
+  });
+  const port = await listen(holder, '127.0.0.1', 0);
+  const before = server.listenerCount('listening');
+  for (let tries = 0; tries < 3; tries++)
+    await t.rejects(listen(server, '127.0.0.1', port), { code: 'EADDRINUSE' });
+  t.equal(server.listenerCount('listening'), before);
+  holder.close();
+  await once(holder, 'close');
+  t.equal(await listen(server, '127.0.0.1', port), port);
+});
