@@ -8,7 +8,7 @@ import type { StatusStore } from '../store/ports/status.ts';
 import { createFigureReader } from './badge-figures.ts';
 import { type BadgeRequest, readBadgeRequest } from './badge-query.ts';
 import { shieldsAnswer } from './badge-shields.ts';
-import { ageOf, type BadgeWords, sayLatency, sayStatus, sayUptime, sentenceOf } from './badge-words.ts';
+import { type BadgeWords, sayLatency, sayStatus, sayUptime, sentenceOf } from './badge-words.ts';
 import { entityTag } from './conditional.ts';
 import type { ApiAnswer, ApiRequest, Route } from './exchange.ts';
 import { serviceNotFound } from './reading-routes.ts';
@@ -150,9 +150,4 @@ function textOf(
   const figure = window === null ? {} : { figure: { word, window } };
   if (format === 'svg') return { ...text, ...figure, format, title: sentenceOf(name, words) };
   return { ...text, ...figure, ...(window === null || asOf === null ? {} : { asOf: formatTime(asOf) }) };
-}
-
-/** How long ago the last check was, in the largest whole unit: `12 min ago`. */
-export function describeAge({ latest }: CurrentStatus, now: number): string {
-  return ageOf(latest?.checkedAt ?? now, now);
 }

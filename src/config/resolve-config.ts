@@ -23,9 +23,6 @@ type Resolved<T> = T extends DurationText
  */
 export type Config = Resolved<ConfigText>;
 
-/** Sign-in provider. */
-export type AuthProvider = Config['auth']['providers'][number];
-
 /** Turns a checked configuration into the form that the program uses. */
 export function resolveConfig(text: ConfigText): Config {
   return resolve(text, CONFIG_SCHEMA) as Config;

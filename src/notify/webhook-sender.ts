@@ -24,8 +24,6 @@ export interface WebhookSenderOptions {
 
 /** A sender at work. */
 export interface WebhookSender {
-  /** Looks for what is due now, instead of within a second. */
-  poke(): void;
   /**
    * Resolves when what is under way has ended, or was broken off after 5 s: it stays due then, under its identifier,
    * for whoever delivers next.
@@ -152,7 +150,6 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
   const cancel: Cancel = clock.every(LOOK_MS, look);
   look();
   return {
-    poke: look,
     async stop() {
       stopped = true;
       cancel();
