@@ -5,6 +5,7 @@ import { systemClock } from '../clock.ts';
 import type { CommonOptions } from './commands.ts';
 import { keepAlive } from './keep-alive.ts';
 import { readConfig } from './open-stores.ts';
+import { isRunByNpx, watchShell } from './shell-watch.ts';
 
 /** Checks the configuration, then runs the program under its parent; ends the process with its status. */
 export async function start({
@@ -16,6 +17,10 @@ export async function start({
     const { services } = await loadCatalogue(read.catalogue.file);
     console.log(`${config}: no problems; ${services.length} services in ${read.catalogue.file}`);
     return;
+  }
+  if (isRunByNpx(process.env)) {
+    const stop = () => void process.kill(process.pid, 'SIGTERM');
+    watchShell(systemClock, () => process.ppid, stop);
   }
   const program = fileURLToPath(new URL('../main.ts', import.meta.url));
   process.exit(await keepAlive(program, ['--config', config], systemClock));

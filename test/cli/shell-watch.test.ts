@@ -1,0 +1,67 @@
+/** The program ends with the shell that npx has put before it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import t from 'tap';
+import { isRunByNpx, watchShell } from '../../src/cli/shell-watch.ts';
+import { createFakeClock } from '../../src/clock.ts';
+import { until } from '../support/loopback.ts';
+import { install } from '../support/program.ts';
+
+t.test('it knows what npx has started by itself', async (t) => {
+  for (const [event, script, expected] of [
+    ['npx', 'upbeat start', true],
+    ['npx', '"upbeat" start --config a.yaml', true],
+    ['npx', 'tap test/cli', false],
+    ['npx', 'upbeats', false],
+    ['start', 'upbeat start', false],
+    ['npx', undefined, false],
+    [undefined, undefined, false],
+  ] as const) {
+    const env = { npm_lifecycle_event: event, npm_lifecycle_script: script };
+    t.equal(isRunByNpx(env), expected, `${event}: ${script}`);
+  }
+});
+
+t.test('it tells once that the parent has gone', async (t) => {
+  const clock = createFakeClock(0);
+  let parent = 7;
+  let told = 0;
+  watchShell(
+    clock,
+    () => parent,
+    () => told++,
+  );
+  await clock.advance(10_000);
+  t.equal(told, 0);
+  parent = 1;
+  await clock.advance(10_000);
+  t.equal(told, 1);
+});
+
+t.test('a signal that ends the shell of npx stops the program', async (t) => {
+  const installation = await install([]);
+  const command = `"${process.execPath}" ${join(import.meta.dirname, '../../bin/upbeat.mjs')} start --config ${join(installation.folder, 'upbeat.yaml')}`;
+  // What follows keeps the shell from becoming the program.
+  const shell = spawn('/bin/sh', ['-c', `${command}; true`], {
+    cwd: join(import.meta.dirname, '../..'),
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, npm_lifecycle_event: 'npx', npm_lifecycle_script: 'upbeat start' },
+    detached: true,
+  });
+  let output = '';
+  shell.stdout.on('data', (chunk) => (output += chunk));
+  const silent = once(shell.stdout, 'end');
+  t.teardown(() => {
+    try {
+      process.kill(-(shell.pid ?? 0), 'SIGKILL');
+    } catch {
+      // Nothing is left of the group, as it should be.
+    }
+    installation.remove();
+  });
+  await until(() => output.includes('Upbeat is at work'));
+  shell.kill('SIGTERM');
+  await silent;
+  t.match(output, /"msg":"stopped"/);
+});
