@@ -1,4 +1,5 @@
 /** Is it the service that fails, or our own connection? What both ways of finding out have in common. */
+import type { CheckResult } from '../domain/result.ts';
 
 /** How the prober's own connection is (decisions, "When the prober itself is offline, nothing is down"). */
 export interface ProberState {
@@ -22,6 +23,21 @@ export interface FailureSpan {
   readonly endedAt: number;
   /** When the record took the result. */
   readonly takenAt: number;
+}
+
+/**
+ * When a check took place, taken by the record at `takenAt`, monotonic milliseconds; `toMonotonic` turns wall times
+ * into those. Nothing lies after `takenAt`, wherever the wall clock was set.
+ */
+export function spanOf(result: CheckResult, toMonotonic: number, takenAt: number): FailureSpan {
+  const at = (wallAt: number): number => Math.min(wallAt + toMonotonic, takenAt);
+  return {
+    beganAt: at(result.firstFailedAt ?? result.startedAt),
+    // The first failed attempt ended before the last one began. A millisecond for the rounding of wall times.
+    provenFrom: at(result.attempts > 1 ? result.startedAt : result.endedAt) - 1,
+    endedAt: at(result.endedAt),
+    takenAt,
+  };
 }
 
 /** `clear`: the failure is the service's. `own`: it may be ours. `wait`: not known yet; {@link ProberWatchOptions.onChange} will tell. */

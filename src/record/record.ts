@@ -21,7 +21,7 @@ import { createHeldResults } from './held-results.ts';
 import { createJudging, isWanted, type JudgingOptions } from './judging.ts';
 import { createMajorityWatch } from './majority-watch.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
-import type { FailureSpan, ProberState, Ruling } from './prober-watch.ts';
+import { type ProberState, type Ruling, spanOf } from './prober-watch.ts';
 import { createSampleWriter } from './sample-writer.ts';
 import { createSilenceWatch, type SilenceDeadline } from './silence-watch.ts';
 import { createStatusPublisher } from './status-publisher.ts';
@@ -173,7 +173,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     const verdict = judgeAttempt(result, settings.slowOverMs);
     if (!answered) {
       // An own fault is suspect whatever the ruling; it waits all the same, for it may be the first sign of an outage.
-      const span = spanOf(result, toMonotonic);
+      const span = spanOf(result, toMonotonic, clock.monotonic());
       const ruling = watch.rule(span);
       if (ruling === 'wait') held.hold({ entry, result, span });
       else settle(entry, result, ruling);
@@ -190,19 +190,10 @@ export function createRecord(options: RecordOptions): ResultRecord {
   /** Only an `up` is beyond doubt while the prober is offline: an error or a delay may come from the way there. */
   function isOwnOutage(result: CheckResult, verdict: Verdict, toMonotonic: number): boolean {
     if (verdict === 'up') return false;
-    return !watch.online || (verdict === 'down' && watch.overlapsOutage(spanOf(result, toMonotonic)));
-  }
-
-  function spanOf(result: CheckResult, toMonotonic: number): FailureSpan {
-    const takenAt = clock.monotonic();
-    const at = (wallAt: number): number => Math.min(wallAt + toMonotonic, takenAt);
-    return {
-      beganAt: at(result.firstFailedAt ?? result.startedAt),
-      // The first failed attempt ended before the last one began. A millisecond for the rounding of wall times.
-      provenFrom: at(result.attempts > 1 ? result.startedAt : result.endedAt) - 1,
-      endedAt: at(result.endedAt),
-      takenAt,
-    };
+    return (
+      !watch.online ||
+      (verdict === 'down' && watch.overlapsOutage(spanOf(result, toMonotonic, clock.monotonic())))
+    );
   }
 
   function settle(entry: Entry, result: CheckResult, ruling: Ruling): void {
