@@ -49,6 +49,15 @@ t.test('it shows a service to everybody, in any state', { ...NEEDS_BROWSER, time
       t.same(await findFaults(page), [], `${name} ${look}`);
       t.equal(await overhangOf(page), 0, `${name} ${look}: nothing hangs over the edge`);
       t.same(await headingJumps(page), [], `${name} ${look}: headings leave no level out`);
+      await page.emulateMedia({ media: 'print' });
+      for (const pressed of ['.ranges', '.copy', 'header.site nav'])
+        t.equal(
+          await page.locator(pressed).filter({ visible: true }).count(),
+          0,
+          `${name}: no ${pressed} on paper`,
+        );
+      t.equal(await page.locator('h1').isVisible(), true);
+      await page.emulateMedia({ media: null });
     }
     t.same(complaints, [], look);
     await close();
