@@ -21,11 +21,14 @@ export type NextStep =
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
+/** The program could not start, though it was told nothing wrong: a disk is full, a file is locked. */
+const EXIT_NO_START = 1;
 /** A life this long shows that the fault before it was a single one. */
 const GOOD_LIFE_MS = 60_000;
 
 /**
- * Decides: a clean end, wrong usage and a failed start end the parent too; everything else is started again.
+ * Decides: a clean end, wrong usage and a failed start end the parent too; everything else is started again. A program
+ * that was at work is not given up because it cannot start at once: what ended it, such as a full disk, may last.
  * `failures` counts the faults in a row before this one.
  */
 export function nextStep(
@@ -36,7 +39,8 @@ export function nextStep(
   stopping: boolean,
 ): NextStep {
   if (stopping || end.code === 0) return { kind: 'exit', code: end.code ?? 1 };
-  const fault = end.signal !== null || end.code === EXIT_FAULT || wasReady;
+  const again = failures > 0 && end.code === EXIT_NO_START;
+  const fault = end.signal !== null || end.code === EXIT_FAULT || wasReady || again;
   if (!fault) return { kind: 'exit', code: end.code ?? 1 };
   const inRow = livedMs >= GOOD_LIFE_MS ? 0 : failures;
   return {

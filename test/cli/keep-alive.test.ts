@@ -7,6 +7,16 @@ t.test('it ends with its child, or starts it again', async (t) => {
     ['wrong usage', { code: 2, signal: null }, false, 50, 0, false, { kind: 'exit', code: 2 }],
     ['a failed start', { code: 1, signal: null }, false, 900, 0, false, { kind: 'exit', code: 1 }],
     [
+      'a failed start after a fault',
+      { code: 1, signal: null },
+      false,
+      11_000,
+      1,
+      false,
+      { kind: 'restart', afterMs: 2_000, failures: 2 },
+    ],
+    ['wrong usage after a fault', { code: 2, signal: null }, false, 50, 1, false, { kind: 'exit', code: 2 }],
+    [
       'a stop that was asked for',
       { code: null, signal: 'SIGTERM' },
       true,
