@@ -1,26 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { judgeAttempt, latestCheckOf, sampleOf } from '../../src/domain/judge.ts';
-import { type Attempt, type Failure, NO_MEMORY, NO_TIMING } from '../../src/domain/result.ts';
+import { type Attempt, type Failure, NO_TIMING } from '../../src/domain/result.ts';
+import { goodAttempt, goodResult } from '../support/attempts.ts';
 
 const REFUSED: Failure = { class: 'refused', phase: 'connect', detail: 'connection refused' };
 
 function attempt(changes: Partial<Attempt> = {}): Attempt {
-  return {
-    startedAt: 1_000,
-    statusCode: 200,
-    responseTimeMs: 100,
-    timing: NO_TIMING,
-    failure: null,
-    reported: null,
-    blocked: false,
-    via: 'root',
-    certificateExpiresAt: null,
-    retryAfterMs: null,
-    suspect: null,
-    memory: NO_MEMORY,
-    ...changes,
-  };
+  return goodAttempt({ startedAt: 1_000, responseTimeMs: 100, ...changes });
 }
 
 t.test('it judges an attempt by failure, by the reported word and by latency', async (t) => {
@@ -59,15 +46,8 @@ t.test('it shows the last attempt as the latest check', async (t) => {
 });
 
 t.test('it makes a sample whose latency the store can hold', async (t) => {
-  const result = {
-    serviceId: 7,
-    revision: 1,
-    attempts: 1,
-    firstFailedAt: null,
-    endedAt: 1_100,
-    loopDelayMs: 0,
-  };
-  t.same(sampleOf({ ...attempt(), ...result }, 'up', false), {
+  const result = (responseTimeMs: number | null) => goodResult(7, 1_000, { responseTimeMs });
+  t.same(sampleOf(result(100), 'up', false), {
     serviceId: 7,
     at: 1_000,
     status: 'up',
@@ -75,8 +55,8 @@ t.test('it makes a sample whose latency the store can hold', async (t) => {
     statusCode: 200,
     suspect: false,
   });
-  t.equal(sampleOf({ ...attempt({ responseTimeMs: null }), ...result }, 'down', true).latencyMs, null);
-  t.equal(sampleOf({ ...attempt({ responseTimeMs: 70_000 }), ...result }, 'slow', true).latencyMs, 65_534);
+  t.equal(sampleOf(result(null), 'down', true).latencyMs, null);
+  t.equal(sampleOf(result(70_000), 'slow', true).latencyMs, 65_534);
 });
 
 t.test('it never calls a blocked answer down, nor a failure anything else', async () => {

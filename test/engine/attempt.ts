@@ -1,26 +1,8 @@
-/** Attempts and targets for the tests of the engine. */
+/** Failed attempts and targets for the tests of the engine. */
 import type { CheckTarget } from '../../src/domain/check-target.ts';
-import { type Attempt, NO_MEMORY, NO_TIMING } from '../../src/domain/result.ts';
+import { type Attempt, NO_MEMORY } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-
-/** A good attempt, with changes. */
-export function goodAttempt(changes: Partial<Attempt> = {}): Attempt {
-  return {
-    startedAt: 0,
-    statusCode: 200,
-    responseTimeMs: 12,
-    timing: NO_TIMING,
-    failure: null,
-    reported: null,
-    blocked: false,
-    via: 'root',
-    certificateExpiresAt: null,
-    retryAfterMs: null,
-    suspect: null,
-    memory: NO_MEMORY,
-    ...changes,
-  };
-}
+import { goodAttempt } from '../support/attempts.ts';
 
 /** An attempt that met a refused connection. */
 export function refusedAttempt(changes: Partial<Attempt> = {}): Attempt {

@@ -3,7 +3,8 @@ import { systemClock } from '../../src/clock.ts';
 import type { RunAttempt } from '../../src/domain/check-target.ts';
 import { runHost } from '../../src/engine/host/host.ts';
 import type { HostTask } from '../../src/engine/protocol.ts';
-import { goodAttempt, refusedAttempt } from './attempt.ts';
+import { goodAttempt } from '../support/attempts.ts';
+import { refusedAttempt } from './attempt.ts';
 
 const kept: unknown[] = [];
 

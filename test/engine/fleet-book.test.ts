@@ -1,26 +1,17 @@
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
-import { NO_MEMORY } from '../../src/domain/result.ts';
+import { type CheckResult, NO_MEMORY } from '../../src/domain/result.ts';
 import { watchBeats } from '../../src/engine/fleet/beat-watch.ts';
 import { createFleetBook } from '../../src/engine/fleet/fleet-book.ts';
-import { goodAttempt, targetOf } from './attempt.ts';
+import { goodResult } from '../support/attempts.ts';
+import { targetOf } from './attempt.ts';
 
 const INTERVAL = 300_000;
 const NOW = 1_800_000_000_000;
 const memory = { needsGet: true, healthSeen: true, askHealthAt: null };
 
-function resultOf(serviceId: number, changes: object = {}) {
-  const attempt = goodAttempt({ startedAt: NOW, memory });
-  return {
-    ...attempt,
-    serviceId,
-    revision: 1,
-    attempts: 1,
-    firstFailedAt: null,
-    endedAt: NOW + 9,
-    loopDelayMs: 0,
-    ...changes,
-  };
+function resultOf(serviceId: number, changes: Partial<CheckResult> = {}) {
+  return goodResult(serviceId, NOW, { memory, endedAt: NOW + 9, ...changes });
 }
 
 t.test('it takes a newer revision only, and learns from results of the present one', async (t) => {

@@ -9,7 +9,8 @@ import { nextPhase } from '../../src/engine/host/phase.ts';
 import { readSlots, shareSlots } from '../../src/engine/host/slots.ts';
 import type { EngineSettings, FromHost, HostReport, ToHost } from '../../src/engine/protocol.ts';
 import { unpackResults } from '../../src/engine/result-packing.ts';
-import { goodAttempt, refusedAttempt, targetOf } from './attempt.ts';
+import { goodAttempt } from '../support/attempts.ts';
+import { refusedAttempt, targetOf } from './attempt.ts';
 
 /** An attempt that a test decides. */
 interface OpenAttempt extends AttemptOptions {

@@ -8,7 +8,8 @@ import {
   type ProbeState,
   restingProbe,
 } from '../../src/engine/host/probe-actor.ts';
-import { goodAttempt, refusedAttempt, targetOf } from './attempt.ts';
+import { goodAttempt } from '../support/attempts.ts';
+import { refusedAttempt, targetOf } from './attempt.ts';
 
 const INTERVAL = 300_000;
 const handle = createProbeHandler({ intervalMs: INTERVAL, confirmAfterMs: [2_000, 4_000] });

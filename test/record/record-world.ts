@@ -1,12 +1,13 @@
 /** A record between stores in memory, a clock that stands still, and results made by hand. */
 import { createFakeClock, type FakeClock } from '../../src/clock.ts';
 import type { CurrentStatus, Transition } from '../../src/domain/current.ts';
-import { type CheckResult, type Failure, NO_MEMORY, NO_TIMING } from '../../src/domain/result.ts';
+import type { CheckResult, Failure } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
 import type { Observations } from '../../src/store/ports/observations.ts';
+import { goodResult } from '../support/attempts.ts';
 import { createMemoryRegistry, type MemoryRegistry } from '../support/memory-registry.ts';
 
 /** The wall time at which a new world's clock stands. */
@@ -41,27 +42,7 @@ export function makeServices(count: number): Service[] {
 
 /** A good answer in 120 ms, begun and ended at `at`. */
 export function good(serviceId: number, at: number, changes: Partial<CheckResult> = {}): CheckResult {
-  return {
-    serviceId,
-    revision: 1,
-    attempts: 1,
-    firstFailedAt: null,
-    startedAt: at,
-    endedAt: at,
-    loopDelayMs: 0,
-    statusCode: 200,
-    responseTimeMs: 120,
-    timing: NO_TIMING,
-    failure: null,
-    reported: null,
-    blocked: false,
-    via: 'root',
-    certificateExpiresAt: null,
-    retryAfterMs: null,
-    suspect: null,
-    memory: NO_MEMORY,
-    ...changes,
-  };
+  return goodResult(serviceId, at, { responseTimeMs: 120, ...changes });
 }
 
 /** A check that failed three times, 6 s in all, and ended at `at` with status 503. */

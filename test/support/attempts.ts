@@ -1,0 +1,35 @@
+/** Attempts and results of checks as the engine makes them, for tests of what comes behind it. */
+import { type Attempt, type CheckResult, NO_MEMORY, NO_TIMING } from '../../src/domain/result.ts';
+
+/** A good attempt in 12 ms, begun at 0, with changes. */
+export function goodAttempt(changes: Partial<Attempt> = {}): Attempt {
+  return {
+    startedAt: 0,
+    statusCode: 200,
+    responseTimeMs: 12,
+    timing: NO_TIMING,
+    failure: null,
+    reported: null,
+    blocked: false,
+    via: 'root',
+    certificateExpiresAt: null,
+    retryAfterMs: null,
+    suspect: null,
+    memory: NO_MEMORY,
+    ...changes,
+  };
+}
+
+/** A check that went well at its first attempt, begun and ended at `at`, with changes. */
+export function goodResult(serviceId: number, at: number, changes: Partial<CheckResult> = {}): CheckResult {
+  return {
+    ...goodAttempt({ startedAt: at }),
+    serviceId,
+    revision: 1,
+    attempts: 1,
+    firstFailedAt: null,
+    endedAt: at,
+    loopDelayMs: 0,
+    ...changes,
+  };
+}
