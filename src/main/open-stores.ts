@@ -1,5 +1,4 @@
 /** Opens the stores that the configuration names, as the monitor writes them and as others read them. */
-import { mkdirSync } from 'node:fs';
 import type { ServiceDirectory } from '../api/service-directory.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
@@ -32,7 +31,6 @@ export type StoreStates = Readonly<Record<string, { readonly problem: string | n
 export async function openSharedStores({ config, clock, log, fail }: StoreParts) {
   const { dataDir, redis: redisSettings } = config.storage;
   const { domainsPerAccount } = config.limits;
-  mkdirSync(dataDir, { recursive: true });
   const onEnd = fail('a store has ended');
   const registry = await openRegistry({ dataDir, log, clock, domainsPerAccount, onEnd });
   const { url } = redisSettings;
