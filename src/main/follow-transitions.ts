@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Log } from '../log.ts';
+import { createTransitionListeners } from '../record/transition-listeners.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 
@@ -32,8 +33,9 @@ const LONGEST_WAIT_MS = 100;
 /** Starts after the newest transition that there is. */
 export async function followTransitions(options: TransitionFollowerOptions): Promise<TransitionFollower> {
   const { registry, status, clock, log } = options;
-  const listeners = new Set<(transition: Transition) => void>();
+  const listeners = createTransitionListeners(log);
   let readUpTo = await registry.lastTransition();
+  listeners.startAfter(readUpTo);
   let waiting: { readonly transition: Transition; readonly untilMs: number }[] = [];
   let reading: Promise<void> | null = null;
   let again = false;
@@ -48,7 +50,7 @@ export async function followTransitions(options: TransitionFollowerOptions): Pro
       : waiting.findIndex(({ transition, untilMs }) => untilMs > nowMs && !isShown(transition));
     const due = stay === -1 ? waiting : waiting.slice(0, stay);
     waiting = stay === -1 ? [] : waiting.slice(stay);
-    for (const { transition } of due) for (const listener of listeners) listener(transition);
+    for (const { transition } of due) listeners.announce(transition);
   }
 
   async function read(): Promise<void> {
@@ -84,10 +86,7 @@ export async function followTransitions(options: TransitionFollowerOptions): Pro
     clock.every(LOOK_MS, () => void look()),
   ];
   return {
-    watch(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    watch: listeners.watch,
     async catchUp() {
       await look();
       await look();
