@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
+import { LANGUAGES } from '../../src/web/language/language.ts';
 import { barsOf, createUptimeBars } from '../../src/web/status-page-bars.ts';
 import { check, current, from, incident, NOW, service, startApi } from '../api/api-world.ts';
 import { ownedPage } from '../api/page-shelf.ts';
@@ -303,4 +304,6 @@ t.test('it draws days of one kind as one stroke', async (t) => {
     knownDays: 5,
   });
   t.strictSame(barsOf([]), { lines: [], uptimeRatio: null, knownDays: 0 });
+  const { upOver } = LANGUAGES.en.words.statusPage;
+  t.same([upOver('0%', 1), upOver('99%', 40)], ['0% in 24 hours', '99% in 40 days'], 'no more than is known');
 });
