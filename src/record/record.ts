@@ -123,7 +123,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
   let toldOnline = true;
 
   const byDomain = new Map<string, Entry>();
-  const awaited = createAwaitedServices();
+  const awaited = createAwaitedServices(clock);
   const { silenceMs } = options.heartbeats;
   const silence = createSilenceWatch({
     clock,
