@@ -31,12 +31,14 @@ async function startProcess(t: Test, url: string, env: NodeJS.ProcessEnv = {}): 
     env: { ...process.env, ...env },
   });
   t.teardown(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.disconnect();
     await ended;
   });
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  return port;
+  const [message] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
+  if (typeof message?.port !== 'number') throw new Error(`the server ended: ${message}`);
+  return message.port;
 }
 
 function makeLimiter(max: number, server: Awaited<ReturnType<typeof openServer>>) {
