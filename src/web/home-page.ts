@@ -15,7 +15,7 @@ import type { LiveBoard } from './live/live-board.ts';
 import { pillMarkup } from './live/live-news.ts';
 import { homeOpenGraph } from './open-graph.ts';
 import type { PageSources } from './page-routes.ts';
-import { inLanguage } from './service-incidents.ts';
+import { incidentPath, inLanguage } from './service-incidents.ts';
 import type { RenderPage } from './views.ts';
 
 /** What the page is made of. */
@@ -78,12 +78,8 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
             const service = directory.byId(incident.serviceId);
             if (service === null) return [];
             const { name } = viewIncidentService(service);
-            return [
-              {
-                ...viewIncident(inLanguage(incident, language), name, language),
-                page: directory.pageName(service),
-              },
-            ];
+            const page = directory.pageName(service);
+            return [viewIncident(inLanguage(incident, language), { name, page }, language)];
           }),
         live: { of: null, at: position },
         scripts: [assets.searchScript],
@@ -107,18 +103,19 @@ function isToldAbove({ source, resolvedAt, serviceId }: Incident, { troubled }: 
   return source === 'own' && resolvedAt === null && troubled.some(({ service }) => service.id === serviceId);
 }
 
-/** An incident as a row; a title that begins with the service's name does not name it twice. */
+/** An incident as a row; where its title begins with the service's name, nothing else names it. */
 function viewIncident(
-  { title, status, severity, startedAt, resolvedAt }: Incident,
-  name: string,
+  { id, title, status, severity, startedAt, resolvedAt }: Incident,
+  service: { readonly name: string; readonly page: string },
   language: Language,
 ) {
   const { words, formats } = language;
   const { home, incidentStatus } = words;
   const look = severity === 'maintenance' ? 'unknown' : severity === 'minor' ? 'slow' : 'down';
   return {
-    name,
-    rest: title.startsWith(`${name} `) ? title.slice(name.length) : `: ${title}`,
+    service: title.startsWith(`${service.name} `) ? null : service,
+    title,
+    path: incidentPath(service.page, id),
     status: incidentStatus[status],
     look: status === 'resolved' ? 'up' : look,
     started: home.began(time(startedAt)),

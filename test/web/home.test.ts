@@ -149,7 +149,7 @@ t.test('it says so when nothing is down or slow, and filters by status', async (
   t.equal((await world.get('/?status=fine')).status, 400);
 });
 
-t.test('it names a service once in the title of its incident', async (t) => {
+t.test('it names a service once beside the title of its incident, which leads to its page', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' })] });
   t.teardown(world.close);
   world.incidents.push(
@@ -157,8 +157,14 @@ t.test('it names a service once in the title of its incident', async (t) => {
     incident('own-2', 1, { title: 'Shopping is slow', resolvedAt: NOW + 60_000, status: 'resolved' }),
   );
   const { text } = await world.get('/');
-  t.match(text, '>Shop</a> is not reachable<');
-  t.match(text, '>Shop</a>: Shopping is slow<');
+  t.match(
+    text,
+    '<span class="grow"><a href="/status/shop-example/incidents/own-1">Shop is not reachable</a></span>',
+  );
+  t.match(
+    text,
+    '<a href="/status/shop-example">Shop</a>: <a href="/status/shop-example/incidents/own-2">Shopping is slow</a>',
+  );
   t.match(text, /for <time [^>]*data-length[^>]*>/);
   t.match(text, 'lasted 1 min');
 });
@@ -178,8 +184,8 @@ t.test('it tells what goes on now once, with its reason, and news beside it', as
   const { text } = await world.get('/');
   t.match(text, 'Shop</a>: answered with status 503<');
   t.match(text, 'BANK</a>: the last answer took 4,210 ms<');
-  t.notMatch(text, 'Shop</a> is not reachable');
-  t.match(text, 'Shop</a>: Elevated error rates<');
+  t.notMatch(text, 'Shop is not reachable');
+  t.match(text, /Shop<\/a>: <a [^>]*>Elevated error rates</);
   const german = await world.get('/?lang=de');
   t.match(german.text, 'Shop</a>: Antwort mit Status 503<');
 });
