@@ -109,6 +109,26 @@ interface Harm {
   readonly what: string;
 }
 
+/** Reads a page; one that reloads itself with the first check meanwhile is read again. */
+async function read(page: Page): Promise<{ readonly planted: readonly string[]; readonly words: string }> {
+  for (let left = 3; ; left--) {
+    try {
+      return (await page.evaluate(`(() => {
+        const all = [...document.getElementsByTagName('*')];
+        const planted = all
+          .filter((element) => /planted/i.test(element.tagName) || element.getAttribute('src') === 'x'
+            || [...element.attributes].some(({ name }) => /^on/i.test(name)))
+          .map((element) => element.outerHTML.slice(0, 200));
+        const fields = [...document.querySelectorAll('input, textarea')].map((field) => field.value);
+        return { planted, words: (document.body ?? document.documentElement).textContent + fields.join(' ') };
+      })()`)) as Awaited<ReturnType<typeof read>>;
+    } catch (error) {
+      if (left === 0 || !/because of a navigation/.test((error as Error).message)) throw error;
+      await page.waitForLoadState('load');
+    }
+  }
+}
+
 /** Looks at a page as a browser does; returns what is wrong, and the words that a reader sees. */
 async function visit(page: Page, siteUrl: string, path: string, search?: string) {
   const harms: Harm[] = [];
@@ -126,17 +146,8 @@ async function visit(page: Page, siteUrl: string, path: string, search?: string)
     await page.locator('input[type="search"]').pressSequentially(search);
     await page.locator('.found li').first().waitFor();
   }
-  const planted = (await page.evaluate(`(() => {
-    const all = [...document.getElementsByTagName('*')];
-    return all
-      .filter((element) => /planted/i.test(element.tagName) || element.getAttribute('src') === 'x'
-        || [...element.attributes].some(({ name }) => /^on/i.test(name)))
-      .map((element) => element.outerHTML.slice(0, 200));
-  })()`)) as string[];
+  const { planted, words } = await read(page);
   for (const what of planted) harms.push({ path, what: `an element: ${what}` });
-  const words = (await page.evaluate(
-    `(document.body ?? document.documentElement).textContent + [...document.querySelectorAll('input, textarea')].map((field) => field.value).join(' ')`,
-  )) as string;
   page.off('dialog', onDialog);
   page.off('console', onConsole);
   return { harms, words };
