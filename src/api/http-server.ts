@@ -75,10 +75,11 @@ function refusalOf({ code }: NodeJS.ErrnoException, siteUrl: string): string {
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const listening = () => {
+      server.off('error', failed);
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     };
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    const failed = (error: NodeJS.ErrnoException) => {
       // Whoever asks again and again would leave one behind each time.
       server.off('listening', listening);
       const hint =
@@ -88,7 +89,8 @@ export function listen(server: Server, host: string, port: number): Promise<numb
             ? `port ${port} needs more rights; choose one above 1023`
             : error.message;
       reject(Object.assign(new Error(`cannot listen on ${host}: ${hint}`), { code: error.code }));
-    });
+    };
+    server.once('error', failed);
     server.listen(port, host, listening);
   });
 }

@@ -7,10 +7,13 @@ import type { Log } from '../log.ts';
 
 const PATIENCE_MS = 6_000;
 const RETRY_MS = 200;
+/** Connections that cannot be taken are told of so often. */
+const TOLD_AGAIN_MS = 60_000;
 
 /**
  * Listens; resolves with the port. Where `patient`, another process may be the monitor, and be told to stop just now: a
- * port in use is then asked for again for 6 s. Rejects as `listen` does.
+ * port in use is then asked for again for 6 s. Rejects as `listen` does. A connection that cannot be taken later, as where
+ * the process may open no more files, is logged and ends nothing.
  */
 export async function listenPatiently(
   server: Server,
@@ -21,7 +24,9 @@ export async function listenPatiently(
   const until = systemClock.monotonic() + PATIENCE_MS;
   for (let told = false; ; told = true) {
     try {
-      return await listen(server, host, port);
+      const taken = await listen(server, host, port);
+      tellOfErrors(server, log);
+      return taken;
     } catch (error) {
       const isUsed = (error as { code?: string }).code === 'EADDRINUSE';
       if (!isUsed || !patient || systemClock.monotonic() > until) throw error;
@@ -29,4 +34,14 @@ export async function listenPatiently(
       await sleep(RETRY_MS);
     }
   }
+}
+
+function tellOfErrors(server: Server, log: Log): void {
+  let silentUntil = 0;
+  server.on('error', (error) => {
+    const now = systemClock.monotonic();
+    if (now < silentUntil) return;
+    silentUntil = now + TOLD_AGAIN_MS;
+    log.warn({ error }, 'a connection could not be taken');
+  });
 }

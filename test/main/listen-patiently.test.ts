@@ -1,0 +1,20 @@
+/** What befalls a server once it listens. */
+import t from 'tap';
+import { createHttpServer } from '../../src/api/http-server.ts';
+import { type Log, silentLog } from '../../src/log.ts';
+import { listenPatiently } from '../../src/main/listen-patiently.ts';
+
+t.test('a connection that cannot be taken is told of once, and ends nothing', async (t) => {
+  const told: unknown[] = [];
+  const log: Log = {
+    ...silentLog,
+    warn: (fields, message) => void told.push({ ...fields, message }),
+  };
+  const server = createHttpServer((_request, response) => response.end('here'));
+  t.teardown(() => server.close());
+  const port = await listenPatiently(server, { host: '127.0.0.1', port: 0 }, false, log);
+  const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' });
+  for (let times = 0; times < 3; times++) t.equal(server.emit('error', error), true, 'somebody hears it');
+  t.same(told, [{ error, message: 'a connection could not be taken' }]);
+  t.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'here');
+});
