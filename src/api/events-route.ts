@@ -9,6 +9,7 @@ import type { Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import type { Registry } from '../store/ports/registry.ts';
+import { STREAM_HEADERS, WRITES_AT_ONCE } from './event-stream.ts';
 import type { Route } from './exchange.ts';
 import { createSlices } from './in-slices.ts';
 import { readParameters, refuse } from './parameters.ts';
@@ -45,16 +46,8 @@ export interface EventStreams {
 
 /** Open streams of one address (decisions, "What counts where"). */
 const STREAMS_PER_CLIENT = 10;
-const STREAM_HEADERS = {
-  'Content-Type': 'text/event-stream',
-  'Cache-Control': 'no-store',
-  // Without it nginx would gather events before it passes them on.
-  'X-Accel-Buffering': 'no',
-};
 const HEARTBEAT_MS = 15_000;
 const REPLAY_PAGE = 500;
-/** Streams written to without a pause: some milliseconds of work. */
-const WRITES_AT_ONCE = 100;
 /** A client that does not read is ended when this much waits for it; it resumes where it was. */
 const LONGEST_BACKLOG_BYTES = 1_048_576;
 /** When a client with too many streams may try again, seconds. */

@@ -8,6 +8,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { Type } from '@sinclair/typebox';
+import { STREAM_HEADERS, WRITES_AT_ONCE } from '../../api/event-stream.ts';
 import type { Route } from '../../api/exchange.ts';
 import { createSlices } from '../../api/in-slices.ts';
 import { readParameters } from '../../api/parameters.ts';
@@ -47,12 +48,6 @@ const QUERY = {
   of: Type.String({ description: 'Names of pages, with commas between; absent: the home page.' }),
   after: Type.String({ description: 'Like the header Last-Event-ID.' }),
 };
-const HEADERS = {
-  'Content-Type': 'text/event-stream',
-  'Cache-Control': 'no-store',
-  // Without it nginx would gather events before it passes them on.
-  'X-Accel-Buffering': 'no',
-};
 /** Checks that end together are told together, milliseconds. */
 const CHECKS_TOGETHER_MS = 250;
 const CHANGES_TOGETHER_MS = 1_000;
@@ -61,8 +56,6 @@ const MONITOR_MS = 10_000;
 /** What is told at the beginning of a stream is not made anew for so long, milliseconds, while no check has ended. */
 const BEGINNINGS_KEPT_MS = 1_000;
 const BEGINNINGS_KEPT = 100;
-/** Streams written to without a pause: some milliseconds of work. */
-const WRITES_AT_ONCE = 100;
 const LONGEST_BACKLOG_BYTES = 262_144;
 const RETRY_AFTER_SECONDS = 30;
 
@@ -214,7 +207,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
         const { of, after } = readParameters(query, QUERY);
         const position = headers['last-event-id']?.toString() ?? after?.toString() ?? '';
         if (method === 'HEAD')
-          return { status: 200, headers: HEADERS, body: '', stream: (response) => response.end() };
+          return { status: 200, headers: STREAM_HEADERS, body: '', stream: (response) => response.end() };
         const held = perClient.get(client) ?? 0;
         if (held >= LIVE_BOUNDS.perClient || streams.size >= LIVE_BOUNDS.inAll)
           throw new ApiError(
@@ -228,7 +221,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
         const serviceIds = of === undefined ? null : new Set(readPages(String(of), directory));
         return {
           status: 200,
-          headers: HEADERS,
+          headers: STREAM_HEADERS,
           body: '',
           stream(response) {
             if (response.destroyed || closed) return void response.end();
