@@ -11,6 +11,7 @@ import { shieldsAnswer } from './badge-shields.ts';
 import { type BadgeWords, sayLatency, sayStatus, sayUptime, sentenceOf } from './badge-words.ts';
 import { entityTag } from './conditional.ts';
 import type { ApiAnswer, ApiRequest, Route } from './exchange.ts';
+import { PICTURE_CACHING } from './picture-keeper.ts';
 import { serviceNotFound } from './reading-routes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 import { intervalOf, isStale } from './service-view.ts';
@@ -46,10 +47,7 @@ export interface BadgeSources {
   readonly now: () => number;
 }
 
-/** How long caches may keep a badge (contract 4.6). */
-export const BADGE_CACHING = 'public, s-maxage=300, stale-while-revalidate=60';
-
-const CACHED = { 'Cache-Control': BADGE_CACHING };
+const CACHED = { 'Cache-Control': PICTURE_CACHING };
 const HEADERS = {
   png: { 'Content-Type': 'image/png', ...CACHED },
   // An SVG that is opened by itself is a document: it may load and run nothing.

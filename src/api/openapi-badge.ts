@@ -1,8 +1,8 @@
 /** Badges in the OpenAPI document. */
 import { BADGE_QUERY } from './badge-query.ts';
-import { BADGE_CACHING } from './badge-route.ts';
 import { ShieldsSchema } from './badge-shields.ts';
 import { LIMIT_HEADERS, type OpenApiOperation, problems, queryParameters, SLUG } from './openapi-parts.ts';
+import { PICTURE_CACHING } from './picture-keeper.ts';
 
 /** `GET /api/badge/{slug}`. */
 export function badgeOperation(): OpenApiOperation {
@@ -24,7 +24,7 @@ export function badgeOperation(): OpenApiOperation {
           ...LIMIT_HEADERS,
           'Cache-Control': {
             description: 'How long it may be kept.',
-            schema: { type: 'string', const: BADGE_CACHING },
+            schema: { type: 'string', const: PICTURE_CACHING },
           },
         },
         content: {

@@ -12,9 +12,12 @@ export type KeepPicture = (place: string, content: string, make: MakePicture) =>
 /** A picture is not drawn again for so long, as long as its content is the same. */
 export const PICTURE_KEPT_MS = 60_000;
 
+/** How long caches may keep a badge (contract 4.6), and any other picture. */
+export const PICTURE_CACHING = 'public, s-maxage=300, stale-while-revalidate=60';
+
 const HEADERS = {
   'Content-Type': 'image/png',
-  'Cache-Control': 'public, s-maxage=300, stale-while-revalidate=60',
+  'Cache-Control': PICTURE_CACHING,
 };
 
 interface Kept {
