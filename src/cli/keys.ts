@@ -59,9 +59,8 @@ export async function listKeys({ config, json = false }: CommonOptions): Promise
 
 /** Revokes a key by its number, in decimal digits as `keys list` shows it: no other notation may hit a key by chance. */
 export async function revokeKey(idText: string, { config }: CommonOptions): Promise<void> {
-  const id = /^\d+$/.test(idText) ? Number(idText) : null;
+  const id = /^\d+$/.test(idText) ? Number(idText) : Number.NaN;
   const revoked =
-    id !== null &&
     Number.isSafeInteger(id) &&
     (await withRegistry(config, (registry) => registry.revokeKey(id, systemClock.now())));
   if (!revoked) throw new CommandError(`there is no key ${idText}; "upbeat keys list" shows their numbers`);
