@@ -2,13 +2,12 @@
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { stringify as stringifyYaml } from 'yaml';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
+import { LONGEST_GIVEN_NAME } from '../domain/given-name.ts';
 import { isWithinDomain, readHostName } from '../domain/host-name.ts';
 import { type CheckKind, DEFAULT_CHECK, dashDomain, type Service } from '../domain/service.ts';
 import type { NewService, Registry, RegistryErrorCode, ServiceState } from '../store/ports/registry.ts';
 import type { ListedService } from './import-formats.ts';
 import type { OutputRow } from './output.ts';
-
-const LONGEST_NAME = 100;
 
 /** An error that ends a command with status 1 and its message alone. */
 export class CommandError extends Error {
@@ -100,8 +99,8 @@ export async function listCatalogueDomains(
 /** A name given on the command line, without blanks around it. Throws {@link CommandError} for an empty or long one. */
 export function readName(option: string, text: string): string {
   const name = text.trim();
-  if (name === '' || name.length > LONGEST_NAME)
-    throw new CommandError(`${option} must have 1 to ${LONGEST_NAME} characters`);
+  if (name === '' || name.length > LONGEST_GIVEN_NAME)
+    throw new CommandError(`${option} must have 1 to ${LONGEST_GIVEN_NAME} characters`);
   return name;
 }
 

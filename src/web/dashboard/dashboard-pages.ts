@@ -2,6 +2,7 @@
 import type { ApiAnswer, Route } from '../../api/exchange.ts';
 import { createApiKey } from '../../auth/api-keys.ts';
 import { unknownStatus } from '../../domain/current.ts';
+import { LONGEST_GIVEN_NAME } from '../../domain/given-name.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { seeOther } from '../forms.ts';
 import { time } from '../language/phrase.ts';
@@ -27,7 +28,6 @@ const LIFETIMES: Readonly<Record<string, number | null>> = {
   '365d': 365 * DAY_MS,
   never: null,
 };
-const LONGEST_NAME = 100;
 /** Every key has a limit of its own, so that without a bound an account would have none (contract 8). */
 const MOST_KEYS = 100;
 
@@ -114,7 +114,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       },
     },
     form('/dashboard/keys', async (session, fields) => {
-      const name = (fields.get('name') ?? '').slice(0, LONGEST_NAME);
+      const name = (fields.get('name') ?? '').slice(0, LONGEST_GIVEN_NAME);
       const words = session.language.words.dashboard;
       if (name === '') return words.keyNeedsName;
       const lifetime = LIFETIMES[fields.get('expires') ?? '90d'];

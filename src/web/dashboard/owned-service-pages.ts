@@ -6,6 +6,7 @@ import { serviceNotFound } from '../../api/reading-routes.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
+import { LONGEST_GIVEN_NAME } from '../../domain/given-name.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { CheckDefinition, CheckKind, Service } from '../../domain/service.ts';
 import { badgeSnippets } from '../badge-snippets.ts';
@@ -23,7 +24,6 @@ import {
 } from './dashboard-sources.ts';
 
 const SHOWN = 20;
-const LONGEST_NAME = 100;
 const SHORTEST_PERIOD_MS = 1_000;
 const LONGEST_PERIOD_MS = 365 * 86_400_000;
 
@@ -108,7 +108,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     },
     form('save', async ({ slug, domain, check }, { language }, fields) => {
       const words = language.words.dashboard;
-      const name = (fields.get('name') ?? '').slice(0, LONGEST_NAME);
+      const name = (fields.get('name') ?? '').slice(0, LONGEST_GIVEN_NAME);
       if (name === '') return words.needsName;
       const category = fields.get('category') ?? '';
       if (!(CATEGORIES as readonly string[]).includes(category)) return words.noSuchCategory;
