@@ -9,8 +9,11 @@ import { delimiter, join } from 'node:path';
 /** Debian packages, each with the program that shows that it is there. */
 const PROGRAMS = {
   chromium: 'chromium',
+  faketime: 'faketime',
+  iproute2: 'ip',
   influxdb: 'influxd',
   'libxml2-utils': 'xmllint',
+  prometheus: 'promtool',
   'victoria-metrics': 'victoria-metrics',
   'redis-server': 'redis-server',
   'redis-sentinel': 'redis-sentinel',
@@ -24,7 +27,9 @@ export const SERVER_PACKAGES = Object.keys(PROGRAMS) as ServerPackage[];
 
 /** Whether a program is on the path. */
 export function hasProgram(name: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
+  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'].some((folder) =>
+    existsSync(join(folder, name)),
+  );
 }
 
 /** Installs what is missing where that is allowed and possible; returns what is missing still. */

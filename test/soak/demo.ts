@@ -1,16 +1,16 @@
 /**
- * `node test/demo/verify.ts --minutes 60`: runs the demonstration and compares, second by second, what the API says
+ * `npm run soak -- demo --minutes 60`: runs the demonstration and compares, second by second, what the API says
  * with what the scripts of the simulated fleet and of its vendors allow. Ends with status 1 on any mismatch, error line
  * or growing memory.
  */
 import { parseArgs } from 'node:util';
-import { compare, type Mismatch, mustBeOffline, type SeenService } from './compare.ts';
-import { compareIncidents } from './compare-incidents.ts';
-import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from './demo.ts';
-import { compareSenders, DEMO_SENDER_TIMING, DEMO_SENDERS } from './heartbeat-senders.ts';
-import { residentBytes } from './process-memory.ts';
-import { askForIncidents } from './seen-incidents.ts';
-import { DEMO_SCRIPT } from './services.ts';
+import { compare, type Mismatch, mustBeOffline, type SeenService } from '../demo/compare.ts';
+import { compareIncidents } from '../demo/compare-incidents.ts';
+import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from '../demo/demo.ts';
+import { compareSenders, DEMO_SENDER_TIMING, DEMO_SENDERS } from '../demo/heartbeat-senders.ts';
+import { residentBytes } from '../demo/process-memory.ts';
+import { askForIncidents } from '../demo/seen-incidents.ts';
+import { DEMO_SCRIPT } from '../demo/services.ts';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '60' }, port: { type: 'string', default: '0' } },

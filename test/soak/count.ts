@@ -1,14 +1,14 @@
 /**
- * `node test/demo/count.ts --minutes 30`: runs the demonstration on Redis and InfluxDB 1.6, lets both be killed, paused
+ * `npm run soak -- count --minutes 30`: runs the demonstration on Redis and InfluxDB 1.6, lets both be killed, paused
  * and stopped in turn, and shows by counting that no sample and no transition was lost or doubled. Ends with status 1
  * where one was.
  */
 import { parseArgs } from 'node:util';
-import { runCount } from './count-run.ts';
-import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING } from './demo.ts';
-import { DEMO_SENDER_TIMING, DEMO_SENDERS } from './heartbeat-senders.ts';
-import { judgeCount } from './judge-count.ts';
-import { DEMO_SCRIPT } from './services.ts';
+import { runCount } from '../demo/count-run.ts';
+import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING } from '../demo/demo.ts';
+import { DEMO_SENDER_TIMING, DEMO_SENDERS } from '../demo/heartbeat-senders.ts';
+import { judgeCount } from '../demo/judge-count.ts';
+import { DEMO_SCRIPT } from '../demo/services.ts';
 
 const { values } = parseArgs({
   options: {
