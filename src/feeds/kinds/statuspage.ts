@@ -84,19 +84,24 @@ export function apiBase({ pageUrl, feedUrl }: FeedSource): string {
   return `${base.replace(/\/api\/v2(\/[^/]+\.json)?$/, '')}/api/v2`;
 }
 
+/** A list of a document. */
+type ListName = 'incidents' | 'scheduled_maintenances';
+
 /**
  * Every readable entry of one list of a document, in its order. Entries of the impact `maintenance`, with a status of
- * maintenances or in a list of them, are maintenances.
+ * maintenances or in a list of them, are maintenances. `takeList` finds the list in the document; by default one that
+ * is missing makes it a document of another kind.
  * Throws {@link FeedFormatError} where the document is of another kind.
  */
 export function readStatuspageEntries(
   document: FeedDocument,
-  list: 'incidents' | 'scheduled_maintenances',
+  list: ListName,
   source: FeedSource,
+  takeList: (top: JsonObject, name: ListName) => JsonObject[] = requireObjects,
 ): FeedEntry[] {
   const top = readJsonObject(document);
   const home = homeOf(requirePage(top), source);
-  return requireObjects(top, list).flatMap((item) => {
+  return takeList(top, list).flatMap((item) => {
     const status = toWord(member(item, 'status'));
     const maintained =
       list === 'scheduled_maintenances' ||

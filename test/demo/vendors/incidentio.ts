@@ -1,4 +1,4 @@
-/** Simulated incident.io page: the Statuspage-like documents with `null` for empty lists, and the page's own summary. */
+/** Simulated incident.io page: the Statuspage-like documents, with empty lists left out or null. */
 import { asHtml, isoTime, jsonDocument, newestOf, type Render, stableId } from './render.ts';
 import type { VendorIncident, VendorMaintenance } from './script.ts';
 
@@ -31,11 +31,12 @@ export const renderIncidentIo: Render = (vendor, state, now, baseUrl) => {
   const at = (name: string, content: object) =>
     [`/api/v2/${name}.json`, jsonDocument({ page, ...content })] as const;
   return new Map([
+    // The summary leaves empty lists out; the other documents have null in their place.
     at('summary', {
       status,
       components,
-      incidents: orNull(open),
-      scheduled_maintenances: orNull(ahead),
+      ...(open.length === 0 ? {} : { incidents: open }),
+      ...(ahead.length === 0 ? {} : { scheduled_maintenances: ahead }),
     }),
     at('status', { status }),
     at('components', { components }),

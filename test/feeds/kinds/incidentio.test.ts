@@ -69,10 +69,31 @@ t.test('it reads only maintenances from the summary, which lists what is not ove
   });
 });
 
-t.test('it takes null for an empty list', async (t) => {
-  const document = { page, incidents: null, scheduled_maintenances: null, components: null };
-  t.same(readDocument(incidentio, 'incidents', document), { listsOnlyOpen: false, entries: [] });
-  t.same(readDocument(incidentio, 'summary', document), { listsOnlyOpen: true, entries: [] });
+t.test('it takes an empty list, null, and a list that is left out for nothing to list', async (t) => {
+  const status = { indicator: 'none', description: 'All Systems Operational' };
+  for (const lists of [
+    { incidents: [], scheduled_maintenances: [] },
+    { incidents: null, scheduled_maintenances: null, components: null },
+    { incidents: [] },
+    { scheduled_maintenances: null },
+    { components: [{ id: '01K0COMPONENT0000000000001', name: 'API', status: 'operational' }] },
+    {},
+  ]) {
+    const document = { page, status, ...lists };
+    t.same(readDocument(incidentio, 'incidents', document), { listsOnlyOpen: false, entries: [] });
+    t.same(readDocument(incidentio, 'summary', document), { listsOnlyOpen: true, entries: [] });
+  }
+  t.same(readDocument(incidentio, 'incidents', { page }), { listsOnlyOpen: false, entries: [] });
+});
+
+t.test('a list of another type is not taken for an empty one', async (t) => {
+  const status = { indicator: 'none', description: 'All Systems Operational' };
+  for (const list of ['', 'none', 0, false, {}])
+    for (const name of ['incidents', 'summary'])
+      t.throws(
+        () => readDocument(incidentio, name, { page, status, incidents: list, scheduled_maintenances: list }),
+        /no list/,
+      );
 });
 
 t.test('it reads entries whose own lists are null or missing', async (t) => {
@@ -98,9 +119,22 @@ t.test('it refuses documents of another kind', async (t) => {
   for (const name of ['incidents', 'summary'])
     for (const [document, message] of [
       ...WRONG_DOCUMENTS,
-      [{ page }, /no list/],
+      [{ page, error: 'Your page is gone' }, /no list|no summary/],
       [{ incidents: null, scheduled_maintenances: null }, /names no page/],
       [{ page_title: 'Example', page_url: PAGE.pageUrl, ongoing_incidents: [] }, /names no page/],
     ] as const)
       t.throws(() => readDocument(incidentio, name, document), { name: 'FeedFormatError', message });
 });
+
+t.test(
+  'a document without the status of the page is no summary: what it lacks would count as ended',
+  async (t) => {
+    for (const document of [
+      { page },
+      { page, components: [] },
+      { page, status: null },
+      { page, status: 'ok' },
+    ])
+      t.throws(() => readDocument(incidentio, 'summary', document), /no summary/);
+  },
+);
