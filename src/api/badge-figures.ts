@@ -2,7 +2,7 @@
  * Uptime and response times for badges: read from the samples at most once a minute for each service and window, few
  * at a time, so that badges never keep pages waiting for theirs.
  */
-import type { SampleStore } from '../store/ports/samples.ts';
+import { isSampleReadError, type SampleStore } from '../store/ports/samples.ts';
 import { type BadgeWindow, windowMs } from './badge-query.ts';
 import { type BadgeFigures, FIGURES_KEPT_MS } from './badge-words.ts';
 import { ApiError } from './problem.ts';
@@ -44,8 +44,8 @@ export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () 
       const read: BadgeFigures = { bucket, readAt };
       if (memories.get(key)?.reading === reading) memories.set(key, { triedAt, found: read, reading });
       return read;
-    }).catch((error: { readonly code?: string }) => {
-      if (error.code !== 'samples_away') {
+    }).catch((error: unknown) => {
+      if (!isSampleReadError(error)) {
         if (memories.get(key)?.reading === reading) memories.delete(key);
         throw error;
       }

@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
-import type { SampleQuery, SampleStore } from '../store/ports/samples.ts';
+import { isSampleReadError, type SampleQuery, type SampleStore } from '../store/ports/samples.ts';
 import { json, type Route } from './exchange.ts';
 import { viewIncidentService } from './incident-view.ts';
 import { readParameters, refuse } from './parameters.ts';
@@ -94,7 +94,7 @@ async function readBuckets(samples: HistorySources['samples'], query: SampleQuer
   try {
     return await samples.query(query);
   } catch (error) {
-    if ((error as { code?: string }).code !== 'samples_away') throw error;
+    if (!isSampleReadError(error)) throw error;
     const detail =
       'The store of past checks does not answer; the present status does. Try again in a minute.';
     throw new ApiError('history_unavailable', detail, {}, { 'Retry-After': '60' });

@@ -1,4 +1,5 @@
 /** Pictures that are drawn at most once a minute, however often and at once they are asked for. */
+import { isSampleReadError } from '../store/ports/samples.ts';
 import { entityTag } from './conditional.ts';
 import type { ApiAnswer } from './exchange.ts';
 import { ApiError } from './problem.ts';
@@ -45,8 +46,8 @@ export function createPictureKeeper(most: number, now: () => number): KeepPictur
         if (kept.get(place)?.answer === answer) kept.set(place, { content, madeAt, answer, before: made });
         return made;
       },
-      (error: { readonly code?: string }) => {
-        if (error.code !== 'samples_away') {
+      (error: unknown) => {
+        if (!isSampleReadError(error)) {
           if (kept.get(place)?.answer === answer) kept.delete(place);
           throw error;
         }

@@ -53,6 +53,12 @@ export const NO_TIMING: Timing = {
 /** Why a sample is not trusted: the fault is on our side. */
 export const SUSPECT_REASONS = ['offline', 'own_fault', 'loop_late'] as const;
 
+/**
+ * Delays of our own event loop up to this are ordinary, milliseconds. A longer one may have cost an attempt the time in
+ * which it would have been answered.
+ */
+export const LATE_LOOP_MS = 250;
+
 /** Kind of our own fault. */
 export type SuspectReason = (typeof SUSPECT_REASONS)[number];
 

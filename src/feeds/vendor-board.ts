@@ -18,6 +18,8 @@ export interface FeedHealth {
 export interface VendorBoard {
   /** Takes the state of a service over from the registry. */
   put(state: VendorState): void;
+  /** Forgets a service that was removed. */
+  forget(serviceId: number): void;
   /** Notes how a poll of a feed went. */
   notePoll(feedId: string, at: number, problem: string | null): void;
   /** Forgets the feeds that are not among these. */
@@ -43,6 +45,7 @@ export function createVendorBoard({ intervalMs, now }: VendorBoardOptions): Vend
   const feeds = new Map<string, FeedHealth>();
   return {
     put: (state) => void states.set(state.serviceId, state),
+    forget: (serviceId) => void states.delete(serviceId),
     notePoll(feedId, at, problem) {
       const readAt = problem === null ? at : (feeds.get(feedId)?.readAt ?? null);
       feeds.set(feedId, { feedId, readAt, problem });

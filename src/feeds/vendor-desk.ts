@@ -62,7 +62,8 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
   let stopped = false;
 
   const put = (state: VendorState): void => {
-    board.put(state);
+    // The answer about a service may come after its removal.
+    if (services.has(state.serviceId)) board.put(state);
     onChange?.(state.serviceId);
   };
 
@@ -167,7 +168,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
     async load(list) {
       for (const service of list) place(service);
       for (const state of await registry.loadVendorStates()) {
-        board.put(state);
+        if (services.has(state.serviceId)) board.put(state);
         if (state.open.length + state.maintenances.length > 0) endFormerFeeds(state.serviceId);
       }
       announce();
@@ -176,6 +177,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
     applyChange(serviceId, service) {
       const before = displace(serviceId);
       if (service !== null) place(service);
+      else board.forget(serviceId);
       const changed = feedOf(before?.statusPage ?? null)?.id !== feedOf(service?.statusPage ?? null)?.id;
       const narrowed = String(before?.statusPage?.components) !== String(service?.statusPage?.components);
       if (before !== undefined && changed) endFormerFeeds(serviceId);

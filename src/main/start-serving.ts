@@ -37,15 +37,19 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   const lastChange = await registry.lastChange();
   const states = await registry.loadServices();
   directory.load(states.map(({ service }) => service));
-  const unwatchChanges = registry.watchChanges(lastChange, directory.apply);
+  const board = createVendorBoard({ intervalMs: config.incidents.feedIntervalMs, now: clock.now });
+  const unwatchChanges = registry.watchChanges(lastChange, (change) => {
+    directory.apply(change);
+    if (change.service === null) board.forget(change.serviceId);
+  });
   const samples = await openReadSamples(parts);
 
   // What the monitor says of itself, and what vendors say.
-  const board = createVendorBoard({ intervalMs: config.incidents.feedIntervalMs, now: clock.now });
   let monitor: MonitorState = SILENT_MONITOR;
   async function readVendors(): Promise<void> {
     try {
-      for (const state of await registry.loadVendorStates()) board.put(state);
+      for (const state of await registry.loadVendorStates())
+        if (directory.byId(state.serviceId) !== null) board.put(state);
     } catch (error) {
       log.debug({ problem: (error as Error).message }, 'what vendors say could not be read');
     }

@@ -1,5 +1,11 @@
 /** From the errors of sockets, TLS, HTTP and name servers to a failure of the target, or a fault of our own. */
-import type { Failure, FailureClass, Phase, SuspectReason } from '../domain/result.ts';
+import {
+  type Failure,
+  type FailureClass,
+  LATE_LOOP_MS,
+  type Phase,
+  type SuspectReason,
+} from '../domain/result.ts';
 
 /** Why a request came to nothing. */
 export interface Fault {
@@ -63,9 +69,6 @@ const TIMEOUT_WORDS: Readonly<Record<Phase, string>> = {
   first_byte: 'no answer',
   body: 'the body did not end',
 };
-
-/** A timer that fires this late says that the event loop stood still; answers may lie unread in the kernel. */
-const LATE_LOOP_MS = 500;
 
 /** The fault of a name that led to no address. `code` is that of node:dns. */
 export function nameFault(code: string, ownFault: boolean): Fault {

@@ -8,6 +8,7 @@ import { intervalOf } from '../api/service-view.ts';
 import { unknownStatus } from '../domain/current.ts';
 import type { Bucket } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
+import { isSampleReadError } from '../store/ports/samples.ts';
 import type { AssetAddresses } from './assets.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from './language/language.ts';
 import { asText, escapeMarkup, time } from './language/phrase.ts';
@@ -50,7 +51,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     try {
       return await read(id, window);
     } catch (error) {
-      if ((error as { code?: string }).code !== 'samples_away') throw error;
+      if (!isSampleReadError(error)) throw error;
       return null;
     }
   };

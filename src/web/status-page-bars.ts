@@ -1,6 +1,6 @@
 /** 90 days of a service as bars that cost a page next to nothing: one drawn line for each kind of day. */
 import type { Bucket } from '../domain/sample.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
+import { isSampleReadError, type SampleStore } from '../store/ports/samples.ts';
 
 /** The bars of a service. */
 export interface UptimeBars {
@@ -47,7 +47,7 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query'>, now: () =>
       return await read(serviceId, at);
     } catch (error) {
       // A page without its bars is better than none while the store of the samples is away.
-      if ((error as { code?: string }).code !== 'samples_away') throw error;
+      if (!isSampleReadError(error)) throw error;
       return null;
     }
   };

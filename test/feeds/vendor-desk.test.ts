@@ -261,3 +261,14 @@ t.test('it knows after a restart what was open before', async (t) => {
   t.equal(board.isInMaintenance(1, NOW), true);
   await desk.stop();
 });
+
+t.test('it forgets what a vendor said of a service that was removed', async (t) => {
+  const world = await start(t, [PAGE]);
+  await world.take(reading([INCIDENT, { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE }]));
+  t.match(world.board.word(1, PAGE), { status: 'major' });
+  t.equal(world.board.isInMaintenance(1, NOW), true);
+  world.desk.applyChange(1, null);
+  await world.desk.idle();
+  t.equal(world.board.word(1, PAGE)?.incidentId, null);
+  t.equal(world.board.isInMaintenance(1, NOW), false);
+});

@@ -127,7 +127,8 @@ t.test('it distrusts a time-out whose timer came late, or whose name server was 
     failure: { class: 'timeout', phase: 'first_byte', detail: 'no answer within 10000 ms' },
     suspect: null,
   });
-  t.equal(timeoutFault('tls', 10_000, 501, false).suspect, 'loop_late');
+  t.equal(timeoutFault('tls', 10_000, 250, false).suspect, null);
+  t.equal(timeoutFault('tls', 10_000, 251, false).suspect, 'loop_late');
   t.equal(timeoutFault('dns', 10_000, 0, true).suspect, 'own_fault');
 });
 

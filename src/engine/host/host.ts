@@ -7,7 +7,7 @@ import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
-import type { Attempt, CheckResult } from '../../domain/result.ts';
+import { type Attempt, type CheckResult, LATE_LOOP_MS } from '../../domain/result.ts';
 import type { FromHost, HostTask, ToHost } from '../protocol.ts';
 import { packResults } from '../result-packing.ts';
 import { createAgenda } from './agenda.ts';
@@ -28,8 +28,6 @@ const TICK_MS = 10;
 const BATCH_MS = 100;
 const BATCH_RESULTS = 256;
 const REPORT_MS = 1_000;
-/** An attempt under which the event loop was later than this is not trusted. */
-const LATE_LOOP_MS = 250;
 /** Doubts of the same moment are told once. */
 const DOUBT_PAUSE_MS = 100;
 /** An attempt that is open this much longer than its time-out will never end: a bug of the prober. */

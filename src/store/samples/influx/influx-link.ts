@@ -1,5 +1,6 @@
 /** One server: writing through its client, reading by InfluxQL, which every InfluxDB from 1.6 on answers. */
 import { HttpError, InfluxDB } from '@influxdata/influxdb-client';
+import { SampleReadError } from '../../ports/samples.ts';
 import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
 
 /** What came of sending lines. */
@@ -20,20 +21,13 @@ export interface InfluxTable {
 export interface InfluxLink {
   /** Sends lines as one request. Never rejects. */
   send(lines: readonly string[]): Promise<SendOutcome>;
-  /** Runs statements; a table each, null where one has no rows. Rejects with code `samples_away` or `samples_refused`. */
+  /** Runs statements; a table each, null where one has no rows. Rejects with {@link InfluxError}. */
   query(statements: readonly string[]): Promise<(InfluxTable | null)[]>;
   close(): Promise<void>;
 }
 
 /** An error of the link. */
-export class InfluxError extends Error {
-  readonly code: 'samples_away' | 'samples_refused';
-
-  constructor(code: InfluxError['code'], problem: string) {
-    super(problem);
-    this.code = code;
-  }
-}
+export class InfluxError extends SampleReadError {}
 
 const TIMEOUT_MS = 10_000;
 const GZIP_BYTES = 1_000;
