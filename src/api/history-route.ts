@@ -2,7 +2,12 @@
 import { Type } from '@sinclair/typebox';
 import { formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
-import { isSampleReadError, type SampleQuery, type SampleStore } from '../store/ports/samples.ts';
+import {
+  isSampleReadError,
+  MAX_BUCKETS,
+  type SampleQuery,
+  type SampleStore,
+} from '../store/ports/samples.ts';
 import { json, type Route } from './exchange.ts';
 import { viewIncidentService } from './incident-view.ts';
 import { readParameters, refuse } from './parameters.ts';
@@ -24,7 +29,6 @@ export const HISTORY_QUERY = {
 
 const DAY_MS = 86_400_000;
 const LONGEST_WINDOW_MS = 731 * DAY_MS;
-const MOST_BUCKETS = 1_000;
 /** Steps that people think in; the first that gives few enough buckets is the default. */
 const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].map(
   (text) => parseDuration(text) ?? 0,
@@ -79,11 +83,11 @@ export function readWindow(
   if (stepMs === null || stepMs < 1_000)
     throw refuse('step', 'must be a duration such as 5m, 1h or 1d, at least 1s');
   const count = Math.ceil((to - from) / stepMs);
-  if (count > MOST_BUCKETS) {
-    const least = formatDuration(Math.ceil((to - from) / MOST_BUCKETS / 1_000) * 1_000);
+  if (count > MAX_BUCKETS) {
+    const least = formatDuration(Math.ceil((to - from) / MAX_BUCKETS / 1_000) * 1_000);
     throw refuse(
       'step',
-      `gives ${count} buckets; at most ${MOST_BUCKETS} are answered, so take at least ${least}`,
+      `gives ${count} buckets; at most ${MAX_BUCKETS} are answered, so take at least ${least}`,
     );
   }
   return { from, to, stepMs };

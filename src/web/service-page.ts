@@ -34,6 +34,7 @@ import { STATUS_SHAPES } from './words.ts';
 
 const YEAR_DAYS = 365;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const INCIDENTS_SHOWN = 10;
 const MAINTENANCES_SHOWN = 5;
@@ -67,12 +68,18 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     return { window: close, buckets: closer, begins: time(close.from) };
   };
 
-  /** When the first check of a year was; null: none is known, or the year is known from its beginning. */
+  /**
+   * When the first check of a year was, to the minute where that was lately; null: none is known, or the year is known
+   * from its beginning. The hour is looked for before the minute: a day has more minutes than a query may have buckets.
+   */
   const measuredFrom = async (service: Service, year: readonly Bucket[] | null, at: number) => {
-    const day = firstKnownDay(year ?? []);
-    if (day === null || at - day.startAt > 2 * DAY_MS) return day?.startAt ?? null;
-    const minutes = await past(service, { from: day.startAt, to: day.endAt, stepMs: MINUTE_MS });
-    return minutes?.find(isWatched)?.startAt ?? day.startAt;
+    let first = firstKnownDay(year ?? []);
+    if (first === null || at - first.endAt > 2 * DAY_MS) return first?.startAt ?? null;
+    for (const stepMs of [HOUR_MS, MINUTE_MS]) {
+      const closer = await past(service, { from: first.startAt, to: first.endAt, stepMs });
+      first = closer?.find(isWatched) ?? first;
+    }
+    return first.startAt;
   };
 
   const dependenciesOf = async (service: Service, language: ChosenLanguage) => {

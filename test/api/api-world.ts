@@ -29,7 +29,7 @@ import type {
   IncidentQuery,
   MaintenanceQuery,
 } from '../../src/store/ports/registry.ts';
-import type { SampleQuery } from '../../src/store/ports/samples.ts';
+import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import type { Answer } from './answer.ts';
 import { bucketsOf } from './even-buckets.ts';
@@ -133,6 +133,10 @@ export interface WorldOptions {
   readonly log?: Log;
   readonly siteUrl?: string;
   readonly limitServer?: LimitServer;
+  /** Where the clock stands; absent: {@link NOW}. */
+  readonly startAt?: number;
+  /** The sample store; absent: `buckets`. */
+  readonly samples?: Pick<SampleStore, 'query'>;
   /** What the samples answer; absent: buckets that are all alike. */
   readonly buckets?: (query: SampleQuery) => Bucket[];
   /** Draws badges; absent: what was asked for is written down in place of a picture. */
@@ -148,7 +152,7 @@ export type World = Awaited<ReturnType<typeof startApi>>;
 
 /** Starts the API. The client's address is the last one of `x-forwarded-for`: loopback is a trusted proxy. */
 export async function startApi({ services = [], ...options }: WorldOptions = {}) {
-  const clock = createFakeClock(NOW);
+  const clock = createFakeClock(options.startAt ?? NOW);
   const log = options.log ?? silentLog;
   const directory = createServiceDirectory();
   directory.load(services);
@@ -271,6 +275,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       async query(query: SampleQuery) {
         if (faults.samples) throw new Error('secret inside: disk full');
         asked.samples.push(query);
+        if (options.samples !== undefined) return options.samples.query(query);
         return (options.buckets ?? bucketsOf)(query);
       },
     },

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
 import { silentLog } from '../../src/log.ts';
-import type { SampleStore } from '../../src/store/ports/samples.ts';
 import { createSampleBook } from '../../src/store/samples/sample-book.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
 import { packSamples } from '../../src/store/samples/wire.ts';
+import { openSampleStore } from '../support/sample-store.ts';
 import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
 
 const DAY = 86_400_000;
@@ -25,7 +25,9 @@ t.after(() => {
   for (const path of folders) rmSync(path, { recursive: true, force: true });
 });
 
-/** The thread's store in this process: a thread for each store of a property would take half a second. */
+const now = () => Date.UTC(2026, 10, 3);
+
+/** The thread's store in this process, with a file and a retention of the test's own. */
 function openBook(dataDir = folder(), now: () => number = Date.now, rawDays = 90, rollupDays = 730) {
   const database = openSamplesDatabase(dataDir);
   const book = createSampleBook({
@@ -35,23 +37,6 @@ function openBook(dataDir = folder(), now: () => number = Date.now, rawDays = 90
     now,
   });
   return { book, dataDir };
-}
-
-function inProcess(tidies: boolean): () => Promise<SampleStore> {
-  return async () => {
-    const { book } = openBook(folder(), () => Date.UTC(2026, 10, 3));
-    return {
-      async append(samples) {
-        book.append(packSamples(samples));
-        if (tidies) await book.tidy();
-      },
-      query: async (query) => book.query(query),
-      newest: async (serviceId, limit) => book.newest(serviceId, limit),
-      flush: async () => void book.flush(),
-      stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }),
-      close: async () => book.close(),
-    };
-  };
 }
 
 t.test('where another process reads what one writes', (t) => {
@@ -112,12 +97,12 @@ t.test('it keeps what a former writer wrote after it woke, and what its successo
 });
 
 t.test('while samples are in the journal', (t) => {
-  runSamplesContract(t, { open: inProcess(false) });
+  runSamplesContract(t, { open: async () => openSampleStore({ now }) });
   t.end();
 });
 
 t.test('when samples are in blocks', (t) => {
-  runSamplesContract(t, { open: inProcess(true) });
+  runSamplesContract(t, { open: async () => openSampleStore({ now, tidies: true }) });
   t.end();
 });
 

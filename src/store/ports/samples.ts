@@ -1,12 +1,15 @@
 /** Port of the sample store: append-only points, summarised by service and window. */
 import type { Bucket, Sample } from '../../domain/sample.ts';
 
+/** Most buckets that a query may ask for. */
+export const MAX_BUCKETS = 1_000;
+
 /** Buckets of `stepMs` from `from` (inclusive) to `to` (exclusive), epoch milliseconds. */
 export interface SampleQuery {
   readonly serviceId: number;
   readonly from: number;
   readonly to: number;
-  /** Width of a bucket; buckets start at `from + n × stepMs`; the last one is cut at `to`. At most 1,000 buckets. */
+  /** Width of a bucket; buckets start at `from + n × stepMs`; the last one is cut at `to`. At most {@link MAX_BUCKETS}. */
   readonly stepMs: number;
 }
 
@@ -50,7 +53,8 @@ export interface SampleStore {
   append(samples: readonly Sample[]): Promise<void>;
   /**
    * Every bucket of the window in order, empty ones included. Sees all samples that were appended before. Rejects with a
-   * {@link SampleReadError} while they cannot be read.
+   * {@link SampleReadError} while they cannot be read, and with a RangeError for a window without a bucket, or with more
+   * than {@link MAX_BUCKETS}.
    */
   query(query: SampleQuery): Promise<Bucket[]>;
   /** Newest samples of a service, newest first, at most `limit` (up to 1,000). Rejects like `query`. */

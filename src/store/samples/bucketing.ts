@@ -1,6 +1,6 @@
 /** Puts samples and summaries into the buckets of a query. */
 import type { Bucket } from '../../domain/sample.ts';
-import type { SampleQuery } from '../ports/samples.ts';
+import { MAX_BUCKETS, type SampleQuery } from '../ports/samples.ts';
 import type { Series } from './block.ts';
 import { classOf, quantileOf } from './sketch.ts';
 import { addSummary, emptySummary, type Summary } from './summary.ts';
@@ -17,14 +17,11 @@ export interface Bucketing {
   buckets(): Bucket[];
 }
 
-/** Most buckets of an answer. */
-const MOST_BUCKETS = 1_000;
-
 /** Begins a query. Throws a RangeError for a window that cannot be answered. */
 export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
   const count = Math.ceil((to - from) / stepMs);
-  if (!(stepMs > 0) || !(to > from) || count > MOST_BUCKETS) {
-    throw new RangeError(`a query has 1 to ${MOST_BUCKETS} buckets, not ${count}`);
+  if (!(stepMs > 0) || !(to > from) || count > MAX_BUCKETS) {
+    throw new RangeError(`a query has 1 to ${MAX_BUCKETS} buckets, not ${count}`);
   }
   const exact = Array.from({ length: count }, emptySummary);
   /** Latencies of single samples, from which percentiles are exact. */

@@ -1,0 +1,48 @@
+/**
+ * The embedded sample store in the test's own process: a thread for each store would take half a second. It is the code
+ * that the thread runs, over a file of its own; `test/store/samples.test.ts` runs the port's contract against it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SampleStore } from '../../src/store/ports/samples.ts';
+import { createSampleBook } from '../../src/store/samples/sample-book.ts';
+import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
+import { packSamples } from '../../src/store/samples/wire.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What a test may set. */
+export interface SampleStoreOptions {
+  /** The clock of the store, epoch milliseconds: what is older than two years goes, what is older than 90 days is summarised. */
+  readonly now: () => number;
+  /** True: everything is moved into blocks and summaries after each append. Default false. */
+  readonly tidies?: boolean;
+}
+
+/** Opens an empty store; `close` removes its file. */
+export function openSampleStore({ now, tidies = false }: SampleStoreOptions): SampleStore {
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-samples-'));
+  const book = createSampleBook({
+    database: openSamplesDatabase(folder),
+    rawRetentionMs: 90 * DAY_MS,
+    rollupRetentionMs: 730 * DAY_MS,
+    now,
+  });
+  let appended = 0;
+  return {
+    async append(samples) {
+      appended += samples.length;
+      book.append(packSamples(samples));
+      if (tidies) await book.tidy();
+    },
+    query: async (query) => book.query(query),
+    newest: async (serviceId, limit) => book.newest(serviceId, limit),
+    flush: async () => void book.flush(),
+    stats: () => ({ appended, pending: 0, fileBytes: 0 }),
+    async close() {
+      book.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
