@@ -56,13 +56,13 @@ export const BADGE_QUERY = {
   ),
 };
 
-const ENDINGS: Readonly<Record<string, BadgeFormat>> = { png: 'png', svg: 'svg', json: 'shields' };
+const ENDINGS = new Map<string, BadgeFormat>(Object.entries({ png: 'png', svg: 'svg', json: 'shields' }));
 
 /** Reads a badge's slug, which may end with `.png`, `.svg` or `.json`, and its query. Throws `invalid_parameter`. */
 export function readBadgeRequest(slug: string, query: string): BadgeRequest & { readonly name: string } {
   const ending = /\.(png|svg|json)$/i.exec(slug)?.[1];
   const name = ending === undefined ? slug : slug.slice(0, -ending.length - 1);
-  const ended = ending === undefined ? undefined : ENDINGS[ending.toLowerCase()];
+  const ended = ending === undefined ? undefined : ENDINGS.get(ending.toLowerCase());
   const { format, theme, variant, window, measure } = readParameters(query, BADGE_QUERY);
   if (format !== undefined && ended !== undefined && format !== ended) {
     throw refuse('format', `is "${format}", and the address ends with ".${ending}"`, BADGE_QUERY.format);

@@ -16,7 +16,7 @@ export function decodeBody(body: Buffer, headers: Headers, maxBytes: number): De
   const coding = (typeof field === 'string' ? field : (field ?? []).join(',')).trim().toLowerCase();
   if (coding === '' || coding === 'identity') return { kind: 'body', body };
   if (body.length === 0) return { kind: 'body', body };
-  const decode = DECODERS[coding];
+  const decode = DECODERS.get(coding);
   if (decode === undefined) return { kind: 'unreadable' };
   try {
     return { kind: 'body', body: decode(body, maxBytes) };
@@ -26,14 +26,16 @@ export function decodeBody(body: Buffer, headers: Headers, maxBytes: number): De
   }
 }
 
-const DECODERS: Readonly<Record<string, (body: Buffer, maxOutputLength: number) => Buffer>> = {
-  gzip: (body, maxOutputLength) => gunzipSync(body, { maxOutputLength }),
-  'x-gzip': (body, maxOutputLength) => gunzipSync(body, { maxOutputLength }),
-  // "deflate" is the zlib format (RFC 9110, 8.4.1.2), but some servers send bare deflate; the low four bits tell.
-  deflate: (body, maxOutputLength) =>
-    ((body[0] ?? 0) & 0x0f) === 8
-      ? inflateSync(body, { maxOutputLength })
-      : inflateRawSync(body, { maxOutputLength }),
-  br: (body, maxOutputLength) => brotliDecompressSync(body, { maxOutputLength }),
-  zstd: (body, maxOutputLength) => zstdDecompressSync(body, { maxOutputLength }),
-};
+const DECODERS = new Map<string, (body: Buffer, maxOutputLength: number) => Buffer>(
+  Object.entries({
+    gzip: (body, maxOutputLength) => gunzipSync(body, { maxOutputLength }),
+    'x-gzip': (body, maxOutputLength) => gunzipSync(body, { maxOutputLength }),
+    // "deflate" is the zlib format (RFC 9110, 8.4.1.2), but some servers send bare deflate; the low four bits tell.
+    deflate: (body, maxOutputLength) =>
+      ((body[0] ?? 0) & 0x0f) === 8
+        ? inflateSync(body, { maxOutputLength })
+        : inflateRawSync(body, { maxOutputLength }),
+    br: (body, maxOutputLength) => brotliDecompressSync(body, { maxOutputLength }),
+    zstd: (body, maxOutputLength) => zstdDecompressSync(body, { maxOutputLength }),
+  }),
+);

@@ -60,6 +60,14 @@ t.test('it goes from signing in to a service with a badge, and lets nobody else 
   t.match(page.text, /not|Verify the domain/);
   t.match(page.text, /"domain":"shop\.example\.org","status":"ok"|&quot;status&quot;:&quot;ok&quot;/);
 
+  // Lifetimes that are not offered, names of inherited properties among them.
+  for (const expires of ['soon', 'constructor', 'toString', '__proto__', 'hasOwnProperty'])
+    t.match(
+      await ada.visit(`${siteUrl}/dashboard/keys`, { token, name: 'laptop', expires }),
+      { status: 400 },
+      `expires=${expires}`,
+    );
+
   // Settings.
   const path = `${siteUrl}/dashboard/services/shop-example-org`;
   const saved = await ada.visit(`${path}/save`, {

@@ -134,6 +134,12 @@ t.test('it says in German why a check failed, for every sentence that our own co
     germanFailure({ class: 'body', detail: 'degraded' }),
     'der Zustandsbericht war nicht annehmbar (degraded)',
   );
+  for (const detail of ['constructor', 'toString', '__proto__'])
+    t.equal(
+      germanFailure({ class: 'body', detail }),
+      `der Zustandsbericht war nicht annehmbar (${detail})`,
+      'the name of an inherited property is a word like any other',
+    );
   t.equal(germanFailure({ class: 'tls', detail: '' }), 'keine sichere Verbindung kam zustande');
 });
 

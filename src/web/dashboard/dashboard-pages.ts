@@ -22,12 +22,14 @@ import { pageOverview } from './page-overview.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 const DAY_MS = 86_400_000;
-const LIFETIMES: Readonly<Record<string, number | null>> = {
-  '30d': 30 * DAY_MS,
-  '90d': 90 * DAY_MS,
-  '365d': 365 * DAY_MS,
-  never: null,
-};
+const LIFETIMES = new Map<string, number | null>(
+  Object.entries({
+    '30d': 30 * DAY_MS,
+    '90d': 90 * DAY_MS,
+    '365d': 365 * DAY_MS,
+    never: null,
+  }),
+);
 /** Every key has a limit of its own, so that without a bound an account would have none (contract 8). */
 const MOST_KEYS = 100;
 
@@ -117,7 +119,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       const name = (fields.get('name') ?? '').slice(0, LONGEST_GIVEN_NAME);
       const words = session.language.words.dashboard;
       if (name === '') return words.keyNeedsName;
-      const lifetime = LIFETIMES[fields.get('expires') ?? '90d'];
+      const lifetime = LIFETIMES.get(fields.get('expires') ?? '90d');
       if (lifetime === undefined) return words.noSuchLifetime;
       const expiresAt = lifetime === null ? null : now() + lifetime;
       const request = { account: session.accountName, name, expiresAt, now: now(), mostOfAccount: MOST_KEYS };

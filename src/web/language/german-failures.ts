@@ -15,36 +15,39 @@ export const GERMAN_FAILURE_CLASSES: Readonly<Record<FailureClass, string>> = {
   forbidden_address: 'der Name führt zu einer Adresse, die nicht geprüft werden darf',
 };
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  'the certificate has expired': 'das Zertifikat ist abgelaufen',
-  'the certificate is not valid yet': 'das Zertifikat gilt noch nicht',
-  'the certificate is revoked': 'das Zertifikat ist widerrufen',
-  'the certificate is self-signed': 'das Zertifikat ist von ihm selbst unterschrieben',
-  'the certificate comes from an authority that is not trusted':
-    'das Zertifikat kommt von einer Stelle, der nicht vertraut wird',
-  'the chain of certificates is incomplete or not trusted':
-    'die Kette der Zertifikate ist unvollständig oder nicht vertrauenswürdig',
-  'the certificate is for another name': 'das Zertifikat gilt für einen anderen Namen',
-  'the headers are longer than 64 KiB': 'die Kopfzeilen sind länger als 64 KiB',
-  'the body is not as long as announced': 'der Inhalt ist nicht so lang wie angekündigt',
-  'the name does not exist': 'den Namen gibt es nicht',
-  'the name has no address': 'der Name hat keine Adresse',
-  'the name cannot be asked for': 'nach dem Namen kann nicht gefragt werden',
-  'the name servers of the domain fail (SERVFAIL)': 'die Nameserver der Domain versagen (SERVFAIL)',
-  'the name servers of the domain do not answer': 'die Nameserver der Domain antworten nicht',
-  'our name server refuses to answer (REFUSED)': 'unser Nameserver verweigert die Antwort (REFUSED)',
-  'our name server does not answer': 'unser Nameserver antwortet nicht',
-  'our name server cannot be reached': 'unser Nameserver ist nicht erreichbar',
-  'the connection was refused': 'die Verbindung wurde abgewiesen',
-  'the connection was closed during the TLS handshake':
-    'die Verbindung wurde beim Aushandeln von TLS geschlossen',
-  'the connection ended in the middle of the headers': 'die Verbindung endete mitten in den Kopfzeilen',
-  'the connection ended in the middle of the body': 'die Verbindung endete mitten im Inhalt',
-  'the connection was closed without an answer': 'die Verbindung wurde ohne Antwort geschlossen',
-  'the connection was reset without an answer': 'die Verbindung wurde ohne Antwort abgebrochen',
-  'an answer that was not asked for': 'eine Antwort, nach der nicht gefragt war',
-  'the body is in a coding that cannot be read': 'der Inhalt ist in einer Kodierung, die nicht zu lesen ist',
-};
+const SENTENCES = new Map<string, string>(
+  Object.entries({
+    'the certificate has expired': 'das Zertifikat ist abgelaufen',
+    'the certificate is not valid yet': 'das Zertifikat gilt noch nicht',
+    'the certificate is revoked': 'das Zertifikat ist widerrufen',
+    'the certificate is self-signed': 'das Zertifikat ist von ihm selbst unterschrieben',
+    'the certificate comes from an authority that is not trusted':
+      'das Zertifikat kommt von einer Stelle, der nicht vertraut wird',
+    'the chain of certificates is incomplete or not trusted':
+      'die Kette der Zertifikate ist unvollständig oder nicht vertrauenswürdig',
+    'the certificate is for another name': 'das Zertifikat gilt für einen anderen Namen',
+    'the headers are longer than 64 KiB': 'die Kopfzeilen sind länger als 64 KiB',
+    'the body is not as long as announced': 'der Inhalt ist nicht so lang wie angekündigt',
+    'the name does not exist': 'den Namen gibt es nicht',
+    'the name has no address': 'der Name hat keine Adresse',
+    'the name cannot be asked for': 'nach dem Namen kann nicht gefragt werden',
+    'the name servers of the domain fail (SERVFAIL)': 'die Nameserver der Domain versagen (SERVFAIL)',
+    'the name servers of the domain do not answer': 'die Nameserver der Domain antworten nicht',
+    'our name server refuses to answer (REFUSED)': 'unser Nameserver verweigert die Antwort (REFUSED)',
+    'our name server does not answer': 'unser Nameserver antwortet nicht',
+    'our name server cannot be reached': 'unser Nameserver ist nicht erreichbar',
+    'the connection was refused': 'die Verbindung wurde abgewiesen',
+    'the connection was closed during the TLS handshake':
+      'die Verbindung wurde beim Aushandeln von TLS geschlossen',
+    'the connection ended in the middle of the headers': 'die Verbindung endete mitten in den Kopfzeilen',
+    'the connection ended in the middle of the body': 'die Verbindung endete mitten im Inhalt',
+    'the connection was closed without an answer': 'die Verbindung wurde ohne Antwort geschlossen',
+    'the connection was reset without an answer': 'die Verbindung wurde ohne Antwort abgebrochen',
+    'an answer that was not asked for': 'eine Antwort, nach der nicht gefragt war',
+    'the body is in a coding that cannot be read':
+      'der Inhalt ist in einer Kodierung, die nicht zu lesen ist',
+  }),
+);
 
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/^answered with status (\d+)$/, 'Antwort mit Status $1'],
@@ -63,7 +66,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 /** Why a check failed, in German. What only the service itself can have said stays as it is, in brackets. */
 export function germanFailure({ class: kind, detail }: Pick<Failure, 'class' | 'detail'>): string {
-  const known = SENTENCES[detail];
+  const known = SENTENCES.get(detail);
   if (known !== undefined) return known;
   for (const [pattern, german] of PATTERNS)
     if (pattern.test(detail)) return inSeconds(detail.replace(pattern, german), ',');
