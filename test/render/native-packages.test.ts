@@ -8,11 +8,13 @@ import t from 'tap';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'native/prebuild-install');
-const PACKED = 'native/prebuild-install-7.1.3.tgz';
+const PACKED = 'native/prebuild-install-7.1.3-upbeat.tgz';
 
 t.test('it installs a prebuild-install of its own, which does nothing and succeeds', (t) => {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    readonly packages: Readonly<Record<string, { readonly resolved?: string; readonly integrity?: string }>>;
+    readonly packages: Readonly<
+      Record<string, { readonly version?: string; readonly resolved?: string; readonly integrity?: string }>
+    >;
   };
   const packed = readFileSync(join(ROOT, PACKED));
   const named = Object.entries(lock.packages).filter(([path]) =>
@@ -22,6 +24,7 @@ t.test('it installs a prebuild-install of its own, which does nothing and succee
     [
       'node_modules/prebuild-install',
       {
+        version: '7.1.3-upbeat',
         resolved: `file:${PACKED}`,
         integrity: `sha512-${createHash('sha512').update(packed).digest('base64')}`,
       },
