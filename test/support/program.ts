@@ -59,10 +59,14 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** Makes an installation. `settings` is merged over quick intervals and limits that do not disturb. */
+/**
+ * Makes an installation. `settings` is merged over quick intervals and limits that do not disturb; its programs and
+ * commands are started with `environment` beside the test's own.
+ */
 export async function install(
   entries: readonly CatalogueEntry[],
   settings: object | ((siteUrl: string) => object | Promise<object>) = {},
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-e2e-'));
   const port = await freePort();
@@ -108,9 +112,10 @@ export async function install(
     },
     start: (other = port) =>
       startProgram(['start', '--config', configFile], `http://127.0.0.1:${other}`, {
+        ...environment,
         UPBEAT_HTTP_PORT: String(other),
       }),
-    run: (...args) => runCommand([...args, '--config', configFile]),
+    run: (...args) => runCommand([...args, '--config', configFile], environment),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
   installation.writeCatalogue(entries);
@@ -175,11 +180,12 @@ async function startProgram(
 /** Runs `upbeat` with `args` to its end. */
 export async function runCommand(
   args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: cleanEnvironment(),
+    env: { ...cleanEnvironment(), ...environment },
   });
   let stdout = '';
   let stderr = '';
