@@ -85,7 +85,7 @@ export function openApiDocument(siteUrl: string, version: string, limits: ApiLim
           'listServices',
           'Services',
           'Services with their current status',
-          'In the order of slugs.',
+          'In the order of slugs; filters are combined, and `total` counts what matches all of them.',
           [],
           SERVICES_QUERY,
           ServicesSchema,

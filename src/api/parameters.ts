@@ -37,6 +37,11 @@ export function wordParameter(words: readonly string[], description: string, byD
   });
 }
 
+/** Any text. */
+export function textParameter(description: string, example: string): TSchema {
+  return Type.String({ description, examples: [example] });
+}
+
 /** Reads the parameters of `query`. A parameter that is not given has its default, or is undefined. Throws ApiError. */
 export function readParameters(
   query: string,

@@ -2,17 +2,30 @@
 import { CATEGORIES, type Category } from '../domain/category.ts';
 import { INCIDENT_STATUSES, type IncidentStatus } from '../domain/incident.ts';
 import type { Service } from '../domain/service.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type ApiRequest, json, type Route } from './exchange.ts';
 import { viewIncident, viewIncidentService } from './incident-view.ts';
-import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from './parameters.ts';
+import {
+  limitParameter,
+  OFFSET_PARAMETER,
+  readParameters,
+  textParameter,
+  wordParameter,
+} from './parameters.ts';
 import { ApiError } from './problem.ts';
 import type { ServiceBytes } from './service-bytes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
+import type { ServiceFilter, ServiceSearch } from './service-search.ts';
 
 /** Query parameters of `GET /services` (contract 4.2). */
 export const SERVICES_QUERY = {
   category: wordParameter(CATEGORIES, 'Only services of this category.'),
+  status: wordParameter(SERVICE_STATUSES, 'Only services with this status.'),
+  q: textParameter(
+    'Only services with this part in their name, domain or slug, in any case; blanks around it are ignored, and an empty one matches all.',
+    'hub',
+  ),
   limit: limitParameter(100, 500),
   offset: OFFSET_PARAMETER,
 };
@@ -30,12 +43,13 @@ export const SERVICE_INCIDENTS_QUERY = { limit: limitParameter(20, 50) };
 /** What these routes read from. */
 export interface ReadingSources {
   readonly directory: ServiceDirectory;
+  readonly search: ServiceSearch;
   readonly bytes: ServiceBytes;
   readonly registry: Pick<Registry, 'listIncidents'>;
 }
 
 /** The routes. */
-export function readingRoutes({ directory, bytes, registry }: ReadingSources): Route[] {
+export function readingRoutes({ directory, search, bytes, registry }: ReadingSources): Route[] {
   return [
     {
       path: '/api/v1/status/:slug',
@@ -49,12 +63,13 @@ export function readingRoutes({ directory, bytes, registry }: ReadingSources): R
       path: '/api/v1/services',
       bucket: 'api',
       handle({ query }) {
-        const { category, limit, offset } = readParameters(query, SERVICES_QUERY);
-        const page = directory.page(
-          (category as Category | undefined) ?? null,
-          Number(offset),
-          Number(limit),
-        );
+        const { category, status, q, limit, offset } = readParameters(query, SERVICES_QUERY);
+        const filter: ServiceFilter = {
+          category: (category as Category | undefined) ?? null,
+          status: (status as ServiceStatus | undefined) ?? null,
+          text: q === undefined ? null : String(q),
+        };
+        const page = search.page(filter, Number(offset), Number(limit));
         const items = page.services.map(bytes.listItem).join(',');
         return json(`{"services":[${items}],"total":${page.total},"limit":${limit},"offset":${offset}}`);
       },

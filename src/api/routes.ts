@@ -21,6 +21,7 @@ import { type PictureSources, pictureRoutes } from './picture-routes.ts';
 import { readingRoutes } from './reading-routes.ts';
 import { createServiceBytes } from './service-bytes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
+import { createServiceSearch } from './service-search.ts';
 import { type StatusPageSources, statusPageRoutes } from './status-page-routes.ts';
 import { type Readiness, systemRoutes } from './system-routes.ts';
 import { type VendorSources, vendorRoutes } from './vendor-routes.ts';
@@ -87,6 +88,7 @@ export function createRoutes(sources: RouteSources): {
   const streams = createEventStreams(sources);
   const pages = pageRoutes({ ...sources, intervalMs, siteUrl, version });
   const bytes = createServiceBytes({ status, intervalMs, now, vendorOf });
+  const search = createServiceSearch({ directory, status, monotonic: () => sources.clock.monotonic() });
   return {
     streams: {
       get open() {
@@ -98,7 +100,7 @@ export function createRoutes(sources: RouteSources): {
       },
     },
     routes: [
-      ...readingRoutes({ directory, bytes, registry }),
+      ...readingRoutes({ directory, search, bytes, registry }),
       ...vendorRoutes({ directory, registry, vendorOf, now }),
       ...atomRoutes({ directory, registry, siteUrl }),
       ...heartbeatRoutes(sources.heartbeats, { siteUrl, now }),

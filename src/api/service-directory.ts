@@ -3,6 +3,12 @@ import type { Category } from '../domain/category.ts';
 import { dashDomain, type Service } from '../domain/service.ts';
 import type { ServiceChange } from '../store/ports/registry.ts';
 
+/** A page of services, and how many there are in all. */
+export interface ServicePage {
+  readonly services: readonly Service[];
+  readonly total: number;
+}
+
 /** The list of services. Reads cost the same with ten services as with a million. */
 export interface ServiceDirectory {
   /** Replaces the whole list. */
@@ -20,13 +26,13 @@ export interface ServiceDirectory {
   /** The name under which {@link byPageName} finds this very service. */
   pageName(service: Service): string;
   /** A page in the order of slugs, and how many services match in all. */
-  page(
-    category: Category | null,
-    offset: number,
-    limit: number,
-  ): { readonly services: readonly Service[]; readonly total: number };
+  page(category: Category | null, offset: number, limit: number): ServicePage;
   /** Every service in the order of slugs. */
   all(): readonly Service[];
+  /** Every service of a category in the order of slugs. */
+  ofCategory(category: Category): readonly Service[];
+  /** Grows with every change of the list. */
+  readonly version: number;
 }
 
 /** Makes an empty directory. */
@@ -36,6 +42,7 @@ export function createServiceDirectory(): ServiceDirectory {
   const byDashed = new Map<string, Service>();
   const byCategory = new Map<Category, Service[]>();
   let sorted: Service[] = [];
+  let version = 0;
 
   const put = (service: Service) => {
     byId.set(service.id, service);
@@ -58,6 +65,7 @@ export function createServiceDirectory(): ServiceDirectory {
 
   const directory: ServiceDirectory = {
     load(services) {
+      version++;
       for (const map of [byId, bySlug, byDashed, byCategory]) map.clear();
       sorted = [...services].sort(inOrder);
       for (const service of sorted) {
@@ -71,6 +79,7 @@ export function createServiceDirectory(): ServiceDirectory {
         if (service !== null && service.revision < known.revision) return;
         take(known);
       }
+      version++;
       if (service === null) return;
       put(service);
       insertInto(sorted, service);
@@ -91,6 +100,10 @@ export function createServiceDirectory(): ServiceDirectory {
       return { services: list.slice(offset, offset + limit), total: list.length };
     },
     all: () => sorted,
+    ofCategory: (category) => byCategory.get(category) ?? [],
+    get version() {
+      return version;
+    },
   };
   return directory;
 }

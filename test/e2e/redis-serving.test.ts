@@ -119,6 +119,14 @@ t.test('a process beside the monitor serves everything, and becomes the monitor'
   site.code = 503;
   await first.until('/api/v1/status/shop', isStatus('down'), PATIENCE_MS);
   await second.until('/api/v1/status/shop', isStatus('down'), PATIENCE_MS);
+  for (const process of [first, second]) {
+    const listed = async (query: string) =>
+      ((await process.get(`/api/v1/services?${query}`)).body as { total: number }).total;
+    t.strictSame(
+      [await listed('status=down&q=SHO'), await listed('status=up'), await listed('q=no')],
+      [1, 0, 0],
+    );
+  }
   await second.until('/api/v1/incidents', (body: { incidents: unknown[] }) => body.incidents.length === 1);
   await until(() => told.heard.length === 1);
   interface History {
@@ -143,6 +151,11 @@ t.test('a process beside the monitor serves everything, and becomes the monitor'
   // Its judgement was on disk before the sender was answered; that the monitor heard of it may take a moment more.
   await first.until('/api/v1/status/jobs-example-com', isStatus('up'), PATIENCE_MS);
   t.match(await beat(second, key, 'down'), { status: 200, body: { status: 'down' } });
+  t.match(
+    (await second.get('/api/v1/services?status=down&q=jobs')).body,
+    { total: 1 },
+    'as answered, so listed',
+  );
   t.match(await beat(second, 'upb_nothing', 'ok'), { status: 401 });
   t.match(await beat(second, key, 'sideways'), { status: 400, body: { code: 'invalid_body' } });
   t.match(await beat(first, key, 'ok'), { status: 200, body: { status: 'up' } });

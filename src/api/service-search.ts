@@ -1,0 +1,122 @@
+/** The list of services narrowed by category, status and text (contract 4.2; decisions, Services). */
+import type { Category } from '../domain/category.ts';
+import type { Service } from '../domain/service.ts';
+import type { ServiceStatus } from '../domain/status.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import { foldText, searchTextOf } from './search-text.ts';
+import type { ServiceDirectory, ServicePage } from './service-directory.ts';
+
+/** What a service must be; null: anything. */
+export interface ServiceFilter {
+  readonly category: Category | null;
+  readonly status: ServiceStatus | null;
+  /** A part of the name, the domain or the slug, in any case; blanks around it are ignored, an empty one matches all. */
+  readonly text: string | null;
+}
+
+/** Finds services. */
+export interface ServiceSearch {
+  /** A page of the matches in the order of slugs, and how many match in all. */
+  page(filter: ServiceFilter, offset: number, limit: number): ServicePage;
+}
+
+/** Matches of a filter that were found before. */
+interface FoundList {
+  readonly services: readonly Service[];
+  readonly directoryVersion: number;
+  /** Null: the filter does not look at statuses. */
+  readonly statusVersion: number | null;
+  /** Monotonic milliseconds. */
+  readonly foundMs: number;
+}
+
+/** Filters whose matches are kept, so that clients that poll with the same one cost no search each. */
+const MAX_LISTS = 16;
+/** Matches by status are searched anew after this: a copy of the statuses may be replaced without a word. */
+const MAX_LIST_AGE_MS = 1_000;
+
+/** Makes a search over the directory. A write that was answered is seen by the next search. */
+export function createServiceSearch(sources: {
+  readonly directory: ServiceDirectory;
+  readonly status: Pick<StatusStore, 'get' | 'watch'>;
+  /** Milliseconds of the monotonic clock. */
+  readonly monotonic: () => number;
+}): ServiceSearch {
+  const { directory, status, monotonic } = sources;
+  const lists = new Map<string, FoundList>();
+  const words = new Map<number, ServiceStatus>();
+  const textOf = new WeakMap<Service, string>();
+  /** The texts of all services in the order of the directory. */
+  let texts: readonly string[] = [];
+  let textsVersion = -1;
+  let statusVersion = 0;
+  status.watch(({ serviceId, status: word }) => {
+    if (words.get(serviceId) === word) return;
+    words.set(serviceId, word);
+    statusVersion++;
+  });
+
+  const statusOf = ({ id }: Service): ServiceStatus => status.get(id)?.status ?? 'unknown';
+
+  const readTexts = (): readonly string[] => {
+    if (textsVersion === directory.version) return texts;
+    texts = directory.all().map((service) => {
+      const text = textOf.get(service) ?? searchTextOf(service);
+      textOf.set(service, text);
+      return text;
+    });
+    textsVersion = directory.version;
+    return texts;
+  };
+
+  const search = ({ category, status: wanted, text }: ServiceFilter): readonly Service[] => {
+    let found: readonly Service[];
+    if (text === null) {
+      found = category === null ? directory.all() : directory.ofCategory(category);
+    } else {
+      const known = readTexts();
+      const isMatch = ({ category: its }: Service, place: number) =>
+        (known[place] as string).includes(text) && (category === null || its === category);
+      // A line break parts the names of a service: nothing has one within.
+      found = text.includes('\n') ? [] : directory.all().filter(isMatch);
+    }
+    return wanted === null ? found : found.filter((service) => statusOf(service) === wanted);
+  };
+
+  const find = (filter: ServiceFilter, anew: boolean): FoundList => {
+    const key = JSON.stringify([filter.category, filter.status, filter.text]);
+    const known = lists.get(key);
+    lists.delete(key);
+    const list = known !== undefined && !anew && isCurrent(known) ? known : searchAnew(filter);
+    lists.set(key, list);
+    if (lists.size > MAX_LISTS) lists.delete(lists.keys().next().value ?? '');
+    return list;
+  };
+
+  const searchAnew = (filter: ServiceFilter): FoundList => ({
+    services: search(filter),
+    directoryVersion: directory.version,
+    statusVersion: filter.status === null ? null : statusVersion,
+    foundMs: monotonic(),
+  });
+
+  const isCurrent = (list: FoundList): boolean =>
+    list.directoryVersion === directory.version &&
+    (list.statusVersion === null ||
+      (list.statusVersion === statusVersion && monotonic() - list.foundMs < MAX_LIST_AGE_MS));
+
+  return {
+    page({ category, status: wanted, text }, offset, limit) {
+      const folded = text === null ? '' : foldText(text).trim();
+      const filter = { category, status: wanted, text: folded === '' ? null : folded };
+      if (filter.status === null && filter.text === null) return directory.page(category, offset, limit);
+      const pageOf = ({ services }: FoundList): ServicePage => ({
+        services: services.slice(offset, offset + limit),
+        total: services.length,
+      });
+      const page = pageOf(find(filter, false));
+      const isTrue = wanted === null || page.services.every((service) => statusOf(service) === wanted);
+      return isTrue ? page : pageOf(find(filter, true));
+    },
+  };
+}
