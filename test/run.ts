@@ -8,9 +8,11 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
+import { killMarkedProcesses, markRun } from './support/run-processes.ts';
 import { startRunServers } from './support/run-servers.ts';
 
 /** What one test file said. */
@@ -28,15 +30,19 @@ const insideCi = process.env.CI === 'true';
 /** Node.js keeps here what it has made of the sources, for the hundreds of processes that a run starts. */
 const COMPILE_CACHE = join(import.meta.dirname, '../.tap/compile-cache');
 
-const missing = await installServers(SERVER_PACKAGES);
-await run('tap', ['build'], 'ignore');
+const mark = markRun();
 const ends: (() => unknown)[] = [];
+for (const [signal, status] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => {
+    killMarkedProcesses(mark);
+    void endServers().finally(() => process.exit(status));
+  });
+const missing = await installServers(SERVER_PACKAGES);
+await buildTap();
 const servers = await startRunServers({ teardown: (end) => void ends.unshift(end) });
-const endServers = async () => {
-  for (const end of ends.splice(0)) await end();
-};
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void endServers().then(() => process.exit(1)));
 const { first, second } = await runAll(process.argv.slice(2)).finally(endServers);
 const files = [...first.files.filter(({ ok }) => ok || second === null), ...(second?.files ?? [])];
 const sum = (of: 'passed' | 'failed' | 'skipped') => files.reduce((total, file) => total + file[of], 0);
@@ -49,6 +55,21 @@ for (const { name, ok } of second?.files ?? [])
 console.log(`${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`);
 const endedWell = (second ?? first).status === 0 && files.every(({ ok }) => ok);
 process.exitCode = endedWell && sum('failed') === 0 && sum('passed') > 0 && !skipFails ? 0 : 1;
+
+async function endServers(): Promise<void> {
+  for (const end of ends.splice(0)) await end();
+}
+
+/** Builds tap with the plugins of `.taprc`, which takes ten seconds, unless that was done since the last install. */
+async function buildTap(): Promise<void> {
+  const root = join(import.meta.dirname, '..');
+  // `npm ci` empties the folder, and the stamp goes with what it speaks of.
+  const stamp = join(root, 'node_modules/.tap-built');
+  const plugins = readFileSync(join(root, '.taprc'), 'utf8');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === plugins) return;
+  await run('tap', ['build'], 'ignore');
+  writeFileSync(stamp, plugins);
+}
 
 /** Runs every file, and those that failed once more. */
 async function runAll(args: readonly string[]) {

@@ -23,7 +23,7 @@ const NAMES = {
   redis: 'UPBEAT_TEST_REDIS',
 } as const;
 
-/** Starts what is installed, at once; returns the environment that names it. */
+/** Starts what is installed and not running already, at once; returns the environment that names it. */
 export async function startRunServers(scope: Scope): Promise<Readonly<Record<string, string>>> {
   const folder = makeFolder(scope);
   const starts: readonly (readonly [string, string, () => Promise<string>])[] = [
@@ -35,7 +35,7 @@ export async function startRunServers(scope: Scope): Promise<Readonly<Record<str
     ],
     [NAMES.redis, 'redis-server', async () => String((await startRedis(scope)).port)],
   ];
-  const there = starts.filter(([, program]) => hasProgram(program));
+  const there = starts.filter(([name, program]) => process.env[name] === undefined && hasProgram(program));
   return Object.fromEntries(await Promise.all(there.map(async ([name, , start]) => [name, await start()])));
 }
 
