@@ -83,6 +83,7 @@ function startHost(intervalMs: number, services: number) {
   const settings = {
     intervalMs,
     timeoutMs: 10_000,
+    slowOverMs: 3_000,
     confirmAfterMs: [2_000, 4_000],
     firstSpreadMs: intervalMs,
     concurrency: 256,
@@ -137,6 +138,7 @@ function attemptOf({ memory }: CheckTarget): Attempt {
     certificateExpiresAt: 1_800_000_000_000,
     retryAfterMs: null,
     suspect: null,
+    lostMs: 0,
     memory,
   };
 }

@@ -9,6 +9,7 @@ export function openIdleFleet(intervalMs: number): Fleet {
     settings: {
       intervalMs,
       timeoutMs: 10_000,
+      slowOverMs: 3_000,
       confirmAfterMs: [],
       firstSpreadMs: intervalMs,
       concurrency: 256,

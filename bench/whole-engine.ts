@@ -67,6 +67,7 @@ export async function checkThroughEngine(
   const settings = {
     intervalMs: 3_600_000,
     timeoutMs: 10_000,
+    slowOverMs: 3_000,
     confirmAfterMs: [2_000, 4_000],
     firstSpreadMs: 0,
     concurrency,

@@ -22,6 +22,8 @@ export interface AttemptOptions {
   readonly number: number;
   /** Slot of the host that makes the attempt, from 0 to `checks.concurrency` - 1; one attempt at a time uses it. */
   readonly slot: number;
+  /** How late the present turn of the event loop came, milliseconds; absent: it is never late. */
+  readonly lateness?: () => number;
   /** Ends the attempt early (at stop); the promise then rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
 /** What an attempt says of its service: the step from a measured result to a verdict. */
 import type { LatestCheck } from './current.ts';
-import type { Attempt, CheckResult } from './result.ts';
+import { type Attempt, type CheckResult, LATE_LOOP_MS } from './result.ts';
 import type { Sample } from './sample.ts';
 import { judgeLatency, type Verdict } from './status.ts';
 
@@ -35,9 +35,12 @@ export function latestCheckOf(attempt: Attempt, verdict: Verdict): LatestCheck {
   };
 }
 
-/** The point of the time series that a check leaves, at the start of its last attempt. */
+/**
+ * The point of the time series that a check leaves, at the start of its last attempt. A response time of which our own
+ * event loop may have made a good part is left out.
+ */
 export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean): Sample {
-  const { responseTimeMs } = result;
+  const responseTimeMs = result.lostMs > LATE_LOOP_MS ? null : result.responseTimeMs;
   return {
     serviceId: result.serviceId,
     at: result.startedAt,

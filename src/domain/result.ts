@@ -53,11 +53,14 @@ export const NO_TIMING: Timing = {
 /** Why a sample is not trusted: the fault is on our side. */
 export const SUSPECT_REASONS = ['offline', 'own_fault', 'loop_late'] as const;
 
-/**
- * Delays of our own event loop up to this are ordinary, milliseconds. A longer one may have cost an attempt the time in
- * which it would have been answered.
- */
+/** A response time to which late turns of our own event loop may have added more than this is no latency of a target. */
 export const LATE_LOOP_MS = 250;
+
+/**
+ * Most of an attempt's time that is given back where late turns of our own event loop took it, milliseconds. A process
+ * that stood still for longer may have been asleep with its machine, and what was said to it meanwhile is lost.
+ */
+export const MAX_RETURNED_MS = 5_000;
 
 /** Kind of our own fault. */
 export type SuspectReason = (typeof SUSPECT_REASONS)[number];
@@ -85,6 +88,11 @@ export interface Attempt {
   readonly retryAfterMs: number | null;
   /** Our own fault in this attempt; null: none. */
   readonly suspect: SuspectReason | null;
+  /**
+   * What late turns of our own event loop may have added to `responseTimeMs`; without an answer, what they took of the
+   * attempt's time. Milliseconds.
+   */
+  readonly lostMs: number;
   /** What the probe learnt for next time. */
   readonly memory: ProbeMemory;
 }

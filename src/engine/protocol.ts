@@ -7,6 +7,8 @@ import type { PackedResults } from './result-packing.ts';
 export interface EngineSettings {
   readonly intervalMs: number;
   readonly timeoutMs: number;
+  /** A good answer over this is `slow`. */
+  readonly slowOverMs: number;
   readonly confirmAfterMs: readonly number[];
   /** The first checks of all services are spread over this. */
   readonly firstSpreadMs: number;

@@ -18,7 +18,7 @@ export interface PackedResults {
   readonly failures: readonly (readonly [index: number, failure: Failure])[];
 }
 
-const STRIDE = 18;
+const STRIDE = 19;
 const REPORTED = [null, 'up', 'slow', 'down'] as const;
 const BLOCKED = 1;
 const VIA_HEALTH = 2;
@@ -42,6 +42,7 @@ export function packResults(results: readonly CheckResult[]): PackedResults {
     numbers[at++] = result.endedAt;
     numbers[at++] = result.firstFailedAt ?? Number.NaN;
     numbers[at++] = result.loopDelayMs;
+    numbers[at++] = result.lostMs;
     numbers[at++] = result.statusCode;
     numbers[at++] = result.responseTimeMs ?? Number.NaN;
     numbers[at++] = timing.dnsMs ?? Number.NaN;
@@ -74,6 +75,7 @@ export function unpackResults({ numbers, failures }: PackedResults): CheckResult
     const endedAt = take();
     const firstFailedAt = takeNullable();
     const loopDelayMs = take();
+    const lostMs = take();
     const statusCode = take();
     const responseTimeMs = takeNullable();
     const timing: Timing = {
@@ -94,6 +96,7 @@ export function unpackResults({ numbers, failures }: PackedResults): CheckResult
       firstFailedAt,
       endedAt,
       loopDelayMs,
+      lostMs,
       startedAt,
       statusCode,
       responseTimeMs,

@@ -110,9 +110,9 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     concurrency: checks.concurrency,
   };
   const threads = checks.threads === 'auto' ? Math.max(1, availableParallelism() - 1) : checks.threads;
-  const { intervalMs, timeoutMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
+  const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
   const fleet = createFleet({
-    settings: { intervalMs, timeoutMs, confirmAfterMs, firstSpreadMs, concurrency },
+    settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
     threads,
     entry: new URL('../../workers/probe.ts', import.meta.url),
     prober: settings,

@@ -31,6 +31,8 @@ export interface Reply {
   /** Phases of all hops added up; `totalMs` from the first resolution to the deciding headers. */
   readonly timing: Timing;
   readonly certificateExpiresAt: number | null;
+  /** What late turns of our own event loop may have added to `totalMs`, milliseconds. */
+  readonly lostMs: number;
   /** Where the answer came from in the end. */
   readonly url: string;
 }
@@ -43,6 +45,7 @@ const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization
 export async function ask(parts: DialParts, line: Line, question: Question, budget: Budget): Promise<Reply> {
   const stamps = newStamps();
   const startedAt = parts.clock.monotonic();
+  const lostBefore = budget.lostMs;
   const reply = (answer: Exchanged | null, fault: Fault | null, destination: Destination): Reply => ({
     statusCode: answer?.statusCode ?? 0,
     headers: answer?.headers ?? {},
@@ -57,6 +60,7 @@ export async function ask(parts: DialParts, line: Line, question: Question, budg
       totalMs: answer === null || answer.headersAt === null ? null : answer.headersAt - startedAt,
     },
     certificateExpiresAt: stamps.certificateExpiresAt,
+    lostMs: budget.lostMs - lostBefore,
     url: destination.url,
   });
 

@@ -1,5 +1,6 @@
 /** The time that a piece of work has for everything it does, and the one way in which it is cut short. */
 import type { Cancel, Clock } from '../clock.ts';
+import { MAX_RETURNED_MS } from '../domain/result.ts';
 
 /** A running budget. The stage at work says how it is to be interrupted; there is one such stage at a time. */
 export interface Budget {
@@ -8,24 +9,34 @@ export interface Budget {
   readonly startedAt: number;
   /** Why it is over; null: it runs. */
   readonly over: 'timeout' | 'aborted' | null;
-  /** How late the timer came when time ran out, milliseconds; a late event loop makes it large. */
-  readonly lateMs: number;
+  /**
+   * What late turns of our own event loop have taken of it, milliseconds: how much sooner the work could have gone on,
+   * at most, after each of its steps. Up to `MAX_RETURNED_MS` of it is added to the time-out.
+   */
+  readonly lostMs: number;
   /**
    * Called once when the budget is over; the stage at work puts itself here, and null when it is done. The function is
    * named before it is put here: V8 takes one that is assigned to a property as it stands for something that lives
    * long, and makes it old at birth; all that it holds then outlives the attempt until the next full collection.
    */
   interrupt: (() => void) | null;
+  /**
+   * To be called where the work goes on by what has just arrived: a name, a connection, a handshake, headers. It may
+   * have lain there for as long as the present turn of the event loop came late.
+   */
+  step(): void;
   /** Ends it before its time, as an abort. */
   abort(): void;
   /** Lets go of the timer; to be called in any case. */
   close(): void;
 }
 
-/** Starts a budget of `timeoutMs`. */
-export function openBudget(clock: Clock, timeoutMs: number): Budget {
-  return new RunningBudget(clock, timeoutMs);
+/** Starts a budget of `timeoutMs`. `lateness` tells how late the present turn of the event loop came, milliseconds. */
+export function openBudget(clock: Clock, timeoutMs: number, lateness: () => number = neverLate): Budget {
+  return new RunningBudget(clock, timeoutMs, lateness);
 }
+
+const neverLate = () => 0;
 
 /** Waits for an answer for as long as the budget runs; null: it was over first. */
 export function within<T extends object>(budget: Budget, answer: Promise<T>): Promise<T | null> {
@@ -45,17 +56,27 @@ class RunningBudget implements Budget {
   readonly timeoutMs: number;
   readonly startedAt: number;
   over: 'timeout' | 'aborted' | null = null;
-  lateMs = 0;
+  lostMs = 0;
   interrupt: (() => void) | null = null;
-  readonly #cancel: Cancel;
+  readonly #clock: Clock;
+  readonly #lateness: () => number;
+  #cancel: Cancel = () => {};
+  #steppedAt: number;
+  #closed = false;
 
-  constructor(clock: Clock, timeoutMs: number) {
+  constructor(clock: Clock, timeoutMs: number, lateness: () => number) {
     this.timeoutMs = timeoutMs;
+    this.#clock = clock;
+    this.#lateness = lateness;
     this.startedAt = clock.monotonic();
-    this.#cancel = clock.after(timeoutMs, () => {
-      this.lateMs = clock.monotonic() - this.startedAt - timeoutMs;
-      this.#end('timeout');
-    });
+    this.#steppedAt = this.startedAt;
+    this.#arm(timeoutMs);
+  }
+
+  step(): void {
+    const now = this.#clock.monotonic();
+    this.lostMs += Math.min(this.#lateness(), now - this.#steppedAt);
+    this.#steppedAt = now;
   }
 
   abort(): void {
@@ -63,8 +84,26 @@ class RunningBudget implements Budget {
   }
 
   close(): void {
+    this.#closed = true;
     this.#cancel();
     this.interrupt = null;
+  }
+
+  /**
+   * A turn of the event loop runs its timers first and reads its sockets then. An answer that arrived in time, while
+   * the loop stood still, is read before time counts as over.
+   */
+  #arm(delayMs: number): void {
+    this.#cancel = this.#clock.after(delayMs, () => setImmediate(() => this.#judge()));
+  }
+
+  #judge(): void {
+    if (this.#closed || this.over !== null) return;
+    const returnedMs = Math.min(this.lostMs, MAX_RETURNED_MS);
+    const leftMs = this.startedAt + this.timeoutMs + returnedMs - this.#clock.monotonic();
+    // Timers may come up to a millisecond early.
+    if (leftMs >= 1) this.#arm(leftMs);
+    else this.#end('timeout');
   }
 
   #end(why: 'timeout' | 'aborted'): void {

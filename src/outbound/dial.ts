@@ -52,17 +52,19 @@ export async function dial(
   const overdue = (): Dialled => {
     stamps.dnsMs = (stamps.dnsMs ?? 0) + clock.monotonic() - askedAt;
     return {
-      fault: timeoutFault('dns', budget.timeoutMs, budget.lateMs, resolver.silentSince(askedAt)),
+      fault: timeoutFault('dns', budget.timeoutMs, resolver.silentSince(askedAt)),
     };
   };
   const answer4 = asked4 instanceof Promise ? await within(budget, asked4) : asked4;
   if (answer4 === null) return overdue();
+  budget.step();
   if (answer4.kind === 'addresses') {
     stampName(stamps, answer4.queried, clock.monotonic() - askedAt);
     return connectFirst(parts, order, answer4.addresses, asked6, budget, stamps);
   }
   const answer6 = asked6 instanceof Promise ? await within(budget, asked6) : asked6;
   if (answer6 === null) return overdue();
+  budget.step();
   if (answer6.kind === 'addresses') {
     stampName(stamps, answer6.queried, clock.monotonic() - askedAt);
     return connectFirst(parts, order, answer6.addresses, null, budget, stamps);
@@ -132,6 +134,7 @@ function connectFirst(
       dialled.add(socket);
       socket.on('connect', () => {
         if (chosen !== null || ended) return;
+        budget.step();
         chosen = socket;
         connectedAt = clock.monotonic();
         stamps.connectMs = (stamps.connectMs ?? 0) + connectedAt - startedAt;
@@ -150,6 +153,7 @@ function connectFirst(
       if (order.destination.secure) {
         socket.on('secureConnect', () => {
           if (chosen !== socket || ended) return;
+          budget.step();
           const problem = certificateProblem(socket as TLSSocket, order, stamps);
           end(problem === null ? { socket, fault: null } : { fault: problem });
         });
@@ -176,7 +180,7 @@ function connectFirst(
     } else if (more !== null) addMore(more);
     const interrupt = () => {
       const phase = chosen === null ? 'connect' : 'tls';
-      end({ fault: timeoutFault(phase, budget.timeoutMs, budget.lateMs, false) });
+      end({ fault: timeoutFault(phase, budget.timeoutMs, false) });
     };
     budget.interrupt = interrupt;
     if (budget.over !== null) interrupt();

@@ -180,6 +180,7 @@ class Exchange implements Dispatcher.DispatchHandler, Exchanged {
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
     if (this.#settled || statusCode < 200) return;
     this.headersAt = this.#clock.monotonic();
+    this.#budget.step();
     this.firstByteMs = (this.#begunAt ?? this.headersAt) - this.#sentAt;
     this.statusCode = statusCode;
     this.headers = headers;
@@ -221,7 +222,7 @@ class Exchange implements Dispatcher.DispatchHandler, Exchanged {
   /** The budget is over. */
   interrupted(): void {
     const phase = this.headersAt === null ? 'first_byte' : 'body';
-    this.fault = timeoutFault(phase, this.#budget.timeoutMs, this.#budget.lateMs, false);
+    this.fault = timeoutFault(phase, this.#budget.timeoutMs, false);
     this.#settle(false);
   }
 

@@ -1,11 +1,5 @@
 /** From the errors of sockets, TLS, HTTP and name servers to a failure of the target, or a fault of our own. */
-import {
-  type Failure,
-  type FailureClass,
-  LATE_LOOP_MS,
-  type Phase,
-  type SuspectReason,
-} from '../domain/result.ts';
+import type { Failure, FailureClass, Phase, SuspectReason } from '../domain/result.ts';
 
 /** Why a request came to nothing. */
 export interface Fault {
@@ -53,12 +47,12 @@ export function targetFault(kind: FailureClass, phase: Phase, text: string): Fau
   return { failure: { class: kind, phase, detail: oneLine(text) }, suspect: null };
 }
 
-/** Time ran out. `lateMs`: how late the timer itself came, which is our own event loop's fault. */
-export function timeoutFault(phase: Phase, timeoutMs: number, lateMs: number, ownFault: boolean): Fault {
+/** Time ran out. `ownFault`: what was waited for is on our side. */
+export function timeoutFault(phase: Phase, timeoutMs: number, ownFault: boolean): Fault {
   const detail = `${TIMEOUT_WORDS[phase]} within ${timeoutMs} ms`;
   return {
     failure: { class: 'timeout', phase, detail },
-    suspect: ownFault ? 'own_fault' : lateMs > LATE_LOOP_MS ? 'loop_late' : null,
+    suspect: ownFault ? 'own_fault' : null,
   };
 }
 

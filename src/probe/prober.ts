@@ -80,12 +80,12 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
     signal.throwIfAborted();
     if (busy[slot] !== 0) throw new RangeError(`slot ${slot} is taken or does not exist`);
     busy[slot] = 1;
-    const budget = openBudget(clock, options.timeoutMs);
+    const budget = openBudget(clock, options.timeoutMs, options.lateness);
     abortSwitch.tie(signal, slot, budget);
     try {
       const attempt = await probe(target, options, budget);
       if (budget.over === 'aborted') throw signal.reason;
-      return attempt;
+      return attempt.statusCode === 0 ? { ...attempt, lostMs: budget.lostMs } : attempt;
     } finally {
       abortSwitch.untie(signal, slot);
       budget.close();
@@ -186,6 +186,7 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
           ? readRetryAfter(reply.headers['retry-after'], clock.now())
           : null,
       suspect: fault?.suspect ?? null,
+      lostMs: reply?.lostMs ?? 0,
       memory,
     };
   };

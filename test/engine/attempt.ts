@@ -14,6 +14,12 @@ export function refusedAttempt(changes: Partial<Attempt> = {}): Attempt {
   });
 }
 
+/** An attempt that nothing answered in time. */
+export function timedOutAttempt(changes: Partial<Attempt> = {}): Attempt {
+  const failure = { class: 'timeout', phase: 'first_byte', detail: 'no answer within 10000 ms' } as const;
+  return refusedAttempt({ failure, ...changes });
+}
+
 /** A target whose domain tells a scripted prober what to do. */
 export function targetOf(serviceId: number, changes: Partial<CheckTarget> = {}): CheckTarget {
   return {

@@ -59,6 +59,7 @@ t.test('it checks all others when one service kills its thread again and again',
     settings: {
       intervalMs: 1_000,
       timeoutMs: 1_000,
+      slowOverMs: 3_000,
       confirmAfterMs: [],
       firstSpreadMs: 800,
       concurrency: 16,

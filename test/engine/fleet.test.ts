@@ -69,6 +69,7 @@ t.test('it tells a long list in parts, all of it', async (t) => {
     settings: {
       intervalMs: 60_000,
       timeoutMs: 1_000,
+      slowOverMs: 3_000,
       confirmAfterMs: [],
       firstSpreadMs: 50,
       concurrency: 64,
@@ -89,6 +90,7 @@ t.test('it checks services again when asked', async (t) => {
     settings: {
       intervalMs: 3_600_000,
       timeoutMs: 1_000,
+      slowOverMs: 3_000,
       confirmAfterMs: [],
       firstSpreadMs: 50,
       concurrency: 4,
@@ -107,6 +109,7 @@ t.test('it lets an attempt in flight end at stop, and gives no verdict for one t
     settings: {
       intervalMs: 3_600_000,
       timeoutMs: 500,
+      slowOverMs: 3_000,
       confirmAfterMs: [5_000],
       firstSpreadMs: 0,
       concurrency: 4,

@@ -21,6 +21,17 @@ t.test('it knows the worst delay that touched a span of time', async (t) => {
   }
 });
 
+t.test('it knows how late the present turn came, before and after its timer', async (t) => {
+  const delay = createLoopDelay(10, 0);
+  delay.note(10);
+  t.equal(delay.present(19), 0, 'on time');
+  t.equal(delay.present(370), 350, 'late, and the timer has not run yet');
+  delay.note(370);
+  t.equal(delay.present(372), 350, 'the timer has run, the sockets are read');
+  delay.note(380);
+  t.equal(delay.present(382), 0, 'a turn later');
+});
+
 t.test('it counts the slots, and tells who had one from what it shared', async (t) => {
   const shared = shareSlots(3);
   const slots = createSlots(3, shared);

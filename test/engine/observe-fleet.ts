@@ -16,6 +16,7 @@ export function observe(changes: Partial<FleetOptions> = {}) {
     settings: {
       intervalMs: INTERVAL_MS,
       timeoutMs: 1_000,
+      slowOverMs: 3_000,
       confirmAfterMs: [20, 20],
       firstSpreadMs: 100,
       concurrency: 16,

@@ -9,7 +9,7 @@ import {
   restingProbe,
 } from '../../src/engine/host/probe-actor.ts';
 import { goodAttempt } from '../support/attempts.ts';
-import { refusedAttempt, targetOf } from './attempt.ts';
+import { refusedAttempt, targetOf, timedOutAttempt } from './attempt.ts';
 
 const INTERVAL = 300_000;
 const handle = createProbeHandler({ intervalMs: INTERVAL, confirmAfterMs: [2_000, 4_000] });
@@ -22,22 +22,26 @@ function begun(at: ProbeState = restingProbe(target)): ProbeState {
 }
 
 /** Tells an actor how the attempt that it waits for has ended. */
-function answer(state: ProbeState, now: number, attempt: Attempt) {
+function answer(state: ProbeState, now: number, attempt: Attempt, spoilt = false) {
   return handle(state, {
     type: 'attempted',
     target: state.check?.target ?? target,
     attempt,
+    spoilt,
     now,
     loopDelayMs: 3,
   });
 }
 
 /** Plays attempts that end at these times; returns the effects of each and the last state. */
-function play(attempts: readonly (readonly [endedAt: number, attempt: Attempt])[], from = begun()) {
+function play(
+  attempts: readonly (readonly [endedAt: number, attempt: Attempt, spoilt?: boolean])[],
+  from = begun(),
+) {
   let state = from;
   const effects: ProbeEffect[][] = [];
-  for (const [now, attempt] of attempts) {
-    const step = answer(state, now, attempt);
+  for (const [now, attempt, spoilt] of attempts) {
+    const step = answer(state, now, attempt, spoilt);
     effects.push([...step.effects]);
     state = step.state.check === null ? step.state : begun(step.state);
   }
@@ -133,6 +137,45 @@ t.test('it calls a check suspect in which an attempt failed by our own fault', a
   t.equal(resultOf(effects[2] ?? [])?.suspect, 'own_fault');
 });
 
+t.test('it repeats a spoilt attempt at once, and counts only those that were not spoilt', async (t) => {
+  const { effects } = play([
+    [NOW + 10_000, timedOutAttempt({ startedAt: NOW }), true],
+    [NOW + 20_000, timedOutAttempt({ startedAt: NOW + 10_000 })],
+    [NOW + 32_000, timedOutAttempt({ startedAt: NOW + 22_000 }), true],
+    [NOW + 42_000, timedOutAttempt({ startedAt: NOW + 32_000 })],
+    [NOW + 56_000, timedOutAttempt({ startedAt: NOW + 46_000 })],
+  ]);
+  t.same(effects.slice(0, 4), [
+    [{ type: 'wake', at: NOW + 10_000 }],
+    [
+      { type: 'wake', at: NOW + 22_000 },
+      { type: 'doubt', failedAt: NOW + 10_000 },
+    ],
+    [{ type: 'wake', at: NOW + 32_000 }],
+    [{ type: 'wake', at: NOW + 46_000 }],
+  ]);
+  t.match(resultOf(effects[4] ?? []), { attempts: 3, firstFailedAt: NOW + 10_000, suspect: null });
+});
+
+t.test('it ends a check without a verdict whose attempts are spoilt again and again', async (t) => {
+  const spoilt = [1, 2, 3, 4].map(
+    (number) => [NOW + number * 10_000, timedOutAttempt({ startedAt: NOW }), true] as const,
+  );
+  const { effects, state } = play(spoilt);
+  t.same(
+    effects.map((each) => each.map(({ type }) => type)),
+    [['wake'], ['wake'], ['wake'], ['report', 'wake']],
+  );
+  t.match(resultOf(effects[3] ?? []), { suspect: 'loop_late', attempts: 1, firstFailedAt: null });
+  t.equal(state.check, null);
+});
+
+t.test('it repeats nothing by a definition that is gone', async (t) => {
+  const state = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
+  const step = answer(state, NOW + 10, timedOutAttempt(), true);
+  t.same(step, { state: restingProbe(moved), effects: [{ type: 'wake', at: NOW + 10 }] });
+});
+
 t.test('it makes a doubt of the first attempt without a response, our own faults included', async (t) => {
   const doubtsOf = (...attempts: Attempt[]) =>
     play(attempts.map((attempt, index) => [NOW + index * 5_000, attempt] as const)).effects.map(
@@ -205,7 +248,7 @@ t.test('it goes on confirming when only the name of the service has changed', as
 
 t.test('it takes no notice of an attempt that it does not wait for', async (t) => {
   const other = targetOf(7);
-  const late = { target: other, attempt: refusedAttempt(), now: NOW, loopDelayMs: 0 };
+  const late = { target: other, attempt: refusedAttempt(), spoilt: false, now: NOW, loopDelayMs: 0 };
   for (const state of [restingProbe(target), begun()]) {
     t.same(handle(state, { type: 'attempted', ...late }), { state, effects: [] });
     t.same(handle(state, { type: 'aborted', target: other }), { state, effects: [] });

@@ -16,6 +16,7 @@ const result: fc.Arbitrary<CheckResult> = fc.record({
   endedAt: time,
   firstFailedAt: nullable(time),
   loopDelayMs: ms,
+  lostMs: ms,
   statusCode: fc.nat(599),
   responseTimeMs: nullable(fc.nat(60_000)),
   timing: fc.record({

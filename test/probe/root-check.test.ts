@@ -44,6 +44,7 @@ t.test('it asks by HEAD, says who it is, and closes the connection', async (t) =
       certificateExpiresAt: null,
       retryAfterMs: null,
       suspect: null,
+      lostMs: 0,
       memory: NO_MEMORY,
     },
   );

@@ -15,6 +15,7 @@ export function goodAttempt(changes: Partial<Attempt> = {}): Attempt {
     certificateExpiresAt: null,
     retryAfterMs: null,
     suspect: null,
+    lostMs: 0,
     memory: NO_MEMORY,
     ...changes,
   };

@@ -7,7 +7,7 @@ import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
-import { type Attempt, type CheckResult, LATE_LOOP_MS } from '../../domain/result.ts';
+import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
 import type { FromHost, HostTask, ToHost } from '../protocol.ts';
 import { packResults } from '../result-packing.ts';
 import { createAgenda } from './agenda.ts';
@@ -22,6 +22,7 @@ import {
   restingProbe,
 } from './probe-actor.ts';
 import { createSlots } from './slots.ts';
+import { isSpoilt } from './spoilt-attempt.ts';
 import { createStartDelays } from './start-delays.ts';
 
 const TICK_MS = 10;
@@ -30,8 +31,8 @@ const BATCH_RESULTS = 256;
 const REPORT_MS = 1_000;
 /** Doubts of the same moment are told once. */
 const DOUBT_PAUSE_MS = 100;
-/** An attempt that is open this much longer than its time-out will never end: a bug of the prober. */
-const OVERDUE_MS = 5_000;
+/** An attempt that is open this much longer than its time-out, with all that can be added to it, is a bug of the prober. */
+const OVERDUE_MS = MAX_RETURNED_MS + 5_000;
 /** An actor gets at most a definition and an answer at a time; more than this is a bug. */
 const MAILBOX_LIMIT = 16;
 
@@ -52,6 +53,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   let stopping = false;
   let pumping = false;
   let lastDoubtAt = Number.NEGATIVE_INFINITY;
+
+  const lateness = () => loopDelay.present(clock.monotonic());
 
   const say = (message: FromHost, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
@@ -96,7 +99,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const attempt = (serviceId: number, target: CheckTarget, number: number) => {
     const slot = slots.take(serviceId);
     const startedMs = clock.monotonic();
-    const options = { timeoutMs: settings.timeoutMs, number, slot, signal: aborting.signal };
+    const options = { timeoutMs: settings.timeoutMs, number, slot, lateness, signal: aborting.signal };
     const settle = (message: ProbeMessage) => {
       slots.free(slot);
       tell(serviceId, message);
@@ -106,8 +109,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     runAttempt(target, options).then(
       (made) => {
         const loopDelayMs = loopDelay.worst(startedMs, clock.monotonic());
-        const trusted = distrustLate(made, loopDelayMs);
-        settle({ type: 'attempted', target, attempt: trusted, now: clock.now(), loopDelayMs });
+        const spoilt = isSpoilt(made, loopDelayMs, settings.slowOverMs);
+        settle({ type: 'attempted', target, attempt: made, spoilt, now: clock.now(), loopDelayMs });
       },
       (error: Error) => (aborting.signal.aborted ? settle({ type: 'aborted', target }) : finish(error)),
     );
@@ -229,10 +232,4 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
 
   say({ type: 'ready', epoch, threadId });
   return finished.promise;
-}
-
-/** Marks an attempt during which our own event loop was late: neither its failure nor its latency is the target's. */
-function distrustLate(attempt: Attempt, loopDelayMs: number): Attempt {
-  if (loopDelayMs <= LATE_LOOP_MS || attempt.suspect !== null) return attempt;
-  return { ...attempt, suspect: 'loop_late' };
 }

@@ -6,6 +6,8 @@ export interface LoopDelay {
   note(nowMs: number): void;
   /** Worst delay that touched the time from `sinceMs` to `nowMs`, that of a timer still overdue included. */
   worst(sinceMs: number, nowMs: number): number;
+  /** How late the turn of the event loop came that is at work at `nowMs`, within a period; what it reads may be as old. */
+  present(nowMs: number): number;
 }
 
 /** Delays below this are the ordinary life of an event loop and are not kept. */
@@ -30,6 +32,8 @@ export function createLoopDelay(periodMs: number, nowMs: number): LoopDelay {
       endedAt[newest] = nowMs;
       delays[newest] = last;
     },
+    // What is read comes before the timer or after it, in the same turn of a loop that was late.
+    present: (nowMs) => Math.max(0, nowMs - expectedMs) + last,
     worst(sinceMs, nowMs) {
       // An answer may be read before the timer runs, in the same turn of a loop that was late.
       let worst = Math.max(0, nowMs - expectedMs, lastAt > sinceMs ? last : 0);

@@ -30,6 +30,8 @@ export interface OpenCheck {
   readonly firstFailedAt: number | null;
   /** Our own fault in a failed attempt; null: none. */
   readonly suspect: SuspectReason | null;
+  /** Attempts that a late event loop spoilt; they were repeated and do not count. */
+  readonly repeats: number;
   /** An attempt failed without a response, and that was told. */
   readonly doubted: boolean;
   readonly worstLoopDelayMs: number;
@@ -44,6 +46,8 @@ export type ProbeMessage =
       readonly type: 'attempted';
       readonly target: CheckTarget;
       readonly attempt: Attempt;
+      /** Our own event loop can have caused what it came to. */
+      readonly spoilt: boolean;
       readonly now: number;
       readonly loopDelayMs: number;
     }
@@ -75,6 +79,8 @@ type Attempted = Extract<ProbeMessage, { type: 'attempted' }>;
 
 /** A 429 delays the next check by no more than this (decisions, "What a check is"). */
 const LONGEST_WAIT_MS = 3_600_000;
+/** Spoilt attempts of one check that are repeated; one more ends the check without a verdict. */
+const MAX_REPEATS = 3;
 
 /** An actor at rest. */
 export function restingProbe(target: CheckTarget, notBefore = 0): ProbeState {
@@ -122,6 +128,7 @@ function begin(state: ProbeState): ProbeStep {
           attempting: true,
           firstFailedAt: null,
           suspect: null,
+          repeats: 0,
           doubted: false,
           worstLoopDelayMs: 0,
         }
@@ -147,9 +154,11 @@ function redefine(state: ProbeState, target: CheckTarget, soonAt: number): Probe
 }
 
 function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules: ProbeRules): ProbeStep {
-  const { attempt, now } = message;
+  if (message.spoilt && check.repeats < MAX_REPEATS) return repeat(state, check, message);
+  const { spoilt, now } = message;
+  const attempt: Attempt = spoilt ? { ...message.attempt, suspect: 'loop_late' } : message.attempt;
   const { serviceId, revision } = check.target;
-  const failed = isFailed(attempt);
+  const failed = isFailed(attempt) && !spoilt;
   const isCurrent = isSameCheck(state.target, check.target);
   const target =
     isCurrent && state.target.memory !== attempt.memory
@@ -172,6 +181,7 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
       attempting: false,
       firstFailedAt,
       suspect,
+      repeats: check.repeats,
       doubted: check.doubted || doubts,
       worstLoopDelayMs,
     };
@@ -199,6 +209,19 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
     state: restingProbe(target, notBefore),
     effects: [...doubt, { type: 'report', result }, { type: 'wake', at }],
   };
+}
+
+/** Makes the same attempt again at once, as if the spoilt one had not been made. */
+function repeat(state: ProbeState, check: OpenCheck, { now, loopDelayMs }: Attempted): ProbeStep {
+  const wake: ProbeEffect = { type: 'wake', at: now };
+  if (!isSameCheck(state.target, check.target)) return { state: restingProbe(state.target), effects: [wake] };
+  const again: OpenCheck = {
+    ...check,
+    attempting: false,
+    repeats: check.repeats + 1,
+    worstLoopDelayMs: Math.max(check.worstLoopDelayMs, loopDelayMs),
+  };
+  return { state: { ...state, check: again }, effects: [wake] };
 }
 
 /** Whether an attempt counts as failed and is confirmed: a failure, or a body that reports `down`. */

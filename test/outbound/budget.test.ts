@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import t from 'tap';
+import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { MAX_RETURNED_MS } from '../../src/domain/result.ts';
+import { openBudget } from '../../src/outbound/budget.ts';
+
+/** Notes when the budget is over. */
+function watch(clock: ReturnType<typeof createFakeClock>, budget: ReturnType<typeof openBudget>) {
+  const startedAt = clock.monotonic();
+  const ended: number[] = [];
+  const interrupt = () => ended.push(clock.monotonic() - startedAt);
+  budget.interrupt = interrupt;
+  return ended;
+}
+
+t.test('it gives back what late turns took before a step of the work, up to a bound', async (t) => {
+  for (const [name, steps, endsAfterMs, lostMs] of [
+    ['nothing was late', [[500, 0]], 1_000, 0],
+    ['one late turn', [[500, 350]], 1_350, 350],
+    [
+      'each of several',
+      [
+        [400, 350],
+        [600, 100],
+      ],
+      1_450,
+      450,
+    ],
+    ['no more than has passed since the start', [[20, 350]], 1_020, 20],
+    [
+      'no more than has passed since the step before',
+      [
+        [500, 350],
+        [510, 350],
+      ],
+      1_360,
+      360,
+    ],
+    ['a long sleep', [[900, 60_000]], 1_900, 900],
+  ] as const) {
+    const clock = createFakeClock();
+    let lateMs = 0;
+    const budget = openBudget(clock, 1_000, () => lateMs);
+    const ended = watch(clock, budget);
+    for (const [at, late] of steps) {
+      await clock.advance(at - clock.monotonic());
+      lateMs = late;
+      budget.step();
+    }
+    await clock.advance(20_000);
+    t.same(ended, [endsAfterMs], name);
+    t.equal(budget.lostMs, lostMs, name);
+    t.equal(budget.over, 'timeout');
+  }
+  const clock = createFakeClock();
+  const budget = openBudget(clock, 10_000, () => 9_000);
+  const ended = watch(clock, budget);
+  await clock.advance(9_500);
+  budget.step();
+  await clock.advance(20_000);
+  t.same(ended, [10_000 + MAX_RETURNED_MS]);
+  t.equal(budget.lostMs, 9_000);
+});
+
+t.test('it ends once, and not after it was closed', async (t) => {
+  const clock = createFakeClock();
+  const [closed, aborted] = [openBudget(clock, 1_000), openBudget(clock, 1_000)];
+  const ended = [watch(clock, closed), watch(clock, aborted)];
+  await clock.advance(500);
+  closed.close();
+  aborted.abort();
+  await clock.advance(5_000);
+  t.same(ended, [[], [500]]);
+  t.same([closed.over, aborted.over], [null, 'aborted']);
+});
+
+/** A server in a thread of its own that answers as soon as it is told, and tells when its answer is on its way. */
+const SERVER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const server = require('node:net').createServer((socket) => {
+    socket.on('error', () => {});
+    parentPort.once('message', () => socket.end('in time', () => {
+      Atomics.store(workerData, 0, 1);
+      Atomics.notify(workerData, 0);
+    }));
+    parentPort.postMessage('accepted');
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+t.test('it lets an answer be read that came in time while the event loop stood still', async (t) => {
+  const answered = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(SERVER, { eval: true, workerData: answered });
+  t.teardown(() => worker.terminate());
+  const [port] = await once(worker, 'message');
+  const socket = connect(port, '127.0.0.1');
+  await Promise.all([once(socket, 'connect'), once(worker, 'message')]);
+  const events: string[] = [];
+  socket.once('data', (data) => events.push(String(data)));
+  const budget = openBudget(systemClock, 50);
+  const over = new Promise<void>((resolve) => {
+    const interrupt = () => {
+      events.push('over');
+      resolve();
+    };
+    budget.interrupt = interrupt;
+  });
+  worker.postMessage('answer');
+  // Our event loop stands still until the answer has come, and past the time-out.
+  Atomics.wait(answered, 0, 0);
+  while (performance.now() < budget.startedAt + 60) Atomics.wait(answered, 0, 1, 10);
+  await over;
+  t.same(events, ['in time', 'over']);
+  budget.close();
+  socket.destroy();
+});
