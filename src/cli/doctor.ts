@@ -1,6 +1,5 @@
 /** `upbeat doctor`: looks at everything the program needs and says what to mend. */
 
-import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -9,6 +8,8 @@ import { rootCertificates } from 'node:tls';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
+import { askNameServers } from '../outbound/name-records.ts';
+import { createServerList } from '../outbound/name-servers.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
@@ -162,16 +163,12 @@ async function answersHealth(port: number): Promise<boolean> {
 }
 
 async function examineNames({ checks }: Config): Promise<Finding> {
-  const resolver = new Resolver({ timeout: 2_000, tries: 1 });
-  if (checks.nameservers.length > 0) resolver.setServers([...checks.nameservers]);
-  const servers = resolver.getServers().join(', ');
-  try {
-    await resolver.resolve4('one.one.one.one');
-    return { what: 'names', found: `${servers} answers`, advice: null };
-  } catch (error) {
-    const advice = 'see /etc/resolv.conf, or name working servers in checks.nameservers';
-    return { what: 'names', found: `${servers}: ${(error as NodeJS.ErrnoException).code}`, advice };
-  }
+  const { nameservers } = checks;
+  const servers = createServerList(nameservers, systemClock)().join(', ');
+  const [answer] = await askNameServers('one.one.one.one', ['A'], { nameservers, timeoutMs: 5_000 });
+  if (answer?.kind === 'records') return { what: 'names', found: `${servers} answers`, advice: null };
+  const advice = 'see /etc/resolv.conf, or name working servers in checks.nameservers';
+  return { what: 'names', found: `${servers}: ${answer?.code}`, advice };
 }
 
 /** Asks each control target alone; their Date headers tell whether our clock is right. */

@@ -14,8 +14,11 @@ const COLUMNS = ['slug', 'address', 'status', 'code', 'problem', 'advice'];
 export async function verifyCatalogue({ config: file, json = false }: CommonOptions): Promise<void> {
   const config = readConfig(file);
   const { services } = await loadCatalogue(config.catalogue.file);
-  const { controlTargets, nameservers } = config.checks;
-  if (controlTargets.length > 0 && !(await askControlTargets(controlTargets, 3_000, { nameservers }))) {
+  const { controlTargets, nameservers, timeoutMs } = config.checks;
+  if (
+    controlTargets.length > 0 &&
+    !(await askControlTargets(controlTargets, 3_000, { nameservers, nameTimeoutMs: timeoutMs }))
+  ) {
     throw new CommandError(
       'no control target answers: this machine is offline, so nothing can be said of the services',
     );

@@ -77,6 +77,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     askControlTargets: () =>
       askControlTargets(checks.controlTargets, CONTROL_TIMEOUT_MS, {
         nameservers: checks.nameservers,
+        nameTimeoutMs: checks.timeoutMs,
         userAgent: userAgentOf(VERSION, siteUrl),
       }),
     onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),

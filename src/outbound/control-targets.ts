@@ -2,13 +2,13 @@
  * Asks whether this machine is online at all: any HTTP answer of any control target says yes
  * (decisions, "When the prober itself is offline").
  */
-import { type Clock, systemClock } from '../clock.ts';
+import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { openGuard } from './address-guard.ts';
 import { ask } from './ask.ts';
 import { openBudget } from './budget.ts';
 import { readDestination } from './destination.ts';
 import { openLine } from './exchange.ts';
-import { createResolver } from './resolver.ts';
+import { createResolver, type Resolver } from './resolver.ts';
 import { createTrustStore } from './trust.ts';
 
 /** How the question is asked. */
@@ -16,12 +16,15 @@ export interface ControlQuestion {
   /** `ip` or `ip:port`; default: the system's. */
   readonly nameservers?: readonly string[];
   readonly userAgent?: string;
+  /** How long the name of a target may take beside that, milliseconds; default: as long as the rest. */
+  readonly nameTimeoutMs?: number;
   readonly clock?: Clock;
 }
 
 /**
  * Asks all of them at once and resolves with true at the first answer of any status, with false when none has
- * answered in `timeoutMs` or all have failed. The list is the operator's word: any address and port is allowed, and
+ * answered `timeoutMs` after its name was resolved or all have failed. Names have a time of their own, so that a slow
+ * name server does not look like a lost connection. The list is the operator's word: any address and port is allowed, and
  * certificates are not judged, for an answer under a wrong certificate is an answer. Redirects are not followed.
  * An empty list, and an address that cannot be read, answer nothing. Never rejects for what the targets do.
  */
@@ -31,14 +34,16 @@ export async function askControlTargets(
   options: ControlQuestion = {},
 ): Promise<boolean> {
   const { nameservers = [], userAgent = 'Upbeat', clock = systemClock } = options;
+  const { nameTimeoutMs = timeoutMs } = options;
   const resolver = createResolver({ nameservers, clock });
   const trusts = createTrustStore();
-  const budgets = urls.map(() => openBudget(clock, timeoutMs));
+  const budgets = urls.map(() => openBudget(clock, nameTimeoutMs + timeoutMs));
   const questions = urls.map(async (url, index) => {
     const destination = readDestination(url);
     const budget = budgets[index];
     if ('problem' in destination || budget === undefined) throw new Error('not asked');
     const line = openLine(clock);
+    const limit = limitAfterName(resolver, () => clock.after(timeoutMs, () => budget.abort()));
     const question = {
       destination,
       method: 'GET',
@@ -52,7 +57,9 @@ export async function askControlTargets(
       // A name that an old answer still knows says nothing about the connection.
       fresh: true,
     };
-    const { statusCode } = await ask({ clock, resolver }, line, question, budget);
+    if (destination.literal) limit.start();
+    const { statusCode } = await ask({ clock, resolver: limit.resolver }, line, question, budget);
+    limit.stop();
     line.close();
     if (statusCode === 0) throw new Error('no answer');
     return true;
@@ -64,4 +71,22 @@ export async function askControlTargets(
   }
   resolver.close();
   return online;
+}
+
+/** A resolver that starts a timer at its first answer. */
+function limitAfterName(resolver: Resolver, startTimer: () => Cancel) {
+  let cancel: Cancel | null = null;
+  const start = () => {
+    cancel ??= startTimer();
+  };
+  const noted: Resolver = {
+    ...resolver,
+    lookup(...question) {
+      const lookup = resolver.lookup(...question);
+      if (!(lookup instanceof Promise)) start();
+      else void lookup.then((answer) => answer.kind === 'addresses' && start());
+      return lookup;
+    },
+  };
+  return { resolver: noted, start, stop: () => cancel?.() };
 }

@@ -47,8 +47,9 @@ export async function dial(
   const { clock, resolver } = parts;
   const askedAt = clock.monotonic();
   // Both questions go out at once; the second is waited for only where the first leads nowhere.
-  const asked4 = resolver.lookup(destination.host, 4, order.fresh);
-  const asked6 = resolver.lookup(destination.host, 6, order.fresh);
+  const until = budget.startedAt + budget.timeoutMs;
+  const asked4 = resolver.lookup(destination.host, 4, order.fresh, until);
+  const asked6 = resolver.lookup(destination.host, 6, order.fresh, until);
   const overdue = (): Dialled => {
     stamps.dnsMs = (stamps.dnsMs ?? 0) + clock.monotonic() - askedAt;
     return {

@@ -1,5 +1,8 @@
 /** Records of a name beside a connection to it: for proofs of control over a domain, and for where it leads. */
-import { Resolver } from 'node:dns/promises';
+import { systemClock } from '../clock.ts';
+import { createNameClient, type NameAnswer } from './name-client.ts';
+import type { RecordType } from './name-message.ts';
+import { createServerList } from './name-servers.ts';
 
 /** How the question is asked. */
 export interface NameQuestionSettings {
@@ -8,27 +11,31 @@ export interface NameQuestionSettings {
   readonly timeoutMs: number;
 }
 
-const TRIES = 2;
-
 /** Every TXT record of the name, its parts joined; none where the name has none or nobody answers. Never rejects. */
 export async function readTxtRecords(name: string, settings: NameQuestionSettings): Promise<string[]> {
-  try {
-    return (await openResolver(settings).resolveTxt(name)).map((parts) => parts.join(''));
-  } catch {
-    return [];
-  }
+  return textsOf(await askNameServers(name, ['TXT'], settings));
 }
 
 /** Every address of the name, of both families; none where it has none or nobody answers. Never rejects. */
 export async function readAddresses(name: string, settings: NameQuestionSettings): Promise<string[]> {
-  const resolver = openResolver(settings);
-  const none = () => [];
-  const found = await Promise.all([resolver.resolve4(name).catch(none), resolver.resolve6(name).catch(none)]);
-  return found.flat();
+  return textsOf(await askNameServers(name, ['A', 'AAAA'], settings));
 }
 
-function openResolver({ nameservers, timeoutMs }: NameQuestionSettings): Resolver {
-  const resolver = new Resolver({ timeout: timeoutMs / TRIES, tries: TRIES });
-  if (nameservers.length > 0) resolver.setServers(nameservers);
-  return resolver;
+/** Asks for each type at once. One answer a type, in their order; throws where a name server cannot be read. */
+export async function askNameServers(
+  name: string,
+  types: readonly RecordType[],
+  { nameservers, timeoutMs }: NameQuestionSettings,
+): Promise<NameAnswer[]> {
+  const client = createNameClient(createServerList(nameservers, systemClock), systemClock);
+  const until = systemClock.monotonic() + timeoutMs;
+  const answers = await Promise.all(types.map((type) => client.ask({ name, type }, until).answer));
+  client.close();
+  return answers;
+}
+
+function textsOf(answers: readonly NameAnswer[]): string[] {
+  return answers.flatMap((answer) =>
+    answer.kind === 'records' ? answer.records.map(({ text }) => text) : [],
+  );
 }

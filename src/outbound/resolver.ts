@@ -1,11 +1,13 @@
 /**
- * Resolves names: the hosts file, then name servers through one c-ares channel of the thread with a cache.
+ * Resolves names: the hosts file, then a cache, then name servers by the client of the thread.
  * `dns.lookup` is never used: its four threads are shared by the whole process, and one dead zone would falsify
  * every timing.
  */
-import { Resolver as DnsResolver, type RecordWithTtl } from 'node:dns';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { createHostsLookup } from './hosts-file.ts';
+import { createNameClient, type NameAnswer, type NameClient, type OpenQuestion } from './name-client.ts';
+import type { NameRecord } from './name-message.ts';
+import { createServerList } from './name-servers.ts';
 
 /** What one question (a name, a family) came to. */
 export type Lookup =
@@ -34,10 +36,11 @@ export interface ResolverSettings {
 /** One of these a thread. */
 export interface Resolver {
   /**
-   * Asks for the addresses of a name. Answers at once where it knows. `fresh` passes the cache by.
-   * Never throws; an answer can come long after it is of use.
+   * Asks for the addresses of a name. Answers at once where it knows; else it asks name servers again and again until
+   * `until` (monotonic milliseconds), and an answer counts however late it comes. `fresh` passes the cache by.
+   * Never throws.
    */
-  lookup(name: string, family: 4 | 6, fresh: boolean): Lookup | Promise<Lookup>;
+  lookup(name: string, family: 4 | 6, fresh: boolean, until: number): Lookup | Promise<Lookup>;
   /** Whether no name server has said anything since `since` (monotonic milliseconds). */
   silentSince(since: number): boolean;
   /** Cancels what is open. */
@@ -47,87 +50,67 @@ export interface Resolver {
 /** Time to live of an answer, at most. */
 const MAX_TTL_MS = 300_000;
 const MAX_CACHED = 20_000;
-/** c-ares waits this long for the first try and doubles it for each of `TRIES`. */
-const FIRST_TRY_MS = 1500;
-const TRIES = 3;
 
-/** A machine that changes networks changes its name servers; after silence they are read anew, this often at most. */
-const RENEW_MS = 5000;
-
-/** Codes with which a name server answers that there is nothing. */
-const NONE_CODES = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
-/** Codes that mean that no name server spoke. */
-const SILENT_CODES = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EDESTRUCTION']);
+/** Codes that say something about the name or its zone; all others mean that no name server was reached. */
+const SPOKEN_CODES = new Set(['ESERVFAIL', 'EBADRESP']);
 
 interface Cached {
   readonly addresses: readonly string[];
   readonly expiresAt: number;
 }
 
+/** A question that several wait for. */
+interface SharedQuestion {
+  readonly question: OpenQuestion;
+  readonly lookup: Promise<Lookup>;
+}
+
 /** Opens a resolver. Throws where a name server of the settings is no `ip:port`. */
 export function createResolver(settings: ResolverSettings): Resolver {
   const { nameservers, hostsFile = '/etc/hosts', systemServers, clock = systemClock } = settings;
-  const openChannel = () => {
-    const channel = new DnsResolver({ timeout: FIRST_TRY_MS, tries: TRIES });
-    const servers = nameservers.length > 0 ? nameservers : systemServers?.();
-    if (servers !== undefined) channel.setServers(servers);
-    return channel;
-  };
-  let dns = openChannel();
-  let openedAt = clock.monotonic();
+  const client = createNameClient(createServerList(nameservers, clock, systemServers), clock);
   const inHosts = createHostsLookup(hostsFile, clock);
   const cache = new Map<string, Cached>();
-  const asking = new Map<string, Promise<Lookup>>();
-  const voice = listenForServers(() => dns, clock);
+  const asking = new Map<string, SharedQuestion>();
+  const silence = watchSilence(client, clock);
 
-  const renew = () => {
-    const now = clock.monotonic();
-    if (nameservers.length > 0 || now - openedAt < RENEW_MS) return;
-    openedAt = now;
-    // Questions that are open on the old channel end there.
-    dns = openChannel();
-  };
-
-  const remember = (key: string, records: readonly RecordWithTtl[]) => {
+  const remember = (key: string, records: readonly NameRecord[], addresses: readonly string[]) => {
     const ttlMs = Math.min(MAX_TTL_MS, ...records.map((record) => record.ttl * 1000));
     if (ttlMs <= 0) return;
     if (cache.size >= MAX_CACHED) dropOldest(cache);
     // Deleted first, so that the order of the map is the age of its entries.
     cache.delete(key);
-    const addresses = records.map((record) => record.address);
     cache.set(key, { addresses, expiresAt: clock.monotonic() + ttlMs });
   };
 
-  const ask = (key: string, name: string, family: 4 | 6): Promise<Lookup> => {
+  const read = (key: string, askedAt: number, answer: NameAnswer): Lookup => {
+    if (answer.kind === 'none') return answer;
+    if (answer.kind === 'records') {
+      const addresses = answer.records.map(({ text }) => text);
+      remember(key, answer.records, addresses);
+      return { kind: 'addresses', addresses, queried: true };
+    }
+    const { code } = answer;
+    // REFUSED is what a name server says to those it does not serve: our configuration, not the name.
+    const unheard = !SPOKEN_CODES.has(code) && silence.silentSince(askedAt);
+    return { kind: 'failed', code, ownFault: code === 'EREFUSED' || unheard };
+  };
+
+  const ask = (key: string, name: string, family: 4 | 6, until: number): Promise<Lookup> => {
     const askedAt = clock.monotonic();
-    voice.opened();
-    const question = new Promise<Lookup>((resolve) => {
-      const onAnswer = (error: NodeJS.ErrnoException | null, records: readonly RecordWithTtl[]) => {
-        asking.delete(key);
-        voice.ended(error?.code);
-        if (error !== null) {
-          const failure = readFailure(error.code ?? 'EUNKNOWN', voice.silentSince(askedAt));
-          if (failure.kind === 'failed' && failure.ownFault) renew();
-          resolve(failure);
-        } else {
-          remember(key, records);
-          const addresses = records.map((record) => record.address);
-          resolve(
-            addresses.length === 0
-              ? { kind: 'none', code: 'ENODATA' }
-              : { kind: 'addresses', addresses, queried: true },
-          );
-        }
-      };
-      if (family === 4) dns.resolve4(name, { ttl: true }, onAnswer);
-      else dns.resolve6(name, { ttl: true }, onAnswer);
+    silence.opened();
+    const question = client.ask({ name, type: family === 4 ? 'A' : 'AAAA' }, until);
+    const lookup = question.answer.then((answer) => {
+      asking.delete(key);
+      silence.ended();
+      return read(key, askedAt, answer);
     });
-    asking.set(key, question);
-    return question;
+    asking.set(key, { question, lookup });
+    return lookup;
   };
 
   return {
-    lookup(name, family, fresh) {
+    lookup(name, family, fresh, until) {
       const known = inHosts(stripDot(name));
       if (known !== null) {
         const addresses = known.filter((each) => each.family === family).map((each) => each.text);
@@ -139,53 +122,53 @@ export function createResolver(settings: ResolverSettings): Resolver {
       if (hit !== undefined && hit.expiresAt > clock.monotonic()) {
         return { kind: 'addresses', addresses: hit.addresses, queried: false };
       }
-      return asking.get(key) ?? ask(key, name, family);
+      const shared = asking.get(key);
+      if (shared === undefined) return ask(key, name, family, until);
+      shared.question.extend(until);
+      return shared.lookup;
     },
-    silentSince: voice.silentSince,
+    silentSince: silence.silentSince,
     close() {
-      voice.close();
-      dns.cancel();
+      silence.close();
+      client.close();
     },
   };
 }
 
-function readFailure(code: string, silent: boolean): Lookup {
-  if (NONE_CODES.has(code)) return { kind: 'none', code };
-  // REFUSED is what a name server says to those it does not serve: our configuration, not the name.
-  const ownFault = code === 'EREFUSED' || code === 'EAI_AGAIN' || (SILENT_CODES.has(code) && silent);
-  return { kind: 'failed', code, ownFault };
-}
+/** While nothing at all is heard from name servers, the root is asked this often. */
+const SILENCE_MS = 1500;
+/** A question for the root waits this long for its answer. */
+const ROOT_TIMEOUT_MS = 10_000;
 
 /**
  * Tells a dead zone from a dead name server. While questions are open and nothing at all has been heard for a while,
  * the root is asked, which every name server can answer at once: if that is met with silence too, it is our side.
  */
-function listenForServers(channel: () => DnsResolver, clock: Clock) {
-  const PATIENCE_MS = 1500;
-  let heardAt = Number.NEGATIVE_INFINITY;
+function watchSilence(client: NameClient, clock: Clock) {
   let open = 0;
-  let cancel: (() => void) | null = null;
-  const heard = (code: string | undefined) => {
-    if (code === undefined || !SILENT_CODES.has(code)) heardAt = clock.monotonic();
-  };
+  let rootIsAsked = false;
+  let cancel: Cancel | null = null;
   const watch = () => {
     cancel = null;
     if (open === 0) return;
-    if (clock.monotonic() - heardAt >= PATIENCE_MS) {
-      channel().resolveNs('.', (error) => heard(error?.code));
+    const now = clock.monotonic();
+    if (now - client.heardAt() >= SILENCE_MS && !rootIsAsked) {
+      rootIsAsked = true;
+      void client.ask({ name: '.', type: 'NS' }, now + ROOT_TIMEOUT_MS).answer.then(() => {
+        rootIsAsked = false;
+      });
     }
-    cancel = clock.after(PATIENCE_MS, watch);
+    cancel = clock.after(SILENCE_MS, watch);
   };
   return {
     opened() {
       open++;
-      cancel ??= clock.after(PATIENCE_MS, watch);
+      cancel ??= clock.after(SILENCE_MS, watch);
     },
-    ended(code: string | undefined) {
+    ended() {
       open--;
-      heard(code);
     },
-    silentSince: (since: number) => heardAt < since,
+    silentSince: (since: number) => client.heardAt() < since,
     close() {
       cancel?.();
       cancel = null;

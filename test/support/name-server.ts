@@ -1,13 +1,17 @@
-/** A name server on loopback that answers as a test tells it, over UDP (RFC 1035). */
-import { createSocket } from 'node:dgram';
-import type { AddressInfo } from 'node:net';
+/** A name server on loopback that answers as a test tells it, over UDP and TCP (RFC 1035). */
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
 /** What one question is answered with. */
 export type NameAnswer =
   | { readonly texts: readonly string[] }
-  | { readonly addresses: readonly string[]; readonly ttl?: number }
+  /** `alias`: the addresses are those of another name, to which a CNAME record leads. */
+  | { readonly addresses: readonly string[]; readonly ttl?: number; readonly alias?: string }
   /** 0: the name is there but has no such record. 2: SERVFAIL, 3: NXDOMAIN, 5: REFUSED. */
   | { readonly code: number }
+  /** Does not fit into the datagram; over TCP the whole answer is asked for again. */
+  | 'truncated'
   | 'silence';
 
 /** A question as it came. */
@@ -15,6 +19,18 @@ export interface NameQuestion {
   readonly name: string;
   readonly type: 'A' | 'AAAA' | 'TXT' | 'other';
 }
+
+/** How a question came. */
+export interface NameDelivery {
+  readonly transport: 'udp' | 'tcp';
+  /** Whether it announces EDNS (RFC 6891). */
+  readonly edns: boolean;
+  /** Port that it was sent from. */
+  readonly port: number;
+}
+
+/** Says what a question is answered with, at once or later. */
+export type AnswerName = (question: NameQuestion, delivery: NameDelivery) => NameAnswer | Promise<NameAnswer>;
 
 /** The running server. */
 export interface NameServer {
@@ -24,22 +40,70 @@ export interface NameServer {
   close(): Promise<void>;
 }
 
-/** Starts it. IPv4 addresses only answer A, IPv6 addresses only AAAA. */
-export async function startNameServer(answer: (question: NameQuestion) => NameAnswer): Promise<NameServer> {
-  const socket = createSocket('udp4');
+/** Starts it, on a free port or on `port`. IPv4 addresses only answer A, IPv6 addresses only AAAA. */
+export async function startNameServer(answer: AnswerName, port = 0): Promise<NameServer> {
   const questions: NameQuestion[] = [];
-  socket.on('message', (packet, from) => {
+  const open = new Set<Socket>();
+  let closed = false;
+  const reply = async (packet: Buffer, delivery: NameDelivery, send: (reply: Buffer) => void) => {
     const question = readQuestion(packet);
     questions.push(question);
-    const said = answer(question);
-    if (said !== 'silence') socket.send(writeAnswer(packet, question, said), from.port, from.address);
-  });
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  return {
-    address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
-    questions,
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
+    const said = await answer(question, delivery);
+    if (said !== 'silence' && !closed) send(writeAnswer(packet, question, said));
   };
+  const hasEdns = (packet: Buffer) => packet.readUInt16BE(10) > 0;
+  const { udp, tcp } = await bindBoth(port);
+  udp.on('message', (packet, from) => {
+    const delivery = { transport: 'udp', edns: hasEdns(packet), port: from.port } as const;
+    void reply(packet, delivery, (bytes) => udp.send(bytes, from.port, from.address));
+  });
+  tcp.on('connection', (socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    socket.on('error', () => {});
+    socket.once('data', (message: Buffer) => {
+      const packet = message.subarray(2);
+      const delivery = { transport: 'tcp', edns: hasEdns(packet), port: socket.remotePort ?? 0 } as const;
+      void reply(packet, delivery, (bytes) => {
+        const length = Buffer.alloc(2);
+        length.writeUInt16BE(bytes.length);
+        // In two pieces, as a network may deliver it.
+        socket.write(length);
+        socket.write(bytes);
+      });
+    });
+  });
+  return {
+    address: `127.0.0.1:${udp.address().port}`,
+    questions,
+    async close() {
+      closed = true;
+      for (const socket of open) socket.destroy();
+      await Promise.all([
+        new Promise<void>((resolve) => udp.close(resolve)),
+        new Promise((resolve) => tcp.close(resolve)),
+      ]);
+    },
+  };
+}
+
+/** Listens on one port by both transports. */
+async function bindBoth(wanted: number): Promise<{ udp: UdpSocket; tcp: Server }> {
+  for (;;) {
+    const tcp = createServer();
+    tcp.listen(wanted, '127.0.0.1');
+    await once(tcp, 'listening');
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket('udp4');
+    udp.bind(port, '127.0.0.1');
+    try {
+      await once(udp, 'listening');
+      return { udp, tcp };
+    } catch (error) {
+      tcp.close();
+      if (wanted !== 0) throw error;
+    }
+  }
 }
 
 const HEADER_BYTES = 12;
@@ -58,36 +122,50 @@ function readQuestion(packet: Buffer): NameQuestion {
 
 function writeAnswer(packet: Buffer, question: NameQuestion, said: Exclude<NameAnswer, 'silence'>): Buffer {
   const questionEnd = packet.indexOf(0, HEADER_BYTES) + 5;
-  const ttl = 'addresses' in said ? (said.ttl ?? 60) : 60;
-  const addresses = 'addresses' in said ? said.addresses : [];
-  const records = addresses
-    .filter((address) => question.type === (address.includes(':') ? 'AAAA' : 'A'))
-    .map((address) =>
-      address.includes(':')
-        ? writeRecord(28, ipv6Bytes(address), ttl)
-        : writeRecord(1, Buffer.from(address.split('.').map(Number)), ttl),
-    );
-  if ('texts' in said && question.type === 'TXT')
-    for (const text of said.texts)
-      records.push(writeRecord(16, Buffer.concat([Buffer.of(text.length), Buffer.from(text)]), ttl));
+  const records = said === 'truncated' ? [] : recordsOf(question, said);
   const header = Buffer.alloc(HEADER_BYTES);
   packet.copy(header, 0, 0, 2);
   // An answer, recursion desired and available.
-  header.writeUInt16BE(0x8180 | ('code' in said ? said.code : 0), 2);
+  const code = said !== 'truncated' && 'code' in said ? said.code : 0;
+  header.writeUInt16BE(0x8180 | (said === 'truncated' ? 0x0200 : 0) | code, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length, 6);
   return Buffer.concat([header, packet.subarray(HEADER_BYTES, questionEnd), ...records]);
 }
 
-function writeRecord(type: number, data: Buffer, ttl: number): Buffer {
-  const record = Buffer.alloc(12);
-  // The name of the question, by pointer.
-  record.writeUInt16BE(0xc00c, 0);
-  record.writeUInt16BE(type, 2);
-  record.writeUInt16BE(1, 4);
-  record.writeUInt32BE(ttl, 6);
-  record.writeUInt16BE(data.length, 10);
-  return Buffer.concat([record, data]);
+function recordsOf(question: NameQuestion, said: Exclude<NameAnswer, string>): Buffer[] {
+  if ('texts' in said) {
+    if (question.type !== 'TXT') return [];
+    return said.texts.map((text) =>
+      writeRecord(16, Buffer.concat([Buffer.of(text.length), Buffer.from(text)]), 60),
+    );
+  }
+  if ('code' in said) return [];
+  const { addresses, ttl = 60, alias } = said;
+  const records = addresses
+    .filter((address) => question.type === (address.includes(':') ? 'AAAA' : 'A'))
+    .map((address) =>
+      address.includes(':')
+        ? writeRecord(28, ipv6Bytes(address), ttl, alias)
+        : writeRecord(1, Buffer.from(address.split('.').map(Number)), ttl, alias),
+    );
+  return alias === undefined ? records : [writeRecord(5, writeName(alias), ttl), ...records];
+}
+
+function writeRecord(type: number, data: Buffer, ttl: number, owner?: string): Buffer {
+  // Without an owner: the name of the question, by pointer.
+  const name = owner === undefined ? Buffer.of(0xc0, 0x0c) : writeName(owner);
+  const record = Buffer.alloc(10);
+  record.writeUInt16BE(type, 0);
+  record.writeUInt16BE(1, 2);
+  record.writeUInt32BE(ttl, 4);
+  record.writeUInt16BE(data.length, 8);
+  return Buffer.concat([name, record, data]);
+}
+
+function writeName(name: string): Buffer {
+  const labels = name.split('.').map((label) => Buffer.concat([Buffer.of(label.length), Buffer.from(label)]));
+  return Buffer.concat([...labels, Buffer.of(0)]);
 }
 
 function ipv6Bytes(address: string): Buffer {

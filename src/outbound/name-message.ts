@@ -1,0 +1,116 @@
+/** Writes DNS queries and reads the replies to them (RFC 1035, EDNS by RFC 6891), by the codec of dns-packet. */
+import { type Answer, decode, encode, type Packet, RECURSION_DESIRED } from 'dns-packet';
+
+/** Record types that are asked for. */
+export type RecordType = 'A' | 'AAAA' | 'TXT' | 'NS';
+
+/** One question to a name server. */
+export interface NameQuery {
+  /** Lower-case ASCII; `.` is the root. */
+  readonly name: string;
+  readonly type: RecordType;
+}
+
+/** A record of the reply: the text of an address, or of a TXT record with its parts joined. */
+export interface NameRecord {
+  readonly text: string;
+  /** Seconds. */
+  readonly ttl: number;
+}
+
+/** What a reply says. */
+export interface NameReply {
+  /** `NOERROR`, `NXDOMAIN`, `SERVFAIL` and so on. */
+  readonly code: string;
+  /** The records did not fit into the datagram: the query has to be repeated over TCP. */
+  readonly truncated: boolean;
+  /** Records of the type that was asked for, in the order of the reply. */
+  readonly records: readonly NameRecord[];
+}
+
+/** Largest datagram that is asked for: fits into every path without fragments (DNS flag day 2020). */
+const MAX_DATAGRAM_BYTES = 1232;
+const MAX_LABEL_BYTES = 63;
+const MAX_NAME_BYTES = 253;
+
+/** Whether a name can stand in a query (RFC 1035, 2.3.4). A trailing dot is allowed. */
+export function isQueryableName(name: string): boolean {
+  const bare = name.endsWith('.') ? name.slice(0, -1) : name;
+  return (
+    bare.length <= MAX_NAME_BYTES &&
+    bare.split('.').every((label) => label.length > 0 && label.length <= MAX_LABEL_BYTES)
+  );
+}
+
+/** Writes a query. `edns` announces that larger datagrams can be received; some old servers refuse it. */
+export function encodeQuery(id: number, { name, type }: NameQuery, edns: boolean): Buffer {
+  const packet: Packet = {
+    id,
+    type: 'query',
+    flags: RECURSION_DESIRED,
+    questions: [{ type, name, class: 'IN' }],
+  };
+  if (!edns) return encode(packet);
+  const option = {
+    type: 'OPT',
+    name: '.',
+    udpPayloadSize: MAX_DATAGRAM_BYTES,
+    flags: 0,
+    options: [],
+  } as const;
+  return encode({ ...packet, additionals: [option as unknown as Answer] });
+}
+
+/** Reads a packet; null: it is no reply to this query. */
+export function decodeReply(packet: Buffer, query: NameQuery): NameReply | null {
+  const message = decodeOrNull(packet);
+  if (message === null || message.type !== 'response') return null;
+  const { rcode: code = 'SERVFAIL', questions = [], answers = [], flag_tc: truncated = false } = message;
+  const [asked] = questions;
+  if (asked === undefined) {
+    // A server that could not read the question need not repeat it.
+    return code === 'NOERROR' || code === 'NXDOMAIN' ? null : { code, truncated: false, records: [] };
+  }
+  if (asked.type !== query.type || asked.name.toLowerCase() !== withoutDot(query.name)) return null;
+  return { code, truncated, records: answers.flatMap((answer) => readRecord(answer, query.type)) };
+}
+
+/** The fields of a decoded message that the package's types leave out. */
+interface Message extends Packet {
+  readonly rcode?: string;
+  readonly flag_tc?: boolean;
+}
+
+function decodeOrNull(packet: Buffer): Message | null {
+  try {
+    return decode(packet) as Message;
+  } catch {
+    return null;
+  }
+}
+
+function readRecord(answer: Answer, type: RecordType): NameRecord[] {
+  // Names on the way (CNAME) are passed over: a recursive server sends the whole chain.
+  if (answer.type !== type) return [];
+  const ttl = 'ttl' in answer ? (answer.ttl ?? 0) : 0;
+  switch (answer.type) {
+    case 'A':
+    case 'AAAA':
+    case 'NS':
+      return [{ text: answer.data, ttl }];
+    case 'TXT':
+      return [{ text: textOf(answer.data), ttl }];
+    default:
+      return [];
+  }
+}
+
+function textOf(data: string | Buffer | readonly (string | Buffer)[]): string {
+  if (typeof data === 'string') return data;
+  if (Buffer.isBuffer(data)) return data.toString('utf8');
+  return data.map((part) => part.toString()).join('');
+}
+
+function withoutDot(name: string): string {
+  return name.length > 1 && name.endsWith('.') ? name.slice(0, -1) : name;
+}

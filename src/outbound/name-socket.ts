@@ -1,0 +1,219 @@
+/**
+ * Sends queries to one name server over UDP, each with an id of its own, and repeats a truncated one over TCP.
+ * A socket serves few queries and no more once it has met silence, so that source ports change (RFC 5452, 9.2) and a
+ * machine that changed networks is not tied to its old address.
+ */
+import { randomInt } from 'node:crypto';
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { createConnection, isIPv6 } from 'node:net';
+import type { Clock } from '../clock.ts';
+import { decodeReply, encodeQuery, type NameQuery, type NameReply } from './name-message.ts';
+
+/** Address of a name server. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What comes of one transmission; called until it is released. */
+export interface ReplyListener {
+  onReply(reply: NameReply): void;
+  /** It could not be sent, or was turned away: a code of the system such as `ECONNREFUSED`. */
+  onError(code: string): void;
+}
+
+/** The way to one name server. */
+export interface ServerChannel {
+  /** Sends a query. The returned function gives it up; a reply that comes later is dropped. */
+  send(query: NameQuery, listener: ReplyListener): () => void;
+  /** Lets the next query have another socket. */
+  rotate(): void;
+  close(): void;
+}
+
+/** Queries for which one socket is used. */
+const MAX_QUERIES_A_SOCKET = 64;
+/** Age after which a socket takes no further query. */
+const MAX_SOCKET_AGE_MS = 10_000;
+/** A TCP message is preceded by its length in so many bytes (RFC 1035, 4.2.2). */
+const LENGTH_BYTES = 2;
+
+interface Pending {
+  readonly query: NameQuery;
+  readonly listener: ReplyListener;
+}
+
+/** Opens the way to a server. `onHeard` is called for every datagram that comes from it, late ones too. */
+export function openServerChannel(server: ServerAddress, clock: Clock, onHeard: () => void): ServerChannel {
+  const sockets = new Set<QuerySocket>();
+  let current: QuerySocket | null = null;
+  // Off for good once the server refuses a query that has it (RFC 6891, 7).
+  let edns = true;
+
+  const socketFor = (): QuerySocket => {
+    if (current?.isWorn()) current.retire();
+    if (current === null || current.retired) {
+      const socket = new QuerySocket(server, clock, onHeard, () => sockets.delete(socket));
+      sockets.add(socket);
+      current = socket;
+    }
+    return current;
+  };
+
+  const send = (query: NameQuery, listener: ReplyListener): (() => void) => {
+    let giveUp = () => {};
+    const withEdns = edns;
+    giveUp = socketFor().send(query, withEdns, {
+      onReply(reply) {
+        if (withEdns && (reply.code === 'FORMERR' || reply.code === 'NOTIMP')) {
+          edns = false;
+          giveUp = send(query, listener);
+        } else if (reply.truncated) giveUp = askOverTcp(server, query, onHeard, listener);
+        else listener.onReply(reply);
+      },
+      onError: listener.onError,
+    });
+    return () => giveUp();
+  };
+
+  return {
+    send,
+    rotate() {
+      current?.retire();
+      current = null;
+    },
+    close() {
+      for (const socket of sockets) socket.close();
+    },
+  };
+}
+
+/** A connected UDP socket: the kernel passes on what comes from the server alone, and its refusals. */
+class QuerySocket {
+  retired = false;
+  readonly #socket: UdpSocket;
+  readonly #clock: Clock;
+  readonly #openedAt: number;
+  readonly #pending = new Map<number, Pending>();
+  readonly #onClosed: () => void;
+  #waiting: (() => void)[] | null = [];
+  #used = 0;
+  #closed = false;
+
+  constructor(server: ServerAddress, clock: Clock, onHeard: () => void, onClosed: () => void) {
+    this.#clock = clock;
+    this.#openedAt = clock.monotonic();
+    this.#onClosed = onClosed;
+    this.#socket = createSocket(isIPv6(server.host) ? 'udp6' : 'udp4');
+    this.#socket.on('message', (packet) => {
+      onHeard();
+      this.#receive(packet);
+    });
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#fail(error.code ?? 'EUNKNOWN'));
+    this.#socket.on('connect', () => {
+      const waiting = this.#waiting ?? [];
+      this.#waiting = null;
+      for (const write of waiting) write();
+    });
+    this.#socket.unref();
+    this.#socket.connect(server.port, server.host);
+  }
+
+  isWorn(): boolean {
+    return (
+      this.#used >= MAX_QUERIES_A_SOCKET || this.#clock.monotonic() - this.#openedAt >= MAX_SOCKET_AGE_MS
+    );
+  }
+
+  send(query: NameQuery, edns: boolean, listener: ReplyListener): () => void {
+    this.#used++;
+    let id = randomInt(0x10000);
+    while (this.#pending.has(id)) id = randomInt(0x10000);
+    this.#pending.set(id, { query, listener });
+    const packet = encodeQuery(id, query, edns);
+    const write = () => {
+      if (this.#closed || !this.#pending.has(id)) return;
+      this.#socket.send(packet, (error: NodeJS.ErrnoException | null) => {
+        if (error) this.#fail(error.code ?? 'EUNKNOWN');
+      });
+    };
+    if (this.#waiting === null) write();
+    else this.#waiting.push(write);
+    return () => this.#release(id);
+  }
+
+  /** Takes no further query; closes when the last one has ended. */
+  retire(): void {
+    this.retired = true;
+    if (this.#pending.size === 0) this.close();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.retired = true;
+    this.#pending.clear();
+    this.#onClosed();
+    this.#socket.close();
+  }
+
+  #receive(packet: Buffer): void {
+    if (packet.length < 2) return;
+    const id = packet.readUInt16BE(0);
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    const reply = decodeReply(packet, pending.query);
+    if (reply === null) return;
+    this.#release(id);
+    pending.listener.onReply(reply);
+  }
+
+  #release(id: number): void {
+    if (this.#pending.delete(id) && this.#pending.size === 0 && this.retired) this.close();
+  }
+
+  /** The kernel tells a refusal to the socket, not to the query that met it: all of its queries share it. */
+  #fail(code: string): void {
+    if (this.#closed) return;
+    const failed = [...this.#pending.values()];
+    this.close();
+    for (const { listener } of failed) listener.onError(code);
+  }
+}
+
+function askOverTcp(
+  server: ServerAddress,
+  query: NameQuery,
+  onHeard: () => void,
+  listener: ReplyListener,
+): () => void {
+  const id = randomInt(0x10000);
+  const socket = createConnection({ ...server, autoSelectFamily: false });
+  const chunks: Buffer[] = [];
+  let ended = false;
+  const end = (tell: () => void) => {
+    if (ended) return;
+    ended = true;
+    socket.destroy();
+    tell();
+  };
+  socket.on('connect', () => {
+    const packet = encodeQuery(id, query, false);
+    const length = Buffer.alloc(LENGTH_BYTES);
+    length.writeUInt16BE(packet.length);
+    socket.write(Buffer.concat([length, packet]));
+  });
+  socket.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    const received = Buffer.concat(chunks);
+    const length = received.length < LENGTH_BYTES ? null : received.readUInt16BE(0);
+    if (length === null || received.length < LENGTH_BYTES + length) return;
+    onHeard();
+    const packet = received.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
+    const reply = packet.length >= 2 && packet.readUInt16BE(0) === id ? decodeReply(packet, query) : null;
+    end(() => (reply === null ? listener.onError('EBADRESP') : listener.onReply(reply)));
+  });
+  socket.on('error', (error: NodeJS.ErrnoException) => end(() => listener.onError(error.code ?? 'EUNKNOWN')));
+  socket.on('close', () => end(() => listener.onError('ECONNRESET')));
+  return () => end(() => {});
+}

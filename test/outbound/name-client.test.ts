@@ -1,0 +1,268 @@
+import { createSocket } from 'node:dgram';
+import t, { type Test } from 'tap';
+import { createFakeClock, type FakeClock, systemClock } from '../../src/clock.ts';
+import { createNameClient, type NameAnswer } from '../../src/outbound/name-client.ts';
+import { createServerList, readServer } from '../../src/outbound/name-servers.ts';
+import { type AnswerName, type NameDelivery, startNameServer } from '../support/name-server.ts';
+
+const TIMEOUT_MS = 10_000;
+const STEP_MS = 50;
+const ADDRESS: NameAnswer = { kind: 'records', records: [{ text: '192.0.2.1', ttl: 60 }] };
+const SAID = { addresses: ['192.0.2.1'] };
+
+/** A client of these servers under a clock of its own. */
+async function start(t: Test, ...answers: readonly AnswerName[]) {
+  const clock = createFakeClock();
+  const servers = await Promise.all(answers.map((answer) => startNameServer(answer)));
+  const list = servers.map(({ address }) => address);
+  const client = createNameClient(createServerList(list, clock), clock);
+  t.teardown(async () => {
+    client.close();
+    await Promise.all(servers.map((server) => server.close()));
+  });
+  /** Asks, lets time pass until there is an answer, and says when it came. */
+  const ask = async (name: string, timeoutMs = TIMEOUT_MS) => {
+    const askedAt = clock.monotonic();
+    const { answer } = client.ask({ name, type: 'A' }, askedAt + timeoutMs);
+    let answered: { answer: NameAnswer; tookMs: number } | null = null;
+    void answer.then((value) => {
+      answered = { answer: value, tookMs: clock.monotonic() - askedAt };
+    });
+    await deliver();
+    while (answered === null) await pass(clock);
+    return answered as { answer: NameAnswer; tookMs: number };
+  };
+  return { clock, servers, client, ask };
+}
+
+async function pass(clock: FakeClock) {
+  await clock.advance(STEP_MS);
+  await deliver();
+}
+
+/** Lets datagrams on the way arrive: loopback delivers within the call that sends. */
+async function deliver() {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const after = (clock: FakeClock, ms: number) =>
+  new Promise<typeof SAID>((resolve) => clock.after(ms, () => resolve(SAID)));
+
+for (const delayMs of [0, 1000, 1500, 2000, 2500, 4000, 8000, 9900]) {
+  t.test(
+    `it takes an answer that comes after ${delayMs} ms, however quick the server was before`,
+    async (t) => {
+      let slow = false;
+      const { ask, clock, servers } = await start(t, () => (slow ? after(clock, delayMs) : SAID));
+      for (const name of ['a.example', 'b.example', 'c.example']) {
+        t.same(await ask(name), { answer: ADDRESS, tookMs: 0 });
+      }
+      slow = true;
+      const { answer, tookMs } = await ask('d.example');
+      t.same(answer, ADDRESS);
+      t.ok(tookMs >= delayMs && tookMs <= delayMs + STEP_MS, `${tookMs} ms`);
+      t.ok((servers[0]?.questions.length ?? 0) <= 9);
+    },
+  );
+}
+
+t.test('it asks again where a query is lost', async (t) => {
+  let lost = 0;
+  const { ask } = await start(t, () => (lost++ < 2 ? 'silence' : SAID));
+  t.same(await ask('a.example'), { answer: ADDRESS, tookMs: 1500 });
+});
+
+t.test(
+  'it loses half a second once where one of two servers is dead, and learns that it is back',
+  async (t) => {
+    let dead = true;
+    const { ask, servers, clock } = await start(
+      t,
+      () => (dead ? 'silence' : SAID),
+      () => (dead ? SAID : 'silence'),
+    );
+    const times: number[] = [];
+    for (const name of ['a.example', 'b.example', 'c.example']) times.push((await ask(name)).tookMs);
+    t.same(times, [500, 0, 0]);
+    t.equal(servers[0]?.questions.length, 2);
+    dead = false;
+    await clock.advance(10_000);
+    t.match(await ask('d.example'), { answer: ADDRESS, tookMs: 0 });
+    t.match(await ask('e.example'), { answer: ADDRESS, tookMs: 0 });
+  },
+);
+
+t.test('it asks the next server at once where one fails, and gives up where all do', async (t) => {
+  const { ask, servers } = await start(
+    t,
+    () => ({ code: 2 }),
+    ({ name }) => (name === 'good.example' ? SAID : { code: 5 }),
+  );
+  t.same(await ask('good.example'), { answer: ADDRESS, tookMs: 0 });
+  const { answer, tookMs } = await ask('bad.example');
+  t.match(answer, { kind: 'failed', code: /^E(SERVFAIL|REFUSED)$/ });
+  t.ok(tookMs <= 1500, `${tookMs} ms`);
+  t.same(
+    servers.map(({ questions }) => questions.filter(({ name }) => name === 'bad.example').length),
+    [3, 3],
+  );
+});
+
+t.test(
+  'it waits for a silent server where the other one fails, and says the failure in the end',
+  async (t) => {
+    const { ask, clock } = await start(
+      t,
+      () => ({ code: 2 }),
+      ({ name }) => (name === 'late.example' ? after(clock, 2000) : 'silence'),
+    );
+    t.match(await ask('late.example'), { answer: ADDRESS });
+    const { answer, tookMs } = await ask('lost.example', 3000);
+    t.same(answer, { kind: 'failed', code: 'ESERVFAIL' });
+    t.ok(tookMs <= 3000, `${tookMs} ms`);
+  },
+);
+
+t.test('it repeats a truncated answer over TCP', async (t) => {
+  const deliveries: NameDelivery['transport'][] = [];
+  const { ask } = await start(t, (_, { transport }) => {
+    deliveries.push(transport);
+    return transport === 'udp' ? 'truncated' : SAID;
+  });
+  t.match(await ask('a.example'), { answer: ADDRESS });
+  t.same(deliveries, ['udp', 'tcp']);
+});
+
+t.test('it does without EDNS where a server refuses it', async (t) => {
+  const edns: boolean[] = [];
+  const { ask } = await start(t, (_, delivery) => {
+    edns.push(delivery.edns);
+    return delivery.edns ? { code: 1 } : SAID;
+  });
+  t.same(await ask('a.example'), { answer: ADDRESS, tookMs: 0 });
+  t.same(await ask('b.example'), { answer: ADDRESS, tookMs: 0 });
+  t.same(edns, [true, false, false]);
+});
+
+t.test('it follows an alias', async (t) => {
+  const { ask } = await start(t, () => ({ ...SAID, alias: 'edge.cdn.example' }));
+  t.same(await ask('a.example'), { answer: ADDRESS, tookMs: 0 });
+});
+
+t.test('it waits for a name server that is being restarted', async (t) => {
+  const { address, close } = await startNameServer(() => SAID);
+  await close();
+  const clock = createFakeClock();
+  const client = createNameClient(createServerList([address], clock), clock);
+  const { answer } = client.ask({ name: 'a.example', type: 'A' }, TIMEOUT_MS);
+  await pass(clock);
+  const server = await startNameServer(() => SAID, readServer(address).port);
+  t.teardown(async () => {
+    client.close();
+    await server.close();
+  });
+  for (let ms = 0; ms < TIMEOUT_MS / 2; ms += STEP_MS) await pass(clock);
+  t.same(await answer, ADDRESS);
+});
+
+t.test('it does not believe what it did not ask for, or another server says', async (t) => {
+  const clock = createFakeClock();
+  const victim = createSocket('udp4');
+  await new Promise<void>((resolve) => victim.bind(0, '127.0.0.1', resolve));
+  const stranger = createSocket('udp4');
+  const client = createNameClient(createServerList([`127.0.0.1:${victim.address().port}`], clock), clock);
+  t.teardown(() => {
+    client.close();
+    victim.close();
+    stranger.close();
+  });
+  const { answer } = client.ask({ name: 'a.example', type: 'A' }, TIMEOUT_MS);
+  const [query, from] = await new Promise<[Buffer, { port: number; address: string }]>((resolve) =>
+    victim.once('message', (packet, sender) => resolve([packet, sender])),
+  );
+  const reply = (change: (packet: Buffer) => void, code = 3) => {
+    // Without EDNS, which stands behind the question.
+    const packet = Buffer.from(query.subarray(0, 12 + 'a.example'.length + 2 + 4));
+    packet.writeUInt16BE(0x8180 | code, 2);
+    packet.writeUInt16BE(0, 10);
+    change(packet);
+    return packet;
+  };
+  const send = (socket: typeof victim, packet: Buffer) => socket.send(packet, from.port, from.address);
+  send(victim, Buffer.of(1));
+  send(victim, Buffer.from(query.subarray(0, 12)));
+  send(victim, query);
+  send(
+    victim,
+    reply((packet) => packet.writeUInt16BE(packet.readUInt16BE(0) ^ 1, 0)),
+  );
+  send(
+    victim,
+    reply((packet) => packet.write('b', 13)),
+  );
+  send(
+    stranger,
+    reply(() => {}),
+  );
+  await deliver();
+  // Of all these only the last one counts.
+  send(
+    victim,
+    reply(() => {}, 0),
+  );
+  t.same(await answer, { kind: 'none', code: 'ENODATA' });
+});
+
+t.test('it changes its source port', async (t) => {
+  const ports = new Set<number>();
+  const { ask } = await start(t, (_, { port }) => {
+    ports.add(port);
+    return SAID;
+  });
+  for (let n = 0; n < 130; n++) await ask(`${n}.example`);
+  t.equal(ports.size, 3);
+});
+
+t.test('it asks for no name that cannot be one', async (t) => {
+  const { ask, servers } = await start(t, () => SAID);
+  for (const name of ['', 'a..example', `${'a'.repeat(64)}.example`, `${'a.'.repeat(130)}example`]) {
+    t.same(await ask(name), { answer: { kind: 'none', code: 'EBADNAME' }, tookMs: 0 }, name);
+  }
+  t.same(servers[0]?.questions, []);
+});
+
+t.test('it lets several wait, the last of them the longest', async (t) => {
+  const { clock, client } = await start(t, () => 'silence');
+  const question = client.ask({ name: 'a.example', type: 'A' }, 1000);
+  question.extend(3000);
+  question.extend(2000);
+  let ended = false;
+  void question.answer.then(() => {
+    ended = true;
+  });
+  for (let ms = 0; ms < 2900; ms += STEP_MS) await pass(clock);
+  t.equal(ended, false);
+  await clock.advance(200);
+  t.same(await question.answer, { kind: 'failed', code: 'ETIMEOUT' });
+});
+
+t.test('it gives up what is open when it is closed', async (t) => {
+  const { client } = await start(t, () => 'silence');
+  const { answer } = client.ask({ name: 'a.example', type: 'A' }, systemClock.monotonic() + TIMEOUT_MS);
+  client.close();
+  t.same(await answer, { kind: 'failed', code: 'ECANCELLED' });
+});
+
+t.test('it reads addresses of name servers', async (t) => {
+  for (const [text, expected] of [
+    ['192.0.2.1', { host: '192.0.2.1', port: 53 }],
+    ['192.0.2.1:5353', { host: '192.0.2.1', port: 5353 }],
+    ['2001:db8::1', { host: '2001:db8::1', port: 53 }],
+    ['[2001:db8::1]', { host: '2001:db8::1', port: 53 }],
+    ['[2001:db8::1]:5353', { host: '2001:db8::1', port: 5353 }],
+  ] as const)
+    t.same(readServer(text), expected);
+  for (const text of ['', 'name.example', '192.0.2.1:0', '192.0.2.1:65536', '[192.0.2.1', '1.2.3']) {
+    t.throws(() => readServer(text), RangeError, text);
+  }
+});
