@@ -1,11 +1,12 @@
 /** What a heat map of services by time shows, and how its cells are judged. Plain data that crosses threads. */
 import type { PictureTheme } from './chart-picture.ts';
+import { dayKindOf } from './day-kind.ts';
 import type { PictureSpan, PictureWindow } from './picture-window.ts';
 import type { Bucket } from './sample.ts';
 
 /**
- * Levels of a cell, from good to bad: no checks; the 95th percentile within 0.5 s, within 1.5 s, or longer without a
- * slow check; a slow check; less than half of the checks failed; half of them or more.
+ * Levels of a cell, from good to bad: no checks; the 95th percentile within 0.5 s, within 1.5 s, or longer without many
+ * slow checks; slow as a day is (`day-kind.ts`); less than half of the checks failed; half of them or more.
  */
 export const CELL_LEVELS = ['none', 'fast', 'fair', 'long', 'slow', 'failing', 'down'] as const;
 
@@ -47,10 +48,13 @@ export interface HeatmapPicture {
 }
 
 /** The worst that is known of a step. */
-export function levelOf({ count, downCount, slowCount, p95Ms }: Bucket): CellLevel {
-  if (count === 0) return 'none';
-  if (downCount > 0) return downCount * 2 >= count ? 'down' : 'failing';
-  if (slowCount > 0) return 'slow';
+export function levelOf(step: Bucket): CellLevel {
+  const { count, downCount, p95Ms } = step;
+  const kind = dayKindOf(step);
+  // Checks that cannot be trusted say nothing of the service.
+  if (kind === 'none' || kind === 'suspect') return 'none';
+  if (kind === 'down') return downCount * 2 >= count ? 'down' : 'failing';
+  if (kind === 'slow') return 'slow';
   if (p95Ms === null || p95Ms <= FAST_MS) return 'fast';
   return p95Ms <= FAIR_MS ? 'fair' : 'long';
 }

@@ -1,7 +1,8 @@
 /** Days of a service as drawings: a row of bars, and a calendar. Shape and place say what the colours say. */
+import { type DayKind, dayKindOf } from '../domain/day-kind.ts';
 import type { Bucket } from '../domain/sample.ts';
 import type { Language } from './language/language.ts';
-import { type DayKind, kindOf, sayDay } from './service-days.ts';
+import { sayDay } from './service-days.ts';
 
 const DAY_MS = 86_400_000;
 const BAR_HEIGHT = 40;
@@ -69,7 +70,7 @@ export function calendarOf(buckets: readonly Bucket[], intervalMs: number, langu
     columns,
     offset,
     cells: buckets.map((bucket, index) => ({
-      kind: kindOf(bucket),
+      kind: dayKindOf(bucket),
       x: Math.floor((index + offset) / 7) * CELL_STEP,
       y: ((index + offset) % 7) * CELL_STEP,
       said: sayDay(bucket, intervalMs, language),
@@ -84,7 +85,7 @@ export function calendarOf(buckets: readonly Bucket[], intervalMs: number, langu
 }
 
 function partsOf(bucket: Bucket): BarPart[] {
-  const kind = kindOf(bucket);
+  const kind = dayKindOf(bucket);
   if (kind === 'none' || kind === 'suspect') {
     const height = BAR_HEIGHT / (kind === 'none' ? 8 : 2);
     return [{ kind, y: BAR_HEIGHT - height, height }];

@@ -1,12 +1,7 @@
 /** Days of a service in words and in rows: how much of each it was up, and for how long it was down. */
+import { type DayKind, dayKindOf, SLOW_DAY_SHARE } from '../domain/day-kind.ts';
 import type { Bucket } from '../domain/sample.ts';
 import type { Language } from './language/language.ts';
-
-/** Slow checks up to this share make no slow day: one slow answer in a day is no news. */
-const SLOW_SHARE = 0.05;
-
-/** How a day looks: `suspect` had checks, none of which can be trusted; `none` had no checks. */
-export type DayKind = 'up' | 'slow' | 'down' | 'suspect' | 'none';
 
 /** A row of the tables that say the same as the drawings. */
 export interface DayRow {
@@ -19,13 +14,6 @@ export interface DayRow {
   readonly checks: string;
   /** The worst that it was. */
   readonly said: string;
-}
-
-/** What kind of day a bucket was. */
-export function kindOf({ count, downCount, slowCount, suspectCount }: Bucket): DayKind {
-  if (count === 0) return suspectCount > 0 ? 'suspect' : 'none';
-  if (downCount > 0) return 'down';
-  return slowCount / count > SLOW_SHARE ? 'slow' : 'up';
 }
 
 /**
@@ -56,7 +44,7 @@ export function uptimeOf(buckets: readonly Bucket[]): number | null {
 
 /** A day in one line: `2026-11-20: 99.3% up, down for 10 min`. */
 export function sayDay(bucket: Bucket, intervalMs: number, { words, formats }: Language): string {
-  const kind = kindOf(bucket);
+  const kind = dayKindOf(bucket);
   const date = dateOf(bucket.startAt);
   const uptime = uptimeOf([bucket]);
   if (uptime === null) return words.page.dayWithout(date, words.page.dayKind[kind]);
@@ -66,7 +54,7 @@ export function sayDay(bucket: Bucket, intervalMs: number, { words, formats }: L
     date,
     formats.percent(uptime),
     downMs === 0 ? null : formats.length(downMs),
-    slowShare > SLOW_SHARE ? formats.percent(slowShare) : null,
+    slowShare > SLOW_DAY_SHARE ? formats.percent(slowShare) : null,
   );
 }
 
@@ -98,7 +86,7 @@ function rowOf(
 ): DayRow {
   const uptime = uptimeOf(buckets);
   const downMs = buckets.reduce((sum, bucket) => sum + downMsOf(bucket, intervalMs), 0);
-  const kinds = new Set(buckets.map(kindOf));
+  const kinds = new Set(buckets.map(dayKindOf));
   return {
     date,
     uptime: uptime === null ? null : formats.percent(uptime),

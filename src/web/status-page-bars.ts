@@ -1,6 +1,8 @@
 /** 90 days of a service as bars that cost a page next to nothing: one drawn line for each kind of day. */
+import { type DayKind, dayKindOf } from '../domain/day-kind.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { isSampleReadError, type SampleStore } from '../store/ports/samples.ts';
+import { daysUntil } from './service-ranges.ts';
 
 /** The bars of a service. */
 export interface UptimeBars {
@@ -12,10 +14,6 @@ export interface UptimeBars {
   readonly knownDays: number;
 }
 
-/** What a day was like at its worst. */
-export type DayKind = 'none' | 'up' | 'slow' | 'down';
-
-const DAY_MS = 86_400_000;
 const DAYS = 90;
 const KEPT_MS = 300_000;
 const MOST_KEPT = 5_000;
@@ -31,8 +29,8 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query'>, now: () =>
   const read = (serviceId: number, at: number): Promise<UptimeBars> => {
     const known = kept.get(serviceId);
     if (known !== undefined && at - known.at < KEPT_MS) return known.bars;
-    const window = { from: at - DAYS * DAY_MS, to: at, stepMs: DAY_MS };
-    const bars = samples.query({ serviceId, ...window }).then(barsOf);
+    // UTC days, as those of the service's own page.
+    const bars = samples.query({ serviceId, ...daysUntil(at, DAYS) }).then(barsOf);
     kept.delete(serviceId);
     kept.set(serviceId, { bars, at });
     if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
@@ -68,13 +66,17 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query'>, now: () =>
   };
 }
 
+/** What bars are made of. */
+export type DayCounts = Pick<Bucket, 'count' | 'slowCount' | 'downCount' | 'suspectCount'>;
+
 /** Bars of a row of days, the oldest first. Days of one kind that follow each other are one dashed stroke. */
-export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'downCount'>[]): UptimeBars {
+export function barsOf(days: readonly DayCounts[]): UptimeBars {
   const paths = new Map<DayKind, string>();
-  for (let start = 0; start < days.length; ) {
-    const kind = kindOf(days[start]);
+  const kinds = days.map(dayKindOf);
+  for (let start = 0; start < kinds.length; ) {
+    const kind = kinds[start] as DayKind;
     let end = start + 1;
-    while (end < days.length && kindOf(days[end]) === kind) end++;
+    while (kinds[end] === kind) end++;
     const stroke = `M${start * STEP} 14h${(end - start) * STEP - 3}`;
     paths.set(kind, (paths.get(kind) ?? '') + stroke);
     start = end;
@@ -87,10 +89,4 @@ export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'down
     uptimeRatio: count === 0 ? null : (count - down) / count,
     knownDays: first === -1 ? 0 : days.length - first,
   };
-}
-
-function kindOf(day: Pick<Bucket, 'count' | 'slowCount' | 'downCount'> | undefined): DayKind {
-  if (day === undefined || day.count === 0) return 'none';
-  if (day.downCount > 0) return 'down';
-  return day.slowCount > 0 ? 'slow' : 'up';
 }

@@ -36,14 +36,15 @@ t.test('it judges a step by its worst', (t) => {
     [bucket(3, 0, 0, 501), 'fair'],
     [bucket(3, 0, 0, 1_500), 'fair'],
     [bucket(3, 0, 0, 1_501), 'long'],
-    [bucket(300, 1, 0, 100), 'slow'],
+    [bucket(300, 15, 0, 100), 'fast'],
+    [bucket(300, 16, 0, 100), 'slow'],
     [bucket(300, 9, 1, 100), 'failing'],
     [bucket(3, 0, 1, 100), 'failing'],
     [bucket(2, 0, 1, 100), 'down'],
     [bucket(3, 0, 3, null), 'down'],
   ];
   for (const [given, level] of table) t.equal(levelOf(given), level, JSON.stringify(given));
-  t.same([...cellsOf(table.map(([given]) => given))], [0, 1, 1, 2, 2, 3, 4, 5, 5, 6, 6]);
+  t.same([...cellsOf(table.map(([given]) => given))], [0, 1, 1, 2, 2, 3, 1, 4, 5, 5, 6, 6]);
   t.end();
 });
 

@@ -1,18 +1,11 @@
 /** Days of a service: what is said of them, how they are drawn, and the windows they come from. */
 import fc from 'fast-check';
 import t from 'tap';
+import { dayKindOf } from '../../src/domain/day-kind.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { barsOf, calendarOf } from '../../src/web/service-day-charts.ts';
-import {
-  dayRows,
-  downMsOf,
-  firstKnownDay,
-  kindOf,
-  monthRows,
-  sayDay,
-  uptimeOf,
-} from '../../src/web/service-days.ts';
+import { dayRows, downMsOf, firstKnownDay, monthRows, sayDay, uptimeOf } from '../../src/web/service-days.ts';
 import { closeUp, daysUntil, lastDay, RANGE_NAMES, windowOf } from '../../src/web/service-ranges.ts';
 
 const { en, de } = LANGUAGES;
@@ -83,7 +76,7 @@ t.test('it tells what kind of day it was, in both languages', async (t) => {
     ],
   ];
   for (const [more, kind, english, german] of table) {
-    t.equal(kindOf(day(more)), kind);
+    t.equal(dayKindOf(day(more)), kind);
     t.equal(sayDay(day(more), INTERVAL, en).replaceAll(/[\u00a0\u202f]/g, ' '), english);
     t.equal(sayDay(day(more), INTERVAL, de).replaceAll(/[\u00a0\u202f]/g, ' '), german);
   }

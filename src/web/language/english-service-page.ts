@@ -1,10 +1,10 @@
 /** What the page of a service and the pages of its incidents show beside the verdict, in English. */
 
+import type { DayKind } from '../../domain/day-kind.ts';
 import { describeFailure } from '../../domain/failure-words.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { Failure, Phase } from '../../domain/result.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
-import type { DayKind } from '../service-days.ts';
 import type { RangeName } from '../service-ranges.ts';
 import { inSeconds } from './formats.ts';
 import { age, type Moment, type Phrase, say } from './phrase.ts';
