@@ -6,6 +6,7 @@ import { ApiError } from '../api/problem.ts';
 import { serviceNotFound } from '../api/reading-routes.ts';
 import { intervalOf } from '../api/service-view.ts';
 import { unknownStatus } from '../domain/current.ts';
+import type { Incident } from '../domain/incident.ts';
 import type { Bucket } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
 import { isSampleReadError } from '../store/ports/samples.ts';
@@ -118,7 +119,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
         lastDay: day ?? [],
         year: year ?? [],
         measuredFrom: await measuredFrom(service, year, at),
-        incidents,
+        incidents: runningFirst(incidents, incidentsOfYear).slice(0, INCIDENTS_SHOWN),
         incidentsOfYear,
         maintenances,
         vendor: vendorOf(service),
@@ -187,6 +188,14 @@ export function renderMissing(render: RenderPage, language: ChosenLanguage, name
     { language, title: site.notFound, said: site.noService(name.slice(0, 100)) },
     404,
   );
+}
+
+/** The newest incidents, those that go on before all that are over; `older` adds those that began before the newest. */
+function runningFirst(newest: readonly Incident[], older: readonly Incident[]): Incident[] {
+  const isRunning = ({ status }: Incident) => status !== 'resolved';
+  const known = new Set(newest.map(({ id }) => id));
+  const running = older.filter((incident) => isRunning(incident) && !known.has(incident.id)).reverse();
+  return [...newest.filter(isRunning), ...running, ...newest.filter((incident) => !isRunning(incident))];
 }
 
 function rangeOf(query: string): RangeName {

@@ -5,7 +5,7 @@ import type { ApiAnswer, ApiRequest, Route } from '../api/exchange.ts';
 import { OFFSET_PARAMETER, readParameters, wordParameter } from '../api/parameters.ts';
 import { EMBED_HEADERS } from '../api/security-headers.ts';
 import { lookAtPage, type PageLook, type PageLookSources } from '../api/status-page-look.ts';
-import { INCIDENT_FILTERS, logoPath, pageNotFound, readFilter } from '../api/status-page-routes.ts';
+import { INCIDENT_FILTERS, logoPath, pageNotFound } from '../api/status-page-routes.ts';
 import type { Incident } from '../domain/incident.ts';
 import type { PageStanding } from '../domain/page-verdict.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
@@ -28,6 +28,8 @@ export interface StatusPageViewSources extends PageLookSources {
 }
 
 const INCIDENTS_SHOWN = 10;
+/** Running incidents that the first page shows; more than these are found by the filter. */
+const RUNNING_SHOWN = 50;
 const NAMED_IN_EMBED = 5;
 const YEAR_SECONDS = 31_536_000;
 const QUERY = {
@@ -76,6 +78,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
 
   const showPage = async (request: ApiRequest): Promise<ApiAnswer> => {
     const language = chooseLanguage(request);
+    const { formats, words } = language;
     const { show, service: only, offset } = readParameters(request.query, QUERY);
     const slug = request.params.slug ?? '';
     // Before anything is read: what changes meanwhile is told once more rather than never.
@@ -84,16 +87,30 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     if (look === null) return missing(slug, language);
     const ids = look.services.map(({ service }) => service.id);
     const chosen = look.services.find(({ service }) => service.slug === only) ?? null;
-    const [bars, found] = await Promise.all([
+    const serviceIds = chosen === null ? ids : [chosen.service.id];
+    // What goes on stands before all that is over, however long ago it began.
+    const isSplit = show === 'all';
+    const [bars, running, found] = await Promise.all([
       barsOf(ids),
+      isSplit && Number(offset) === 0
+        ? pages.incidentsOfPage({ serviceIds, running: true, limit: RUNNING_SHOWN, offset: 0 })
+        : [],
       pages.incidentsOfPage({
-        serviceIds: chosen === null ? ids : [chosen.service.id],
-        ...readFilter(String(show)),
+        serviceIds,
+        running: show === 'running',
         // One more than is shown tells whether there are older ones.
         limit: INCIDENTS_SHOWN + 1,
         offset: Number(offset),
       }),
     ]);
+    const shown = found.slice(0, INCIDENTS_SHOWN);
+    const lists = [
+      { heading: running.length > 0 ? words.statusPage.runningIncidents : null, incidents: running },
+      { heading: running.length > 0 ? words.statusPage.pastIncidents : null, incidents: shown },
+    ].map((list) => ({
+      ...list,
+      incidents: list.incidents.flatMap((incident) => showIncident(incident, look, language)),
+    }));
     const link = (start: number) => {
       const query = new URLSearchParams({
         show: String(show),
@@ -102,7 +119,6 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       });
       return `?${query}#incidents`;
     };
-    const { formats, words } = language;
     const { page } = look;
     const verdict = words.statusPage.verdict(look.verdict);
     return render('./status-page', {
@@ -155,9 +171,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         const url = webAddress(maintenance.sourceUrl);
         return [{ ...maintenance, url, name: service.name, page: directory.pageName(service), span }];
       }),
-      incidents: found
-        .slice(0, INCIDENTS_SHOWN)
-        .flatMap((incident) => showIncident(incident, look, language)),
+      lists: lists.filter(({ incidents }) => incidents.length > 0),
       filters: INCIDENT_FILTERS,
       show,
       only: chosen?.service.slug ?? '',

@@ -2,11 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
+import type { Sample } from '../../src/domain/sample.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { barsOf, createUptimeBars } from '../../src/web/status-page-bars.ts';
 import { check, current, from, incident, NOW, service, startApi } from '../api/api-world.ts';
 import { ownedPage } from '../api/page-shelf.ts';
 import { hasProgram } from '../support/install-servers.ts';
+import { openSampleStore } from '../support/sample-store.ts';
 
 const SCHEMA = join(import.meta.dirname, '../notify/atom.rng');
 const NEEDS_XMLLINT = hasProgram('xmllint')
@@ -112,7 +114,7 @@ t.test('it filters incidents and turns their pages', async (t) => {
   const api = await world();
   t.teardown(api.close);
   const has = async (query: string, title: string) =>
-    (await api.get(`/p/acme?${query}`)).text.includes(`<h3>${title}`);
+    new RegExp(`<h[34]>${title}`).test((await api.get(`/p/acme?${query}`)).text);
   t.same(
     await Promise.all(
       ['show=all', 'show=running', 'show=past', 'service=library', 'service=hers'].map(async (query) => [
@@ -130,7 +132,9 @@ t.test('it filters incidents and turns their pages', async (t) => {
     ],
   );
   t.equal((await api.get('/p/acme?show=none')).status, 400);
-  for (let n = 0; n < 15; n++) api.incidents.push(incident(`own-x-${n}`, 1, { title: `Number ${n}.` }));
+  const over = { status: 'resolved', startedAt: NOW - 90_000_000, resolvedAt: NOW - 80_000_000 } as const;
+  for (let n = 0; n < 15; n++)
+    api.incidents.push(incident(`own-x-${n}`, 1, { ...over, title: `Number ${n}.` }));
   const first = (await api.get('/p/acme')).text;
   t.match(first, 'href="?show=all&amp;service=&amp;offset=10#incidents">Older');
   t.notMatch(first, 'Newer');
@@ -138,6 +142,79 @@ t.test('it filters incidents and turns their pages', async (t) => {
   t.match(second, 'Number 14.');
   t.match(second, 'offset=0#incidents">Newer');
   t.notMatch(second, 'Older');
+});
+
+t.test('it shows incidents that go on before all that are over', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  const day = 86_400_000;
+  api.incidents.push(
+    incident('own-x-1', 2, { title: 'Library is slow since last week', startedAt: NOW - 7 * day }),
+    incident('own-x-2', 1, {
+      title: 'Post was late',
+      startedAt: NOW - 9 * day,
+      resolvedAt: NOW - 8 * day,
+      status: 'resolved',
+    }),
+  );
+  const titlesOf = async (path: string) => {
+    const { text } = await api.get(path);
+    return [...text.matchAll(/<h[34]>([^<]*[^ <])/g)].map(([, title]) => title);
+  };
+  t.same(await titlesOf('/p/acme'), [
+    'Running incidents',
+    'Post is not reachable',
+    'Library is slow since last week',
+    'Past incidents',
+    'Library was away',
+    'Post was late',
+  ]);
+  t.same(await titlesOf('/p/acme?lang=de&service=post'), [
+    'Laufende Störungen',
+    'Post ist nicht erreichbar',
+    'Vergangene Störungen',
+    'Post was late',
+  ]);
+  t.same(await titlesOf('/p/acme?show=past'), ['Library was away', 'Post was late']);
+});
+
+t.test('it calls a day the same as the page of the service does', async (t) => {
+  const samples = openSampleStore({ now: () => NOW });
+  t.teardown(() => samples.close());
+  const api = await startApi({
+    services: [service(1, 'once-slow'), service(2, 'often-slow'), service(3, 'doubtful')],
+    samples,
+  });
+  t.teardown(api.close);
+  const day = Date.UTC(2026, 10, 19);
+  const checksOf = (serviceId: number, isSlow: (index: number) => boolean, suspect = false): Sample[] =>
+    Array.from({ length: 288 }, (_, index) => ({
+      serviceId,
+      at: day + index * 300_000,
+      status: isSlow(index) ? 'slow' : 'up',
+      latencyMs: isSlow(index) ? 3_500 : 100,
+      statusCode: 200,
+      suspect,
+    }));
+  await samples.append([
+    ...checksOf(1, (index) => index === 100),
+    ...checksOf(2, (index) => index < 15),
+    ...checksOf(3, () => false, true),
+  ]);
+  for (const [id, slug, kind] of [
+    [1, 'once-slow', 'up'],
+    [2, 'often-slow', 'slow'],
+    [3, 'doubtful', 'suspect'],
+  ] as const) {
+    await api.status.put([current(id, check(NOW - 30_000))]);
+    api.shelf.put(ownedPage(slug, { groups: [{ name: '', services: [id] }] }));
+    const kinds = (text: string, pattern: RegExp) =>
+      [...new Set([...text.matchAll(pattern)].map(([, one]) => one))].filter((one) => one !== 'none');
+    t.same(kinds((await api.get(`/p/${slug}`)).text, /class="day-([a-z]+)"/g), [kind], `${slug}: its page`);
+    const { text } = await api.get(`/status/${slug}-example`);
+    const [cells] = /<svg[^>]*class="[^"]*calendar[\s\S]*?<\/svg>/.exec(text) ?? [text];
+    t.same(kinds(cells, /<use href="#day-([a-z]+)" x=/g), [kind], `${slug}: the service's page`);
+  }
 });
 
 t.test('it says so where there is no such page', async (t) => {
@@ -292,18 +369,24 @@ t.test('it reads the bars once for all who ask at once, and again after a failur
 });
 
 t.test('it draws days of one kind as one stroke', async (t) => {
-  const day = (count: number, slowCount = 0, downCount = 0) => ({ count, slowCount, downCount });
-  t.strictSame(barsOf([day(0), day(0), day(9), day(9, 1), day(10, 1, 1), day(9), day(9)]), {
+  const day = (count: number, slowCount = 0, downCount = 0, suspectCount = 0) => ({
+    count,
+    slowCount,
+    downCount,
+    suspectCount,
+  });
+  t.strictSame(barsOf([day(0), day(0, 0, 0, 3), day(9), day(9, 1), day(10, 1, 1), day(288, 1), day(9)]), {
     lines: [
-      { kind: 'none', path: 'M0 14h19' },
+      { kind: 'none', path: 'M0 14h8' },
+      { kind: 'suspect', path: 'M11 14h8' },
       { kind: 'up', path: 'M22 14h8M55 14h19' },
       { kind: 'slow', path: 'M33 14h8' },
       { kind: 'down', path: 'M44 14h8' },
     ],
-    uptimeRatio: 45 / 46,
+    uptimeRatio: 324 / 325,
     knownDays: 5,
   });
   t.strictSame(barsOf([]), { lines: [], uptimeRatio: null, knownDays: 0 });
   const { upOver } = LANGUAGES.en.words.statusPage;
-  t.same([upOver('0%', 1), upOver('99%', 40)], ['0% in 24 hours', '99% in 40 days'], 'no more than is known');
+  t.same([upOver('0%', 1), upOver('99%', 40)], ['0% today', '99% in 40 days'], 'no more than is known');
 });
