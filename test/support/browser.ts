@@ -34,6 +34,8 @@ export async function launchBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-quic'],
+    // A test may live by a clock of its own (`wall-clock.ts`); the browser does not start by it.
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'LD_PRELOAD')),
     timeout: PATIENCE_MS,
   });
 }
