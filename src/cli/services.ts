@@ -2,7 +2,7 @@
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { stringify as stringifyYaml } from 'yaml';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
-import { LONGEST_GIVEN_NAME } from '../domain/given-name.ts';
+import { readGivenName } from '../domain/given-name.ts';
 import { isWithinDomain, readHostName } from '../domain/host-name.ts';
 import { type CheckKind, DEFAULT_CHECK, dashDomain, type Service } from '../domain/service.ts';
 import type { NewService, Registry, RegistryErrorCode, ServiceState } from '../store/ports/registry.ts';
@@ -46,11 +46,12 @@ export async function addListed(
   const owner = catalogueDomains.find((domain) => isWithinDomain(listed.domain, domain));
   if (owner !== undefined)
     throw new CommandError(`${listed.domain} belongs to ${owner} of the public catalogue`);
+  const name = readName('the name', listed.name);
   const base = dashDomain(listed.domain);
   for (let number = 1; ; number++) {
     const service: NewService = {
       slug: number === 1 ? base : `${base}-${number}`,
-      name: listed.name,
+      name,
       domain: listed.domain,
       category: listed.category,
       origin: 'owner',
@@ -96,12 +97,11 @@ export async function listCatalogueDomains(
   return [...new Set([...known, ...listed.map(({ domain }) => domain)])];
 }
 
-/** A name given on the command line, without blanks around it. Throws {@link CommandError} for an empty or long one. */
+/** A name given on the command line, without blanks around it. Throws {@link CommandError} for one that may not be. */
 export function readName(option: string, text: string): string {
-  const name = text.trim();
-  if (name === '' || name.length > LONGEST_GIVEN_NAME)
-    throw new CommandError(`${option} must have 1 to ${LONGEST_GIVEN_NAME} characters`);
-  return name;
+  const reading = readGivenName(text);
+  if (!reading.ok) throw new CommandError(`${option} ${reading.problem}`);
+  return reading.name;
 }
 
 /** A service as `services add` describes it. Throws {@link CommandError} for a name that is no host name. */

@@ -1,4 +1,38 @@
-/** Names that people give to their keys, services and accounts. */
+/** Names and texts that people give: to keys, services, accounts, status pages and dependencies. */
 
 /** Longest name, characters. */
 export const LONGEST_GIVEN_NAME = 100;
+
+/**
+ * What no given text may hold (decisions, Ownership): control characters and separators of lines, which terminals and
+ * logs obey; marks of direction, which turn the text around them; and code points that are no characters.
+ */
+const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cn}\p{Cs}]/u;
+/** The same for text of several lines. */
+const FORBIDDEN_IN_LINES = /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cn}\p{Cs}]--[\n\t]]/v;
+const VISIBLE = /[^\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+
+/** A name as it is kept, or what is wrong with it, as in `must not be empty`. */
+export type GivenNameReading =
+  | { readonly ok: true; readonly name: string }
+  | { readonly ok: false; readonly problem: string };
+
+/** Reads a name of 1 to 100 characters, without the blanks around it. */
+export function readGivenName(text: string): GivenNameReading {
+  const problem = findForbidden(text);
+  if (problem !== null) return { ok: false, problem };
+  const name = text.trim();
+  if (!VISIBLE.test(name)) return { ok: false, problem: 'must not be empty' };
+  const { length } = [...name];
+  return length > LONGEST_GIVEN_NAME
+    ? { ok: false, problem: `has ${length} characters; at most ${LONGEST_GIVEN_NAME} are allowed` }
+    : { ok: true, name };
+}
+
+/** What is wrong with the characters of a text, as in `must not contain U+202E`; null: nothing. `lines`: it may have several. */
+export function findForbidden(text: string, { lines = false } = {}): string | null {
+  const [found] = (lines ? FORBIDDEN_IN_LINES : FORBIDDEN).exec(text) ?? [];
+  if (found === undefined) return null;
+  const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return `must not contain U+${code}: control characters, marks of direction and unassigned characters are not allowed`;
+}

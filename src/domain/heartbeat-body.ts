@@ -2,6 +2,7 @@
  * Reads the body of a heartbeat (contract 2.4; decisions, Heartbeats). The text comes from anybody with a key: nothing
  * but own members of plain objects is looked at, and every refusal names the place.
  */
+import { findForbidden } from './given-name.ts';
 import { readStatusWord, STATUS_VOCABULARY } from './heartbeat.ts';
 import { readHostName } from './host-name.ts';
 import type { Verdict } from './status.ts';
@@ -152,6 +153,8 @@ function readText(value: unknown, place: string): string {
 function readName(name: string, place: string, before = ''): string {
   // Half of a surrogate pair is no character: no store and no answer could give it back.
   if (!name.isWellFormed()) throw new Refusal(place, `${before}is not valid Unicode`);
+  const problem = findForbidden(name);
+  if (problem !== null) throw new Refusal(place, before === '' ? problem : `${before}${problem}`);
   const { length } = [...name];
   if (length < 1 || length > LONGEST_NAME)
     throw new Refusal(place, `${before}is ${length} characters long; 1 to ${LONGEST_NAME} are allowed`);

@@ -1,5 +1,7 @@
 /** Status pages of one's own: what an owner writes on one, its bounds, and how its list of services is arranged. */
 
+import { findForbidden } from './given-name.ts';
+
 /** Services that stand together under a name. */
 export interface PageGroup {
   /** Empty: the services stand without a heading. */
@@ -92,22 +94,22 @@ export function readPageSlug(text: string): FieldReading {
   return { ok: true, value };
 }
 
-/** Reads a title: 1 to 120 characters on one line. */
+/** Reads a title: 1 to 120 characters on one line, with the characters of a given name. */
 export function readPageTitle(text: string): FieldReading {
   const value = onOneLine(text);
   if (value === '') return refuse('A page needs a title.');
-  return withinCharacters(value, PAGE_BOUNDS.titleCharacters, 'A title');
+  return wellFormed(value, PAGE_BOUNDS.titleCharacters, 'A title');
 }
 
 /** Reads the text below the title: up to 1,000 characters, lines kept. */
 export function readPageText(text: string): FieldReading {
-  const value = plainText(text.replaceAll('\r\n', '\n').replaceAll('\r', '\n')).trim();
-  return withinCharacters(value, PAGE_BOUNDS.textCharacters, 'The text');
+  const value = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n').trim();
+  return wellFormed(value, PAGE_BOUNDS.textCharacters, 'The text', { lines: true });
 }
 
 /** Reads the name of a group: up to 80 characters on one line; empty: no heading. */
 export function readGroupName(text: string): FieldReading {
-  return withinCharacters(onOneLine(text), PAGE_BOUNDS.groupCharacters, 'The name of a group');
+  return wellFormed(onOneLine(text), PAGE_BOUNDS.groupCharacters, 'The name of a group');
 }
 
 /** One change of a page's list, as its owner asks for it. Groups are numbered from 0. */
@@ -194,7 +196,9 @@ function swap<T>(list: readonly T[], at: number, other: number): readonly T[] {
 }
 
 /** Letters of other planes count as one, as people count them. */
-function withinCharacters(value: string, most: number, what: string): FieldReading {
+function wellFormed(value: string, most: number, what: string, { lines = false } = {}): FieldReading {
+  const problem = findForbidden(value, { lines });
+  if (problem !== null) return refuse(`${what} ${problem}.`);
   const length = [...value].length;
   return length <= most
     ? { ok: true, value }
@@ -202,12 +206,7 @@ function withinCharacters(value: string, most: number, what: string): FieldReadi
 }
 
 function onOneLine(text: string): string {
-  return plainText(text).replace(/\s+/g, ' ').trim();
-}
-
-/** Without what could hide or turn around other letters: control characters and marks of direction. */
-function plainText(text: string): string {
-  return text.toWellFormed().replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, '');
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 function refuse(problem: string): Refused {

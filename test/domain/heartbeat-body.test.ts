@@ -133,7 +133,7 @@ t.test('it takes names and latencies at their bounds', async (t) => {
   const name = '😀'.repeat(64);
   const checks = {
     [name]: { status: 'ok', latency: 600_000 },
-    '\u0000 ': { status: 'ok', latency: -0 },
+    '  ': { status: 'ok', latency: -0 },
     ' ': { status: 'ok', latency: 1.0 },
   };
   const text = JSON.stringify({ ...BODY, checks }).replace('"latency":0', '"latency":-0');
@@ -143,12 +143,23 @@ t.test('it takes names and latencies at their bounds', async (t) => {
       ...REPORT,
       dependencies: [
         { name, status: 'up', latencyMs: 600_000 },
-        { name: '\u0000 ', status: 'up', latencyMs: 0 },
+        { name: '  ', status: 'up', latencyMs: 0 },
         { name: ' ', status: 'up', latencyMs: 1 },
       ],
     },
   });
   t.match(read({ ...BODY, checks: { [`${name}x`]: { status: 'ok' } } }), { ok: false, problem: /65/ });
+});
+
+t.test('it refuses characters that terminals obey or that turn a name around', async (t) => {
+  for (const character of ['\u0000', '\u001b', '\u007f', '\u0085', '\u2028', '\u202e', '\u200f', '\u0378']) {
+    const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+    t.match(read({ ...BODY, checks: { [`a${character}b`]: { status: 'ok' } } }), {
+      ok: false,
+      problem: new RegExp(`has a name that must not contain U\\+${code}:`),
+    });
+    t.match(read({ ...BODY, run: `a${character}b` }), { ok: false, place: '/run' });
+  }
 });
 
 t.test('it lets no prototype speak, and the last of two members count', async (t) => {

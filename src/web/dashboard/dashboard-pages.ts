@@ -2,7 +2,7 @@
 import type { ApiAnswer, Route } from '../../api/exchange.ts';
 import { createApiKey } from '../../auth/api-keys.ts';
 import { unknownStatus } from '../../domain/current.ts';
-import { LONGEST_GIVEN_NAME } from '../../domain/given-name.ts';
+import { readGivenName } from '../../domain/given-name.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { seeOther } from '../forms.ts';
 import { time } from '../language/phrase.ts';
@@ -116,9 +116,11 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       },
     },
     form('/dashboard/keys', async (session, fields) => {
-      const name = (fields.get('name') ?? '').slice(0, LONGEST_GIVEN_NAME);
       const words = session.language.words.dashboard;
-      if (name === '') return words.keyNeedsName;
+      if ((fields.get('name') ?? '') === '') return words.keyNeedsName;
+      const reading = readGivenName(fields.get('name') ?? '');
+      if (!reading.ok) return `The name ${reading.problem}.`;
+      const { name } = reading;
       const lifetime = LIFETIMES.get(fields.get('expires') ?? '90d');
       if (lifetime === undefined) return words.noSuchLifetime;
       const expiresAt = lifetime === null ? null : now() + lifetime;

@@ -6,7 +6,7 @@ import { serviceNotFound } from '../../api/reading-routes.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
-import { LONGEST_GIVEN_NAME } from '../../domain/given-name.ts';
+import { readGivenName } from '../../domain/given-name.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { CheckDefinition, CheckKind, Service } from '../../domain/service.ts';
 import { badgeSnippets } from '../badge-snippets.ts';
@@ -108,8 +108,10 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     },
     form('save', async ({ slug, domain, check }, { language }, fields) => {
       const words = language.words.dashboard;
-      const name = (fields.get('name') ?? '').slice(0, LONGEST_GIVEN_NAME);
-      if (name === '') return words.needsName;
+      if ((fields.get('name') ?? '') === '') return words.needsName;
+      const reading = readGivenName(fields.get('name') ?? '');
+      if (!reading.ok) return `The name ${reading.problem}.`;
+      const { name } = reading;
       const category = fields.get('category') ?? '';
       if (!(CATEGORIES as readonly string[]).includes(category)) return words.noSuchCategory;
       const kind = readKind(fields.get('kind'));

@@ -6,6 +6,13 @@ import { germanFailure } from './german-failures.ts';
 
 type Rule = readonly [RegExp, string | ((...found: string[]) => string)];
 
+const GERMAN_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['The name', 'Der Name'],
+  ['A title', 'Ein Titel'],
+  ['The text', 'Der Text'],
+  ['The name of a group', 'Der Name einer Gruppe'],
+]);
+
 const RULES: readonly Rule[] = [
   // Bounds of an account.
   [
@@ -23,6 +30,10 @@ const RULES: readonly Rule[] = [
   [
     /^The account has (\d+) domains, which is its limit: remove one first\.$/,
     'Das Konto hat $1 Domains, mehr sind nicht möglich: entfernen Sie erst eine.',
+  ],
+  [
+    /^The account has registered (\d+) domains within a day, which is its limit: try again after (\S+)\.$/,
+    'Das Konto hat an einem Tag $1 Domains registriert, mehr sind nicht möglich: versuchen Sie es nach $2 wieder.',
   ],
   [
     /^The account waits for (\d+) domains: verify or drop one first\.$/,
@@ -45,7 +56,10 @@ const RULES: readonly Rule[] = [
     /^The address (\S+) stands for the public service (.+)\.$/,
     'Die Adresse $1 steht für den öffentlichen Dienst $2.',
   ],
-  [/^The slug (\S+) is taken: it stands for (\S+)\.$/, 'Der Name $1 ist vergeben: er steht für $2.'],
+  [
+    /^The slug (\S+) is taken: it stands for another service\.$/,
+    'Der Kurzname $1 ist vergeben: er steht für einen anderen Dienst.',
+  ],
   [
     /^(\S+) lies within (\S+) of the public catalogue \((.+)\): verify the domain first\.$/,
     '$1 liegt in $2 des öffentlichen Katalogs ($3): bestätigen Sie erst die Domain.',
@@ -62,6 +76,33 @@ const RULES: readonly Rule[] = [
   [
     /^(\S+) is part of the public catalogue now, as (\S+)\. Your service (\S+) \((\S+)\) was not verified and gave way; verify the domain to have one of your own beside it\.$/,
     '$1 gehört jetzt als $2 zum öffentlichen Katalog. Ihr Dienst $3 ($4) war nicht bestätigt und ist gewichen; bestätigen Sie die Domain, um daneben einen eigenen zu haben.',
+  ],
+  [
+    /^The slug (\S+) stands for (\S+) of the public catalogue now\. Your service (\S+) goes on as (\S+), with its history\.$/,
+    'Der Kurzname $1 steht jetzt für $2 des öffentlichen Katalogs. Ihr Dienst $3 heißt dort von nun an $4 und behält seinen Verlauf.',
+  ],
+  [
+    /^The slug (\S+) belongs to the verified domain (\S+) now\. Your service (\S+) goes on as (\S+), with its history\.$/,
+    'Der Kurzname $1 gehört jetzt zur bestätigten Domain $2. Ihr Dienst $3 heißt dort von nun an $4 und behält seinen Verlauf.',
+  ],
+  [
+    /^The public catalogue has a service named (.+) now\. Your service (\S+) bears its domain as its name; choose another\.$/,
+    'Der öffentliche Katalog hat jetzt einen Dienst namens $1. Ihr Dienst $2 trägt seine Domain als Namen; wählen Sie einen anderen.',
+  ],
+  // Given names.
+  [
+    /^The name (.+) equals or resembles (.+) of the public catalogue: choose another\.$/,
+    'Der Name $1 gleicht oder ähnelt $2 aus dem öffentlichen Katalog: wählen Sie einen anderen.',
+  ],
+  [/^The name must not be empty\.$/, 'Der Name darf nicht leer sein.'],
+  [
+    /^The name has (\d+) characters; at most (\d+) are allowed\.$/,
+    'Der Name hat $1 Zeichen; höchstens $2 sind erlaubt.',
+  ],
+  [
+    /^(The name|A title|The text|The name of a group) must not contain (U\+[0-9A-F]+): control characters, marks of direction and unassigned characters are not allowed\.$/,
+    (what, code) =>
+      `${GERMAN_FIELDS.get(what) ?? what} darf ${code} nicht enthalten: Steuerzeichen, Zeichen der Schreibrichtung und nicht vergebene Zeichen sind nicht erlaubt.`,
   ],
   // Host names.
   [/^The domain must not be empty\.$/, 'Die Domain fehlt.'],
