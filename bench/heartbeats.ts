@@ -87,6 +87,7 @@ async function openWorld(dataDir: string) {
     settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
     heartbeats: {
       registry,
+      isCatalogueDomain: () => false,
       silenceMs: 600_000,
     },
     askControlTargets: async () => true,

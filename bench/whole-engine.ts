@@ -37,6 +37,7 @@ export async function checkThroughEngine(
     settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
     heartbeats: {
       registry: { claimDomain: () => Promise.reject(new Error('no heartbeats here')) },
+      isCatalogueDomain: () => false,
       silenceMs: 600_000,
     },
     askControlTargets: async () => true,

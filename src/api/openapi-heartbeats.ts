@@ -1,6 +1,7 @@
 /** What services report, in the OpenAPI document. */
 import type { TSchema } from '@sinclair/typebox';
 import { formatDuration } from '../domain/durations.ts';
+import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
 import type { ApiLimits } from './api-limits.ts';
 import { DEPENDENCIES_QUERY, SERVICE_DEPENDENCIES_QUERY } from './dependency-routes.ts';
 import { MOST_HEARTBEAT_BYTES } from './heartbeat-routes.ts';
@@ -30,7 +31,7 @@ export function heartbeatPaths(limits: ApiLimits): Readonly<Record<string, OpenA
       post: posting(
         'sendHeartbeat',
         'Reports how a service is',
-        `At most ${authenticatedPerMinute} a minute for each key. The first heartbeat for a domain registers the service, at most ${domainsPerAccount} for each account. After ${formatDuration(silenceMs)} without one the service is down, unless its owner set a period of its own.`,
+        `At most ${authenticatedPerMinute} a minute for each key. The first heartbeat for a domain registers the service, at most ${domainsPerAccount} for each account, and ${MAX_REGISTRATIONS_PER_DAY} within a day, those that it removed again included. A domain belongs to the account that registered it first, until another one verifies it. Domains of the public catalogue, and all below them, need verification first (403), also where the catalogue gains them later. After ${formatDuration(silenceMs)} without one the service is down, unless its owner set a period of its own.`,
         HeartbeatSchema,
         { domain, status: 'ok', checks: { database: { status: 'ok', latency: 12 } } },
       ),

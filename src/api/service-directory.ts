@@ -16,13 +16,15 @@ export interface ServiceDirectory {
   /** Takes a change; an older revision than the known one changes nothing. */
   apply(change: ServiceChange): void;
   byId(serviceId: number): Service | null;
-  /** By slug in any case; null: there is none. */
+  /** By slug in any case, or by one that a service had before; null: there is none. */
   bySlug(slug: string): Service | null;
   /**
    * By the name on badges and pages: the catalogue service with that dashed domain, then the catalogue service with
    * that slug, then the owner service with that slug (decisions, Badge).
    */
   byPageName(name: string): Service | null;
+  /** The service of the catalogue whose domain this is or lies below; null: there is none. */
+  byCatalogueDomain(domain: string): Service | null;
   /** The name under which {@link byPageName} finds this very service. */
   pageName(service: Service): string;
   /** A page in the order of slugs, and how many services match in all. */
@@ -40,6 +42,8 @@ export function createServiceDirectory(): ServiceDirectory {
   const byId = new Map<number, Service>();
   const bySlug = new Map<string, Service>();
   const byDashed = new Map<string, Service>();
+  const byFormerSlug = new Map<string, Service>();
+  const byCatalogueDomain = new Map<string, Service>();
   const byCategory = new Map<Category, Service[]>();
   let sorted: Service[] = [];
   let version = 0;
@@ -47,13 +51,20 @@ export function createServiceDirectory(): ServiceDirectory {
   const put = (service: Service) => {
     byId.set(service.id, service);
     bySlug.set(service.slug, service);
-    if (service.origin === 'catalogue') byDashed.set(dashDomain(service.domain), service);
+    for (const slug of service.formerSlugs ?? []) byFormerSlug.set(slug, service);
+    if (service.origin !== 'catalogue') return;
+    byDashed.set(dashDomain(service.domain), service);
+    byCatalogueDomain.set(service.domain, service);
   };
   const take = (service: Service) => {
     byId.delete(service.id);
-    bySlug.delete(service.slug);
-    const dashed = dashDomain(service.domain);
-    if (byDashed.get(dashed)?.id === service.id) byDashed.delete(dashed);
+    const drop = (names: Map<string, Service>, name: string) => {
+      if (names.get(name)?.id === service.id) names.delete(name);
+    };
+    drop(bySlug, service.slug);
+    for (const slug of service.formerSlugs ?? []) drop(byFormerSlug, slug);
+    drop(byDashed, dashDomain(service.domain));
+    drop(byCatalogueDomain, service.domain);
     removeFrom(sorted, service);
     removeFrom(byCategory.get(service.category) ?? [], service);
   };
@@ -66,7 +77,7 @@ export function createServiceDirectory(): ServiceDirectory {
   const directory: ServiceDirectory = {
     load(services) {
       version++;
-      for (const map of [byId, bySlug, byDashed, byCategory]) map.clear();
+      for (const map of [byId, bySlug, byDashed, byFormerSlug, byCatalogueDomain, byCategory]) map.clear();
       sorted = [...services].sort(inOrder);
       for (const service of sorted) {
         put(service);
@@ -86,10 +97,19 @@ export function createServiceDirectory(): ServiceDirectory {
       insertInto(categoryList(service.category), service);
     },
     byId: (serviceId) => byId.get(serviceId) ?? null,
-    bySlug: (slug) => bySlug.get(slug) ?? bySlug.get(slug.toLowerCase()) ?? null,
-    byPageName(name) {
-      const wanted = name.toLowerCase();
-      return byDashed.get(wanted) ?? bySlug.get(wanted) ?? null;
+    bySlug(slug) {
+      const wanted = slug.toLowerCase();
+      return bySlug.get(slug) ?? bySlug.get(wanted) ?? byFormerSlug.get(wanted) ?? null;
+    },
+    byPageName: (name) => byDashed.get(name.toLowerCase()) ?? directory.bySlug(name),
+    byCatalogueDomain(domain) {
+      for (let at = 0; at !== -1; ) {
+        const service = byCatalogueDomain.get(domain.slice(at));
+        if (service !== undefined) return service;
+        const dot = domain.indexOf('.', at);
+        at = dot === -1 ? -1 : dot + 1;
+      }
+      return null;
     },
     pageName(service) {
       const dashed = dashDomain(service.domain);

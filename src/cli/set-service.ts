@@ -5,7 +5,7 @@ import type { CheckDefinition, CheckKind, Service } from '../domain/service.ts';
 import type { ServiceEdit } from '../store/ports/heartbeats.ts';
 import type { CommonOptions } from './commands.ts';
 import { withRegistry } from './open-stores.ts';
-import { CommandError } from './services.ts';
+import { CommandError, readName } from './services.ts';
 
 /** What the command is told; what is absent stays. */
 export interface SetOptions {
@@ -34,7 +34,12 @@ export async function setService(
       throw new CommandError(
         `no account has a service "${slug}"; a catalogue service is changed in the catalogue's file`,
       );
-    await registry.changeService(service.slug, editOf(service, options));
+    try {
+      await registry.changeService(service.slug, editOf(service, options));
+    } catch (error) {
+      const { code, message } = error as Error & { code?: string };
+      throw code === 'name_taken' ? new CommandError(message) : error;
+    }
     console.error(`${service.slug} is changed`);
   });
 }
@@ -42,13 +47,11 @@ export async function setService(
 /** The change that options describe. Throws {@link CommandError} for what they cannot mean. */
 export function editOf(service: Pick<Service, 'check'>, options: SetOptions): ServiceEdit {
   const { name, category, kind, period, grace, paused, publicDependencies } = options;
-  if (name !== undefined && (name.trim() === '' || name.length > 100))
-    throw new CommandError('the name must have 1 to 100 characters');
   if (category !== undefined && !isCategory(category))
     throw new CommandError(`unknown category "${category}"; there are ${CATEGORIES.join(', ')}`);
   const check = checkOf(service.check, kind, period, grace);
   return {
-    ...(name === undefined ? {} : { name: name.trim() }),
+    ...(name === undefined ? {} : { name: readName('the name', name) }),
     ...(category === undefined ? {} : { category }),
     ...(paused === undefined ? {} : { paused }),
     ...(publicDependencies === undefined ? {} : { publicDependencies }),

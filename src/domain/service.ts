@@ -65,8 +65,10 @@ export type ServiceOrigin = 'catalogue' | 'owner';
 export interface Service {
   /** Whole number that is never used again; the key of samples. */
   readonly id: number;
-  /** Lower-case identifier in paths, unique for ever. */
+  /** Lower-case identifier in paths, unique among all services. */
   readonly slug: string;
+  /** Slugs that it had before its domain was verified and still answers to; absent: none. */
+  readonly formerSlugs?: readonly string[];
   readonly name: string;
   /** Host name in lower-case ASCII, as shown. */
   readonly domain: string;

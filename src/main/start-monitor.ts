@@ -83,7 +83,11 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
     isInMaintenance: board.isInMaintenance,
-    heartbeats: { registry, silenceMs: config.heartbeats.silenceMs },
+    heartbeats: {
+      registry,
+      isCatalogueDomain: (domain) => directory.byCatalogueDomain(domain) !== null,
+      silenceMs: config.heartbeats.silenceMs,
+    },
   });
   await record.load(states);
   const { watchTransitions } = record;

@@ -31,6 +31,8 @@ const LONGEST_WRITE_MS = 10_000;
 /** What heartbeats need beyond the record's own options. */
 export interface HeartbeatSettings {
   readonly registry: Pick<Registry, 'claimDomain'>;
+  /** Whether a domain is one of the public catalogue or lies below one, so that only its proved owner may report for it. */
+  readonly isCatalogueDomain: (domain: string) => boolean;
   /** Silence of a service whose owner set no period of its own, milliseconds. */
   readonly silenceMs: number;
 }
@@ -86,7 +88,8 @@ export function isListening({ paused, check }: Service): boolean {
 
 /** Makes the desk. */
 export function createHeartbeatDesk(options: HeartbeatDeskOptions): HeartbeatDesk {
-  const { registry, clock, slowOverMs, findByDomain, awaitEntry, observe, onRefused } = options;
+  const { registry, isCatalogueDomain, clock, slowOverMs, findByDomain, awaitEntry, observe, onRefused } =
+    options;
 
   const refuse = (): never => {
     onRefused();
@@ -108,6 +111,8 @@ export function createHeartbeatDesk(options: HeartbeatDeskOptions): HeartbeatDes
   async function writeKnown(received: ReceivedHeartbeat): Promise<HeartbeatEnd> {
     const known = findByDomain(received.report.domain);
     if (known === undefined || !isAccepted(known.service, received.accountId)) return 'gone';
+    // The registry says why, or that the list has changed meanwhile.
+    if (!known.service.verified && isCatalogueDomain(known.service.domain)) return 'gone';
     return write(known, received);
   }
 

@@ -5,6 +5,7 @@ import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
+import { createMemoryRegistry } from '../support/memory-registry.ts';
 import { createWorld, good, makeService, START, type World, type WorldOptions } from './record-world.ts';
 
 const DOMAIN = 'shop.example';
@@ -329,4 +330,18 @@ t.test('it hands out what it knows of a service, until the check becomes another
   const nothing = { memory: { needsGet: false, healthSeen: false, askHealthAt: null }, lastCheckedAt: null };
   t.strictSame(world.record.knowledgeOf(1), nothing);
   t.strictSame(world.record.knowledgeOf(99), nothing);
+});
+
+t.test('it asks the registry again about a domain that the catalogue has gained meanwhile', async (t) => {
+  const registry = createMemoryRegistry([SERVICE]);
+  let isGained = false;
+  const refusing = {
+    ...registry,
+    claimDomain: () =>
+      Promise.reject(Object.assign(new Error('verify it first'), { code: 'catalogue_domain' })),
+  };
+  const { world, send } = await listening({ registry: refusing, isCatalogueDomain: () => isGained });
+  t.match(await send(), { status: 'up' });
+  isGained = true;
+  await t.rejects(world.record.takeHeartbeat(received(world)), { code: 'catalogue_domain' });
 });

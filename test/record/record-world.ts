@@ -86,6 +86,7 @@ export interface WorldOptions {
   readonly services?: readonly Service[];
   readonly controlTargets?: number;
   readonly silenceMs?: number;
+  readonly isCatalogueDomain?: (domain: string) => boolean;
   readonly clock?: FakeClock;
   readonly registry?: MemoryRegistry;
   /** True: the status store refuses records. */
@@ -140,6 +141,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
           return service;
         },
       },
+      isCatalogueDomain: options.isCatalogueDomain ?? (() => false),
       silenceMs: options.silenceMs ?? 600_000,
     },
     askControlTargets() {

@@ -100,9 +100,14 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
       'dash-ed-com-2',
     ]);
     await registry.removeService('a-b-com-2');
-    t.same(await slugs(['a.b.com', other]), ['a-b-com-4'], 'a slug is never given to another');
+    t.same(await slugs(['a.b.com', other]), ['a-b-com-2'], 'what was never verified reserves nothing');
+    await registry.removeService('a-b-com-2');
+    await registry.proveDomain(other, 'a-b.com', 'heartbeat', NOON);
+    await registry.removeService('a-b-com-3');
+    t.same(await slugs(['a.b.com', id]), ['a-b-com-2'], 'its first owner');
+    t.same(await slugs(['a-b.com', id]), ['a-b-com-4'], 'what was verified keeps its slug');
     await registry.removeService('a-b-com-4');
-    t.same(await slugs(['a.b.com', id]), ['a-b-com-2'], 'but comes back to its own service');
+    t.same(await slugs(['a-b.com', other]), ['a-b-com-3'], 'for its own account');
   });
 
   t.test('it keeps domains of others and of the catalogue, and the limit of an account', async (t) => {

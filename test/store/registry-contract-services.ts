@@ -231,7 +231,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       await registry.ensureAccount('first', NOON),
       await registry.ensureAccount('second', NOON),
     ];
-    const { id } = await registry.addService(owned('mine.org', first.id));
+    const { id } = await registry.addService(owned('mine.org', first.id, { verified: true }));
     await registry.removeService('mine-org');
     await t.rejects(registry.addService(owned('mine.org', second.id)), { code: 'slug_taken' });
     const other = await registry.addService(owned('mine.org', second.id, { slug: 'mine-org-2' }));
@@ -259,74 +259,4 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     t.match(notices, [{ text: /^a\.com is part of the public catalogue now, as a\. Your service a-com/ }]);
     t.equal(notices.length, 1);
   });
-
-  t.test(
-    'it lets a catalogue entry take the slug of an unverified service, never of a verified one',
-    async (t) => {
-      const registry = await open(t);
-      const { id } = await registry.ensureAccount('acme', NOON);
-      const same = await registry.addService(owned('same.com', id));
-      const other = await registry.addService(owned('oth.er', id));
-      await registry.addService(owned('veri.fied', id, { verified: true }));
-      await registry.putCatalogue([
-        entry('same-com', { domain: 'same.com' }),
-        entry('oth-er', { domain: 'other.com' }),
-      ]);
-      const states = await registry.loadServices();
-      const ids = new Map(states.map(({ service }) => [service.slug, service.id]));
-      t.equal(ids.get('same-com'), same.id, 'the same domain: the same service');
-      t.ok((ids.get('oth-er') ?? 0) > other.id, 'another domain: a new service');
-      t.same([...ids.keys()].sort(), ['oth-er', 'same-com', 'veri-fied']);
-      await t.rejects(registry.putCatalogue([entry('veri-fied', { domain: 'else.com' })]), {
-        code: 'slug_taken',
-        message: /another slug/,
-      });
-      t.equal((await registry.loadServices()).length, 3, 'nothing was changed');
-      t.match(await registry.putCatalogue([entry('v', { domain: 'veri.fied' })]), { added: 1 });
-      t.ok(
-        (await registry.loadServices()).some(({ service }) => service.slug === 'veri-fied'),
-        'a verified owner stays beside the catalogue',
-      );
-    },
-  );
-
-  t.test(
-    'it settles an owner’s service that meets several entries, in whatever order they stand',
-    async (t) => {
-      const adopting = entry('a-com-2', { domain: 'a.com' });
-      const meeting = entry('a-com', { domain: 'z.com' });
-      for (const entries of [
-        [adopting, meeting],
-        [meeting, adopting],
-      ]) {
-        const registry = await open(t, t.testdir({}));
-        const { id } = await registry.ensureAccount('acme', NOON);
-        const own = await registry.addService(owned('a.com', id, { slug: 'a-com-2' }));
-        await registry.putCatalogue(entries);
-        const states = await registry.loadServices();
-        const ids = new Map(states.map(({ service }) => [service.slug, service.id]));
-        t.same([...ids.keys()].sort(), ['a-com', 'a-com-2']);
-        t.equal(ids.get('a-com-2'), own.id);
-        const revisions = (await registry.changesAfter(0))
-          .filter(({ serviceId }) => serviceId === own.id)
-          .flatMap(({ service }) => service?.revision ?? []);
-        t.same(
-          revisions,
-          [...new Set(revisions)].sort((a, b) => a - b),
-          'each definition has a revision of its own',
-        );
-        await registry.close();
-      }
-
-      const registry = await open(t, t.testdir({}));
-      const { id } = await registry.ensureAccount('acme', NOON);
-      const own = await registry.addService(owned('a.com', id));
-      await registry.putCatalogue([entry('x', { domain: 'a.com' }), entry('a-com', { domain: 'z.com' })]);
-      t.same((await registry.loadServices()).map(({ service }) => service.slug).sort(), ['a-com', 'x']);
-      const removals = (await registry.changesAfter(0)).filter(
-        ({ serviceId, service }) => serviceId === own.id && service === null,
-      );
-      t.equal(removals.length, 1, 'removed once');
-    },
-  );
 }

@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import t from 'tap';
 import type { Registry } from '../../src/store/ports/registry.ts';
+import { displacementContract } from './registry-contract-displacement.ts';
 import { heartbeatContract } from './registry-contract-heartbeats.ts';
 import { inboxContract } from './registry-contract-inbox.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
@@ -33,7 +34,10 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
     t.teardown(() => registry.close());
     return registry;
   };
+  // Over a hundred registries are opened; on a busy machine that takes its time.
+  t.setTimeout(180_000);
   t.test('services', (t) => serviceContract(t, open));
+  t.test('the catalogue and owners’ services', (t) => displacementContract(t, open));
   t.test('judgements', (t) => judgementContract(t, open));
   t.test('incidents', (t) => incidentContract(t, open));
   t.test('ownership', (t) => ownershipContract(t, open));

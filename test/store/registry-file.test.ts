@@ -134,7 +134,7 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
   const store = { database, kysely, queries: createQueries(database) };
   database.exec(`BEGIN;
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
-      INSERT INTO services SELECT i, 's' || i, 's' || i, 's', 's', 'ai', 'catalogue', NULL, 1, 0, '{}', NULL, 1, 0, 0 FROM n;
+      INSERT INTO services SELECT i, 's' || i, 's' || i, 's', 's', 'ai', 'catalogue', NULL, 1, 0, '{}', NULL, 1, 0, 0, 1, NULL FROM n;
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
       INSERT INTO incidents SELECT 'own-' || i, 1 + i % 700, 'own', 'It is down', 'no answer for a while', 'major',
         CASE i % 4 WHEN 0 THEN 'monitoring' ELSE 'resolved' END, ${NOON} + (i * 7919) % 100000, NULL, 'https://x.example',

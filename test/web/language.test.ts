@@ -232,7 +232,7 @@ t.test(
     const registry = readdirSync(`${SOURCE}store/registry`).filter((name) => name.endsWith('.ts'));
     const text = registry.map((name) => readFileSync(`${SOURCE}store/registry/${name}`, 'utf8')).join('\n');
     const refused = text.matchAll(
-      /RegistryError\(\s*'(?:account_limit|shared_address|catalogue_domain|slug_taken)',\s*[`']([^`']+)[`']/g,
+      /RegistryError\(\s*'(?:account_limit|shared_address|catalogue_domain|slug_taken|name_taken)',\s*[`']([^`']+)[`']/g,
     );
     const told = text.matchAll(/`([^`]*(?:of your own beside it|it is yours now|from now on)\.)`/g);
     const domains = ['', 'a:1', 'one', '-a.example', '1.2.3.4', 'a.local', 'x'.repeat(1_100), 'xn--.example'];

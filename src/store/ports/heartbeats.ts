@@ -86,10 +86,14 @@ export interface HeartbeatBook {
   /**
    * The account's service with that domain, made heartbeat-monitored where its owner did not choose otherwise, or
    * registered where nobody has the domain: one transaction. Throws `foreign_domain` (another account has it),
-   * `catalogue_domain` (it lies within one of the catalogue and is not verified) or `account_limit`.
+   * `catalogue_domain` (it lies within one of the catalogue and is not verified) or `account_limit` (it has as many
+   * domains as it may, or registered 200 within a day).
    */
   claimDomain(domain: string, accountId: number): Promise<Service>;
-  /** Changes an owner's service. Throws `not_found`. */
+  /**
+   * Changes an owner's service. Throws `not_found`, and `name_taken` for a name that equals or resembles that of a
+   * service of the catalogue.
+   */
   changeService(slug: string, edit: ServiceEdit): Promise<Service>;
   /** The last heartbeats of a service, at most 100, newest first. */
   recentHeartbeats(serviceId: number): Promise<StoredHeartbeat[]>;

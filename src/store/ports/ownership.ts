@@ -1,6 +1,9 @@
 /** The part of the registry's port that concerns who owns which domain. */
 import type { CheckKind, Service } from '../../domain/service.ts';
 
+/** Domains that one account registers within 24 hours at most, those that are gone again included (decisions, Ownership). */
+export const MAX_REGISTRATIONS_PER_DAY = 200;
+
 /** A domain that an account wants and has not shown control of. */
 export interface DomainClaim {
   readonly domain: string;
@@ -28,8 +31,9 @@ export interface OwnershipBook {
   dropClaim(accountId: number, domain: string): Promise<void>;
   /**
    * The account has shown control of the domain: its service becomes verified, another account's service with that
-   * domain becomes its own, with slug and history and without what the other account reported, or it is registered.
-   * Both accounts are told. One transaction. Throws `account_limit`.
+   * domain becomes its own, with its history and without what the other account reported, or it is registered. Its slug
+   * becomes the dashed form of the domain, unless the catalogue or another verified service has that; it answers to the
+   * old one too. All accounts that this concerns are told. One transaction. Throws `account_limit`.
    */
   proveDomain(accountId: number, domain: string, kind: CheckKind, now: number): Promise<Service>;
   /**

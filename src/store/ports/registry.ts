@@ -180,6 +180,8 @@ export interface MaintenanceQuery {
 export type RegistryErrorCode =
   | 'domain_taken'
   | 'slug_taken'
+  /** The name equals or resembles that of a service of the catalogue. */
+  | 'name_taken'
   | 'not_found'
   | 'account_limit'
   | 'shared_address'
@@ -190,11 +192,15 @@ export type RegistryErrorCode =
 export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, WebhookBook, PageBook {
   /** Every service with its state, for the start. */
   loadServices(): Promise<ServiceState[]>;
-  /** Replaces the public list as one transaction. A service that left the list keeps its slug reserved. */
+  /**
+   * Replaces the public list as one transaction. A service that left the list keeps its slug reserved. Owners' services
+   * make room: those that are not verified on domains of the list are removed, those that have an entry's slug or name
+   * get another, and their owners are told. An entry never continues an owner's service.
+   */
   putCatalogue(services: readonly NewService[]): Promise<CatalogueOutcome>;
-  /** Adds an owner's service. Throws an error with a {@link RegistryErrorCode}. */
+  /** Adds an owner's service at the operator's word. Throws an error with a {@link RegistryErrorCode}. */
   addService(service: NewService): Promise<Service>;
-  /** Removes an owner's service by slug. Throws `not_found`. */
+  /** Removes an owner's service by slug, which others may have then if it was never verified. Throws `not_found`. */
   removeService(slug: string): Promise<void>;
   /** Changes after `seq`, in order, at most 1,000. */
   changesAfter(seq: number): Promise<ServiceChange[]>;
@@ -205,7 +211,7 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
 
   /** Writes judgements, each compare-and-set on its own; the outcomes stand in the order of the input. */
   commitJudgements(judgements: readonly Judgement[]): Promise<CommitOutcome[]>;
-  /** Transitions after `position`, in order. */
+  /** Transitions after `position`, in order, with the present slugs of their services; without those of removed ones. */
   transitionsAfter(position: number, limit: number): Promise<Transition[]>;
   /** Newest position of the feed of transitions; 0: none. */
   lastTransition(): Promise<number>;

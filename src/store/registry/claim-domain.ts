@@ -1,10 +1,11 @@
 /** Whose a domain is when a heartbeat names it, and what its owner may change (decisions, Ownership). */
 import { DEFAULT_CHECK, type Service } from '../../domain/service.ts';
 import type { ServiceEdit } from '../ports/heartbeats.ts';
-import { findOwned, registerDomain } from './owner-services.ts';
+import { type DomainLimits, findOwned, refuseCatalogueDomain, registerDomain } from './owner-services.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { type ServiceRow, toDefinition, toService, updateService } from './service-rows.ts';
+import { refuseTakenName } from './taken-names.ts';
 
 /**
  * Finds or registers the account's service with that domain, inside the caller's transaction. Throws `foreign_domain`,
@@ -14,22 +15,26 @@ export function claimDomain(
   store: RegistryStore,
   domain: string,
   accountId: number,
-  domainsPerAccount: number,
+  limits: DomainLimits,
 ): Service {
   const row = findOwned(store, domain);
   if (row === undefined) {
     const check = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
-    return registerDomain(store, { domain, accountId, check, verified: false }, domainsPerAccount);
+    return registerDomain(store, { domain, accountId, check, verified: false }, limits);
   }
   if (row.account_id !== accountId)
     throw new RegistryError(
       'foreign_domain',
       `${domain} is registered by another account. If it is yours, verify the domain.`,
     );
+  if (row.verified === 0) refuseCatalogueDomain(store, domain);
   return listen(store, row);
 }
 
-/** Changes an owner's service inside the caller's transaction. Throws `not_found`, for the catalogue's services too. */
+/**
+ * Changes an owner's service inside the caller's transaction. Throws `not_found`, for the catalogue's services too, and
+ * `name_taken`.
+ */
 export function changeService(store: RegistryStore, slug: string, edit: ServiceEdit): Service {
   const { kysely, queries } = store;
   const row = queries.first(
@@ -41,6 +46,7 @@ export function changeService(store: RegistryStore, slug: string, edit: ServiceE
       .where('removed', '=', 0),
   );
   if (row === undefined) throw new RegistryError('not_found', `No account has a service ${slug}.`);
+  if (edit.name !== undefined && edit.name !== row.name) refuseTakenName(store, edit.name, row.domain);
   const { publicDependencies, ...known } = toDefinition(row);
   const { publicDependencies: isPublic = publicDependencies === true, check, ...rest } = edit;
   return updateService(store, row, {

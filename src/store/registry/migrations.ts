@@ -6,6 +6,7 @@ import { HEARTBEAT_TABLES } from './heartbeat-tables.ts';
 import { INBOX_TABLES } from './inbox-tables.ts';
 import { OWNERSHIP_TABLES } from './ownership-tables.ts';
 import { SIGN_IN_TABLES } from './sign-in-tables.ts';
+import { SLUG_TABLES } from './slug-tables.ts';
 import { STATUS_PAGE_TABLES } from './status-page-tables.ts';
 import { VENDOR_TABLES } from './vendor-tables.ts';
 import { WEBHOOK_QUEUES, WEBHOOK_TABLES } from './webhook-tables.ts';
@@ -22,6 +23,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-status-pages': { up: run(STATUS_PAGE_TABLES) },
   '0009-heartbeat-inbox': { up: run(INBOX_TABLES) },
   '0010-webhook-queues': { up: run(WEBHOOK_QUEUES) },
+  '0011-slugs': { up: run(SLUG_TABLES) },
 };
 
 function run(statements: readonly string[]): (db: Kysely<unknown>) => Promise<void> {

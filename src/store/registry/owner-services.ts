@@ -1,31 +1,41 @@
 /** Owners' services: who may add which domain under which slug (decisions, Ownership). */
+import { systemClock } from '../../clock.ts';
+import { formatTime } from '../../domain/durations.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
 import type { NewService } from '../ports/registry.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { insertService, retireService, type ServiceRow, updateService } from './service-rows.ts';
+import { clearDashedSlug, findFreeSlug, isReleased, isSlugTaken, releasedSlug } from './slugs.ts';
+import { refuseTakenName } from './taken-names.ts';
 
-/** Numbers that are tried behind a slug that is taken. */
-const MOST_NUMBERS = 10_000;
+/** How many domains an account may have and register. */
+export interface DomainLimits {
+  /** Most live domains of one account. */
+  readonly perAccount: number;
+  /** Most domains that one account registers within 24 hours, those that it removed again included. */
+  readonly perDay: number;
+}
+
+const DAY_MS = 86_400_000;
 
 /**
- * Adds an owner's service inside the caller's transaction. An account that adds a domain again under its old slug
+ * Adds an owner's service at the operator's word, inside the caller's transaction. An account that adds a domain again
  * gets the old service back. Throws `domain_taken` (a live owner service has the domain), `catalogue_domain` (the
- * domain lies within one of the catalogue and is not verified), `account_limit`, `slug_taken` (any service there
- * ever was has the slug, or the slug is its dashed domain: append a number and try again).
+ * domain lies within one of the catalogue and is not verified), `account_limit`, `slug_taken` (another service has, or
+ * keeps, the slug, or it is its dashed domain: append a number and try again), `name_taken`.
  */
-export function addService(store: RegistryStore, service: NewService, domainsPerAccount: number): Service {
-  const { accountId } = service;
+export function addService(store: RegistryStore, service: NewService, limits: DomainLimits): Service {
+  const { accountId, domain, slug, verified } = service;
   if (service.origin !== 'owner' || accountId === null)
-    throw new Error(`${service.slug} is not a service of an owner`);
-  const { kysely, queries } = store;
-  const owners = () => kysely.selectFrom('services').where('origin', '=', 'owner').where('removed', '=', 0);
-  if (queries.first(owners().select('id').where('domain', '=', service.domain)) !== undefined)
-    throw new RegistryError('domain_taken', `The domain ${service.domain} is registered already.`);
-  if (!service.verified) refuseCatalogueDomain(store, service.domain);
-  refuseBeyondLimit(store, accountId, domainsPerAccount);
-  const holder = slugHolder(store, service);
-  return holder === null ? insertService(store, service) : updateService(store, holder, service);
+    throw new Error(`${slug} is not a service of an owner`);
+  refuseTakenName(store, service.name, domain);
+  refuseDomain(store, { domain, accountId, verified }, limits);
+  const returning = findReturning(store, domain, accountId);
+  const cleared = verified && slug === dashDomain(domain) && clearDashedSlug(store, domain, returning?.id);
+  if (!cleared && isSlugTaken(store, slug, returning?.id))
+    throw new RegistryError('slug_taken', `The slug ${slug} is taken: it stands for another service.`);
+  return returning === null ? insertService(store, service) : updateService(store, returning, service);
 }
 
 /** The live owner's service with that domain. */
@@ -40,69 +50,37 @@ export function findOwned({ kysely, queries }: RegistryStore, domain: string): S
   );
 }
 
-/** Registers a domain under the first slug that is free: its dashed form, or that with a number. As {@link addService}. */
+/**
+ * Registers a domain inside the caller's transaction, under its dashed form, or that with a number where another
+ * service has it; a verified domain moves services there that were never verified. An account that registers a domain
+ * again gets its old service back. Throws `domain_taken`, `catalogue_domain`, `account_limit`.
+ */
 export function registerDomain(
   store: RegistryStore,
-  service: Pick<NewService, 'domain' | 'accountId' | 'check' | 'verified'>,
-  domainsPerAccount: number,
+  service: Pick<NewService, 'domain' | 'check' | 'verified'> & { readonly accountId: number },
+  limits: DomainLimits,
 ): Service {
-  const { domain } = service;
-  const base = dashDomain(domain);
-  const foreign = foreignNumbers(store, base, service);
-  for (let number = 1; ; number++) {
-    if (foreign.has(number)) continue;
-    try {
-      return addService(
-        store,
-        {
-          ...service,
-          slug: number === 1 ? base : `${base}-${number}`,
-          name: domain,
-          category: 'developer',
-          origin: 'owner',
-          paused: false,
-          statusPage: null,
-        },
-        domainsPerAccount,
-      );
-    } catch (error) {
-      const isTaken = error instanceof RegistryError && error.code === 'slug_taken';
-      if (!isTaken || number >= MOST_NUMBERS) throw error;
-    }
-  }
-}
-
-/**
- * Numbers behind `base` under which somebody else's service stands. They are read at once: thousands of domains can
- * have the same dashed form, and trying each number would hold the registry up.
- */
-function foreignNumbers(
-  { kysely, queries }: RegistryStore,
-  base: string,
-  service: Pick<NewService, 'domain' | 'accountId'>,
-): ReadonlySet<number> {
-  const rows = queries.all(
-    kysely
-      .selectFrom('services')
-      .select(['slug', 'domain', 'account_id', 'origin', 'removed'])
-      .where('slug', '>=', `${base}-`)
-      // The character behind the dash.
-      .where('slug', '<', `${base}.`),
-  );
-  const numbers = new Set<number>();
-  for (const row of rows) {
-    const digits = row.slug.slice(base.length + 1);
-    if (/^[1-9]\d{0,4}$/.test(digits) && !isReturning(row, { ...service, slug: row.slug }))
-      numbers.add(Number(digits));
-  }
-  return numbers;
+  const { domain, accountId, verified } = service;
+  refuseDomain(store, service, limits);
+  noteRegistration(store, accountId, limits.perDay, systemClock.now());
+  const returning = findReturning(store, domain, accountId);
+  const definition: NewService = {
+    ...service,
+    slug: slugFor(store, domain, verified, returning),
+    name: domain,
+    category: 'developer',
+    origin: 'owner',
+    paused: false,
+    statusPage: null,
+  };
+  return returning === null ? insertService(store, definition) : updateService(store, returning, definition);
 }
 
 /** Throws `account_limit` where the account has as many live domains as it may. */
 export function refuseBeyondLimit(
   { kysely, queries }: RegistryStore,
   accountId: number,
-  domainsPerAccount: number,
+  { perAccount }: DomainLimits,
 ): void {
   const owned = queries.first(
     kysely
@@ -112,14 +90,17 @@ export function refuseBeyondLimit(
       .where('removed', '=', 0)
       .where('account_id', '=', accountId),
   );
-  if ((owned?.count ?? 0) >= domainsPerAccount)
+  if ((owned?.count ?? 0) >= perAccount)
     throw new RegistryError(
       'account_limit',
-      `The account has ${domainsPerAccount} domains, which is its limit: remove one first.`,
+      `The account has ${perAccount} domains, which is its limit: remove one first.`,
     );
 }
 
-/** Removes an owner's service inside the caller's transaction. Throws `not_found`, for the catalogue's services too. */
+/**
+ * Removes an owner's service inside the caller's transaction. One that was never verified reserves nothing: its slug is
+ * free for others. Throws `not_found`, for the catalogue's services too.
+ */
 export function removeService(store: RegistryStore, slug: string): void {
   const { kysely, queries } = store;
   const row = queries.first(
@@ -131,10 +112,11 @@ export function removeService(store: RegistryStore, slug: string): void {
       'not_found',
       `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
     );
-  retireService(store, row);
+  retireService(store, row, row.ever_verified === 1 ? row.slug : releasedSlug(row));
 }
 
-function refuseCatalogueDomain({ kysely, queries }: RegistryStore, domain: string): void {
+/** Throws `catalogue_domain` for a domain of the catalogue, or a subdomain of one; without proof it is nobody's. */
+export function refuseCatalogueDomain({ kysely, queries }: RegistryStore, domain: string): void {
   const labels = domain.split('.');
   const parents = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
   const found = queries.first(
@@ -152,34 +134,73 @@ function refuseCatalogueDomain({ kysely, queries }: RegistryStore, domain: strin
   );
 }
 
-/** The removed service that comes back under its slug; null: nobody ever had the slug. Throws `slug_taken`. */
-function slugHolder({ kysely, queries }: RegistryStore, service: NewService): ServiceRow | null {
-  const holders = queries.all(
-    kysely
-      .selectFrom('services')
-      .selectAll()
-      .where((eb) => eb.or([eb('slug', '=', service.slug), eb('dashed', '=', service.slug)])),
-  );
-  const own = holders.find((row) => isReturning(row, service)) ?? null;
-  // Who comes back to an own slug is stopped only by the catalogue, whose badge it would be by now.
-  const [blocking] = own === null ? holders : holders.filter((row) => row.origin === 'catalogue');
-  if (blocking !== undefined)
-    throw new RegistryError(
-      'slug_taken',
-      `The slug ${service.slug} is taken: it stands for ${blocking.domain}.`,
-    );
-  return own;
+/** The slug of a service that is registered: the dashed form for a verified one, if possible, else the old or a free one. */
+export function slugFor(
+  store: RegistryStore,
+  domain: string,
+  verified: boolean,
+  returning: ServiceRow | null,
+): string {
+  const exceptId = returning?.id;
+  if (verified && clearDashedSlug(store, domain, exceptId)) return dashDomain(domain);
+  const kept = returning === null || isReleased(returning.slug) ? null : returning.slug;
+  const search = exceptId === undefined ? {} : { exceptId };
+  return kept !== null && !isSlugTaken(store, kept, exceptId) ? kept : findFreeSlug(store, domain, search);
 }
 
-function isReturning(
-  row: Pick<ServiceRow, 'slug' | 'domain' | 'account_id' | 'origin' | 'removed'>,
-  service: Pick<NewService, 'slug' | 'domain' | 'accountId'>,
-): boolean {
+function refuseDomain(
+  store: RegistryStore,
+  { domain, accountId, verified }: { domain: string; accountId: number; verified: boolean },
+  limits: DomainLimits,
+): void {
+  if (findOwned(store, domain) !== undefined)
+    throw new RegistryError('domain_taken', `The domain ${domain} is registered already.`);
+  if (!verified) refuseCatalogueDomain(store, domain);
+  refuseBeyondLimit(store, accountId, limits);
+}
+
+/** Counts a registration. Throws `account_limit` where the account has made as many within a day as it may. */
+function noteRegistration(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  perDay: number,
+  now: number,
+): void {
+  const ofAccount = () => kysely.selectFrom('domain_registrations').where('account_id', '=', accountId);
+  // A clock that was set back leaves registrations in the future: they count for nothing, or would count for ever.
+  queries.run(
+    kysely
+      .deleteFrom('domain_registrations')
+      .where('account_id', '=', accountId)
+      .where((eb) => eb.or([eb('at', '<=', now - DAY_MS), eb('at', '>', now)])),
+  );
+  const made = queries.first(
+    ofAccount().select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('at').as('first')]),
+  );
+  if ((made?.count ?? 0) >= perDay)
+    throw new RegistryError(
+      'account_limit',
+      `The account has registered ${perDay} domains within a day, which is its limit: try again after ${formatTime(Number(made?.first ?? now) + DAY_MS)}.`,
+    );
+  queries.run(kysely.insertInto('domain_registrations').values({ account_id: accountId, at: now }));
+}
+
+/** The account's own service with that domain that it removed last; null: it never had one. */
+function findReturning(
+  { kysely, queries }: RegistryStore,
+  domain: string,
+  accountId: number,
+): ServiceRow | null {
   return (
-    row.slug === service.slug &&
-    row.removed === 1 &&
-    row.origin === 'owner' &&
-    row.domain === service.domain &&
-    row.account_id === service.accountId
+    queries.first(
+      kysely
+        .selectFrom('services')
+        .selectAll()
+        .where('domain', '=', domain)
+        .where('account_id', '=', accountId)
+        .where('origin', '=', 'owner')
+        .where('removed', '=', 1)
+        .orderBy('id', 'desc'),
+    ) ?? null
   );
 }

@@ -1,14 +1,22 @@
 /** Who owns which domain: claims, proofs and what accounts are told (decisions, Ownership). */
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
-import type { AccountNotice, DomainClaim } from '../ports/ownership.ts';
+import type { DomainClaim } from '../ports/ownership.ts';
+import type { NewService } from '../ports/registry.ts';
+import { tell } from './account-notices.ts';
 import { forgetHeartbeats } from './heartbeat-rows.ts';
-import { findOwned, refuseBeyondLimit, registerDomain } from './owner-services.ts';
+import {
+  type DomainLimits,
+  findOwned,
+  refuseBeyondLimit,
+  registerDomain,
+  slugFor,
+} from './owner-services.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { toDefinition, toService, updateService } from './service-rows.ts';
+import { MAX_FORMER_SLUGS } from './slugs.ts';
 
 const MOST_CLAIMS = 100;
-const MOST_NOTICES = 20;
 /** Services of owners that may lead to one address (decisions, Ownership). */
 const MOST_SHARING = 20;
 
@@ -67,31 +75,36 @@ export function dropClaim({ kysely, queries }: RegistryStore, accountId: number,
   );
 }
 
-/** Gives a domain to the account that has shown control of it. Throws `account_limit`. */
+/**
+ * Gives a domain, and the slug that is its dashed form, to the account that has shown control of it. Throws
+ * `account_limit`.
+ */
 export function proveDomain(
   store: RegistryStore,
   accountId: number,
   domain: string,
   kind: CheckKind,
   now: number,
-  domainsPerAccount: number,
+  limits: DomainLimits,
 ): Service {
   dropClaim(store, accountId, domain);
   const row = findOwned(store, domain);
   if (row === undefined) {
     const check = { ...DEFAULT_CHECK, kind };
-    return registerDomain(store, { domain, accountId, check, verified: true }, domainsPerAccount);
+    return registerDomain(store, { domain, accountId, check, verified: true }, limits);
   }
   const former = row.account_id;
   const { publicDependencies, ...definition } = toDefinition(row);
   const moves = former !== accountId;
   if (moves) {
-    refuseBeyondLimit(store, accountId, domainsPerAccount);
+    refuseBeyondLimit(store, accountId, limits);
     // What the former owner reported is not the new one's to see, nor to show.
     forgetHeartbeats(store.database, row.id);
   }
+  const slug = slugFor(store, domain, true, row);
   const service = updateService(store, row, {
     ...definition,
+    ...slugChange(definition, slug),
     ...(publicDependencies === true && !moves ? { publicDependencies } : {}),
     accountId,
     verified: true,
@@ -107,6 +120,13 @@ export function proveDomain(
     );
   }
   return service;
+}
+
+/** Badges and links under the old slug still lead to the service. */
+function slugChange(before: NewService, slug: string): Pick<NewService, 'slug' | 'formerSlugs'> {
+  if (slug === before.slug) return { slug };
+  const former = (before.formerSlugs ?? []).filter((one) => one !== slug);
+  return { slug, formerSlugs: [...former, before.slug].slice(-MAX_FORMER_SLUGS) };
 }
 
 /** Notes where an owner's domain leads. Throws `shared_address`; a domain that nobody has is nothing to note. */
@@ -140,26 +160,4 @@ export function claimAddresses(
   queries.run(kysely.deleteFrom('owner_addresses').where('service_id', '=', own.id));
   for (const address of addresses)
     queries.run(kysely.insertInto('owner_addresses').values({ address, service_id: own.id }));
-}
-
-/** Notices of an account, newest first. */
-export function noticesOf({ kysely, queries }: RegistryStore, accountId: number): AccountNotice[] {
-  return queries.all(
-    kysely
-      .selectFrom('account_notices')
-      .select(['id', 'at', 'text'])
-      .where('account_id', '=', accountId)
-      .orderBy('id', 'desc')
-      .limit(MOST_NOTICES),
-  );
-}
-
-/** Forgets a notice of the account; nothing happens where it has none of that number. */
-export function dropNotice({ kysely, queries }: RegistryStore, accountId: number, id: number): void {
-  queries.run(kysely.deleteFrom('account_notices').where('account_id', '=', accountId).where('id', '=', id));
-}
-
-/** Tells an account something. */
-export function tell({ kysely, queries }: RegistryStore, accountId: number, at: number, text: string): void {
-  queries.run(kysely.insertInto('account_notices').values({ account_id: accountId, at, text }));
 }

@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts';
 import type { CheckKind, Service } from '../../domain/service.ts';
 import type { ServiceEdit } from '../ports/heartbeats.ts';
 import type { InboxAnswer, InboxEntry } from '../ports/inbox.ts';
-import type { DomainClaim } from '../ports/ownership.ts';
+import { type DomainClaim, MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
 import type {
   IncidentPlace,
   IncidentQuery,
@@ -16,6 +16,7 @@ import type {
 } from '../ports/registry.ts';
 import type { NewPage, PageEdit, PageIncidentQuery, StoredLogo } from '../ports/status-pages.ts';
 import type { DeliveryOutcome, Webhook } from '../ports/webhooks.ts';
+import { dropNotice, noticesOf } from './account-notices.ts';
 import { changeService, claimDomain } from './claim-domain.ts';
 import { dependenciesOf, failingDependencies, recentHeartbeats } from './dependency-rows.ts';
 import { getFact, setFact } from './fact-rows.ts';
@@ -37,16 +38,7 @@ import { guardLease, type LeaseClaim, readLease, releaseLease, renewLease, takeL
 import { loadServices } from './load-services.ts';
 import { advanceMaintenances, listMaintenances } from './maintenance-rows.ts';
 import { addService, removeService } from './owner-services.ts';
-import {
-  addClaim,
-  claimAddresses,
-  claimsOf,
-  dropClaim,
-  dropNotice,
-  noticesOf,
-  proveDomain,
-  servicesOf,
-} from './ownership.ts';
+import { addClaim, claimAddresses, claimsOf, dropClaim, proveDomain, servicesOf } from './ownership.ts';
 import { putCatalogue } from './put-catalogue.ts';
 import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
 import { explainSqliteError } from './registry-error.ts';
@@ -97,6 +89,7 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
   const opened = await openRegistryDatabase(dataDir);
   const { database, kysely } = opened;
   const store: RegistryStore = { database, kysely, queries: createQueries(database) };
+  const limits = { perAccount: domainsPerAccount, perDay: MAX_REGISTRATIONS_PER_DAY };
   const judgements = createJudgements(database);
   const inbox = prepareInbox(database);
   const writeIncident = prepareIncidentWriter(database);
@@ -114,11 +107,10 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
   return {
     loadServices: () => read(() => loadServices(store)),
     putCatalogue: (services: readonly NewService[]) => write(() => putCatalogue(store, services)),
-    addService: (service: NewService): Promise<Service> =>
-      write(() => addService(store, service, domainsPerAccount)),
+    addService: (service: NewService): Promise<Service> => write(() => addService(store, service, limits)),
     removeService: (slug: string) => write(() => removeService(store, slug)),
     claimDomain: (domain: string, accountId: number) =>
-      write(() => claimDomain(store, domain, accountId, domainsPerAccount)),
+      write(() => claimDomain(store, domain, accountId, limits)),
     changeService: (slug: string, edit: ServiceEdit) => write(() => changeService(store, slug, edit)),
     recentHeartbeats: (serviceId: number) => read(() => recentHeartbeats(store, serviceId)),
     dependenciesOf: (serviceId: number, limit: number) => read(() => dependenciesOf(store, serviceId, limit)),
@@ -170,7 +162,7 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     claimsOf: (accountId: number) => read(() => claimsOf(store, accountId)),
     dropClaim: (accountId: number, domain: string) => write(() => dropClaim(store, accountId, domain)),
     proveDomain: (accountId: number, domain: string, kind: CheckKind, now: number) =>
-      write(() => proveDomain(store, accountId, domain, kind, now, domainsPerAccount)),
+      write(() => proveDomain(store, accountId, domain, kind, now, limits)),
     claimAddresses: (domain: string, addresses: readonly string[]) =>
       write(() => claimAddresses(store, domain, addresses)),
     noticesOf: (accountId: number) => read(() => noticesOf(store, accountId)),

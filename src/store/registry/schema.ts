@@ -7,7 +7,10 @@ import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { CheckKind, ServiceOrigin } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 
-/** Every service that there ever was: a removed one keeps its row, so that id and slug are never given again. */
+/**
+ * Every service that there ever was: a removed one keeps its row, so that its id is never given again, nor its slug
+ * where it was verified once.
+ */
 export interface ServicesTable {
   id: Generated<number>;
   slug: string;
@@ -27,6 +30,10 @@ export interface ServicesTable {
   revision: number;
   removed: number;
   public_dependencies: number;
+  /** 1: it was verified once; only such a service keeps its slug reserved when it is removed. */
+  ever_verified: number;
+  /** JSON of slugs that it had before and still answers to; null: none. */
+  former_slugs: string | null;
 }
 
 /** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */
@@ -215,6 +222,13 @@ export interface DomainClaimsTable {
   created_at: number;
 }
 
+/** When accounts registered domains, those that are gone again included. */
+export interface DomainRegistrationsTable {
+  id: Generated<number>;
+  account_id: number;
+  at: number;
+}
+
 /** What accounts must be told. */
 export interface AccountNoticesTable {
   id: Generated<number>;
@@ -314,6 +328,7 @@ export interface RegistrySchema {
   status_pages: StatusPagesTable;
   status_page_logos: StatusPageLogosTable;
   domain_claims: DomainClaimsTable;
+  domain_registrations: DomainRegistrationsTable;
   account_notices: AccountNoticesTable;
   facts: FactsTable;
   lease: LeaseTable;

@@ -31,6 +31,7 @@ export function toDefinition(row: ServiceRow): NewService {
     check: JSON.parse(row.check_definition),
     statusPage: row.status_page === null ? null : JSON.parse(row.status_page),
     ...(row.public_dependencies === 1 ? { publicDependencies: true } : {}),
+    ...(row.former_slugs === null ? {} : { formerSlugs: JSON.parse(row.former_slugs) }),
   };
 }
 
@@ -40,7 +41,7 @@ export function insertService(store: RegistryStore, service: NewService): Servic
   const row = queries.first(
     kysely
       .insertInto('services')
-      .values({ ...toRow(service), revision: 1, removed: 0 })
+      .values({ ...toRow(service), ever_verified: service.verified ? 1 : 0, revision: 1, removed: 0 })
       .returningAll(),
   );
   if (row === undefined) throw new Error(`service ${service.slug} was not written`);
@@ -59,7 +60,12 @@ export function updateService(store: RegistryStore, row: ServiceRow, service: Ne
   queries.run(
     kysely
       .updateTable('services')
-      .set({ ...toRow(service), revision, removed: 0 })
+      .set({
+        ...toRow(service),
+        ...(service.verified ? { ever_verified: 1 } : {}),
+        revision,
+        removed: 0,
+      })
       .where('id', '=', row.id),
   );
   showIncidents(store, row.id, { listed: 1, verified: service.verified ? 1 : 0 });
@@ -70,12 +76,20 @@ export function updateService(store: RegistryStore, row: ServiceRow, service: Ne
   return appendChange(store, { id: row.id, ...service, revision });
 }
 
-/** Takes a service off the list. Row, status, transitions and incidents stay, for the case that it returns. */
-export function retireService({ kysely, queries }: RegistryStore, row: ServiceRow): void {
+/**
+ * Takes a service off the list. Row, status, transitions and incidents stay, for the case that it returns. `slug`
+ * replaces its slug, where that is to be free for others.
+ */
+export function retireService({ kysely, queries }: RegistryStore, row: ServiceRow, slug = row.slug): void {
   queries.run(
     kysely
       .updateTable('services')
-      .set({ removed: 1, revision: row.revision + 1 })
+      .set({
+        removed: 1,
+        slug,
+        revision: row.revision + 1,
+        ...(slug === row.slug ? {} : { former_slugs: null }),
+      })
       .where('id', '=', row.id),
   );
   showIncidents({ kysely, queries }, row.id, { listed: 0 });
@@ -132,5 +146,6 @@ function toRow(service: NewService) {
     check_definition: JSON.stringify(service.check),
     status_page: service.statusPage === null ? null : JSON.stringify(service.statusPage),
     public_dependencies: service.publicDependencies === true ? 1 : 0,
+    former_slugs: service.formerSlugs === undefined ? null : JSON.stringify(service.formerSlugs),
   };
 }

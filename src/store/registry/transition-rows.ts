@@ -5,10 +5,17 @@ import type { RegistryStore } from './registry-store.ts';
 /** Most transitions of one service that one call returns. */
 const TRANSITIONS_PER_SERVICE = 1_000;
 
-/** Transitions after `position`, in order. */
+/**
+ * Transitions after `position`, in order, each with the present slug of its service. Those of removed services are left
+ * out: their slugs may be another's by now.
+ */
 export function transitionsAfter(store: RegistryStore, position: number, limit: number): Transition[] {
   return store.queries.all(
-    selectTransitions(store).where('position', '>', position).orderBy('position').limit(limit),
+    selectTransitions(store)
+      .where('position', '>', position)
+      .where('removed', '=', 0)
+      .orderBy('position')
+      .limit(limit),
   );
 }
 

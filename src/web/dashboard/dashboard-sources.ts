@@ -63,6 +63,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'shared_address',
   'catalogue_domain',
   'slug_taken',
+  'name_taken',
   'not_found',
 ]);
 

@@ -1,0 +1,130 @@
+/**
+ * Owners' services make room for the public list (decisions, Ownership):
+ * - One that is not verified and lies on a domain of the list, or below one, is removed: `displaced:<its id>` says by
+ *   which entry.
+ * - One whose slug is an entry's slug or badge goes on under another slug, with its id and so with its history.
+ * - One whose name equals or resembles an entry's bears its domain as its name.
+ * Owners are told of each.
+ */
+
+import { nameKeys } from '../../domain/resembling-names.ts';
+import { dashDomain } from '../../domain/service.ts';
+import type { NewService } from '../ports/registry.ts';
+import { setFact } from './fact-rows.ts';
+import type { RegistryStore } from './registry-store.ts';
+import { retireService, type ServiceRow, toDefinition, updateService } from './service-rows.ts';
+import { findFreeSlug, isReleased, releasedSlug, tellOwner } from './slugs.ts';
+
+/** The list, as owners' services may meet it. */
+interface CatalogueNames {
+  readonly byDomain: ReadonlyMap<string, NewService>;
+  /** By slug and by dashed domain: where pages and badges of the list stand. */
+  readonly byPageName: ReadonlyMap<string, NewService>;
+  readonly byNameKey: ReadonlyMap<string, NewService>;
+}
+
+/** Makes room for `entries`, inside the caller's transaction and before they are written. */
+export function displaceOwners(store: RegistryStore, entries: readonly NewService[]): void {
+  const { kysely, queries } = store;
+  const owners = queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'owner'));
+  if (owners.length === 0) return;
+  const names = nameEntries(entries);
+  for (const row of owners) {
+    if (row.removed === 1) releaseRemoved(store, row, names);
+    else if (!displace(store, row, names)) rename(store, row, names);
+  }
+}
+
+function nameEntries(entries: readonly NewService[]): CatalogueNames {
+  const byPageName = new Map(entries.map((entry) => [entry.slug, entry]));
+  // A page of that name is the entry's whose domain it is, whatever another's slug says (decisions, Badge).
+  for (const entry of entries) byPageName.set(dashDomain(entry.domain), entry);
+  return {
+    byDomain: new Map(entries.map((entry) => [entry.domain, entry])),
+    byPageName,
+    byNameKey: new Map(entries.flatMap((entry) => nameKeys(entry.name).map((key) => [key, entry]))),
+  };
+}
+
+/** A slug that a removed service keeps goes to the entry. */
+function releaseRemoved(store: RegistryStore, row: ServiceRow, { byPageName }: CatalogueNames): void {
+  if (isReleased(row.slug) || !byPageName.has(row.slug)) return;
+  const { kysely, queries } = store;
+  queries.run(
+    kysely
+      .updateTable('services')
+      .set({ slug: releasedSlug(row) })
+      .where('id', '=', row.id),
+  );
+}
+
+/** Removes an unverified service on a domain of the list; false: it may stay. */
+function displace(store: RegistryStore, row: ServiceRow, { byDomain }: CatalogueNames): boolean {
+  if (row.verified === 1) return false;
+  const entry = findParent(byDomain, row.domain);
+  if (entry === null) return false;
+  const { slug, domain, account_id: accountId } = row;
+  const keepsSlug = row.ever_verified === 1 && entry.slug !== slug && dashDomain(entry.domain) !== slug;
+  retireService(store, row, keepsSlug ? slug : releasedSlug(row));
+  const by = { slug: entry.slug, domain: entry.domain };
+  setFact(store, `displaced:${row.id}`, JSON.stringify({ slug, domain, accountId, by }));
+  tellOwner(
+    store,
+    row,
+    `${entry.domain} is part of the public catalogue now, as ${entry.slug}. Your service ${slug} (${domain}) was not verified and gave way; verify the domain to have one of your own beside it.`,
+  );
+  return true;
+}
+
+/** Gives a service that stays another slug or name, where the list has its own. */
+function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNames): void {
+  const definition = toDefinition(row);
+  const slugTaker = names.byPageName.get(row.slug);
+  const nameTaker = row.name === row.domain ? undefined : findByName(names.byNameKey, row.name);
+  const former = definition.formerSlugs?.filter((slug) => !names.byPageName.has(slug)) ?? [];
+  const formerGone = former.length < (definition.formerSlugs?.length ?? 0);
+  if (slugTaker === undefined && nameTaker === undefined && !formerGone) return;
+
+  const slug =
+    slugTaker === undefined
+      ? row.slug
+      : findFreeSlug(store, row.domain, { exceptId: row.id, reserved: new Set(names.byPageName.keys()) });
+  const name = nameTaker === undefined ? row.name : row.domain;
+  const { formerSlugs: _before, ...rest } = definition;
+  updateService(store, row, {
+    ...rest,
+    slug,
+    name,
+    ...(former.length > 0 ? { formerSlugs: former } : {}),
+  });
+  if (slugTaker !== undefined)
+    tellOwner(
+      store,
+      row,
+      `The slug ${row.slug} stands for ${slugTaker.domain} of the public catalogue now. Your service ${row.domain} goes on as ${slug}, with its history.`,
+    );
+  if (nameTaker !== undefined)
+    tellOwner(
+      store,
+      row,
+      `The public catalogue has a service named ${nameTaker.name} now. Your service ${row.domain} bears its domain as its name; choose another.`,
+    );
+}
+
+/** The entry whose domain is this one or lies above it. */
+function findParent(byDomain: ReadonlyMap<string, NewService>, domain: string): NewService | null {
+  const labels = domain.split('.');
+  for (let at = 0; at < labels.length - 1; at++) {
+    const entry = byDomain.get(labels.slice(at).join('.'));
+    if (entry !== undefined) return entry;
+  }
+  return null;
+}
+
+function findByName(byNameKey: ReadonlyMap<string, NewService>, name: string): NewService | undefined {
+  for (const key of nameKeys(name)) {
+    const entry = byNameKey.get(key);
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
+}

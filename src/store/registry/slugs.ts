@@ -1,0 +1,117 @@
+/** Which slug a service has, and who makes room for whom (decisions, Ownership, Heartbeats and Badge). */
+import { systemClock } from '../../clock.ts';
+import { dashDomain, type Service } from '../../domain/service.ts';
+import { tell } from './account-notices.ts';
+import type { RegistryStore } from './registry-store.ts';
+import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
+
+/** Most slugs that a service had before and still answers to; of more, the oldest are forgotten. */
+export const MAX_FORMER_SLUGS = 5;
+
+/** What {@link findFreeSlug} leaves out. */
+export interface SlugSearch {
+  /** The service that looks for a slug: its own is free to it. */
+  readonly exceptId?: number;
+  /** Slugs that are about to be given to others. */
+  readonly reserved?: ReadonlySet<string>;
+}
+
+/**
+ * The dashed form of a domain, or that with the lowest number from 2 on that is free. A form is taken where any service
+ * has it as its slug, had it before, or has it as its dashed domain. One query, however many numbers are taken.
+ */
+export function findFreeSlug(store: RegistryStore, domain: string, search: SlugSearch = {}): string {
+  const base = dashDomain(domain);
+  const taken = new Set([...(search.reserved ?? []), ...takenForms(store, base, search.exceptId)]);
+  if (!taken.has(base)) return base;
+  for (let number = 2; ; number++) if (!taken.has(`${base}-${number}`)) return `${base}-${number}`;
+}
+
+/** Whether `slug` is some service's, or the badge of one. */
+export function isSlugTaken(store: RegistryStore, slug: string, exceptId?: number): boolean {
+  return takenForms(store, slug, exceptId).has(slug);
+}
+
+/**
+ * Makes room for a verified service at the dashed form of its domain: services that were never verified move to a
+ * number, and their owners are told. False: the catalogue or another verified service has the form.
+ */
+export function clearDashedSlug(store: RegistryStore, domain: string, exceptId?: number): boolean {
+  const { kysely, queries } = store;
+  const slug = dashDomain(domain);
+  const holders = queries
+    .all(
+      kysely
+        .selectFrom('services')
+        .selectAll()
+        .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
+    )
+    .filter((row) => row.id !== exceptId && (row.slug === slug || isPublicBadge(row)));
+  if (holders.some((row) => row.origin === 'catalogue' || row.ever_verified === 1)) return false;
+  if (formerSlugs(store, exceptId).includes(slug)) return false;
+  for (const row of holders) {
+    const free = findFreeSlug(store, row.domain, { exceptId: row.id, reserved: new Set([slug]) });
+    changeSlug(store, row, free);
+    tellOwner(
+      store,
+      row,
+      `The slug ${slug} belongs to the verified domain ${domain} now. Your service ${row.domain} goes on as ${free}, with its history.`,
+    );
+  }
+  return true;
+}
+
+/** Gives a service another slug, because its present one goes to another service. */
+export function changeSlug(store: RegistryStore, row: ServiceRow, slug: string): Service {
+  return updateService(store, row, { ...toDefinition(row), slug });
+}
+
+/** The slug of a removed service that reserves nothing: a tilde stands in no slug that can be asked for. */
+export function releasedSlug({ slug, id }: Pick<ServiceRow, 'slug' | 'id'>): string {
+  return isReleased(slug) ? slug : `${slug}~${id}`;
+}
+
+/** Whether a slug was given up when its service was removed. */
+export function isReleased(slug: string): boolean {
+  return slug.includes('~');
+}
+
+/** Tells the owner of a service, where it has one. */
+export function tellOwner(store: RegistryStore, { account_id }: ServiceRow, text: string): void {
+  if (account_id !== null) tell(store, account_id, systemClock.now(), text);
+}
+
+/** `base` and its numbered forms that stand for some service. */
+function takenForms(store: RegistryStore, base: string, exceptId?: number): ReadonlySet<string> {
+  const { kysely, queries } = store;
+  // The character behind the dash is the dot: what lies between are the forms with something behind a dash.
+  const [from, to] = [`${base}-`, `${base}.`];
+  const rows = queries.all(
+    kysely
+      .selectFrom('services')
+      .select(['id', 'slug', 'dashed', 'removed'])
+      .where((eb) =>
+        eb.or([
+          eb('slug', '=', base),
+          eb('dashed', '=', base),
+          eb.and([eb('slug', '>=', from), eb('slug', '<', to)]),
+          eb.and([eb('dashed', '>=', from), eb('dashed', '<', to)]),
+        ]),
+      ),
+  );
+  const holders = rows.filter(({ id, slug }) => id !== exceptId && !isReleased(slug));
+  return new Set([...holders.flatMap(({ slug, dashed }) => [slug, dashed]), ...formerSlugs(store, exceptId)]);
+}
+
+/** Slugs that still lead to services which have another one now. There are few of them. */
+function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number): string[] {
+  return queries
+    .all(kysely.selectFrom('services').select(['id', 'former_slugs']).where('former_slugs', 'is not', null))
+    .flatMap(({ id, former_slugs }) =>
+      id === exceptId || former_slugs === null ? [] : (JSON.parse(former_slugs) as string[]),
+    );
+}
+
+function isPublicBadge({ origin, removed }: ServiceRow): boolean {
+  return origin === 'catalogue' && removed === 0;
+}

@@ -1,0 +1,33 @@
+/** Names of the public catalogue, which no owner's service may bear (decisions, Ownership). */
+import { nameKeys } from '../../domain/resembling-names.ts';
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore } from './registry-store.ts';
+
+/** Keys of the catalogue's names, which are asked for again and again; of more than this, all are forgotten. */
+const MAX_REMEMBERED = 10_000;
+const keysOfNames = new Map<string, readonly string[]>();
+
+/** Throws `name_taken` where a service of the catalogue has that name or one that looks like it; its own domain may be one. */
+export function refuseTakenName({ kysely, queries }: RegistryStore, name: string, domain: string): void {
+  if (name === domain) return;
+  const keys = nameKeys(name);
+  const found = queries
+    .all(
+      kysely.selectFrom('services').select('name').where('origin', '=', 'catalogue').where('removed', '=', 0),
+    )
+    .find((entry) => rememberKeys(entry.name).some((key) => keys.includes(key)));
+  if (found !== undefined)
+    throw new RegistryError(
+      'name_taken',
+      `The name ${name} equals or resembles ${found.name} of the public catalogue: choose another.`,
+    );
+}
+
+function rememberKeys(name: string): readonly string[] {
+  const known = keysOfNames.get(name);
+  if (known !== undefined) return known;
+  if (keysOfNames.size >= MAX_REMEMBERED) keysOfNames.clear();
+  const keys = nameKeys(name);
+  keysOfNames.set(name, keys);
+  return keys;
+}
