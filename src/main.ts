@@ -16,12 +16,13 @@ import { type Config, changedSettings } from './config/resolve-config.ts';
 import { createLog, type Log } from './log.ts';
 import { joinOwners } from './main/join-owners.ts';
 import { listenPatiently } from './main/listen-patiently.ts';
-import { openSharedStores } from './main/open-stores.ts';
+import { openSharedStores, type StoreStates } from './main/open-stores.ts';
 import { createPresentRole } from './main/present-role.ts';
 import { startRole } from './main/start-role.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
 import { createRenderer } from './render/renderer.ts';
+import type { StorageHealth } from './store/ports/storage-health.ts';
 import { VERSION } from './version.ts';
 
 /** Starts everything; resolves when the program serves. Rejects with what is wrong, in one sentence. */
@@ -50,6 +51,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const states = () => ({
     ...(redis === null ? {} : { redis: { problem: redis.problem() } }),
     ...role.stores(),
+    ...ownStorage(registry.health),
   });
   const readiness = (): Readiness => ({
     phase,
@@ -152,6 +154,12 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       await shared.close();
     },
   };
+}
+
+/** What a process that only serves has from the monitor says nothing of its own connection to the registry. */
+function ownStorage({ problem }: StorageHealth): StoreStates {
+  const message = problem()?.message;
+  return message === undefined ? {} : { storage: { problem: message } };
 }
 
 if (import.meta.main) {

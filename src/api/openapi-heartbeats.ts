@@ -115,7 +115,7 @@ function posting(
         415: 'The body is not sent as application/json.',
         429: 'Too many requests; Retry-After says how long to wait.',
         500: 'A fault of ours, with a request id.',
-        503: 'We cannot write it now; Retry-After says how long to wait.',
+        503: 'It is not written: the disk is full or read-only (storage_full), or we cannot write for another reason (unavailable). Retry-After says how long to wait.',
       }),
     },
   };

@@ -61,7 +61,11 @@ export const LIMIT_HEADERS = Object.fromEntries(
 );
 
 /** What an error says in a header beside its body. */
-const HEADER_OF_STATUS: Readonly<Record<string, string>> = { 401: 'WWW-Authenticate', 429: 'Retry-After' };
+const HEADER_OF_STATUS: Readonly<Record<string, string>> = {
+  401: 'WWW-Authenticate',
+  429: 'Retry-After',
+  503: 'Retry-After',
+};
 
 /** The answers of errors, by status. */
 export function problems(statuses: Readonly<Record<string, string>>): OpenApiOperation['responses'] {

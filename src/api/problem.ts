@@ -21,6 +21,7 @@ export const PROBLEMS = {
   headers_too_large: { status: 431, title: 'Request headers too large' },
   rate_limited: { status: 429, title: 'Rate limit exceeded' },
   too_many_streams: { status: 429, title: 'Too many open streams' },
+  storage_full: { status: 503, title: 'Nothing can be written now' },
   unavailable: { status: 503, title: 'Not available now' },
   history_unavailable: { status: 503, title: 'History unavailable' },
   internal_error: { status: 500, title: 'Internal server error' },

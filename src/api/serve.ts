@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Authentication } from '../auth/key-authenticator.ts';
 import type { Log } from '../log.ts';
 import type { ApiKey } from '../store/ports/registry.ts';
+import { refusalOf } from '../store/ports/storage-health.ts';
 import { entityTag, matches } from './conditional.ts';
 import type { ApiAnswer, ApiRequest, Bucket, Route } from './exchange.ts';
 import { createFreeLooks } from './free-looks.ts';
@@ -56,7 +57,8 @@ const PREFLIGHT_POST: ApiAnswer = { status: 204, headers: { Allow: ALLOWED_POST 
 export function createServe({ siteUrl, authenticator, limiters, log }: ServeOptions): Serve {
   const looks = createFreeLooks();
   const answerError = (thrown: unknown, request: ApiRequest): ApiAnswer => {
-    const error = thrown instanceof ApiError ? thrown : hideFault(thrown, request, log);
+    const error =
+      thrown instanceof ApiError ? thrown : (refusedWrite(thrown) ?? hideFault(thrown, request, log));
     return {
       status: PROBLEMS[error.code].status,
       headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...error.headers },
@@ -224,6 +226,24 @@ function rateLimited({ limit, retryAfterSeconds }: Allowance): ApiError {
     { retry_after: retryAfterSeconds },
     { 'Retry-After': String(retryAfterSeconds) },
   );
+}
+
+/** When a client is to try again after its write was refused, seconds. */
+const WRITE_RETRY_SECONDS = 5;
+
+/** The answer where a store takes no writes now (decisions, Keys and limits); null: it is another error. */
+function refusedWrite(thrown: unknown): ApiError | null {
+  const refusal = refusalOf(thrown);
+  if (refusal === null) return null;
+  const headers = { 'Retry-After': String(WRITE_RETRY_SECONDS) };
+  return refusal.code === 'storage_full'
+    ? new ApiError(
+        'storage_full',
+        'The disk takes no writes at present. Send the request again.',
+        {},
+        headers,
+      )
+    : new ApiError('unavailable', 'Nothing can be written at present. Send the request again.', {}, headers);
 }
 
 /** A fault of ours: the client gets a number to report, the log gets the story. */

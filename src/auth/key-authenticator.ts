@@ -128,14 +128,18 @@ function idOf({ sha256 }: KeyReading): string {
 /** Gathers times of last use and writes them every few seconds; they are worth no write per request. */
 function createUseLog({ registry, clock, log }: KeyAuthenticatorOptions) {
   let uses = new Map<number, number>();
+  let failing = false;
   const flush = async () => {
     if (uses.size === 0) return;
     const written = uses;
     uses = new Map();
     try {
       await registry.touchKeys([...written]);
+      failing = false;
     } catch (error) {
-      log.warn({ error, keys: written.size }, 'Times of last use of keys were not written; trying again');
+      if (!failing)
+        log.warn({ error, keys: written.size }, 'Times of last use of keys were not written; trying again');
+      failing = true;
       // What came in meanwhile is newer.
       uses = new Map([...written, ...uses]);
     }

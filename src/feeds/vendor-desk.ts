@@ -59,6 +59,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
   let work: Promise<void> = Promise.resolve();
   let cancelLook: Cancel | null = null;
   let announcing: Cancel | null = null;
+  let failedToStore = false;
   let stopped = false;
 
   const put = (state: VendorState): void => {
@@ -69,9 +70,16 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
 
   /** One after the other, so that two readings of a feed are stored in their order. */
   const inOrder = (task: () => Promise<void>): void => {
-    work = work.then(task).catch((error) => {
-      log.error({ error }, 'what vendors say could not be stored');
-    });
+    work = work.then(task).then(
+      () => {
+        failedToStore = false;
+      },
+      (error) => {
+        // A disk that is full refuses every reading; once is enough to say.
+        if (!failedToStore) log.error({ error }, 'what vendors say could not be stored; it is read again');
+        failedToStore = true;
+      },
+    );
   };
 
   const place = (service: Service): void => {

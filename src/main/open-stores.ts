@@ -1,8 +1,10 @@
 /** Opens the stores that the configuration names, as the monitor writes them and as others read them. */
+import { existsSync } from 'node:fs';
 import type { ServiceDirectory } from '../api/service-directory.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
+import { refusalOf } from '../store/ports/storage-health.ts';
 import { openRegistry } from '../store/registry/sqlite-registry.ts';
 import { openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
@@ -50,7 +52,11 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
 }
 
 /** Opens what the monitor alone writes; only the holder of the writer lease may, and only while `isFresh`. */
-export async function openMonitorStores(parts: StoreParts, { redis }: SharedStores, isFresh: () => boolean) {
+export async function openMonitorStores(
+  parts: StoreParts,
+  { registry, redis }: SharedStores,
+  isFresh: () => boolean,
+) {
   const { config, directory, log, fail } = parts;
   const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
   const onEnd = fail('a store has ended');
@@ -66,8 +72,15 @@ export async function openMonitorStores(parts: StoreParts, { redis }: SharedStor
           log,
           onEnd,
         });
-  const samples =
-    influxSamples ?? (await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd }));
+  const ownSamples =
+    influxSamples === null
+      ? await openSamples({
+          ...{ dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd },
+          ...(await installationOf(registry)),
+        })
+      : null;
+  const samples = influxSamples ?? ownSamples;
+  if (samples === null) throw new Error('no store of samples was opened');
   const inRedis = redis?.openMonitor(isFresh) ?? null;
   return {
     samples,
@@ -76,8 +89,11 @@ export async function openMonitorStores(parts: StoreParts, { redis }: SharedStor
     redis: inRedis,
     status: inRedis?.status ?? createMemoryStatusStore({ log }),
     /** Without Redis, which is every process' own matter. */
-    states: (): StoreStates =>
-      influxSamples === null ? {} : { influx: { problem: influxSamples.problem() } },
+    states: (): StoreStates => ({
+      storage: { problem: registry.health.problem()?.message ?? ownSamples?.problem() ?? null },
+      ...(ownSamples === null ? {} : { history: { problem: missingHistory(ownSamples.setAside) } }),
+      ...(influxSamples === null ? {} : { influx: { problem: influxSamples.problem() } }),
+    }),
     async close() {
       await samples.close();
       await inRedis?.close();
@@ -92,6 +108,24 @@ export async function openReadSamples({ config, log, fail }: StoreParts) {
   const settings = influxSettings(config);
   if (settings !== null) return openInfluxReading({ settings, log, onEnd });
   return await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd });
+}
+
+/** Nothing where the registry cannot write one down yet. */
+async function installationOf({
+  installation,
+}: SharedStores['registry']): Promise<{ installation?: string }> {
+  try {
+    return { installation: await installation() };
+  } catch (error) {
+    if (refusalOf(error) === null) throw error;
+    return {};
+  }
+}
+
+/** For as long as the operator has not dealt with the file. */
+function missingHistory(setAside: string | null): string | null {
+  if (setAside === null || !existsSync(setAside)) return null;
+  return `samples.sqlite was damaged; the history up to the start is in ${setAside}`;
 }
 
 function influxSettings({ storage }: Config): InfluxSettings | null {

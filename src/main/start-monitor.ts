@@ -10,6 +10,7 @@ import { createRecord } from '../record/record.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
 import { VERSION } from '../version.ts';
+import { createCataloguePut } from './catalogue-put.ts';
 import { startTargets, targetOf } from './check-targets.ts';
 import { joinVendors } from './join-vendors.ts';
 import { formatWords } from './monitor-words.ts';
@@ -42,7 +43,8 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
   // Services.
   const file = config.catalogue.file;
   const catalogue = await loadCatalogue(file);
-  log.info({ ...(await registry.putCatalogue(catalogue.services)), file }, 'the catalogue is loaded');
+  const putCatalogue = createCataloguePut({ registry, clock, log, file });
+  await putCatalogue(catalogue.services, 'the catalogue is loaded');
   const lastChange = await registry.lastChange();
   const states = await registry.loadServices();
   directory.load(states.map(({ service }) => service));
@@ -66,6 +68,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     registry,
     status,
     samples,
+    storage: registry.health,
     observations,
     clock,
     log,
@@ -144,9 +147,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     file,
     clock,
     log,
-    async onChange(services) {
-      log.info({ ...(await registry.putCatalogue(services)), file }, 'the catalogue was read again');
-    },
+    onChange: (services) => putCatalogue(services, 'the catalogue was read again'),
   });
 
   // Without Redis no other process serves, and nothing comes by the inbox.

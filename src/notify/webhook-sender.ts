@@ -61,8 +61,11 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
   const end = new AbortController();
   /** What is being delivered, by the numbers of the deliveries; the registry still counts it as due. */
   const underWay = new Map<number, Promise<void>>();
+  /** What came of deliveries and is not written down yet, by their numbers. */
+  const unwritten = new Map<number, DeliveryOutcome>();
   let looking: Promise<void> | null = null;
   let again = false;
+  let failing = false;
   let stopped = false;
   let tidiedAt = Number.NEGATIVE_INFINITY;
 
@@ -73,7 +76,15 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       return;
     }
     looking = begin()
-      .catch((error) => log.error({ error }, 'webhooks could not be delivered'))
+      .then(
+        () => {
+          failing = false;
+        },
+        (error) => {
+          if (!failing) log.error({ error }, 'webhooks could not be delivered');
+          failing = true;
+        },
+      )
       .finally(() => {
         looking = null;
         if (again) {
@@ -83,7 +94,22 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       });
   };
 
+  /** Writes down what could not be written before; false: that does not work yet. */
+  const noteAgain = async (): Promise<boolean> => {
+    for (const [id, outcome] of unwritten) {
+      try {
+        await registry.noteDelivery(outcome);
+      } catch {
+        return false;
+      }
+      unwritten.delete(id);
+    }
+    return true;
+  };
+
   const begin = async (): Promise<void> => {
+    // What cannot be written down would be delivered again and again.
+    if (!(await noteAgain())) return;
     if (clock.monotonic() - tidiedAt > HOUR) {
       tidiedAt = clock.monotonic();
       await registry.forgetDeliveries(clock.now() - KEPT_MS);
@@ -97,14 +123,15 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
     }
   };
 
-  /** Never rejects: what cannot be written down stays due, and is found again at the next look. */
+  /** Never rejects: what cannot be written down is written before anything else is delivered. */
   const settle = async (delivery: DueDelivery): Promise<void> => {
     const { id } = delivery;
+    const outcome = await deliver(delivery);
     try {
-      const outcome = await deliver(delivery);
       if (outcome !== null) await registry.noteDelivery(outcome);
     } catch (error) {
-      log.error({ error }, 'what came of a delivery could not be written');
+      if (unwritten.size === 0) log.error({ error }, 'what came of a delivery could not be written');
+      if (outcome !== null) unwritten.set(id, outcome);
       underWay.delete(id);
       return;
     }

@@ -8,6 +8,7 @@ import type { Incident } from '../domain/incident.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { CommitOutcome, Judgement, Registry } from '../store/ports/registry.ts';
+import { refusalOf, type StorageRefusal } from '../store/ports/storage-health.ts';
 import { type Entry, type PendingChange, plainJudgement } from './entry.ts';
 import type { Observation } from './observation.ts';
 import type { StatusPublisher } from './status-publisher.ts';
@@ -31,6 +32,8 @@ export interface CommitQueueOptions {
   readonly onIncident: (incident: Incident) => void;
   /** A change has been dealt with, and the entry is free for the next one. */
   readonly onSettled: (entry: Entry, settled: SettledChange) => void;
+  /** Changes of these entries wait until the registry takes writes again. */
+  readonly onHeld: (entries: readonly Entry[], refusal: StorageRefusal) => void;
 }
 
 /** How a change ended. */
@@ -39,9 +42,10 @@ export interface SettledChange {
   readonly observation: Observation;
   /**
    * `again`: another writer was first, and it is to be judged anew. `gone`: the registry no longer has the service, or
-   * the heartbeat's account no longer has it. `lost`: it was given up at stop.
+   * the heartbeat's account no longer has it. `lost`: it was given up at stop. Otherwise a heartbeat that was not
+   * written, because the registry takes no writes: its sender is told, and sends it again.
    */
-  readonly end: 'committed' | 'again' | 'gone' | 'lost';
+  readonly end: 'committed' | 'again' | 'gone' | 'lost' | StorageRefusal;
   /** What was to be written of the heartbeat; undefined: there was none. */
   readonly heartbeat: HeartbeatWrite | undefined;
   /** Of the heartbeat that was committed; null: it ended no run, or there was none. */
@@ -57,13 +61,15 @@ export interface CommitQueue {
   run(): void;
   /** Resolves when everything put in before is written, or given up at stop. */
   flush(): Promise<void>;
+  /** The registry takes writes again: what waits is tried now. */
+  retry(): void;
   /** From now on a failing registry is given up after a few tries. */
   stop(): void;
 }
 
 /** Makes the queue. */
 export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
-  const { registry, publisher, feed, clock, log, onIncident, onSettled } = options;
+  const { registry, publisher, feed, clock, log, onIncident, onSettled, onHeld } = options;
   const changes: Entry[] = [];
   const touched = new Set<Entry>();
   const plainGroups: Entry[][] = [];
@@ -77,6 +83,11 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   function gathered(): void {
     cancelGathering?.();
     cancelGathering = null;
+    if (failing && !stopping) {
+      // They wait where each service stands once, however long the registry is away.
+      cancelGathering = clock.after(GATHER_MS, gathered);
+      return;
+    }
     const entries = [...touched];
     touched.clear();
     for (let at = 0; at < entries.length; at += MOST_IN_GROUP)
@@ -104,7 +115,8 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   async function commitPlain(group: readonly Entry[]): Promise<void> {
     // A pending change carries the newest record itself.
     const entries = group.filter((entry) => !entry.removed && entry.pending === null);
-    const outcomes = await write(entries.map(plainJudgement));
+    const judgements = entries.map(plainJudgement);
+    const outcomes = await write(() => judgements);
     for (const [index, entry] of entries.entries()) {
       const outcome = outcomes[index];
       if (outcome?.kind !== 'stale' || entry.removed || entry.pending !== null) continue;
@@ -113,11 +125,15 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     }
   }
 
-  async function commitChanges(group: readonly Entry[]): Promise<void> {
-    const pendings = group.map((entry) => entry.pending);
+  async function commitChanges(all: readonly Entry[]): Promise<void> {
+    let group = all;
     const outcomes = await write(
-      pendings.flatMap((pending) => (pending === null ? [] : [pending.judgement])),
+      () => group.flatMap(({ pending }) => (pending === null ? [] : [pending.judgement])),
+      (refusal) => {
+        group = refuseHeartbeats(group, refusal);
+      },
     );
+    const pendings = group.map((entry) => entry.pending);
     const records: CurrentStatus[] = [];
     const transitions: Transition[] = [];
     const ends: SettledChange['end'][] = [];
@@ -164,6 +180,25 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     }
   }
 
+  /** Answers the senders of heartbeats, who send them again; what is left waits. */
+  function refuseHeartbeats(group: readonly Entry[], refusal: StorageRefusal): readonly Entry[] {
+    const held: Entry[] = [];
+    for (const entry of group) {
+      const { pending } = entry;
+      if (pending?.observation.via !== 'heartbeat') {
+        held.push(entry);
+        continue;
+      }
+      entry.pending = null;
+      const { observation, judgement } = pending;
+      // What the prober has learnt was to be written with it.
+      if (judgement.memory !== null) entry.memoryChanged = true;
+      onSettled(entry, { observation, heartbeat: judgement.heartbeat, end: refusal, runMs: null });
+    }
+    onHeld(held, refusal);
+    return held;
+  }
+
   async function adopt(entry: Entry, current: CurrentStatus): Promise<void> {
     log.warn(
       { serviceId: current.serviceId, seq: current.seq },
@@ -182,10 +217,15 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     if (!entry.removed) await publisher.put([current]);
   }
 
-  async function write(judgements: readonly Judgement[]): Promise<CommitOutcome[]> {
-    if (judgements.length === 0) return [];
+  /** `onRefused` is called where the registry takes no writes; there may be fewer judgements after it. */
+  async function write(
+    judgementsNow: () => readonly Judgement[],
+    onRefused: (refusal: StorageRefusal) => void = () => {},
+  ): Promise<CommitOutcome[]> {
     let tries = 0;
     for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
+      const judgements = judgementsNow();
+      if (judgements.length === 0) return [];
       try {
         const outcomes = await registry.commitJudgements(judgements);
         if (failing) log.info({}, 'the registry takes judgements again');
@@ -198,6 +238,8 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
             'the registry takes no judgements; trying again',
           );
         failing = true;
+        const refusal = refusalOf(error);
+        if (refusal !== null) onRefused(refusal.code);
         if (stopping && ++tries >= TRIES_AT_STOP) {
           log.error({ judgements: judgements.length }, 'judgements were given up at stop');
           return [];
@@ -235,6 +277,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
         if (running) await new Promise<void>((resolve) => waiters.push(resolve));
       }
     },
+    retry: () => endPause?.(),
     stop() {
       stopping = true;
       endPause?.();

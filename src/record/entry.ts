@@ -34,6 +34,8 @@ export interface Entry {
   pending: PendingChange | null;
   /** Oldest first; null: empty. */
   queue: Observation[] | null;
+  /** What is shown of the service while the registry takes no writes; null: the newest record. */
+  shown: CurrentStatus | null;
   /** The service is gone; what is still on its way for it is dropped. */
   removed: boolean;
 }
@@ -59,6 +61,7 @@ export function createEntry({
     toldAt: toldAt ?? null,
     pending: null,
     queue: null,
+    shown: null,
     removed: false,
   };
 }

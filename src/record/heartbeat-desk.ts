@@ -91,9 +91,12 @@ export function createHeartbeatDesk(options: HeartbeatDeskOptions): HeartbeatDes
   const { registry, isCatalogueDomain, clock, slowOverMs, findByDomain, awaitEntry, observe, onRefused } =
     options;
 
-  const refuse = (): never => {
+  const refuse = (end: Exclude<HeartbeatEnd, HeartbeatReceipt>): never => {
     onRefused();
-    throw new HeartbeatRefused('The heartbeat could not be written; send it again.');
+    throw new HeartbeatRefused(
+      'The heartbeat could not be written; send it again.',
+      end === 'gone' ? 'unavailable' : end,
+    );
   };
 
   /** What `work` resolves with, or `unavailable` when it takes too long for anybody to wait for. */
@@ -125,7 +128,7 @@ export function createHeartbeatDesk(options: HeartbeatDeskOptions): HeartbeatDes
     async take(received) {
       let end = await within(writeKnown(received));
       if (end === 'gone') end = await within(claimAndWrite(received));
-      return typeof end === 'string' ? refuse() : end;
+      return typeof end === 'string' ? refuse(end) : end;
     },
     judge(entry, { received }) {
       const { report, accountId, arrivedAt, body, inboxId } = received;

@@ -14,6 +14,7 @@ import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { Observations } from '../store/ports/observations.ts';
 import type { Judgement } from '../store/ports/registry.ts';
+import type { StorageRefusal } from '../store/ports/storage-health.ts';
 import { type CommitQueueOptions, createCommitQueue, type SettledChange } from './commit-queue.ts';
 import { type Entry, learn, takeMemory } from './entry.ts';
 import { isListening, type JudgedHeartbeat } from './heartbeat-desk.ts';
@@ -55,6 +56,8 @@ export interface JudgingOptions {
   ) => Sample | null;
   /** The deadline of a service's silence; null: none runs. */
   readonly deadlineOf: (serviceId: number) => SilenceDeadline | null;
+  /** Why the registry takes no writes at present; null: it does. */
+  readonly refusal: () => StorageRefusal | null;
 }
 
 /** The judge of single services. */
@@ -66,6 +69,8 @@ export interface Judging {
   endBatch(): void;
   /** Resolves when everything judged before is written, or given up at stop. */
   flush(): Promise<void>;
+  /** The registry takes writes again: what waits is tried now. */
+  retry(): void;
   /** From now on a failing registry is given up after a few tries. */
   stop(): void;
 }
@@ -74,21 +79,55 @@ export interface Judging {
 export function createJudging(options: JudgingOptions): Judging {
   const { publisher, samples, observations, clock, slowOverMs } = options;
   const onIncident = (incident: Incident) => observations?.incident(incident);
-  const commits = createCommitQueue({ ...options, onIncident, onSettled });
+  const commits = createCommitQueue({ ...options, onIncident, onSettled, onHeld });
   /** What one batch produces; written together at its end. */
   let newSamples: Sample[] = [];
   let newRecords: CurrentStatus[] = [];
 
   function observe(entry: Entry, observation: Observation): void {
+    const refusal = options.refusal();
+    if (refusal !== null && observation.via === 'heartbeat') {
+      observation.settle(refusal);
+      return;
+    }
     if (entry.pending === null) {
       judge(entry, observation);
       return;
     }
+    if (entry.shown !== null) show(entry, observation);
     entry.queue ??= [];
     entry.queue.push(observation);
     if (entry.queue.length <= (isResult(observation) ? LONGEST_QUEUE : MOST_HEARTBEATS)) return;
     const dropped = entry.queue.shift();
     if (dropped?.via === 'heartbeat') dropped.settle('unavailable');
+  }
+
+  /** Changes wait for a registry that takes no writes: what checks find is shown meanwhile, as of a plain check. */
+  function onHeld(entries: readonly Entry[], refusal: StorageRefusal): void {
+    for (const entry of entries) {
+      const waiting = entry.queue ?? [];
+      entry.queue = waiting.filter(({ via }) => via !== 'heartbeat');
+      for (const one of waiting) if (one.via === 'heartbeat') one.settle(refusal);
+      showHeld(entry);
+    }
+    endBatch();
+  }
+
+  function showHeld(entry: Entry): void {
+    if (entry.pending === null || entry.shown !== null) return;
+    entry.shown = entry.pending.judgement.current;
+    newRecords.push({ ...entry.shown, seq: entry.current.seq });
+    for (const one of entry.queue ?? []) show(entry, one);
+  }
+
+  /** The position stays that of the newest record that is written, so that the judgements to come are newer. */
+  function show(entry: Entry, observation: Observation): void {
+    if (!isResult(observation) || entry.shown === null) return;
+    const verdict = judgeAttempt(observation, slowOverMs);
+    const next = nextStatus(entry.shown, observation, verdict, clock.now());
+    if (next === null) return;
+    entry.shown = next;
+    newRecords.push({ ...next, seq: entry.current.seq });
   }
 
   function judge(entry: Entry, observation: Observation): void {
@@ -134,6 +173,7 @@ export function createJudging(options: JudgingOptions): Judging {
 
   function commit(entry: Entry, observation: Observation, judgement: Judgement): void {
     commits.change(entry, { observation, judgement: { ...judgement, memory: takeMemory(entry) } });
+    if (options.refusal() !== null) showHeld(entry);
   }
 
   /** What moves an entry to `current`; transition and incident are null where nothing changes there. */
@@ -163,10 +203,11 @@ export function createJudging(options: JudgingOptions): Judging {
   function onSettled(entry: Entry, settled: SettledChange): void {
     const waiting = entry.queue ?? [];
     entry.queue = null;
+    entry.shown = null;
     const { observation, heartbeat, end, runMs } = settled;
     if (end === 'again') waiting.unshift(observation);
     else if (end === 'committed') finish(entry, observation, heartbeat, runMs);
-    else if (observation.via === 'heartbeat') observation.settle(end === 'gone' ? 'gone' : 'unavailable');
+    else if (observation.via === 'heartbeat') observation.settle(end === 'lost' ? 'unavailable' : end);
     while (waiting.length > 0 && entry.pending === null) {
       const next = waiting.shift();
       if (next === undefined) continue;
@@ -210,6 +251,7 @@ export function createJudging(options: JudgingOptions): Judging {
     addSample: (sample) => void newSamples.push(sample),
     endBatch,
     flush: commits.flush,
+    retry: commits.retry,
     stop: commits.stop,
   };
 }

@@ -3,6 +3,7 @@ import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
 import type { CheckResult } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
+import type { StorageRefusal } from '../store/ports/storage-health.ts';
 
 /** A heartbeat as the API received it. */
 export interface ReceivedHeartbeat {
@@ -30,8 +31,11 @@ export interface HeartbeatReceipt {
   readonly runMs: number | null;
 }
 
-/** `gone`: the service was removed or moved to another account. `unavailable`: it could not be written. */
-export type HeartbeatEnd = HeartbeatReceipt | 'gone' | 'unavailable';
+/**
+ * `gone`: the service was removed or moved to another account. `unavailable`: it could not be written. Otherwise why the
+ * registry takes no writes at all.
+ */
+export type HeartbeatEnd = HeartbeatReceipt | 'gone' | 'unavailable' | StorageRefusal;
 
 /** A heartbeat on its way through the record. */
 export interface HeartbeatObservation {
@@ -60,5 +64,10 @@ export function isResult(observation: Observation): observation is CheckResult {
 
 /** A heartbeat that we cannot take though nothing is wrong with it: the fault is ours. */
 export class HeartbeatRefused extends Error {
-  readonly code = 'unavailable';
+  readonly code: 'unavailable' | StorageRefusal;
+
+  constructor(message: string, code: HeartbeatRefused['code'] = 'unavailable') {
+    super(message);
+    this.code = code;
+  }
 }

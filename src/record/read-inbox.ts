@@ -38,6 +38,7 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
   const underWay = new Map<number, Promise<void>>();
   let looking: Promise<void> | null = null;
   let again = false;
+  let failing = false;
   let stopped = false;
 
   function look(): Promise<void> {
@@ -74,7 +75,16 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
     underWay.set(
       id,
       judge(entry)
-        .catch((error: Error) => log.warn({ problem: error.message }, 'a heartbeat waits in the inbox'))
+        .then(
+          () => {
+            failing = false;
+          },
+          (error: Error) => {
+            // Each is tried again every second, however long that takes.
+            if (!failing) log.warn({ problem: error.message }, 'heartbeats wait in the inbox');
+            failing = true;
+          },
+        )
         .finally(() => underWay.delete(id)),
     );
   }

@@ -13,6 +13,7 @@ import type { Observations } from '../store/ports/observations.ts';
 import type { Registry, ServiceChange, ServiceState } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import type { StorageHealth } from '../store/ports/storage-health.ts';
 import { createAwaitedServices } from './awaited-services.ts';
 import { createControlWatch } from './control-watch.ts';
 import { createEntry, type Entry, learn } from './entry.ts';
@@ -35,6 +36,8 @@ export interface RecordOptions {
   >;
   readonly status: Pick<StatusStore, 'put' | 'remove'>;
   readonly samples: Pick<SampleStore, 'append'>;
+  /** Whether the registry takes writes; absent: it always does. */
+  readonly storage?: StorageHealth;
   /** Takes incidents and heartbeats, and lets samples carry all that a check found; absent or null: nobody keeps it. */
   readonly observations?: Pick<Observations, 'incident' | 'heartbeat'> | null;
   readonly clock: Clock;
@@ -125,10 +128,12 @@ export function createRecord(options: RecordOptions): ResultRecord {
   const byDomain = new Map<string, Entry>();
   const awaited = createAwaitedServices(clock);
   const { silenceMs } = options.heartbeats;
+  const refusal = () => options.storage?.problem()?.code ?? null;
   const silence = createSilenceWatch({
     clock,
     log,
-    isDeaf: () => stopped || !watch.online,
+    // While heartbeats are refused by a fault of ours, nobody is called silent (decisions, Heartbeats).
+    isDeaf: () => stopped || !watch.online || refusal() !== null,
     onSoon: () => watch.doubt(clock.monotonic()),
     onDue,
   });
@@ -154,6 +159,12 @@ export function createRecord(options: RecordOptions): ResultRecord {
     judgeHeartbeat: desk.judge,
     onHeartbeat,
     deadlineOf: silence.deadlineOf,
+    refusal,
+  });
+  const unwatchStorage = options.storage?.watch((problem) => {
+    if (problem !== null) return;
+    silence.restart();
+    judging.retry();
   });
 
   function takeResults(results: readonly CheckResult[]): void {
@@ -369,6 +380,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
         stopped = true;
         watch.stop();
         silence.stop();
+        unwatchStorage?.();
         for (const { entry, result } of held.drain())
           if (isWanted(entry, result)) suspect(result, judgeAttempt(result, settings.slowOverMs));
         endBatch();

@@ -7,6 +7,7 @@ import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
 import type { Observations } from '../../src/store/ports/observations.ts';
+import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
 import { goodResult } from '../support/attempts.ts';
 import { createMemoryRegistry, type MemoryRegistry } from '../support/memory-registry.ts';
 
@@ -94,6 +95,7 @@ export interface WorldOptions {
   /** True: the sample store refuses samples. */
   readonly refuseAppend?: () => boolean;
   readonly observations?: Pick<Observations, 'incident' | 'heartbeat'>;
+  readonly storage?: StorageHealth;
 }
 
 /** Builds a record and loads it. */
@@ -130,6 +132,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       },
     },
     observations: options.observations ?? null,
+    ...(options.storage === undefined ? {} : { storage: options.storage }),
     clock,
     log,
     settings: { slowOverMs: 3_000, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },

@@ -106,12 +106,13 @@ t.test('it says that a place cannot be used', async (t) => {
 
 t.test('it says in plain words what SQLite complains about', async (t) => {
   const table = [
-    [5, 'registry_busy'],
-    [261, 'registry_busy'],
+    [5, 'storage_busy'],
+    [261, 'storage_busy'],
     [8, 'registry_unusable'],
     [11, 'registry_damaged'],
     [267, 'registry_damaged'],
-    [13, 'registry_full'],
+    [13, 'storage_full'],
+    [778, 'storage_full'],
     [14, 'registry_unusable'],
     [26, 'registry_damaged'],
   ] as const;

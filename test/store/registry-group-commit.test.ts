@@ -28,7 +28,10 @@ function setUp(t: Test, options: Partial<GroupCommitOptions> = {}) {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const group = createGroupCommit(counting, { maxGroupMs: 5, monotonic: () => 0, guard() {}, ...options });
+  const group = createGroupCommit(
+    { database: counting },
+    { maxGroupMs: 5, monotonic: () => 0, guard: () => null, busyTimeoutMs: 0, ...options },
+  );
   const insert = (n: number) => () => {
     database.prepare('INSERT INTO numbers VALUES (?)').run(n);
     return n;
@@ -96,6 +99,7 @@ t.test('it rejects the whole group where the guard refuses, and works again when
   let refuse = true;
   const guard = () => {
     if (refuse) throw new Error('refused');
+    return null;
   };
   const { group, insert, seen } = setUp(t, { guard });
   const answers = await Promise.allSettled([group.write(insert(1)), group.write(insert(2))]);
@@ -112,6 +116,30 @@ t.test('it rejects while another process holds the lock, and works again afterwa
   other.exec('ROLLBACK');
   t.equal(await group.write(insert(2)), 2);
   t.same(seen(), [2]);
+});
+
+t.test('it lets reads go on while it waits for a lock, and writes when the lock is free', async (t) => {
+  const { group, insert, other, seen } = setUp(t, {
+    monotonic: () => performance.now(),
+    busyTimeoutMs: 60_000,
+  });
+  other.exec('BEGIN IMMEDIATE');
+  const written = group.write(insert(1));
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+  t.same(seen(), []);
+  other.exec('ROLLBACK');
+  t.equal(await written, 1);
+});
+
+t.test('it calls back what its guard returned after the commit, and only after one', async (t) => {
+  const told: string[] = [];
+  const { group, insert, failing } = setUp(t, { guard: () => () => void told.push('committed') });
+  failing.commit = true;
+  await t.rejects(group.write(insert(1)));
+  t.same(told, []);
+  failing.commit = false;
+  await group.write(insert(1));
+  t.same(told, ['committed']);
 });
 
 t.test('it fails a group as a whole where the transaction is lost', async (t) => {

@@ -33,7 +33,9 @@ async function member(
   const book: LeaseBook = {
     read: async () => methods.readLease(),
     take: methods.takeLease,
+    claim: async (claim) => methods.claimLease(claim),
     renew: methods.renewLease,
+    mark: async (fence, now) => methods.markLease(fence, now),
     release: methods.releaseLease,
   };
   return {
@@ -160,8 +162,10 @@ t.test('it bears a renewal that fails now and then, and gives up after 5 s', asy
   const book: LeaseBook = {
     read: async () => ({ fence: 0, holder: null, renewedAt: 0 }),
     take: async () => 1,
+    claim: async () => null,
+    mark: async () => {},
     renew: async () => {
-      if (failing) throw Object.assign(new Error('disk full'), { code: 'registry_full' });
+      if (failing) throw Object.assign(new Error('disk full'), { code: 'away' });
     },
     release: async () => {},
   };
@@ -185,7 +189,9 @@ t.test('it asks again where another process was quicker', async (t) => {
   const book: LeaseBook = {
     read: async () => states.shift() ?? Promise.reject(new Error('asked too often')),
     take: async () => null,
+    claim: async () => null,
     renew: async () => {},
+    mark: async () => {},
     release: async () => {},
   };
   const acquired = acquireLease({ book, dataDir: 'd', clock: createFakeClock(), onLost() {} });
@@ -197,7 +203,9 @@ t.test('it knows living and dead processes of this machine', async (t) => {
   const held = (pid: number, host: string): LeaseBook => ({
     read: async () => ({ fence: 7, holder: { pid, host }, renewedAt: clock.now() }),
     take: async ({ replacing }) => replacing + 1,
+    claim: async () => null,
     renew: async () => {},
+    mark: async () => {},
     release: async () => {},
   });
   const { hostname } = await import('node:os');
@@ -276,6 +284,8 @@ t.test('it does not call a lease fresh whose renewal was answered after a sleep'
   const book: LeaseBook = {
     read: async () => ({ fence: 0, holder: null, renewedAt: 0 }),
     take: async () => 1,
+    claim: async () => null,
+    mark: async () => {},
     renew: () => new Promise((resolve) => renewals.push(resolve)),
     release: async () => {},
   };

@@ -1,9 +1,10 @@
 /** The embedded sample store: the contract, and what only a file on disk can get wrong. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
 import { silentLog } from '../../src/log.ts';
@@ -219,20 +220,95 @@ t.test('it loses nothing that was flushed when it is killed, and doubles nothing
   t.equal(bucket?.count, flushed, 'every sample that was acknowledged is there once');
 });
 
-t.test('it says what to do with a file that cannot be used', async (t) => {
+/** A filled store, closed; its file, and how it is opened. */
+async function filledStore() {
   const dataDir = folder();
-  writeFileSync(
-    join(dataDir, 'samples.sqlite'),
-    'this is no database, and long enough to be looked at'.repeat(20),
-  );
-  await t.rejects(
+  const file = join(dataDir, 'samples.sqlite');
+  const open = (installation?: string) =>
     openSamples({
       dataDir,
-      rawRetentionMs: DAY,
-      rollupRetentionMs: DAY,
-
+      rawRetentionMs: 90 * DAY,
+      rollupRetentionMs: 730 * DAY,
       log: silentLog,
-    }),
-    { code: 'samples_unusable', message: /Move it/ },
-  );
+      ...(installation === undefined ? {} : { installation }),
+    });
+  const store = await open('here');
+  await store.append(Array.from({ length: 3_000 }, (_, index) => sampleAt(Date.now() - index * 1_000)));
+  await store.tidy();
+  await store.close();
+  return { dataDir, file, open };
+}
+
+t.test('it sets a damaged file aside, says so and begins anew', async (t) => {
+  const { dataDir, file, open } = await filledStore();
+  const whole = readFileSync(file);
+  const damages: [string, () => void][] = [
+    [
+      'no database',
+      () => writeFileSync(file, 'this is no database, and long enough to be looked at'.repeat(20)),
+    ],
+    ['another header', () => writeFileSync(file, Buffer.from(whole).fill(0xab, 0, 100))],
+    ['cut off', () => truncateSync(file, 2 * 4_096)],
+    ['a page in the middle', () => writeFileSync(file, Buffer.from(whole).fill(0xab, 4_096, 8_192))],
+  ];
+  for (const [what, damage] of damages) {
+    writeFileSync(file, whole);
+    damage();
+    const broken = readFileSync(file);
+    const store = await open('here');
+    t.match(store.setAside, /samples\.sqlite\.damaged-\d{4}-\d\d-\d\dT/, what);
+    t.same(readFileSync(store.setAside ?? ''), broken, `${what}: it is kept as it was`);
+    await store.append([sampleAt(Date.now())]);
+    t.equal((await store.newest(1, 10)).length, 1);
+    await store.close();
+    rmSync(store.setAside ?? '');
+  }
+  t.same(readdirSync(dataDir), ['samples.sqlite']);
 });
+
+t.test('it refuses the samples of another installation, and leaves them alone', async (t) => {
+  const { file, open } = await filledStore();
+  await t.rejects(open('there'), {
+    code: 'samples_foreign',
+    message: /samples\.sqlite belongs to another installation/,
+  });
+  const store = await open('here');
+  t.equal((await store.newest(1, 10)).length, 10);
+  await store.close();
+  writeFileSync(file, '');
+  const database = new DatabaseSync(file);
+  database.exec('CREATE TABLE theirs (n INTEGER)');
+  database.close();
+  await t.rejects(open('here'), { code: 'samples_foreign', message: /another program/ });
+});
+
+t.test(
+  'it loses the oldest where the disk takes none for too long, counts them, and bounds its memory',
+  (t) => {
+    const dataDir = folder();
+    const database = openSamplesDatabase(dataDir);
+    const book = createSampleBook({
+      database,
+      rawRetentionMs: 90 * DAY,
+      rollupRetentionMs: 730 * DAY,
+      now,
+      maxPending: 1_000,
+    });
+    const T = now();
+    book.append(packSamples([sampleAt(T - 10)]));
+    book.flush();
+    const lock = new DatabaseSync(join(dataDir, 'samples.sqlite'));
+    lock.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
+    for (let batch = 0; batch < 11; batch++)
+      book.append(packSamples(Array.from({ length: 100 }, (_, index) => sampleAt(T + batch * 100 + index))));
+    t.match(book.state(), { pending: 900, lost: 200 });
+    const kept = book.newest(1, 1_000).map(({ at }) => at - T);
+    t.same([kept.length, kept[0], kept.at(-2), kept.at(-1)], [901, 1_099, 200, -10], 'what is on disk stays');
+    lock.exec('ROLLBACK');
+    lock.close();
+    t.match(book.flush(), { pending: 0, lost: 200, problem: null });
+    t.equal(book.newest(1, 1_000).length, 901);
+    book.close();
+    t.end();
+  },
+);

@@ -17,8 +17,11 @@ export type JudgementRegistry = Pick<
   | 'listIncidents'
 >;
 
-/** What a commit is to meet: it works, is refused before anything is written, or is written and then its answer is lost. */
-export type CommitFault = 'none' | 'refused' | 'answer_lost';
+/**
+ * What a commit is to meet: it works, is refused before anything is written (`full`: for want of room), or is written and
+ * then its answer is lost.
+ */
+export type CommitFault = 'none' | 'refused' | 'full' | 'answer_lost';
 
 /** The registry, and what a test may look at and do. */
 export interface MemoryRegistry extends JudgementRegistry {
@@ -35,6 +38,8 @@ export interface MemoryRegistry extends JudgementRegistry {
   memory(serviceId: number): ProbeMemory;
   /** What the next commits meet, in order; `none` afterwards. */
   meet(...faults: readonly CommitFault[]): void;
+  /** Forgets the faults that the next commits were to meet. */
+  recover(): void;
   /** Commits wait until the returned function is called. */
   hold(): () => void;
 }
@@ -95,6 +100,7 @@ export function createMemoryRegistry(known: readonly Service[]): MemoryRegistry 
     current: currentOf,
     memory: (serviceId) => memories.get(serviceId) ?? NO_MEMORY,
     meet: (...next) => void faults.push(...next),
+    recover: () => void faults.splice(0),
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;
@@ -144,6 +150,7 @@ export function createMemoryRegistry(known: readonly Service[]): MemoryRegistry 
       calls.push(judgements);
       await gate;
       const fault = faults.shift() ?? 'none';
+      if (fault === 'full') throw Object.assign(new Error('no room'), { code: 'storage_full' });
       if (fault === 'refused') throw new Error('the registry is away');
       const outcomes = structuredClone(judgements).map(commit);
       if (fault === 'answer_lost') throw new Error('the answer was lost');

@@ -61,12 +61,13 @@ export interface Answer {
 
 /**
  * Makes an installation. `settings` is merged over quick intervals and limits that do not disturb; its programs and
- * commands are started with `environment` beside the test's own.
+ * commands are started with `environment` beside the test's own, by `enter` where a command is to stand before them.
  */
 export async function install(
   entries: readonly CatalogueEntry[],
   settings: object | ((siteUrl: string) => object | Promise<object>) = {},
   environment: Readonly<Record<string, string>> = {},
+  enter: readonly string[] = [],
 ): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-e2e-'));
   const port = await freePort();
@@ -111,11 +112,16 @@ export async function install(
       renameSync(`${catalogueFile}.new`, catalogueFile);
     },
     start: (other = port) =>
-      startProgram(['start', '--config', configFile], `http://127.0.0.1:${other}`, {
-        ...environment,
-        UPBEAT_HTTP_PORT: String(other),
-      }),
-    run: (...args) => runCommand([...args, '--config', configFile], environment),
+      startProgram(
+        ['start', '--config', configFile],
+        `http://127.0.0.1:${other}`,
+        {
+          ...environment,
+          UPBEAT_HTTP_PORT: String(other),
+        },
+        enter,
+      ),
+    run: (...args) => runCommand([...args, '--config', configFile], environment, enter),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
   installation.writeCatalogue(entries);
@@ -126,9 +132,11 @@ async function startProgram(
   args: readonly string[],
   siteUrl: string,
   environment: Readonly<Record<string, string>>,
+  enter: readonly string[],
 ): Promise<RunningProgram> {
   let output = '';
-  const child = spawn(process.execPath, [CLI, ...args], {
+  const [command = '', ...words] = [...enter, process.execPath, CLI, ...args];
+  const child = spawn(command, words, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -181,8 +189,10 @@ async function startProgram(
 export async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  enter: readonly string[] = [],
 ): Promise<{ status: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [CLI, ...args], {
+  const [command = '', ...words] = [...enter, process.execPath, CLI, ...args];
+  const child = spawn(command, words, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...cleanEnvironment(), ...environment },

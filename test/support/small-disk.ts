@@ -1,7 +1,8 @@
 /** A disk of a few megabytes at a folder, seen by the programs that are started on it, so that it can be full. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Test } from 'tap';
 
 /** The disk. */
@@ -10,6 +11,12 @@ export interface SmallDisk {
   readonly seenAt: string;
   /** What starts a program that has the disk at its folder. */
   readonly enter: readonly string[];
+  /** Fills it to the last byte. */
+  fill(): void;
+  /** Takes away what `fill` put there. */
+  empty(): void;
+  /** Lets nothing be written, or lets it again; no program may have a file of it open for writing. */
+  setReadOnly(readOnly: boolean): Promise<void>;
 }
 
 /** Makes a disk at `folder`, which goes after the test; null: the system does not let us. */
@@ -34,9 +41,30 @@ export async function makeSmallDisk(t: Test, folder: string, bytes: number): Pro
       holder.kill('SIGKILL');
       await ended;
     });
+    const seenAt = `/proc/${holder.pid}/root${folder}`;
+    const enterDisk = ['nsenter', '-t', String(holder.pid), ...enter];
+    const filler = join(seenAt, 'filler');
     return {
-      seenAt: `/proc/${holder.pid}/root${folder}`,
-      enter: ['nsenter', '-t', String(holder.pid), ...enter],
+      seenAt,
+      enter: enterDisk,
+      fill() {
+        const block = Buffer.alloc(4_096);
+        const file = openSync(filler, 'a');
+        try {
+          for (;;) writeSync(file, block);
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        } finally {
+          closeSync(file);
+        }
+      },
+      empty: () => rmSync(filler, { force: true }),
+      async setReadOnly(readOnly) {
+        const [command = '', ...words] = enterDisk;
+        const mode = `remount,${readOnly ? 'ro' : 'rw'}`;
+        const [status] = await once(spawn(command, [...words, 'mount', '-o', mode, folder]), 'exit');
+        if (status !== 0) throw new Error(`mount -o ${mode} ended with ${status}`);
+      },
     };
   }
   return null;

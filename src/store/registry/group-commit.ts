@@ -18,8 +18,13 @@ export interface GroupCommitOptions {
   readonly maxGroupMs: number;
   /** Monotonic time in milliseconds. */
   readonly monotonic: () => number;
-  /** Runs first in each transaction; what it throws rejects the whole group. */
-  readonly guard: () => void;
+  /**
+   * Runs first in each transaction; what it throws rejects the whole group. What it returns is called after the commit;
+   * null: nothing is.
+   */
+  readonly guard: () => (() => void) | null;
+  /** How long a group waits for a lock that another process holds, milliseconds; reads go on meanwhile. */
+  readonly busyTimeoutMs: number;
 }
 
 interface Write {
@@ -28,13 +33,22 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** Makes a group commit over a database connection that nobody else writes through. */
+/** Pause between two tries to get the lock, milliseconds. */
+const LOCK_RETRY_MS = 5;
+const SQLITE_BUSY = 5;
+
+/**
+ * Makes a group commit over the connection that `store` has at the time; no other code writes through it. Its own busy
+ * timeout should be short, since the thread is blocked for that time.
+ */
 export function createGroupCommit(
-  database: DatabaseSync,
-  { maxGroupMs, monotonic, guard }: GroupCommitOptions,
+  store: { readonly database: DatabaseSync },
+  { maxGroupMs, monotonic, guard, busyTimeoutMs }: GroupCommitOptions,
 ): GroupCommit {
   let queue: Write[] = [];
   let scheduled = false;
+  /** When the lock was first asked for in vain, monotonic milliseconds; null: it was not. */
+  let lockedSince: number | null = null;
 
   const schedule = () => {
     if (scheduled) return;
@@ -43,17 +57,41 @@ export function createGroupCommit(
     // the disk, the next group gathers by itself.
     setImmediate(() => {
       scheduled = false;
-      commitGroup();
-      if (queue.length > 0) schedule();
+      if (queue.length === 0) return;
+      if (!commitGroup(true)) {
+        scheduled = true;
+        setTimeout(() => {
+          scheduled = false;
+          schedule();
+        }, LOCK_RETRY_MS);
+      } else if (queue.length > 0) schedule();
     });
   };
 
-  const commitGroup = () => {
+  /** Whether the lock was taken; false: another process holds it, and there is time left to wait for it. */
+  const begin = (mayWait: boolean): boolean => {
+    try {
+      store.database.exec('BEGIN IMMEDIATE');
+      lockedSince = null;
+      return true;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      lockedSince ??= monotonic();
+      if (mayWait && monotonic() - lockedSince < busyTimeoutMs) return false;
+      lockedSince = null;
+      throw error;
+    }
+  };
+
+  /** Commits what it can, and answers; false: the lock is to be waited for. */
+  const commitGroup = (mayWait: boolean): boolean => {
+    const { database } = store;
     const taken: Write[] = [];
     const answers: (() => void)[] = [];
+    let onCommitted: (() => void) | null = null;
     try {
-      database.exec('BEGIN IMMEDIATE');
-      guard();
+      if (!begin(mayWait)) return false;
+      onCommitted = guard();
       const endAt = monotonic() + maxGroupMs;
       for (const write of queue) {
         taken.push(write);
@@ -67,13 +105,16 @@ export function createGroupCommit(
       const failed = taken.length > 0 ? taken : queue;
       queue = queue.slice(failed.length);
       for (const { reject } of failed) reject(error);
-      return;
+      return true;
     }
     queue = queue.slice(taken.length);
+    onCommitted?.();
     for (const answer of answers) answer();
+    return true;
   };
 
   const runOne = ({ work, resolve, reject }: Write): (() => void) => {
+    const { database } = store;
     database.exec('SAVEPOINT one');
     try {
       const value = work();
@@ -96,7 +137,12 @@ export function createGroupCommit(
       });
     },
     flush() {
-      while (queue.length > 0) commitGroup();
+      while (queue.length > 0) commitGroup(false);
     },
   };
+}
+
+function isBusy(error: unknown): boolean {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
+  return (code & 0xff) === SQLITE_BUSY;
 }

@@ -10,6 +10,11 @@ export interface LeaseState {
   readonly holder: { readonly pid: number; readonly host: string } | null;
   /** Epoch milliseconds of the holder's clock. */
   readonly renewedAt: number;
+  /**
+   * When the holder marked itself alive beside the row, since the disk took no renewal; epoch milliseconds of its clock,
+   * absent or 0: it did not.
+   */
+  readonly markedAt?: number;
 }
 
 /** Whose lease it is to be. */
@@ -54,6 +59,11 @@ export function renewLease(store: RegistryStore, fence: number, now: number): vo
   if (renewed === 0) throw leaseLost(store);
 }
 
+/** Writes the row as it is: a page for the disk to take. */
+export function touchLease({ database }: RegistryStore): void {
+  database.exec('UPDATE lease SET renewed_at = renewed_at');
+}
+
 /** Gives the lease back, so that the next process need not wait; does nothing where it was lost. */
 export function releaseLease({ kysely, queries }: RegistryStore, fence: number): void {
   queries.run(kysely.updateTable('lease').set({ pid: null, host: null }).where('fence', '=', fence));
@@ -64,7 +74,8 @@ export function guardLease(store: RegistryStore, fence: number): void {
   if (readLease(store).fence !== fence) throw leaseLost(store);
 }
 
-function leaseLost(store: RegistryStore): RegistryError {
+/** The error of a process that another one has replaced. */
+export function leaseLost(store: RegistryStore): RegistryError {
   const { holder } = readLease(store);
   const who = holder === null ? 'Another process' : `Process ${holder.pid} on ${holder.host}`;
   return new RegistryError(

@@ -3,7 +3,9 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ThreadClient } from '../../thread/rpc.ts';
 import type { Registry } from '../ports/registry.ts';
+import type { StorageHealth } from '../ports/storage-health.ts';
 import type { RegistryMethods } from './registry-thread.ts';
+import { createStorageWatch } from './storage-watch.ts';
 import { type ChangeWatch, startChangeWatch } from './watch-changes.ts';
 import { watchCommits } from './watch-commits.ts';
 import type { LeaseBook } from './writer-lease.ts';
@@ -12,6 +14,10 @@ import type { LeaseBook } from './writer-lease.ts';
 export interface SqliteRegistry extends Registry {
   /** For `acquireLease`. */
   readonly lease: LeaseBook;
+  /** The identity of this installation, which its other stores carry too. */
+  installation(): Promise<string>;
+  /** Whether its disk takes writes. */
+  readonly health: StorageHealth;
 }
 
 /** What the client needs. */
@@ -25,7 +31,14 @@ export interface RegistryClientOptions {
 }
 
 /** Makes the client. */
-export function createRegistryClient({ call, clock, log, end }: RegistryClientOptions): SqliteRegistry {
+export function createRegistryClient(options: RegistryClientOptions): SqliteRegistry {
+  const { clock, log, end } = options;
+  const health = createStorageWatch({ tryWriting: () => options.call('tryWriting', []), clock, log });
+  const call: RegistryClientOptions['call'] = (...args) => {
+    const answer = options.call(...args);
+    answer.catch(health.note);
+    return answer;
+  };
   const watches = new Set<ChangeWatch>();
   /** What was just written here is told at once, not at the next look at the feed. */
   const tell = async <T>(written: Promise<T>): Promise<T> => {
@@ -43,6 +56,7 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
   let closing: Promise<void> | null = null;
   const close = async () => {
     stopWatching?.();
+    health.stop();
     listeners.clear();
     for (const watch of watches) watch.stop();
     watches.clear();
@@ -146,12 +160,16 @@ export function createRegistryClient({ call, clock, log, end }: RegistryClientOp
     getFact: (name) => call('getFact', [name]),
     setFact: (name, value) => call('setFact', [name, value]),
 
+    installation: () => call('installation', []),
     lease: {
       read: () => call('readLease', []),
       take: (claim) => call('takeLease', [claim]),
+      claim: (claim) => call('claimLease', [claim]),
       renew: (fence, now) => call('renewLease', [fence, now]),
+      mark: (fence, now) => call('markLease', [fence, now]),
       release: (fence) => call('releaseLease', [fence]),
     },
+    health,
 
     close() {
       closing ??= close();

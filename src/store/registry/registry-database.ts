@@ -1,11 +1,12 @@
 /** Opens the registry's file: makes it, brings its tables up to date, refuses what cannot be trusted. */
-import { mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, Migrator } from 'kysely';
+import { isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
 import { createSqliteDialect } from './kysely-sqlite.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { damagedRegistry, explainSqliteError, RegistryError } from './registry-error.ts';
+import { damagedRegistry, explainSqliteError, fullDisk, RegistryError } from './registry-error.ts';
 import type { RegistrySchema } from './schema.ts';
 
 /** Marks the file as ours in SQLite's header: the letters `UPBT`. */
@@ -23,6 +24,8 @@ export interface RegistryDatabase {
   readonly database: DatabaseSync;
   /** Builds queries; `createQueries` runs them. */
   readonly kysely: Kysely<RegistrySchema>;
+  /** Other than `shared`: the disk takes no writes, and the file is to be opened anew when it does. */
+  readonly access: SqliteAccess;
 }
 
 /** The registry's file in a data directory. */
@@ -42,13 +45,36 @@ export async function openRegistryDatabase(dataDir: string): Promise<RegistryDat
     database.exec('PRAGMA synchronous = FULL');
     database.exec(`PRAGMA journal_size_limit = ${CHECKED_BYTES}`);
     checkPages(database, file);
+    // What is sorted must not need a disk.
+    database.exec('PRAGMA temp_store = MEMORY');
     const kysely = new Kysely<RegistrySchema>({ dialect: createSqliteDialect(database) });
     await migrate(kysely, database, file);
-    return { file, database, kysely };
+    return { file, database, kysely, access: 'shared' };
   } catch (error) {
     database?.close();
+    if (isDiskRefusal(error, file) && existsSync(file)) return openForReading(file);
     throw explainSqliteError(error, file);
   }
+}
+
+/** Opens an existing registry whose disk takes no writes. Throws `storage_full` where its tables are of another version. */
+function openForReading(file: string): RegistryDatabase {
+  try {
+    const { database, access } = openWithoutRoom(file);
+    const isOurs = readNumber(database, 'PRAGMA application_id') === APPLICATION_ID;
+    const done = isOurs ? executedMigrations(database) : [];
+    const isCurrent =
+      done.length === Object.keys(MIGRATIONS).length && done.every((name) => name in MIGRATIONS);
+    if (isCurrent) {
+      database.exec('PRAGMA temp_store = MEMORY');
+      const kysely = new Kysely<RegistrySchema>({ dialect: createSqliteDialect(database) });
+      return { file, database, kysely, access };
+    }
+    database.close();
+  } catch (error) {
+    throw explainSqliteError(error, file);
+  }
+  throw fullDisk(file);
 }
 
 function makeDirectory(dataDir: string): void {

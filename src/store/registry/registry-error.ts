@@ -1,5 +1,7 @@
 /** Errors of the registry: each says what is wrong and what to do about it. */
 import type { RegistryErrorCode } from '../ports/registry.ts';
+import type { StorageRefusal } from '../ports/storage-health.ts';
+import { isDiskRefusal } from '../sqlite/open-full.ts';
 
 /** Codes of faults that only an operator can mend; beside {@link RegistryErrorCode}, and as stable. */
 export type RegistryFaultCode =
@@ -11,10 +13,8 @@ export type RegistryFaultCode =
   | 'registry_foreign'
   /** The file or its folder cannot be opened or written. */
   | 'registry_unusable'
-  /** Another process held the database's write lock for too long. */
-  | 'registry_busy'
-  /** The disk is full. */
-  | 'registry_full'
+  /** The disk takes no writes, or another process held the lock for too long. */
+  | StorageRefusal
   /** Another process is the monitor of this data directory. */
   | 'lease_held'
   /** Another process has taken the lease over: this one must stop. */
@@ -41,11 +41,22 @@ export function damagedRegistry(file: string, detail: string, cause?: unknown): 
   );
 }
 
+/** The error for a disk that takes no writes. */
+export function fullDisk(file: string, cause?: Error): RegistryError {
+  const detail = cause === undefined ? '' : ` (${cause.message})`;
+  return new RegistryError(
+    'storage_full',
+    `The disk of ${file} takes no writes${detail}. Make room on it, or mount it for writing; Upbeat then goes on by itself.`,
+    { cause },
+  );
+}
+
 /** Turns what SQLite threw into an error that says what to do; errors of another kind pass unchanged. */
 export function explainSqliteError(thrown: unknown, file: string): Error {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const resultCode = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
   if (resultCode === null) return error;
+  if (isDiskRefusal(thrown, file)) return fullDisk(file, error);
   // The low byte is the primary result code (https://sqlite.org/rescode.html).
   switch (resultCode & 0xff) {
     case 11: // SQLITE_CORRUPT
@@ -53,14 +64,10 @@ export function explainSqliteError(thrown: unknown, file: string): Error {
       return damagedRegistry(file, error.message, error);
     case 5: // SQLITE_BUSY
       return new RegistryError(
-        'registry_busy',
+        'storage_busy',
         `${file} is locked by another process (${error.message}). End the program that holds it, such as a backup or a database browser, and try again.`,
         { cause: error },
       );
-    case 13: // SQLITE_FULL
-      return new RegistryError('registry_full', `No room on the disk of ${file}. Free some, and try again.`, {
-        cause: error,
-      });
     case 8: // SQLITE_READONLY
     case 14: // SQLITE_CANTOPEN
       return new RegistryError(

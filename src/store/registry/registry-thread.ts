@@ -1,5 +1,5 @@
 /** What the registry's thread serves: the methods of the port and of the lease, over one connection. */
-
+import { statfsSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
 import type { CheckKind, Service } from '../../domain/service.ts';
 import type { ServiceEdit } from '../ports/heartbeats.ts';
@@ -19,8 +19,9 @@ import type { DeliveryOutcome, Webhook } from '../ports/webhooks.ts';
 import { dropNotice, noticesOf } from './account-notices.ts';
 import { changeService, claimDomain } from './claim-domain.ts';
 import { dependenciesOf, failingDependencies, recentHeartbeats } from './dependency-rows.ts';
-import { getFact, setFact } from './fact-rows.ts';
+import { ensureInstallation, getFact, readInstallation, setFact } from './fact-rows.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { createHeldLease } from './held-lease.ts';
 import { prepareInbox } from './inbox-rows.ts';
 import { findIncident, incidentsBeside, incidentsSince, listIncidents } from './incident-rows.ts';
 import { createJudgements } from './judgements.ts';
@@ -34,14 +35,14 @@ import {
   touchKeys,
 } from './key-rows.ts';
 import { createQueries } from './kysely-sqlite.ts';
-import { guardLease, type LeaseClaim, readLease, releaseLease, renewLease, takeLease } from './lease-rows.ts';
+import { type LeaseClaim, releaseLease, renewLease, takeLease, touchLease } from './lease-rows.ts';
 import { loadServices } from './load-services.ts';
 import { advanceMaintenances, listMaintenances } from './maintenance-rows.ts';
 import { addService, removeService } from './owner-services.ts';
 import { addClaim, claimAddresses, claimsOf, dropClaim, proveDomain, servicesOf } from './ownership.ts';
 import { putCatalogue } from './put-catalogue.ts';
 import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
-import { explainSqliteError } from './registry-error.ts';
+import { explainSqliteError, fullDisk } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { lastChange, readChanges } from './service-rows.ts';
 import { createSession, endSession, ensureIdentity, findSession } from './session-rows.ts';
@@ -74,6 +75,16 @@ import { prepareIncidentWriter } from './write-incident.ts';
 
 /** Longest work of one transaction, milliseconds (architecture, The stores). */
 const MAX_GROUP_MS = 5;
+/** A disk that was full is so until this is free. */
+const MIN_FREE_BYTES = 1_048_576;
+/** How long writes wait for another process's transaction, milliseconds; those of Upbeat last a few. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** So long SQLite waits by itself for a lock, and the thread with it, milliseconds. */
+const TRY_TIMEOUT_MS = 5;
+/** The same when the file is closed. */
+const LAST_BUSY_TIMEOUT_MS = 1_000;
+/** A file whose disk took no writes is opened anew no more often than this, milliseconds. */
+const REOPEN_MS = 500;
 
 /** What the thread is started with. */
 export interface RegistryThreadData {
@@ -86,23 +97,32 @@ export type RegistryMethods = Awaited<ReturnType<typeof openRegistryMethods>>;
 
 /** Opens the registry; throws what `openRegistryDatabase` throws. */
 export async function openRegistryMethods({ dataDir, domainsPerAccount }: RegistryThreadData) {
-  const opened = await openRegistryDatabase(dataDir);
-  const { database, kysely } = opened;
-  const store: RegistryStore = { database, kysely, queries: createQueries(database) };
+  let opened = await openRegistryDatabase(dataDir);
+  const store = storeOf(opened);
+  let { judgements, inbox, writeIncident } = prepare(opened);
+  const lease = createHeldLease(store, dataDir);
   const limits = { perAccount: domainsPerAccount, perDay: MAX_REGISTRATIONS_PER_DAY };
-  const judgements = createJudgements(database);
-  const inbox = prepareInbox(database);
-  const writeIncident = prepareIncidentWriter(database);
-  let heldFence: number | null = null;
-  const commits = createGroupCommit(database, {
+  const commits = createGroupCommit(store, {
     maxGroupMs: MAX_GROUP_MS,
     monotonic: systemClock.monotonic,
-    // A process that lost its lease while it slept writes nothing more, whatever it still believes.
-    guard: () => {
-      if (heldFence !== null) guardLease(store, heldFence);
-    },
+    guard: lease.guard,
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
   });
-  const { read, write } = explaining(opened, commits);
+  let openedAt = systemClock.monotonic();
+
+  /** Opens a file anew that could not be shared when it was opened: its disk may take writes by now. */
+  const share = async (): Promise<void> => {
+    if (opened.access === 'shared') return;
+    const now = systemClock.monotonic();
+    if (now - openedAt < REOPEN_MS) throw fullDisk(opened.file);
+    openedAt = now;
+    opened.database.close();
+    opened = await openRegistryDatabase(dataDir);
+    Object.assign(store, storeOf(opened));
+    ({ judgements, inbox, writeIncident } = prepare(opened));
+    if (opened.access !== 'shared') throw fullDisk(opened.file);
+  };
+  const { read, write } = explaining(opened.file, commits, share);
 
   return {
     loadServices: () => read(() => loadServices(store)),
@@ -203,29 +223,60 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
     getFact: (name: string) => read(() => getFact(store, name)),
     setFact: (name: string, value: string) => write(() => setFact(store, name, value)),
 
-    readLease: () => read(() => readLease(store)),
+    installation: async () =>
+      read(() => readInstallation(store)) ?? (await write(() => ensureInstallation(store))),
+
+    readLease: () => read(lease.read),
     takeLease: async (claim: LeaseClaim) => {
-      heldFence = await write(() => takeLease(store, claim));
-      return heldFence;
+      const fence = await write(() => takeLease(store, claim));
+      if (fence !== null) lease.hold(claim, fence);
+      return fence;
     },
+    claimLease: (claim: LeaseClaim) => read(() => lease.claim(claim)),
     renewLease: (fence: number, now: number) => write(() => renewLease(store, fence, now)),
+    markLease: (fence: number, now: number) => read(() => lease.mark(fence, now)),
     releaseLease: async (fence: number) => {
       await write(() => releaseLease(store, fence));
-      heldFence = null;
+      lease.drop();
+    },
+    /** Resolves where the disk takes a page, and has room for many more: or it would be full again at once. */
+    tryWriting: async () => {
+      if (freeBytes(dataDir) < MIN_FREE_BYTES) throw fullDisk(opened.file);
+      await write(() => touchLease(store));
     },
 
     /** Commits what waits and closes the file; SQLite then folds the write-ahead log into it. */
     close: async () => {
+      store.database.exec(`PRAGMA busy_timeout = ${LAST_BUSY_TIMEOUT_MS}`);
       commits.flush();
       // The answers to what was just committed leave first.
       await new Promise((resolve) => setImmediate(resolve));
-      database.close();
+      lease.close();
+      store.database.close();
     },
   };
 }
 
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+function storeOf({ database, kysely }: RegistryDatabase): RegistryStore {
+  database.exec(`PRAGMA busy_timeout = ${TRY_TIMEOUT_MS}`);
+  return { database, kysely, queries: createQueries(database) };
+}
+
+function prepare({ database }: RegistryDatabase) {
+  return {
+    judgements: createJudgements(database),
+    inbox: prepareInbox(database),
+    writeIncident: prepareIncidentWriter(database),
+  };
+}
+
 /** Reads run at once, between two transactions; both say in plain words what SQLite complains about. */
-function explaining({ file }: RegistryDatabase, commits: GroupCommit) {
+function explaining(file: string, commits: GroupCommit, share: () => Promise<void>) {
   return {
     read<T>(work: () => T): T {
       try {
@@ -236,6 +287,7 @@ function explaining({ file }: RegistryDatabase, commits: GroupCommit) {
     },
     async write<T>(work: () => T): Promise<T> {
       try {
+        await share();
         return await commits.write(work);
       } catch (error) {
         throw explainSqliteError(error, file);

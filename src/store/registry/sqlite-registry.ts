@@ -22,7 +22,7 @@ const ENTRY = new URL('../../../workers/registry.ts', import.meta.url);
 /**
  * Opens the registry of a data directory, beside other processes that have it open. Rejects with an error whose
  * message says what to do and whose `code` is `registry_damaged`, `registry_newer`, `registry_foreign`,
- * `registry_unusable` or `registry_busy`.
+ * `registry_unusable` or `storage_busy`.
  */
 export async function openRegistry(options: RegistryOptions): Promise<SqliteRegistry> {
   const { dataDir, log, clock, domainsPerAccount = 100, onEnd } = options;

@@ -1,6 +1,7 @@
 /** Only one process is the monitor of a data directory: it holds a lease that it renews every second. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
+import { refusalOf } from '../ports/storage-health.ts';
 import type { LeaseClaim, LeaseState } from './lease-rows.ts';
 import { RegistryError } from './registry-error.ts';
 
@@ -15,8 +16,12 @@ export interface LeaseBook {
   read(): Promise<LeaseState>;
   /** The new fence; null: somebody else was first. */
   take(claim: LeaseClaim): Promise<number | null>;
+  /** Takes it with the first write that the disk lets through: the fence it will have; null: somebody else was first. */
+  claim(claim: LeaseClaim): Promise<number | null>;
   /** Rejects with `lease_lost`. */
   renew(fence: number, now: number): Promise<void>;
+  /** Says that the holder lives, where the disk takes no renewal. Rejects with `lease_lost`. */
+  mark(fence: number, now: number): Promise<void>;
   release(fence: number): Promise<void>;
 }
 
@@ -65,7 +70,9 @@ export interface WriterLease {
 export function createLeaseSight(clock: Clock): LeaseSight {
   let known: { readonly fence: number; readonly renewedAt: number; readonly sinceMs: number } | null = null;
   return {
-    look({ fence, renewedAt }) {
+    look(state) {
+      const { fence } = state;
+      const renewedAt = seenAt(state);
       const nowMs = clock.monotonic();
       if (known?.fence === fence && known.renewedAt === renewedAt) return nowMs - known.sinceMs;
       const isFirst = known === null;
@@ -92,7 +99,12 @@ export async function acquireLease(options: LeaseOptions): Promise<WriterLease> 
     const { pid, host } = self;
     const askedAt = clock.monotonic();
     const { fence: replacing, renewedAt } = state;
-    const fence = await book.take({ pid, host, replacing, renewedAt, now: clock.now() });
+    const claim = { pid, host, replacing, renewedAt, now: clock.now() };
+    const fence = await book.take(claim).catch((error: unknown) => {
+      // Nobody else can take it either; what there is can be served, and services can be checked.
+      if (refusalOf(error)?.code === 'storage_full') return book.claim(claim);
+      throw error;
+    });
     if (fence !== null) return keepLease(options, fence, askedAt);
   }
 }
@@ -102,14 +114,15 @@ export async function acquireLease(options: LeaseOptions): Promise<WriterLease> 
  * self. `seenForMs` is what a {@link LeaseSight} says.
  */
 export function judgeLease(
-  { holder, renewedAt }: LeaseState,
+  state: LeaseState,
   self: LeaseProcess,
   now: number,
   seenForMs: number | null,
 ): 'free' | 'held' | 'unclear' {
+  const { holder } = state;
   if (holder === null) return 'free';
   // A lease from the future is as old as one from the past: some clock was set.
-  if ((seenForMs ?? Math.abs(now - renewedAt)) > FRESH_MS) return 'free';
+  if ((seenForMs ?? Math.abs(now - seenAt(state))) > FRESH_MS) return 'free';
   if (holder.host !== self.host) return 'held';
   if (holder.pid === self.pid) return 'unclear';
   return self.isAlive(holder.pid) ? 'held' : 'free';
@@ -124,7 +137,12 @@ async function wasRenewed(book: LeaseBook, before: LeaseState, clock: Clock): Pr
   });
   clearInterval(awake);
   const after = await book.read();
-  return after.fence !== before.fence || after.renewedAt !== before.renewedAt;
+  return after.fence !== before.fence || seenAt(after) !== seenAt(before);
+}
+
+/** When the holder was last heard of, epoch milliseconds of its clock. */
+function seenAt({ renewedAt, markedAt = 0 }: LeaseState): number {
+  return Math.max(renewedAt, markedAt);
 }
 
 /** `askedAt`: when the lease was asked for, by the monotonic clock. */
@@ -137,18 +155,33 @@ function keepLease({ book, clock, onLost }: LeaseOptions, fence: number, askedAt
     cancel();
     onLost(error);
   };
-  const cancel = clock.every(RENEW_MS, () => {
+  /** A renewal waits for another process's lock. */
+  let renewing = false;
+  /** Runs `step`; the lease was ours when it was asked for. */
+  const prove = async (step: () => Promise<void>): Promise<void> => {
     // Not when the answer comes: this process may have slept in between, and have a successor by then.
-    const renewingAt = clock.monotonic();
-    book.renew(fence, clock.now()).then(
-      () => {
-        renewedAt = renewingAt;
-      },
-      (error: Error & { code?: string }) => {
-        // A disk that is full or slow for a moment is no reason to stop; a lease that cannot be kept is.
-        if (error.code === 'lease_lost' || clock.monotonic() - renewedAt >= FRESH_MS) lose(error);
-      },
-    );
+    const askedAt = clock.monotonic();
+    await step();
+    renewedAt = Math.max(renewedAt, askedAt);
+  };
+  const mark = (): Promise<void> => prove(() => book.mark(fence, clock.now()));
+  const renew = async (): Promise<void> => {
+    renewing = true;
+    try {
+      await prove(() => book.renew(fence, clock.now()));
+    } catch (error) {
+      // Where a disk takes no writes, no other process can take the lease: it is ours as long as the row says so.
+      if (refusalOf(error) === null) throw error;
+      await mark();
+    } finally {
+      renewing = false;
+    }
+  };
+  const cancel = clock.every(RENEW_MS, () => {
+    (renewing ? mark() : renew()).catch((error: Error & { code?: string }) => {
+      // A thread that is slow for a moment is no reason to stop; a lease that cannot be kept is.
+      if (error.code === 'lease_lost' || clock.monotonic() - renewedAt >= FRESH_MS) lose(error);
+    });
   });
   return {
     fence,

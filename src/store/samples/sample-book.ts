@@ -21,6 +21,8 @@ export interface SampleBookOptions {
    * false.
    */
   readonly follows?: boolean;
+  /** Samples that wait in memory while the disk takes none; default 500,000. */
+  readonly maxPending?: number;
 }
 
 /** State of the store after a call. */
@@ -40,11 +42,13 @@ export interface SampleBook {
   append(packed: Float64Array): SampleBookState;
   /** Puts everything that came in on disk. Throws where the disk refuses it. */
   flush(): SampleBookState;
+  state(): SampleBookState;
   query(query: SampleQuery): Bucket[];
   newest(serviceId: number, limit: number): Sample[];
   /** Moves everything into blocks, summarises days that are over, deletes what is out of retention; in slices. */
   tidy(): Promise<void>;
-  close(): void;
+  /** What the disk does not take is lost, and counted in what is returned. */
+  close(): SampleBookState;
 }
 
 const DAY_MS = 86_400_000;
@@ -52,8 +56,10 @@ const DAY_MS = 86_400_000;
 const JOURNAL_SAMPLES = 100_000;
 /** Services that are moved in one transaction, so that a query never waits long. */
 const SLICE = 200;
-/** While the disk refuses writes, so many samples wait in memory; then the oldest are lost and counted. */
-const MOST_PENDING = 1_000_000;
+/** While the disk refuses writes, so many samples wait in memory, about 20 MB; then the oldest are lost and counted. */
+const MAX_PENDING = 500_000;
+/** This share of them stays then: making room costs as much as there are. */
+const KEPT_SHARE = 0.9;
 
 /** Opens the store: reads the journal that a crash may have left. */
 export function createSampleBook({
@@ -62,6 +68,7 @@ export function createSampleBook({
   rollupRetentionMs,
   now,
   follows = false,
+  maxPending = MAX_PENDING,
 }: SampleBookOptions): SampleBook {
   /** Samples that are in no block yet, by service, in the order of their arrival. */
   const buffers = new Map<number, Series>();
@@ -74,6 +81,7 @@ export function createSampleBook({
   let lost = 0;
   let tidying: Promise<void> | null = null;
   let fileBytes = database.fileBytes();
+  const keptPending = maxPending * KEPT_SHARE;
 
   const buffer = (packed: Float64Array) => {
     for (let at = 0; at < packed.length; at += STRIDE) {
@@ -133,11 +141,17 @@ export function createSampleBook({
   const state = (): SampleBookState => ({ pending, fileBytes, problem, lost });
 
   const dropOldest = () => {
-    while (pending > MOST_PENDING && unwritten.length > 1) {
+    if (pending <= maxPending || tidying !== null) return;
+    while (pending > keptPending && unwritten.length > 1) {
       const count = (unwritten.shift()?.length ?? 0) / STRIDE;
       pending -= count;
       lost += count;
     }
+    // What is lost goes from the answers too, and from the memory.
+    buffers.clear();
+    [journaled, journalEnd] = [0, 0];
+    readJournal(0);
+    for (const batch of unwritten) buffer(batch);
   };
 
   const putSummaries = (key: number, series: Series) => {
@@ -231,6 +245,7 @@ export function createSampleBook({
       }
       return state();
     },
+    state,
     query(query) {
       follow();
       const fresh = splitByDay(buffers.get(query.serviceId));
@@ -259,8 +274,14 @@ export function createSampleBook({
       await startTidying();
     },
     close() {
-      writeJournal();
+      try {
+        writeJournal();
+      } catch (error) {
+        problem = (error as Error).message;
+        lost += pending;
+      }
       database.close();
+      return state();
     },
   };
 }

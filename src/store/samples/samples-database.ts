@@ -1,17 +1,7 @@
 /** The file of the sample store: a journal of what came in, a block for each service and day, summaries of its hours and of it. */
 import { mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-
-/** Why the store cannot be opened. */
-export class SamplesError extends Error {
-  readonly code: 'samples_unusable' | 'samples_newer';
-
-  constructor(code: SamplesError['code'], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+import type { DatabaseSync } from 'node:sqlite';
+import { type OpenedSamples, openSamplesFile, type SamplesFileOptions, samplesFile } from './samples-file.ts';
 
 /** Days since 1970 that a key has room for. */
 export const KEY_DAYS = 65_536;
@@ -53,55 +43,42 @@ export interface SamplesDatabase {
   /** Gives the pages that the journal no longer needs back to the file system. */
   shrink(): void;
   fileBytes(): number;
+  /** Where a damaged file was moved when this one was opened, so that it begins anew; null: there was none. */
+  readonly setAside: string | null;
   close(): void;
 }
 
-const FORM = 1;
-const APPLICATION_ID = 0x55505453;
-
-/** Opens or makes the file. Throws {@link SamplesError} with what to do. */
-export function openSamplesDatabase(dataDir: string): SamplesDatabase {
+/** Opens or makes the file. Throws SamplesError with what to do. */
+export function openSamplesDatabase(
+  dataDir: string,
+  options: Omit<SamplesFileOptions, 'dataDir'> = {},
+): SamplesDatabase {
   mkdirSync(dataDir, { recursive: true });
-  const file = join(dataDir, 'samples.sqlite');
-  let database: DatabaseSync;
-  try {
-    database = new DatabaseSync(file, { timeout: 5_000 });
-    prepareFile(database, file);
-  } catch (error) {
-    if (error instanceof SamplesError) throw error;
-    throw new SamplesError(
-      'samples_unusable',
-      `${file} cannot be opened: ${(error as Error).message}. Move it and its -wal and -shm files away to begin anew, or restore a copy.`,
-    );
-  }
-  const addToJournal = database.prepare('INSERT INTO journal (bytes) VALUES (?)');
-  const cutJournal = database.prepare('DELETE FROM journal WHERE seq <= ?');
-  const lastSeq = database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal');
-  const firstSeq = database.prepare('SELECT coalesce(min(seq), 0) AS seq FROM journal');
-  const block = database.prepare('SELECT bytes FROM blocks WHERE key = ?');
-  const putBlock = database.prepare('INSERT OR REPLACE INTO blocks (key, bytes) VALUES (?, ?)');
-  const blocks = database.prepare('SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key');
-  const newest = database.prepare(
-    'SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT ?',
-  );
-  const cutBlocks = database.prepare('DELETE FROM blocks WHERE key >= ? AND key < ?');
-  const hours = database.prepare('SELECT key, bytes FROM summaries WHERE key >= ? AND key <= ? ORDER BY key');
-  const days = database.prepare('SELECT key, bytes FROM days WHERE key >= ? AND key <= ? ORDER BY key');
-  const putHours = database.prepare('INSERT OR REPLACE INTO summaries (key, bytes) VALUES (?, ?)');
-  const putDay = database.prepare('INSERT OR REPLACE INTO days (key, bytes) VALUES (?, ?)');
-  const cutHours = database.prepare('DELETE FROM summaries WHERE key >= ? AND key < ?');
-  const cutDays = database.prepare('DELETE FROM days WHERE key >= ? AND key < ?');
-  const pages = database.prepare(
-    'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
-  );
-  const keysOf = (sql: string, day: number) =>
-    database
-      .prepare(sql)
+  const file = samplesFile(dataDir);
+  const open = () => openSamplesFile({ ...options, dataDir });
+  let opened: OpenedSamples = open();
+  let sql = prepareStatements(opened.database);
+  const { setAside } = opened;
+
+  /** Opens a file anew that could not be shared when it was opened: its disk may take writes by now. */
+  const share = (): void => {
+    if (opened.access === 'shared') return;
+    opened.database.close();
+    opened = open();
+    sql = prepareStatements(opened.database);
+    if (opened.access !== 'shared') throw new Error(`the disk of ${file} takes no writes`);
+  };
+  const keysOf = (text: string, day: number) =>
+    opened.database
+      .prepare(text)
       .all(day)
       .map((row) => Number(row.key));
 
   return {
+    setAside,
     transaction(work) {
+      share();
+      const { database } = opened;
       database.exec('BEGIN IMMEDIATE');
       try {
         const result = work();
@@ -112,29 +89,29 @@ export function openSamplesDatabase(dataDir: string): SamplesDatabase {
         throw error;
       }
     },
-    addToJournal: (bytes) => void addToJournal.run(bytes),
+    addToJournal: (bytes) => void sql.addToJournal.run(bytes),
     *journal(afterSeq) {
-      const rows = database.prepare('SELECT seq, bytes FROM journal WHERE seq > ? ORDER BY seq');
+      const rows = opened.database.prepare('SELECT seq, bytes FROM journal WHERE seq > ? ORDER BY seq');
       for (const row of rows.iterate(afterSeq))
         yield { seq: Number(row.seq), bytes: row.bytes as Uint8Array };
     },
-    firstJournalSeq: () => Number(firstSeq.get()?.seq ?? 0),
-    lastJournalSeq: () => Number(lastSeq.get()?.seq ?? 0),
-    cutJournal: (upToSeq) => void cutJournal.run(upToSeq),
-    block: (key) => (block.get(key)?.bytes as Uint8Array | undefined) ?? null,
-    putBlock: (key, bytes) => void putBlock.run(key, bytes),
-    blocks: (fromKey, toKey) => blocks.all(fromKey, toKey) as unknown as KeyedBytes[],
-    newestBlocks: (fromKey, toKey, limit) => newest.all(fromKey, toKey, limit) as unknown as KeyedBytes[],
-    cutBlocks: (fromKey, beforeKey) => void cutBlocks.run(fromKey, beforeKey),
-    hours: (fromKey, toKey) => hours.all(fromKey, toKey) as unknown as KeyedBytes[],
-    days: (fromKey, toKey) => days.all(fromKey, toKey) as unknown as KeyedBytes[],
+    firstJournalSeq: () => Number(sql.firstSeq.get()?.seq ?? 0),
+    lastJournalSeq: () => Number(sql.lastSeq.get()?.seq ?? 0),
+    cutJournal: (upToSeq) => void sql.cutJournal.run(upToSeq),
+    block: (key) => (sql.block.get(key)?.bytes as Uint8Array | undefined) ?? null,
+    putBlock: (key, bytes) => void sql.putBlock.run(key, bytes),
+    blocks: (fromKey, toKey) => sql.blocks.all(fromKey, toKey) as unknown as KeyedBytes[],
+    newestBlocks: (fromKey, toKey, limit) => sql.newest.all(fromKey, toKey, limit) as unknown as KeyedBytes[],
+    cutBlocks: (fromKey, beforeKey) => void sql.cutBlocks.run(fromKey, beforeKey),
+    hours: (fromKey, toKey) => sql.hours.all(fromKey, toKey) as unknown as KeyedBytes[],
+    days: (fromKey, toKey) => sql.days.all(fromKey, toKey) as unknown as KeyedBytes[],
     putSummaries(key, ofHours, ofDay) {
-      putHours.run(key, ofHours);
-      putDay.run(key, ofDay);
+      sql.putHours.run(key, ofHours);
+      sql.putDay.run(key, ofDay);
     },
     cutSummaries(fromKey, beforeKey) {
-      cutHours.run(fromKey, beforeKey);
-      cutDays.run(fromKey, beforeKey);
+      sql.cutHours.run(fromKey, beforeKey);
+      sql.cutDays.run(fromKey, beforeKey);
     },
     unsummarised: (today) =>
       keysOf(
@@ -142,43 +119,35 @@ export function openSamplesDatabase(dataDir: string): SamplesDatabase {
         today,
       ),
     outdated: (day) => keysOf('SELECT key FROM blocks WHERE (key & 65535) < ?', day),
-    shrink: () => database.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)'),
-    fileBytes: () => Number(pages.get()?.bytes ?? 0) + walBytes(file),
-    close: () => database.close(),
+    shrink: () => opened.database.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)'),
+    fileBytes: () => Number(sql.pages.get()?.bytes ?? 0) + walBytes(file),
+    close: () => opened.database.close(),
   };
 }
 
-function prepareFile(database: DatabaseSync, file: string): void {
-  const { application_id: owner } = database.prepare('PRAGMA application_id').get() as {
-    application_id: number;
+function prepareStatements(database: DatabaseSync) {
+  return {
+    addToJournal: database.prepare('INSERT INTO journal (bytes) VALUES (?)'),
+    cutJournal: database.prepare('DELETE FROM journal WHERE seq <= ?'),
+    lastSeq: database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal'),
+    firstSeq: database.prepare('SELECT coalesce(min(seq), 0) AS seq FROM journal'),
+    block: database.prepare('SELECT bytes FROM blocks WHERE key = ?'),
+    putBlock: database.prepare('INSERT OR REPLACE INTO blocks (key, bytes) VALUES (?, ?)'),
+    blocks: database.prepare('SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key'),
+    newest: database.prepare(
+      'SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT ?',
+    ),
+    cutBlocks: database.prepare('DELETE FROM blocks WHERE key >= ? AND key < ?'),
+    hours: database.prepare('SELECT key, bytes FROM summaries WHERE key >= ? AND key <= ? ORDER BY key'),
+    days: database.prepare('SELECT key, bytes FROM days WHERE key >= ? AND key <= ? ORDER BY key'),
+    putHours: database.prepare('INSERT OR REPLACE INTO summaries (key, bytes) VALUES (?, ?)'),
+    putDay: database.prepare('INSERT OR REPLACE INTO days (key, bytes) VALUES (?, ?)'),
+    cutHours: database.prepare('DELETE FROM summaries WHERE key >= ? AND key < ?'),
+    cutDays: database.prepare('DELETE FROM days WHERE key >= ? AND key < ?'),
+    pages: database.prepare(
+      'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
+    ),
   };
-  const { user_version: form } = database.prepare('PRAGMA user_version').get() as { user_version: number };
-  const isNew =
-    owner === 0 && database.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count === 0;
-  if (!isNew && owner !== APPLICATION_ID) {
-    throw new SamplesError(
-      'samples_unusable',
-      `${file} is a database of another program. Set storage.dataDir to another folder.`,
-    );
-  }
-  if (form > FORM) {
-    throw new SamplesError(
-      'samples_newer',
-      `${file} was written by a newer version of Upbeat. Run that version, or restore a copy.`,
-    );
-  }
-  database.exec(`
-    PRAGMA auto_vacuum = INCREMENTAL;
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA journal_size_limit = 16777216;
-    PRAGMA application_id = ${APPLICATION_ID};
-    PRAGMA user_version = ${FORM};
-    CREATE TABLE IF NOT EXISTS journal (seq INTEGER PRIMARY KEY AUTOINCREMENT, bytes BLOB NOT NULL);
-    CREATE TABLE IF NOT EXISTS blocks (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-    CREATE TABLE IF NOT EXISTS summaries (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-    CREATE TABLE IF NOT EXISTS days (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-  `);
 }
 
 function walBytes(file: string): number {

@@ -10,17 +10,21 @@ export interface SamplesThreadData {
   readonly rollupRetentionMs: number;
   /** Another process writes; this one only reads. */
   readonly follows: boolean;
+  /** Identity of the installation; undefined: it does not matter. */
+  readonly installation: string | undefined;
 }
 
 /** The thread's methods; `open` comes first. */
 export type SamplesMethods = {
-  readonly open: () => void;
+  /** Where a damaged file was moved, so that a new one could begin; null: there was none. */
+  readonly open: () => { readonly setAside: string | null };
+  readonly state: () => SampleBookState;
   readonly append: (packed: Float64Array) => SampleBookState;
   readonly flush: () => SampleBookState;
   readonly query: SampleBook['query'];
   readonly newest: SampleBook['newest'];
   readonly tidy: () => Promise<void>;
-  readonly close: () => void;
+  readonly close: () => SampleBookState;
 };
 
 /** At the most so much is lost when the power goes. */
@@ -38,8 +42,15 @@ export function createSamplesMethods(data: SamplesThreadData): SamplesMethods {
   return {
     open() {
       const now = () => systemClock.now();
-      book = createSampleBook({ ...data, database: openSamplesDatabase(data.dataDir), now });
-      if (data.follows) return;
+      const { dataDir, installation, follows } = data;
+      const database = openSamplesDatabase(dataDir, {
+        ...(installation === undefined ? {} : { installation }),
+        mayReplace: !follows,
+        now,
+      });
+      const { setAside } = database;
+      book = createSampleBook({ ...data, database, now });
+      if (follows) return { setAside };
       const quietly = (work: () => unknown) => async () => {
         try {
           await work();
@@ -59,7 +70,9 @@ export function createSamplesMethods(data: SamplesThreadData): SamplesMethods {
           TIDY_MS,
         ),
       );
+      return { setAside };
     },
+    state: () => opened().state(),
     append: (packed) => opened().append(packed),
     flush: () => opened().flush(),
     query: (query) => opened().query(query),
@@ -67,8 +80,9 @@ export function createSamplesMethods(data: SamplesThreadData): SamplesMethods {
     tidy: () => opened().tidy(),
     close() {
       for (const timer of timers) clearInterval(timer);
-      opened().close();
+      const last = opened().close();
       book = null;
+      return last;
     },
   };
 }

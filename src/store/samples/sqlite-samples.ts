@@ -17,6 +17,8 @@ export interface SamplesOptions {
   readonly rollupRetentionMs: number;
   /** True: another process writes the store, and this one only reads. Default false. */
   readonly follows?: boolean;
+  /** Identity of the installation that the store belongs to; absent: any store is taken. */
+  readonly installation?: string;
   readonly log: Log;
   /** Called if the thread ends unasked. */
   readonly onEnd?: (reason: Error) => void;
@@ -24,27 +26,41 @@ export interface SamplesOptions {
 
 /** The port, and what only this adapter has. */
 export interface SqliteSamples extends SampleStore {
+  /** Why samples wait in memory, one line; null: the disk takes them. */
+  problem(): string | null;
+  /** Samples given up since the start, because the disk took none for too long. */
+  lost(): number;
+  /** Where a damaged file was moved at the opening; null: there was none. */
+  readonly setAside: string | null;
   /** Moves what came in to its final place now, and deletes what is out of retention; it happens hourly by itself. */
   tidy(): Promise<void>;
 }
 
 const ENTRY = new URL('../../../workers/samples.ts', import.meta.url);
+const LOOK_MS = 1_000;
 const NO_STATE: SampleBookState = { pending: 0, fileBytes: 0, problem: null, lost: 0 };
 
-/** Opens the store. Rejects with a sentence that says what to do; its `code` is `samples_unusable` or `samples_newer`. */
+/** Opens the store. Rejects with a sentence that says what to do; its `code` is that of a SamplesError. */
 export async function openSamples(options: SamplesOptions): Promise<SqliteSamples> {
-  const { dataDir, rawRetentionMs, rollupRetentionMs, follows = false, log, onEnd } = options;
-  const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs, follows };
+  const { dataDir, rawRetentionMs, rollupRetentionMs, follows = false, installation, log, onEnd } = options;
+  const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs, follows, installation };
   const thread = startThread<SamplesMethods>(ENTRY, data, (reason) => {
     log.error({ problem: reason.message }, 'the thread of the sample store has ended');
     onEnd?.(reason);
   });
+  let setAside: string | null;
   try {
-    await thread.call('open', []);
+    ({ setAside } = await thread.call('open', []));
   } catch (error) {
     await thread.terminate();
     throw error;
   }
+
+  if (setAside !== null)
+    log.error(
+      { setAside },
+      'samples.sqlite was damaged and is set aside: the history up to now is missing. Put a backup in its place while the program is stopped, or save what can be read of it with "sqlite3 FILE .recover"',
+    );
 
   let state = NO_STATE;
 
@@ -54,6 +70,8 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     } else if (next.problem === null && state.problem !== null) {
       log.info({ lost: next.lost }, 'samples are written again');
     }
+    if (next.lost > state.lost && state.lost === 0)
+      log.error({ lost: next.lost }, 'samples are given up: the disk has taken none for too long');
     state = next;
   };
   const gatherer = createSampleGatherer(async (samples) => {
@@ -61,7 +79,16 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     note(await thread.call('append', [packed], [packed.buffer]));
   });
 
+  // What waits is tried again by the thread, whether samples come in or not.
+  const look = setInterval(() => {
+    if (state.problem !== null) thread.call('state', []).then(note, () => {});
+  }, LOOK_MS);
+  look.unref();
+
   return {
+    setAside,
+    problem: () => state.problem,
+    lost: () => state.lost,
     append: gatherer.append,
     async query(query) {
       await gatherer.sendFirst();
@@ -85,8 +112,9 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
       await thread.call('tidy', []);
     },
     async close() {
+      clearInterval(look);
       await gatherer.sendFirst();
-      await thread.call('close', []);
+      note(await thread.call('close', []));
       await thread.terminate();
     },
   };

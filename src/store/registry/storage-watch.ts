@@ -1,0 +1,72 @@
+/** Notices that the registry takes no writes, and by trying again that it does. */
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import { refusalOf, type StorageHealth, type StorageProblem } from '../ports/storage-health.ts';
+
+/** Pause between two tries, milliseconds. */
+const TRY_MS = 500;
+
+/** What watching needs. */
+export interface StorageWatchOptions {
+  /** Writes something; resolves where that is on disk. */
+  readonly tryWriting: () => Promise<void>;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly log: Log;
+}
+
+/** The health of a registry, as the answers of its calls show it. */
+export interface StorageWatch extends StorageHealth {
+  /** Notes the error of a call, of whatever kind. */
+  note(error: unknown): void;
+  stop(): void;
+}
+
+/** Makes the watch of a registry that takes writes as far as is known. */
+export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptions): StorageWatch {
+  const listeners = new Set<(problem: StorageProblem | null) => void>();
+  let problem: StorageProblem | null = null;
+  let cancel = (): void => {};
+  let stopped = false;
+
+  const change = (next: StorageProblem | null): void => {
+    problem = next;
+    for (const listener of listeners) listener(next);
+  };
+
+  const note = (error: unknown): void => {
+    const found = refusalOf(error);
+    if (found === null || stopped) return;
+    if (problem?.code === found.code) return;
+    const isNew = problem === null;
+    log.error({ problem: found.message }, 'the registry takes no writes; reads and checks go on');
+    change(found);
+    if (isNew) cancel = clock.after(TRY_MS, () => void tryAgain());
+  };
+
+  const tryAgain = async (): Promise<void> => {
+    try {
+      await tryWriting();
+      if (stopped) return;
+      log.info({}, 'the registry takes writes again');
+      change(null);
+    } catch (error) {
+      note(error);
+      if (!stopped) cancel = clock.after(TRY_MS, () => void tryAgain());
+    }
+  };
+
+  return {
+    problem: () => problem,
+    watch(listener) {
+      const entry = (next: StorageProblem | null) => listener(next);
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+    note,
+    stop() {
+      stopped = true;
+      cancel();
+      listeners.clear();
+    },
+  };
+}

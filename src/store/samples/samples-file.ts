@@ -1,0 +1,173 @@
+/** Opens the file of the sample store: makes it, sets a damaged one aside, refuses the file of another program. */
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
+
+/** Why the store cannot be opened. */
+export class SamplesError extends Error {
+  readonly code: 'samples_unusable' | 'samples_newer' | 'samples_foreign' | 'samples_damaged';
+
+  constructor(code: SamplesError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** How to open the file. */
+export interface SamplesFileOptions {
+  readonly dataDir: string;
+  /**
+   * Identity of the installation, shared by its stores: a file of another one is refused, a new file and one that was
+   * written before there were identities get it. Absent: any file is taken as it is.
+   */
+  readonly installation?: string;
+  /** False: a damaged file is refused, because another process writes it. Default true: it is set aside. */
+  readonly mayReplace?: boolean;
+  /** Epoch milliseconds, for the name of a file that is set aside. Default: not known. */
+  readonly now?: () => number;
+}
+
+/** The open file. */
+export interface OpenedSamples {
+  readonly database: DatabaseSync;
+  /** Other than `shared`: the disk takes no writes, and the file is to be opened anew when it does. */
+  readonly access: SqliteAccess;
+  readonly setAside: string | null;
+}
+
+const FORM = 1;
+const APPLICATION_ID = 0x55505453;
+const BUSY_TIMEOUT_MS = 5_000;
+/** Up to this size the whole file is looked through at start; that takes about a second. */
+const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
+const DAMAGES: ReadonlySet<number> = new Set([11, 26]);
+
+/** The store's file in a data directory. */
+export function samplesFile(dataDir: string): string {
+  return join(dataDir, 'samples.sqlite');
+}
+
+/** Opens or makes the file. Throws {@link SamplesError} with what to do. */
+export function openSamplesFile(options: SamplesFileOptions): OpenedSamples {
+  const { dataDir, mayReplace = true, now = () => 0 } = options;
+  const file = samplesFile(dataDir);
+  try {
+    return openFile(file, options);
+  } catch (error) {
+    if (error instanceof SamplesError && error.code !== 'samples_damaged') throw error;
+    const detail = damageOf(error);
+    if (detail === null) throw unusable(file, error);
+    if (!mayReplace) throw damaged(file, detail);
+    const setAside = `${file}.damaged-${new Date(now()).toISOString().replaceAll(':', '-')}`;
+    for (const end of ['', '-wal', '-shm'])
+      if (existsSync(file + end)) renameSync(file + end, setAside + end);
+    return { ...openFile(file, options), setAside };
+  }
+}
+
+function openFile(file: string, options: SamplesFileOptions): OpenedSamples {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    prepareFile(database, file, options);
+    return { database, access: 'shared', setAside: null };
+  } catch (error) {
+    database?.close();
+    if (!isDiskRefusal(error, file)) throw error;
+    return openOnFullDisk(file);
+  }
+}
+
+/** What is on disk can be read; without a file that has its tables, an empty store in memory stands for it. */
+function openOnFullDisk(file: string): OpenedSamples {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    const { database, access } = openWithoutRoom(file);
+    if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'days'").get() !== undefined)
+      return { database, access, setAside: null };
+    database.close();
+  }
+  const database = new DatabaseSync(':memory:');
+  database.exec(TABLES);
+  return { database, access: 'frozen', setAside: null };
+}
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS journal (seq INTEGER PRIMARY KEY AUTOINCREMENT, bytes BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS blocks (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS summaries (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS days (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+function prepareFile(database: DatabaseSync, file: string, { installation }: SamplesFileOptions): void {
+  const { application_id: owner } = database.prepare('PRAGMA application_id').get() as {
+    application_id: number;
+  };
+  const { user_version: form } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+  const isNew =
+    owner === 0 && database.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count === 0;
+  if (!isNew && owner !== APPLICATION_ID) {
+    throw new SamplesError(
+      'samples_foreign',
+      `${file} is a database of another program. Set storage.dataDir to another folder.`,
+    );
+  }
+  if (form > FORM) {
+    throw new SamplesError(
+      'samples_newer',
+      `${file} was written by a newer version of Upbeat. Run that version, or restore a copy.`,
+    );
+  }
+  if (!isNew) checkPages(database, file);
+  database.exec(`
+    PRAGMA auto_vacuum = INCREMENTAL;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA journal_size_limit = 16777216;
+  `);
+  if (isNew) database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORM}`);
+  database.exec(TABLES);
+  if (installation !== undefined) claimFor(database, file, installation);
+}
+
+function checkPages(database: DatabaseSync, file: string): void {
+  if (statSync(file).size > MAX_CHECKED_BYTES) return;
+  const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
+  if (found !== 'ok') throw damaged(file, String(found));
+}
+
+/** Takes a file that belongs to no installation yet, and refuses that of another one. */
+function claimFor(database: DatabaseSync, file: string, installation: string): void {
+  const read = () => database.prepare("SELECT value FROM facts WHERE name = 'installation'").get()?.value;
+  const found = read();
+  if (found === installation) return;
+  if (found !== undefined)
+    throw new SamplesError(
+      'samples_foreign',
+      `${file} belongs to another installation than the registry beside it: its history would be shown under the wrong services. Put back the registry.sqlite that belongs to it, or move ${file} with its -wal and -shm files away to begin without history.`,
+    );
+  database.prepare("INSERT OR IGNORE INTO facts (name, value) VALUES ('installation', ?)").run(installation);
+}
+
+/** SQLite's word for what is wrong with the content of a file; null: something else is wrong. */
+function damageOf(error: unknown): string | null {
+  if (error instanceof SamplesError) return error.message;
+  if (!(error instanceof Error) || !('errcode' in error)) return null;
+  return DAMAGES.has(Number(error.errcode) & 0xff) ? error.message : null;
+}
+
+function damaged(file: string, detail: string): SamplesError {
+  return new SamplesError(
+    'samples_damaged',
+    `${file} is damaged (${detail}). It holds history alone. Restart the monitor, which sets it aside and begins anew, or put a backup in its place.`,
+  );
+}
+
+function unusable(file: string, error: unknown): SamplesError {
+  return new SamplesError(
+    'samples_unusable',
+    `${file} cannot be opened (${(error as Error).message}). Give this user read and write access to the file and its folder, or end the program that holds it.`,
+  );
+}
