@@ -36,3 +36,36 @@ t.test('a task may put in more', async (t) => {
   await pause();
   t.same(done, ['first', 'second']);
 });
+
+t.test('a task costs the same however many wait', async (t) => {
+  const later = createSlices(100);
+  const total = 300_000;
+  let done = 0;
+  const moved = await countMovedElements(async () => {
+    for (let index = 0; index < total; index++) later(() => void done++);
+    while (done < total) await pause();
+  });
+  t.ok(moved <= total, `${moved} elements were moved for ${total} tasks`);
+});
+
+/** Counts the elements of arrays that change their place, or are copied, during `work`. */
+async function countMovedElements(work: () => Promise<void>): Promise<number> {
+  let moved = 0;
+  const methods = (['splice', 'shift', 'slice', 'unshift', 'copyWithin'] as const).map((name) => {
+    const method = Array.prototype[name] as (...args: unknown[]) => unknown;
+    const counting = function (this: unknown[], ...args: unknown[]): unknown {
+      moved += this.length;
+      return method.apply(this, args);
+    };
+    return { name, method, counting };
+  });
+  const put = (name: string, value: unknown) =>
+    Object.defineProperty(Array.prototype, name, { configurable: true, writable: true, value });
+  for (const { name, counting } of methods) put(name, counting);
+  try {
+    await work();
+    return moved;
+  } finally {
+    for (const { name, method } of methods) put(name, method);
+  }
+}
