@@ -28,7 +28,11 @@ export interface MonitorRole extends Role {
   begin(): Promise<{ readonly services: number; readonly threads: number }>;
 }
 
-const CONTROL_TIMEOUT_MS = 3_000;
+/**
+ * The record waits 3 s for an answer, by time in which its event loop turned. This bounds how long connections stay
+ * open beyond that.
+ */
+const CONTROL_TIMEOUT_MS = 8_000;
 
 /** Builds everything; what other processes have put into the inbox is judged when this resolves. */
 export async function startMonitor(parts: RoleParts, lease: WriterLease): Promise<MonitorRole> {

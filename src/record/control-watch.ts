@@ -1,12 +1,16 @@
 /** Asks the control targets whether the prober is online, and as seldom as can be. */
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { afterTurning } from './after-turning.ts';
 import { createOutageLog } from './outage-log.ts';
 import type { ProberWatch, ProberWatchOptions } from './prober-watch.ts';
 
 /** One question serves all failures of the same 2 s (decisions). */
 const QUESTION_PERIOD_MS = 2_000;
-/** A question without an answer by then has the answer no (architecture, The record). */
+/**
+ * A question without an answer by then has the answer no (architecture, The record). Only time in which our event loop
+ * turned counts.
+ */
 const QUESTION_LIMIT_MS = 3_000;
 /** While offline the targets are asked again after 1 s, 2 s, 4 s, and then every 5 s. */
 const FIRST_BACK_OFF_MS = 1_000;
@@ -74,7 +78,7 @@ export function createControlWatch(options: ControlWatchOptions): ProberWatch {
       cancelLimit();
       conclude(askedAt, answered);
     };
-    const cancelLimit = clock.after(QUESTION_LIMIT_MS, () => settle(false));
+    const cancelLimit = afterTurning(clock, QUESTION_LIMIT_MS, () => settle(false));
     cancelTimer = cancelLimit;
     Promise.resolve()
       .then(ask)
@@ -122,6 +126,11 @@ export function createControlWatch(options: ControlWatchOptions): ProberWatch {
       if (span.provenFrom <= goodAt) return 'clear';
       want(span.provenFrom);
       return 'wait';
+    },
+    ruleSlow(span) {
+      if (outages.open || outages.overlaps(span.beganAt, span.endedAt)) return 'own';
+      // The question that somebody's failure has raised speaks for this one too; a delay alone raises none.
+      return wantedAt > goodAt ? 'wait' : 'clear';
     },
     ruleSilence() {
       if (outages.open) return 'own';

@@ -1,4 +1,4 @@
-/** Failures without an HTTP response that wait until it is known whether the fault is ours. */
+/** Failures without an HTTP response, and slow answers, that wait until it is known whether the fault is ours. */
 import type { CheckResult } from '../domain/result.ts';
 import type { Entry } from './entry.ts';
 import type { FailureSpan, Ruling } from './prober-watch.ts';
@@ -15,7 +15,7 @@ export interface HeldResults {
   readonly size: number;
   hold(held: HeldResult): void;
   /** Asks for the ruling on each, and hands on those that need not wait any longer. */
-  release(rule: (span: FailureSpan) => Ruling, settle: (held: HeldResult, ruling: Ruling) => void): void;
+  release(rule: (held: HeldResult) => Ruling, settle: (held: HeldResult, ruling: Ruling) => void): void;
   /** Takes all of them out. */
   drain(): readonly HeldResult[];
 }
@@ -33,7 +33,7 @@ export function createHeldResults(): HeldResults {
     release(rule, settle) {
       const waiting: HeldResult[] = [];
       for (const held of list.splice(0)) {
-        const ruling = rule(held.span);
+        const ruling = rule(held);
         if (ruling === 'wait') waiting.push(held);
         else settle(held, ruling);
       }

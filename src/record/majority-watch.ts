@@ -119,6 +119,11 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
       if (ruling === 'wait') countSoon();
       return ruling;
     },
+    ruleSlow(span) {
+      if (outages.open || outages.overlaps(span.beganAt, span.endedAt)) return 'own';
+      const isSuspected = counting && fleetSize() >= FEWEST_SERVICES;
+      return isSuspected ? ruleByPeers(span, clock.monotonic()) : 'clear';
+    },
     ruleSilence: () => (outages.open ? 'own' : 'clear'),
     overlapsOutage: (span) => outages.overlaps(span.beganAt, span.endedAt),
     stop() {

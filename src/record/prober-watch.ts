@@ -14,7 +14,7 @@ export interface ProberState {
   readonly suspectCount: number;
 }
 
-/** When a failing check took place. Monotonic milliseconds of this thread. */
+/** When a failing or slow check took place. Monotonic milliseconds of this thread. */
 export interface FailureSpan {
   /** Start of the first failed attempt. */
   readonly beganAt: number;
@@ -58,6 +58,8 @@ export interface ProberWatch {
   note(serviceId: number, beganAt: number, endedAt: number, answer: Answer): void;
   /** Whose a failure without an HTTP response is. */
   rule(span: FailureSpan): Ruling;
+  /** Whose a slow answer is: like a failure where an outage of ours is known or suspected, and the service's otherwise. */
+  ruleSlow(span: FailureSpan): Ruling;
   /** Whose the silence of a service is, now: ours where nothing can reach us. */
   ruleSilence(): Ruling;
   /** Whether a failing check overlaps a time in which the prober was offline. */

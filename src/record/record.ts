@@ -18,7 +18,7 @@ import { createAwaitedServices } from './awaited-services.ts';
 import { createControlWatch } from './control-watch.ts';
 import { createEntry, type Entry, learn } from './entry.ts';
 import { createHeartbeatDesk, type HeartbeatSettings, isListening } from './heartbeat-desk.ts';
-import { createHeldResults } from './held-results.ts';
+import { createHeldResults, type HeldResult } from './held-results.ts';
 import { createJudging, isWanted, type JudgingOptions } from './judging.ts';
 import { createMajorityWatch } from './majority-watch.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
@@ -182,29 +182,23 @@ export function createRecord(options: RecordOptions): ResultRecord {
     const beganAt = result.firstFailedAt ?? result.startedAt;
     watch.note(result.serviceId, beganAt + toMonotonic, result.endedAt + toMonotonic, answer);
     const verdict = judgeAttempt(result, settings.slowOverMs);
-    if (!answered) {
-      // An own fault is suspect whatever the ruling; it waits all the same, for it may be the first sign of an outage.
-      const span = spanOf(result, toMonotonic, clock.monotonic());
-      const ruling = watch.rule(span);
-      if (ruling === 'wait') held.hold({ entry, result, span });
-      else settle(entry, result, ruling);
-    } else if (result.suspect !== null) {
-      suspect(result, verdict);
-    } else if (isOwnOutage(result, verdict, toMonotonic)) {
-      suspect(result, verdict);
-      affected.add(result.serviceId);
-    } else {
+    if (answered && verdict === 'up' && result.suspect === null) {
       accept(entry, result, verdict);
+      return;
     }
+    const span = spanOf(result, toMonotonic, clock.monotonic());
+    // An own fault is suspect whatever the ruling; it waits all the same, for it may be the first sign of an outage.
+    const ruling = answered && result.suspect !== null ? 'clear' : rule({ result, span });
+    if (ruling === 'wait') held.hold({ entry, result, span });
+    else settle(entry, result, ruling);
   }
 
   /** Only an `up` is beyond doubt while the prober is offline: an error or a delay may come from the way there. */
-  function isOwnOutage(result: CheckResult, verdict: Verdict, toMonotonic: number): boolean {
-    if (verdict === 'up') return false;
-    return (
-      !watch.online ||
-      (verdict === 'down' && watch.overlapsOutage(spanOf(result, toMonotonic, clock.monotonic())))
-    );
+  function rule({ result, span }: Pick<HeldResult, 'result' | 'span'>): Ruling {
+    if (result.statusCode === 0) return watch.rule(span);
+    const verdict = judgeAttempt(result, settings.slowOverMs);
+    if (verdict === 'slow') return watch.ruleSlow(span);
+    return verdict === 'down' && (!watch.online || watch.overlapsOutage(span)) ? 'own' : 'clear';
   }
 
   function settle(entry: Entry, result: CheckResult, ruling: Ruling): void {
@@ -267,7 +261,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
 
   function onRulingsChange(): void {
     if (stopped) return;
-    held.release(watch.rule, ({ entry, result }, ruling) => {
+    held.release(rule, ({ entry, result }, ruling) => {
       if (isWanted(entry, result)) settle(entry, result, ruling);
     });
     endBatch();

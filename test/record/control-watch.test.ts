@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { createFakeClock } from '../../src/clock.ts';
 import { simulateFleet } from './fleet-simulation.ts';
 import { createWorld, failed503, good, makeServices, START, unanswered } from './record-world.ts';
 
@@ -195,6 +196,76 @@ t.test('it suspects every failure that overlaps an outage of the prober, and che
     ],
   );
   t.same(rechecks, [{ serviceIds: [1, 2], spreadMs: 60_000 }]);
+});
+
+t.test('it suspects a slow answer that overlaps an outage of the prober, and checks again', async (t) => {
+  const world = await createWorld({ services: makeServices(2) });
+  const { record, registry, samples, rechecks, clock } = world;
+  world.control = async () => false;
+  record.noteDoubt(START);
+  await clock.advance(500);
+  world.control = async () => true;
+  await clock.advance(1_500);
+  t.equal(record.prober().online, true);
+  await clock.advance(4_000);
+  const slow = { responseTimeMs: 4_000, endedAt: START + 5_500 };
+  record.takeResults([good(1, START + 500, slow), good(2, START + 1_500, slow)]);
+  await record.idle();
+  t.same(
+    registry.transitions.map(({ serviceId, to }) => [serviceId, to]),
+    [[2, 'slow']],
+  );
+  t.same(
+    samples.map(({ serviceId, suspect }) => [serviceId, suspect]),
+    [
+      [1, true],
+      [2, false],
+    ],
+  );
+  t.same(rechecks, [{ serviceIds: [1], spreadMs: 60_000 }]);
+});
+
+t.test('it holds a slow answer while it is being asked whether the prober is online', async (t) => {
+  for (const online of [true, false]) {
+    const world = await createWorld();
+    const { record, registry, samples, settle } = world;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    world.control = () => promise;
+    record.noteDoubt(START);
+    record.takeResults([good(1, START, { responseTimeMs: 4_000 })]);
+    await settle();
+    t.match([registry.transitions, samples, record.prober()], [[], [], { heldResults: 1 }]);
+    resolve(online);
+    await settle();
+    await record.idle();
+    t.same(
+      registry.transitions.map(({ to }) => to),
+      online ? ['slow'] : [],
+    );
+    t.same(
+      samples.map(({ suspect }) => suspect),
+      [!online],
+    );
+  }
+});
+
+t.test('it takes no standstill of its own for silence of the control targets', async (t) => {
+  const clock = createFakeClock(START);
+  let stoodStillMs = 0;
+  const world = await createWorld({
+    clock: { ...clock, monotonic: () => clock.monotonic() + stoodStillMs },
+  });
+  const { record, registry } = world;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  world.control = () => promise;
+  record.takeResults([unanswered(1, START)]);
+  await clock.advance(1_000);
+  stoodStillMs = 60_000;
+  await clock.advance(1_000);
+  t.match(record.prober(), { online: true, heldResults: 1 });
+  resolve(true);
+  await world.settle();
+  t.match(registry.transitions, [{ to: 'down' }]);
 });
 
 t.test('it takes own faults for a first sign of an outage', async (t) => {

@@ -48,6 +48,29 @@ t.test(
   },
 );
 
+t.test(
+  'it suspects a slow answer like a failure where many fail, and believes it at once where none does',
+  async (t) => {
+    for (const failing of [8, 0]) {
+      const { record, registry, samples, clock } = await createWorld({
+        services: makeServices(12),
+        controlTargets: NONE,
+      });
+      const at = START + 5_000;
+      await clock.advance(5_000);
+      record.takeResults(
+        makeServices(12).map(({ id }) =>
+          id <= failing ? unanswered(id, at) : good(id, START, { responseTimeMs: 4_000, endedAt: at }),
+        ),
+      );
+      if (failing > 0) await clock.advance(1_000);
+      await record.idle();
+      t.equal(registry.transitions.length, failing === 0 ? 12 : 0);
+      t.same(new Set(samples.map(({ suspect }) => suspect)), new Set([failing > 0]));
+    }
+  },
+);
+
 t.test('it counts a service of the last minute once, by its newest check', async (t) => {
   const { record, clock } = await createWorld({ services: makeServices(10), controlTargets: NONE });
   for (const at of [1_000, 2_000, 3_000])
