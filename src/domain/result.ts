@@ -32,7 +32,9 @@ export interface Failure {
 
 /** Milliseconds with a fraction; null where the phase did not happen, never 0. */
 export interface Timing {
+  /** Names were waited for, and nothing was dialled meanwhile. */
   readonly dnsMs: number | null;
+  /** From the first address that was dialled to the first connection: a dead address adds 250 ms to it. */
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
   /** From the request on the wire to the first byte of the answer's headers. */

@@ -38,19 +38,6 @@ export function openBudget(clock: Clock, timeoutMs: number, lateness: () => numb
 
 const neverLate = () => 0;
 
-/** Waits for an answer for as long as the budget runs; null: it was over first. */
-export function within<T extends object>(budget: Budget, answer: Promise<T>): Promise<T | null> {
-  if (budget.over !== null) return Promise.resolve(null);
-  return new Promise((resolve, reject) => {
-    const interrupt = () => resolve(null);
-    budget.interrupt = interrupt;
-    answer.then((value) => {
-      budget.interrupt = null;
-      resolve(value);
-    }, reject);
-  });
-}
-
 /** A class for speed: one of these is made for each attempt of each check. */
 class RunningBudget implements Budget {
   readonly timeoutMs: number;

@@ -1,13 +1,13 @@
 /**
- * Makes a connection: resolves, judges every address, dials judged literals only, and hands over a socket over which
- * the request can go. IPv4 comes first; the next address is tried on an error, or beside the one before when that
- * has taken a third of the budget.
+ * Makes a connection: resolves, judges every address at the moment it is dialled, dials judged literals only, and hands
+ * over a socket over which the request can go. Addresses are tried by the rules of RFC 8305 ("Happy Eyeballs"): the
+ * families by turns, IPv4 first, the next one after 250 ms without a connection or at once after a failure.
  */
 import { createConnection, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Cancel, Clock } from '../clock.ts';
 import type { AddressGuard } from './address-guard.ts';
-import { type Budget, within } from './budget.ts';
+import type { Budget } from './budget.ts';
 import type { Destination } from './destination.ts';
 import { connectFault, type Fault, nameFault, targetFault, timeoutFault, tlsFault } from './fault.ts';
 import type { Lookup, Resolver } from './resolver.ts';
@@ -32,161 +32,243 @@ export interface DialOrder {
 /** A connection on which TLS, where there is any, is done; or why there is none. */
 export type Dialled = { readonly socket: Socket; readonly fault: null } | { readonly fault: Fault };
 
-/** At most this many addresses of a name are tried. */
+/** At most this many addresses of a family are tried. */
 const MAX_ADDRESSES = 8;
+/** At most this many connections of one order are open at a time; further addresses wait for one to fail. */
+const MAX_OPEN = 8;
+/** The next address is tried after this long without a connection (RFC 8305, 5). */
+const ATTEMPT_DELAY_MS = 250;
+/** Where only IPv6 addresses are known, IPv4 ones are waited for this long (RFC 8305, 3, with the families swapped). */
+const RESOLUTION_DELAY_MS = 50;
 
 /** Makes the connection. Never rejects for what the target does; adds what it took to `stamps`. */
-export async function dial(
-  parts: DialParts,
-  order: DialOrder,
-  budget: Budget,
-  stamps: Stamps,
-): Promise<Dialled> {
-  const { destination } = order;
-  if (destination.literal) return connectFirst(parts, order, [destination.host], null, budget, stamps);
-  const { clock, resolver } = parts;
-  const askedAt = clock.monotonic();
-  // Both questions go out at once; the second is waited for only where the first leads nowhere.
-  const until = budget.startedAt + budget.timeoutMs;
-  const asked4 = resolver.lookup(destination.host, 4, order.fresh, until);
-  const asked6 = resolver.lookup(destination.host, 6, order.fresh, until);
-  const overdue = (): Dialled => {
-    stamps.dnsMs = (stamps.dnsMs ?? 0) + clock.monotonic() - askedAt;
-    return {
-      fault: timeoutFault('dns', budget.timeoutMs, resolver.silentSince(askedAt)),
-    };
-  };
-  const answer4 = asked4 instanceof Promise ? await within(budget, asked4) : asked4;
-  if (answer4 === null) return overdue();
-  budget.step();
-  if (answer4.kind === 'addresses') {
-    stampName(stamps, answer4.queried, clock.monotonic() - askedAt);
-    return connectFirst(parts, order, answer4.addresses, asked6, budget, stamps);
-  }
-  const answer6 = asked6 instanceof Promise ? await within(budget, asked6) : asked6;
-  if (answer6 === null) return overdue();
-  budget.step();
-  if (answer6.kind === 'addresses') {
-    stampName(stamps, answer6.queried, clock.monotonic() - askedAt);
-    return connectFirst(parts, order, answer6.addresses, null, budget, stamps);
-  }
-  stampName(stamps, true, clock.monotonic() - askedAt);
-  return { fault: faultOfAnswers(answer4, answer6) };
-}
-
-function stampName(stamps: Stamps, queried: boolean, ms: number): void {
-  if (queried) stamps.dnsMs = (stamps.dnsMs ?? 0) + ms;
-}
-
-/** A failure says more than "none of this family", and a fault of the target more than one of our own. */
-function faultOfAnswers(...answers: readonly Lookup[]): Fault {
-  const failed = answers.filter((answer) => answer.kind === 'failed');
-  const told = failed.find((answer) => !answer.ownFault) ?? failed[0];
-  if (told !== undefined) return nameFault(told.code, told.ownFault);
-  const none = answers.find((answer) => answer.kind === 'none');
-  return nameFault(none?.code ?? 'ENODATA', false);
-}
-
-/** Dials addresses until one is connected, then does TLS on it. `more` may bring further addresses. */
-function connectFirst(
-  { clock }: DialParts,
-  order: DialOrder,
-  addresses: readonly string[],
-  more: Lookup | Promise<Lookup> | null,
-  budget: Budget,
-  stamps: Stamps,
-): Promise<Dialled> {
+export function dial(parts: DialParts, order: DialOrder, budget: Budget, stamps: Stamps): Promise<Dialled> {
   return new Promise((resolve) => {
-    const startedAt = clock.monotonic();
-    const waiting = addresses.slice(0, MAX_ADDRESSES);
-    const dialled = new Set<Socket>();
-    const faults: Fault[] = [];
-    let moreComing = false;
-    let impatient = false;
-    let chosen: Socket | null = null;
-    let connectedAt = 0;
-    let begun = false;
-    let ended = false;
-    let cancelThird: Cancel | null = null;
-
-    const end = (result: Dialled) => {
-      ended = true;
-      cancelThird?.();
-      budget.interrupt = null;
-      const now = clock.monotonic();
-      if (chosen !== null && order.destination.secure) stamps.tlsMs = (stamps.tlsMs ?? 0) + now - connectedAt;
-      if (chosen === null && begun) stamps.connectMs = (stamps.connectMs ?? 0) + now - startedAt;
-      for (const socket of dialled) if (result.fault !== null || socket !== chosen) socket.destroy();
-      resolve(result);
-    };
-
-    const dialNext = () => {
-      for (let address = waiting.shift(); address !== undefined; address = waiting.shift()) {
-        const refusal = order.guard.judge(address, order.destination.port);
-        if (refusal === null) return open(address);
-        faults.push(targetFault('forbidden_address', 'connect', refusal));
-      }
-      if (dialled.size === 0 && !moreComing) end({ fault: mostTelling(faults) });
-    };
-
-    const open = (address: string) => {
-      begun = true;
-      const socket = openSocket(address, order, stamps);
-      dialled.add(socket);
-      socket.on('connect', () => {
-        if (chosen !== null || ended) return;
-        budget.step();
-        chosen = socket;
-        connectedAt = clock.monotonic();
-        stamps.connectMs = (stamps.connectMs ?? 0) + connectedAt - startedAt;
-        if (!order.destination.secure) end({ socket, fault: null });
-      });
-      // Stays for the life of the socket: an error nobody listens to would end the process.
-      socket.on('error', (error) => {
-        if (ended) return;
-        dialled.delete(socket);
-        if (chosen === socket) end({ fault: tlsFault(error) });
-        else if (chosen === null) {
-          faults.push(connectFault(error));
-          dialNext();
-        }
-      });
-      if (order.destination.secure) {
-        socket.on('secureConnect', () => {
-          if (chosen !== socket || ended) return;
-          budget.step();
-          const problem = certificateProblem(socket as TLSSocket, order, stamps);
-          end(problem === null ? { socket, fault: null } : { fault: problem });
-        });
-      }
-      cancelThird?.();
-      if (waiting.length === 0 && !moreComing) return;
-      cancelThird = clock.after(budget.timeoutMs / 3, () => {
-        impatient = true;
-        if (chosen === null && waiting.length > 0) dialNext();
-      });
-    };
-
-    const addMore = (answer: Lookup) => {
-      moreComing = false;
-      if (answer.kind === 'addresses') waiting.push(...answer.addresses.slice(0, MAX_ADDRESSES));
-    };
-
-    if (more instanceof Promise) {
-      moreComing = true;
-      void more.then((answer) => {
-        addMore(answer);
-        if (!ended && chosen === null && (dialled.size === 0 || impatient)) dialNext();
-      });
-    } else if (more !== null) addMore(more);
-    const interrupt = () => {
-      const phase = chosen === null ? 'connect' : 'tls';
-      end({ fault: timeoutFault(phase, budget.timeoutMs, false) });
-    };
-    budget.interrupt = interrupt;
-    if (budget.over !== null) interrupt();
-    else dialNext();
+    new Dialling(parts, order, budget, stamps, resolve).begin();
   });
+}
+
+/** One connection in the making. */
+class Dialling {
+  readonly #parts: DialParts;
+  readonly #order: DialOrder;
+  readonly #budget: Budget;
+  readonly #stamps: Stamps;
+  readonly #resolve: (result: Dialled) => void;
+  readonly #startedAt: number;
+  /** Addresses to be tried, by family. */
+  readonly #waiting: Record<4 | 6, string[]> = { 4: [], 6: [] };
+  /** Families whose addresses are still being asked for. */
+  readonly #asking = new Set<4 | 6>();
+  readonly #answers: Lookup[] = [];
+  /** Connections under way. */
+  readonly #open = new Set<Socket>();
+  readonly #faults: Fault[] = [];
+  /** Connected first; the others are closed then. */
+  #chosen: Socket | null = null;
+  #lastFamily: 4 | 6 = 6;
+  #begun = false;
+  #ended = false;
+  /** Nothing is dialled and names are waited for. */
+  #waited = false;
+  /** Runs until the next address may be tried beside those that are open. */
+  #cancelDelay: Cancel | null = null;
+  /** Since when the present phase lasts: names while nothing is dialled, then connections, then TLS. */
+  #phaseSince: number;
+
+  constructor(
+    parts: DialParts,
+    order: DialOrder,
+    budget: Budget,
+    stamps: Stamps,
+    resolve: (result: Dialled) => void,
+  ) {
+    this.#parts = parts;
+    this.#order = order;
+    this.#budget = budget;
+    this.#stamps = stamps;
+    this.#resolve = resolve;
+    this.#startedAt = parts.clock.monotonic();
+    this.#phaseSince = this.#startedAt;
+  }
+
+  begin(): void {
+    const { host, literal } = this.#order.destination;
+    const interrupt = () => this.#timeOut();
+    this.#budget.interrupt = interrupt;
+    if (this.#budget.over !== null) {
+      interrupt();
+      return;
+    }
+    if (literal) this.#waiting[4].push(host);
+    else {
+      // Both questions go out at once.
+      const lookups = ([4, 6] as const).map((family) => [family, this.#lookUp(family)] as const);
+      for (const [family, lookup] of lookups) {
+        if (!(lookup instanceof Promise)) this.#note(family, lookup);
+        else {
+          this.#asking.add(family);
+          void lookup.then((answer) => {
+            this.#asking.delete(family);
+            this.#note(family, answer);
+            this.#onAnswer();
+          });
+        }
+      }
+    }
+    this.#waited = this.#asking.size > 0;
+    // Where an address is known already, nothing was waited for.
+    if (this.#waiting[4].length > 0) this.#waited = false;
+    this.#onAnswer();
+  }
+
+  #lookUp(family: 4 | 6): Lookup | Promise<Lookup> {
+    const { startedAt, timeoutMs } = this.#budget;
+    const { destination, fresh } = this.#order;
+    return this.#parts.resolver.lookup(destination.host, family, fresh, startedAt + timeoutMs);
+  }
+
+  #note(family: 4 | 6, answer: Lookup): void {
+    this.#answers.push(answer);
+    if (answer.kind === 'addresses') this.#waiting[family].push(...answer.addresses.slice(0, MAX_ADDRESSES));
+  }
+
+  /** Addresses have come, or it is known that there are none. */
+  #onAnswer(): void {
+    if (this.#ended || this.#chosen !== null) return;
+    if (this.#begun) {
+      // Connections that are open keep their head start.
+      if (this.#open.size === 0 || this.#cancelDelay === null) this.#dialNext();
+    } else if (!this.#asking.has(4) || this.#waiting[4].length > 0) this.#dialNext();
+    else if (this.#waiting[6].length > 0) this.#delay(RESOLUTION_DELAY_MS);
+  }
+
+  #delay(ms: number): void {
+    this.#cancelDelay?.();
+    this.#cancelDelay = this.#parts.clock.after(ms, () => {
+      this.#cancelDelay = null;
+      this.#dialNext();
+    });
+  }
+
+  /** Dials the next address that may be dialled; ends where there is none and none is to come. */
+  #dialNext(): void {
+    if (this.#ended || this.#chosen !== null || this.#open.size >= MAX_OPEN) return;
+    for (let address = this.#takeNext(); address !== undefined; address = this.#takeNext()) {
+      const refusal = this.#order.guard.judge(address, this.#order.destination.port);
+      if (refusal === null) {
+        this.#connect(address);
+        return;
+      }
+      this.#faults.push(targetFault('forbidden_address', 'connect', refusal));
+    }
+    if (this.#open.size === 0 && this.#asking.size === 0) this.#end({ fault: this.#worstFault() });
+  }
+
+  #takeNext(): string | undefined {
+    const other = this.#lastFamily === 4 ? 6 : 4;
+    const family = this.#waiting[other].length > 0 ? other : this.#lastFamily;
+    this.#lastFamily = family;
+    return this.#waiting[family].shift();
+  }
+
+  #connect(address: string): void {
+    if (this.#open.size === 0) this.#stampNames();
+    this.#begun = true;
+    const socket = openSocket(address, this.#order, this.#stamps);
+    this.#open.add(socket);
+    socket.on('connect', () => this.#onConnect(socket));
+    // Stays for the life of the socket: an error nobody listens to would end the process.
+    socket.on('error', (error) => this.#onError(socket, error));
+    if (this.#order.destination.secure) {
+      socket.on('secureConnect', () => this.#onSecureConnect(socket as TLSSocket));
+    }
+    this.#delay(ATTEMPT_DELAY_MS);
+  }
+
+  #onConnect(socket: Socket): void {
+    if (this.#ended || this.#chosen !== null) return;
+    this.#chosen = socket;
+    this.#stampConnections();
+    this.#cancelDelay?.();
+    // At once, lest a late one begins with TLS.
+    for (const other of this.#open) if (other !== socket) other.destroy();
+    if (!this.#order.destination.secure) this.#end({ socket, fault: null });
+  }
+
+  #onSecureConnect(socket: TLSSocket): void {
+    if (this.#ended || this.#chosen !== socket) return;
+    const fault = certificateProblem(socket, this.#order, this.#stamps);
+    this.#end(fault === null ? { socket, fault } : { fault });
+  }
+
+  #onError(socket: Socket, error: Error): void {
+    if (this.#ended) return;
+    this.#open.delete(socket);
+    if (this.#chosen === socket) this.#end({ fault: tlsFault(error) });
+    if (this.#chosen !== null) return;
+    this.#faults.push(connectFault(error));
+    if (this.#open.size === 0) this.#stampConnections();
+    this.#dialNext();
+    // What passes from here on without a connection is spent on names.
+    this.#waited = this.#open.size === 0;
+  }
+
+  #timeOut(): void {
+    const { timeoutMs } = this.#budget;
+    const phase = this.#chosen !== null ? 'tls' : this.#open.size > 0 ? 'connect' : 'dns';
+    const silent = phase === 'dns' && this.#parts.resolver.silentSince(this.#startedAt);
+    this.#end({ fault: timeoutFault(phase, timeoutMs, silent) });
+  }
+
+  #end(result: Dialled): void {
+    this.#ended = true;
+    this.#cancelDelay?.();
+    this.#budget.interrupt = null;
+    if (this.#chosen !== null) {
+      if (this.#order.destination.secure) this.#stamps.tlsMs = (this.#stamps.tlsMs ?? 0) + this.#lap();
+    } else if (this.#open.size > 0) this.#stampConnections();
+    else this.#stampNames();
+    for (const socket of this.#open) if (result.fault !== null || socket !== this.#chosen) socket.destroy();
+    this.#resolve(result);
+  }
+
+  /** Ends the phase of names: a connection is dialled, or it is over without one. */
+  #stampNames(): void {
+    const ms = this.#lap();
+    if (this.#waited) this.#stamps.dnsMs = (this.#stamps.dnsMs ?? 0) + ms;
+    this.#waited = false;
+  }
+
+  #stampConnections(): void {
+    this.#stamps.connectMs = (this.#stamps.connectMs ?? 0) + this.#lap();
+  }
+
+  /** Milliseconds of the phase that ends now. */
+  #lap(): number {
+    const now = this.#parts.clock.monotonic();
+    const ms = now - this.#phaseSince;
+    this.#phaseSince = now;
+    return ms;
+  }
+
+  /** The fault that says most about the target: those of connections before those of names, ours last. */
+  #worstFault(): Fault {
+    const names = this.#answers.flatMap((answer) =>
+      answer.kind === 'failed' ? [nameFault(answer.code, answer.ownFault)] : [],
+    );
+    const isTargets = ({ suspect }: Fault) => suspect === null;
+    const connections = this.#faults.filter(isTargets);
+    const none = this.#answers.find((answer) => answer.kind === 'none');
+    return (
+      connections.findLast(({ failure }) => failure.class !== 'forbidden_address') ??
+      connections.at(-1) ??
+      names.find(isTargets) ??
+      this.#faults.at(-1) ??
+      names[0] ??
+      nameFault(none?.code ?? 'ENODATA', false)
+    );
+  }
 }
 
 /** Dials one judged literal. What is no literal cannot be dialled: the look-up refuses. */
@@ -223,15 +305,4 @@ function certificateProblem(socket: TLSSocket, { trust }: DialOrder, stamps: Sta
   if (certificate !== undefined) noteCertificate(stamps, certificate.validToDate.getTime());
   if (trust?.verify === false) return null;
   return tlsFault(Object.assign(new Error('certificate'), { code: String(socket.authorizationError) }));
-}
-
-/** The fault that says most about the target: ours come last. */
-function mostTelling(faults: readonly Fault[]): Fault {
-  const target = faults.filter((fault) => fault.suspect === null);
-  return (
-    target.findLast((fault) => fault.failure.class !== 'forbidden_address') ??
-    target.at(-1) ??
-    faults.at(-1) ??
-    nameFault('ENODATA', false)
-  );
 }
