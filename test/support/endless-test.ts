@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import t from 'tap';
 
 t.test('it never ends', { timeout: 600_000 }, async () => {
-  spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+  // Without an environment, as a program that has overwritten its own.
+  spawn('sleep', ['600'], { detached: true, stdio: 'ignore', env: {} });
   await new Promise((resolve) => setTimeout(resolve, 600_000));
 });
