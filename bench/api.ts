@@ -141,6 +141,7 @@ async function measurePages(): Promise<BenchRow[]> {
       status,
       intervalMs: 300_000,
       now: () => systemClock.now(),
+      listenedAt: () => systemClock.now(),
       vendorOf: () => null,
     });
     const registry = { listIncidents: async () => [] };

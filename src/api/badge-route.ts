@@ -14,7 +14,7 @@ import type { ApiAnswer, ApiRequest, Route } from './exchange.ts';
 import { PICTURE_CACHING } from './picture-keeper.ts';
 import { serviceNotFound } from './reading-routes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
-import { intervalOf, isStale } from './service-view.ts';
+import { intervalOf, isStale, type ListenedAt, seenAt } from './service-view.ts';
 
 /** What a picture shows. */
 export interface BadgeText {
@@ -45,6 +45,7 @@ export interface BadgeSources {
   readonly intervalMs: number;
   readonly slowOverMs: number;
   readonly now: () => number;
+  readonly listenedAt: ListenedAt;
 }
 
 const CACHED = { 'Cache-Control': PICTURE_CACHING };
@@ -79,7 +80,7 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
 }
 
 function createBadgeHandler(sources: BadgeSources): (request: ApiRequest) => Promise<ApiAnswer> {
-  const { directory, status, samples, renderBadge, intervalMs, slowOverMs, now } = sources;
+  const { directory, status, samples, renderBadge, intervalMs, slowOverMs, now, listenedAt } = sources;
   const readFigures = createFigureReader(samples, now);
   const statuses = new Map<string, Kept>();
   const others = new Map<string, Kept>();
@@ -91,10 +92,11 @@ function createBadgeHandler(sources: BadgeSources): (request: ApiRequest) => Pro
   ): Promise<BadgeWords> => {
     const { variant, window, measure } = request;
     const interval = intervalOf(service, intervalMs);
-    if (variant === 'status') return sayStatus(current, isStale(current, interval, now()), now());
+    const seen = seenAt(current, listenedAt);
+    if (variant === 'status')
+      return sayStatus(current, isStale(current, interval, now(), listenedAt) ? seen : null, now());
     const figures = await readFigures(service.id, window);
-    const lastCheckAt = current.latest?.checkedAt ?? null;
-    const state = { lastCheckAt, staleAfterMs: 2 * interval, now: now() };
+    const state = { lastCheckAt: seen, staleAfterMs: 2 * interval, now: now() };
     return variant === 'uptime'
       ? sayUptime(figures, window, state)
       : sayLatency(figures, window, measure, slowOverMs, state);

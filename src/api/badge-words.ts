@@ -52,10 +52,14 @@ const WINDOW_WORDS: Readonly<Record<BadgeWindow, readonly [short: string, long: 
 /** Longer response times are told in seconds. */
 const SECONDS_FROM_MS = 10_000;
 
-/** What a status badge says; `stale`: the last check is older than two intervals. */
-export function sayStatus({ status, latest }: CurrentStatus, stale: boolean, now: number): BadgeWords {
+/** What a status badge says. `staleSince`: when the service was last seen, where that is too long ago; null: it is fresh. */
+export function sayStatus(
+  { status, latest }: CurrentStatus,
+  staleSince: number | null,
+  now: number,
+): BadgeWords {
   const asOf = latest?.checkedAt ?? null;
-  const ageText = stale && asOf !== null ? ageOf(asOf, now) : null;
+  const ageText = staleSince === null ? null : ageOf(staleSince, now);
   const word = BADGE_STATUS_WORDS[status];
   return { status, word, window: null, ageText, asOf, said: word };
 }
@@ -98,7 +102,7 @@ export function sayLatency(
 
 /** How fresh the figures of a service are. */
 export interface FigureState {
-  /** Start of the last check, epoch milliseconds; null: none is known. */
+  /** When the service was last seen, epoch milliseconds; null: never. */
   readonly lastCheckAt: number | null;
   /** What is older than this, in milliseconds, is stale: two intervals. */
   readonly staleAfterMs: number;

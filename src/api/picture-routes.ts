@@ -24,7 +24,7 @@ import { createPictureKeeper } from './picture-keeper.ts';
 import { ApiError } from './problem.ts';
 import { serviceNotFound } from './reading-routes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
-import { intervalOf, isStale } from './service-view.ts';
+import { intervalOf, isStale, type ListenedAt, seenAt } from './service-view.ts';
 
 const WINDOW = wordParameter(PICTURE_WINDOWS, 'How far back the picture looks.', '24h');
 const THEME = wordParameter(PICTURE_THEMES, 'Colours for a light or a dark page.', 'light');
@@ -58,6 +58,7 @@ export interface PictureSources {
     readonly heatmap: (picture: HeatmapPicture) => Promise<Uint8Array>;
   };
   readonly intervalMs: number;
+  readonly listenedAt: ListenedAt;
   readonly siteUrl: string;
   readonly clock: Clock;
 }
@@ -80,6 +81,7 @@ function chartRoute({
   samples,
   pictures,
   intervalMs,
+  listenedAt,
   siteUrl,
   clock,
 }: PictureSources): Route {
@@ -101,8 +103,9 @@ function chartRoute({
       const current = status.get(service.id) ?? unknownStatus(service.id);
       const now = clock.now();
       const asOf = current.latest?.checkedAt ?? null;
-      const stale = asOf !== null && isStale(current, intervalOf(service, intervalMs), now);
-      const ageText = stale ? ageOf(asOf, now) : null;
+      const seen = seenAt(current, listenedAt);
+      const stale = isStale(current, intervalOf(service, intervalMs), now, listenedAt);
+      const ageText = stale && seen !== null ? ageOf(seen, now) : null;
       const place = `${service.id} ${window} ${theme} ${size}`;
       return keep(place, `${service.revision} ${current.status} ${ageText !== null}`, async () => {
         const span = spanOf(window, now);

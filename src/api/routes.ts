@@ -22,6 +22,7 @@ import { readingRoutes } from './reading-routes.ts';
 import { createServiceBytes } from './service-bytes.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 import { createServiceSearch } from './service-search.ts';
+import type { ListenedAt } from './service-view.ts';
 import { type StatusPageSources, statusPageRoutes } from './status-page-routes.ts';
 import { type Readiness, systemRoutes } from './system-routes.ts';
 import { type VendorSources, vendorRoutes } from './vendor-routes.ts';
@@ -85,9 +86,15 @@ export function createRoutes(sources: RouteSources): {
     now,
   } = sources;
   const { intervalMs, slowOverMs, siteUrl, version } = settings;
+  /** The prober's connection is the one by which heartbeats come too; a copy of statuses knows nothing newer than itself. */
+  const listenedAt: ListenedAt = () => {
+    const { online, offlineSince } = readiness().prober;
+    const heardAt = now() - (status.ageMs?.() ?? 0);
+    return online || offlineSince === null ? heardAt : Math.min(heardAt, offlineSince);
+  };
   const streams = createEventStreams(sources);
-  const pages = pageRoutes({ ...sources, intervalMs, siteUrl, version });
-  const bytes = createServiceBytes({ status, intervalMs, now, vendorOf });
+  const pages = pageRoutes({ ...sources, intervalMs, listenedAt, siteUrl, version });
+  const bytes = createServiceBytes({ status, intervalMs, now, listenedAt, vendorOf });
   const search = createServiceSearch({ directory, status, monotonic: () => sources.clock.monotonic() });
   return {
     streams: {
@@ -107,11 +114,11 @@ export function createRoutes(sources: RouteSources): {
       ...dependencyRoutes({ directory, registry }),
       ...(ownedPages === null
         ? []
-        : statusPageRoutes({ directory, status, pages: ownedPages, intervalMs, siteUrl, now })),
+        : statusPageRoutes({ directory, status, pages: ownedPages, intervalMs, listenedAt, siteUrl, now })),
       historyRoute({ directory, samples, now }),
       streams.route,
-      ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, slowOverMs, now }),
-      ...pictureRoutes({ ...sources, intervalMs, siteUrl }),
+      ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, listenedAt, slowOverMs, now }),
+      ...pictureRoutes({ ...sources, intervalMs, listenedAt, siteUrl }),
       openApiRoute(siteUrl, version, limits),
       ...systemRoutes(readiness, metrics, sources.clock),
       ...pages.routes,

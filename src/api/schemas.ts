@@ -37,7 +37,10 @@ const SERVICE_MEMBERS = {
   status: words(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
   response_time: ResponseTime,
   last_checked: nullable(TimeSchema, 'Start of the last attempt; null before the first check.'),
-  stale: Type.Boolean({ description: 'The last check is older than two intervals.' }),
+  stale: Type.Boolean({
+    description:
+      'The last check is older than two intervals. A service that is down by silence is never stale while the monitor listens.',
+  }),
   since: nullable(TimeSchema, 'When the present status began; null while unknown.'),
   self_reported: Type.Boolean({
     description: 'Registered by an owner who has not shown control of the domain.',

@@ -4,7 +4,7 @@ import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { entityTag } from './conditional.ts';
-import { intervalOf, isStale, viewLatestCheck, viewService } from './service-view.ts';
+import { intervalOf, isStale, type ListenedAt, viewLatestCheck, viewService } from './service-view.ts';
 import { viewVendorWord } from './vendor-view.ts';
 
 /** Prepared JSON. */
@@ -33,16 +33,23 @@ export interface ServiceBytesSources {
   readonly status: Pick<StatusStore, 'get'>;
   readonly intervalMs: number;
   readonly now: () => number;
+  readonly listenedAt: ListenedAt;
   /** What the vendor says of a service; null: nobody is asked. */
   readonly vendorOf: (service: Service) => VendorWord | null;
 }
 
 /** Makes an empty memory over the status store. */
-export function createServiceBytes({ status, intervalMs, now, vendorOf }: ServiceBytesSources): ServiceBytes {
+export function createServiceBytes({
+  status,
+  intervalMs,
+  now,
+  listenedAt,
+  vendorOf,
+}: ServiceBytesSources): ServiceBytes {
   const kept = new Map<number, Kept>();
   const find = (service: Service): Kept => {
     const current = status.get(service.id) ?? unknownStatus(service.id);
-    const stale = isStale(current, intervalOf(service, intervalMs), now());
+    const stale = isStale(current, intervalOf(service, intervalMs), now(), listenedAt);
     const known = kept.get(service.id);
     // Records are never changed in place: the same object says the same.
     if (

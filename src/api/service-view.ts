@@ -14,7 +14,7 @@ export interface ServiceView {
   /** Whole milliseconds; null before the first check and when no response arrived. */
   readonly response_time: number | null;
   readonly last_checked: string | null;
-  /** The last check is older than two intervals. */
+  /** The last check is older than two intervals; never for one that is silent while the monitor listens. */
   readonly stale: boolean;
   /** When the present status began; null while unknown. */
   readonly since: string | null;
@@ -48,15 +48,27 @@ export function intervalOf({ check }: Service, intervalMs: number): number {
   return check.kind === 'heartbeat' ? Math.max(intervalMs, silenceOf(check, 0)) : intervalMs;
 }
 
-/** When a status becomes stale: two intervals after its last check, epoch milliseconds; null: never checked. */
-export function staleAt(current: CurrentStatus, intervalMs: number): number | null {
-  return current.latest === null ? null : current.latest.checkedAt + 2 * intervalMs;
+/** When the monitor last listened for heartbeats, epoch milliseconds: now, while it listens. */
+export type ListenedAt = () => number;
+
+/**
+ * When a service was last seen, epoch milliseconds: at its last check, and one that is down by silence for as long as
+ * the monitor listens (decisions, Services). Null: never checked.
+ */
+export function seenAt({ latest }: CurrentStatus, listenedAt: ListenedAt): number | null {
+  if (latest === null) return null;
+  return latest.source === 'silence' ? Math.max(latest.checkedAt, listenedAt()) : latest.checkedAt;
 }
 
-/** Whether the last check is older than two intervals. */
-export function isStale(current: CurrentStatus, intervalMs: number, now: number): boolean {
-  const at = staleAt(current, intervalMs);
-  return at !== null && now > at;
+/** Whether a service was last seen longer than two intervals ago; see {@link seenAt}. */
+export function isStale(
+  current: CurrentStatus,
+  intervalMs: number,
+  now: number,
+  listenedAt: ListenedAt,
+): boolean {
+  const at = seenAt(current, listenedAt);
+  return at !== null && now > at + 2 * intervalMs;
 }
 
 /** A service as the list shows it. */

@@ -7,7 +7,7 @@ import { type OwnedPage, readPageSlug } from '../domain/status-page.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { PageBook } from '../store/ports/status-pages.ts';
 import type { ServiceDirectory } from './service-directory.ts';
-import { intervalOf, isStale } from './service-view.ts';
+import { intervalOf, isStale, type ListenedAt } from './service-view.ts';
 
 /** The part of the registry that pages are read from. */
 export type PageReader = Pick<PageBook, 'findPage' | 'findLogo' | 'maintenancesOfPage' | 'incidentsOfPage'>;
@@ -19,6 +19,7 @@ export interface PageLookSources {
   readonly pages: PageReader;
   readonly intervalMs: number;
   readonly now: () => number;
+  readonly listenedAt: ListenedAt;
 }
 
 /** A service on a page. */
@@ -26,7 +27,7 @@ export interface ListedService {
   readonly service: Service;
   readonly current: CurrentStatus;
   readonly standing: PageStanding;
-  /** The last check is older than two intervals. */
+  /** It was last seen longer than two intervals ago. */
   readonly stale: boolean;
 }
 
@@ -50,7 +51,7 @@ export async function lookAtPage(slug: string, sources: PageLookSources): Promis
   const reading = readPageSlug(slug);
   const page = reading.ok ? await sources.pages.findPage(reading.value) : null;
   if (page === null) return null;
-  const { directory, status, pages, intervalMs, now } = sources;
+  const { directory, status, pages, intervalMs, now, listenedAt } = sources;
   const at = now();
   const groups = page.groups.map(({ name, services }) => ({
     name,
@@ -65,7 +66,7 @@ export async function lookAtPage(slug: string, sources: PageLookSources): Promis
     name,
     services: services.map((service): ListedService => {
       const current = status.get(service.id) ?? unknownStatus(service.id);
-      const stale = isStale(current, intervalOf(service, intervalMs), at);
+      const stale = isStale(current, intervalOf(service, intervalMs), at, listenedAt);
       const standing = standingOf(current.status, service.paused, running.has(service.id));
       return { service, current, standing, stale };
     }),

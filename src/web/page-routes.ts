@@ -2,6 +2,7 @@
 import type { ApiLimits } from '../api/api-limits.ts';
 import type { Route } from '../api/exchange.ts';
 import type { ServiceDirectory } from '../api/service-directory.ts';
+import type { ListenedAt } from '../api/service-view.ts';
 import type { Readiness } from '../api/system-routes.ts';
 import type { Clock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
@@ -56,6 +57,7 @@ export interface PageSources {
   readonly limits: () => ApiLimits;
   readonly readiness: () => Readiness;
   readonly intervalMs: number;
+  readonly listenedAt: ListenedAt;
   /** Without a slash at its end. */
   readonly siteUrl: string;
   readonly version: string;

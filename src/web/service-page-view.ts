@@ -1,5 +1,5 @@
 /** The page of a service as plain data: what its template shows, from what the stores know. No I/O, no clock. */
-import { intervalOf, isStale } from '../api/service-view.ts';
+import { intervalOf } from '../api/service-view.ts';
 import { acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
@@ -44,6 +44,8 @@ export interface ServiceKnowledge {
   /** Null: its vendor is not read. */
   readonly vendor: VendorWord | null;
   readonly intervalMs: number;
+  /** When it was last seen, where that is longer than two intervals ago, epoch milliseconds; null: it is fresh. */
+  readonly staleSince: number | null;
   /** Without a slash at its end. */
   readonly siteUrl: string;
   readonly now: number;
@@ -78,7 +80,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     checked:
       latest === null ? null : words.page.lastCheck(latest.checkedAt, words.page.source[latest.source]),
     blocked: latest?.blocked === true,
-    stale: latest !== null && isStale(current, intervalMs, now) ? words.page.stale(latest.checkedAt) : null,
+    stale: known.staleSince === null ? null : words.page.stale(known.staleSince),
     facts: factsOf(known, language),
     uptimes: RANGE_NAMES.map((name) => ({
       name: words.page.upFor[name],

@@ -4,7 +4,7 @@ import { json } from '../api/exchange.ts';
 import { readParameters } from '../api/parameters.ts';
 import { ApiError } from '../api/problem.ts';
 import { serviceNotFound } from '../api/reading-routes.ts';
-import { intervalOf } from '../api/service-view.ts';
+import { intervalOf, isStale, seenAt } from '../api/service-view.ts';
 import { unknownStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
 import type { Bucket } from '../domain/sample.ts';
@@ -43,7 +43,8 @@ const FAILING_LOOKED_AT = 100;
 
 /** The routes. */
 export function servicePages(render: RenderPage, sources: LivePageSources, assets: AssetAddresses): Route[] {
-  const { directory, status, samples, registry, vendorOf, intervalMs, siteUrl, board, now } = sources;
+  const { directory, status, samples, registry, vendorOf, intervalMs, listenedAt, siteUrl, board, now } =
+    sources;
 
   const readDays = createPastDays(samples, now);
   const readAll = (serviceId: number, window: Window) => samples.query({ serviceId, ...window });
@@ -111,11 +112,14 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
       registry.listMaintenances({ serviceId: service.id, limit: MAINTENANCES_SHOWN, offset: 0 }),
       dependenciesOf(service, language),
     ]);
+    const current = status.get(service.id) ?? unknownStatus(service.id);
+    const isOld = isStale(current, intervalOf(service, intervalMs), at, listenedAt);
     const view = viewServicePage(
       {
         service,
         page: directory.pageName(service),
-        current: status.get(service.id) ?? unknownStatus(service.id),
+        current,
+        staleSince: isOld ? seenAt(current, listenedAt) : null,
         lastDay: day ?? [],
         year: year ?? [],
         measuredFrom: await measuredFrom(service, year, at),

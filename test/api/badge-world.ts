@@ -74,6 +74,7 @@ export function startBadges(services: readonly Service[]) {
     intervalMs: 300_000,
     slowOverMs: 3_000,
     now: () => world.now,
+    listenedAt: () => world.now,
   });
   if (route === undefined) throw new Error('there is no route');
   const { handle } = route;

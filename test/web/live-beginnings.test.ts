@@ -22,7 +22,7 @@ t.test('it makes the lists of the home page once for all streams that begin toge
     return { html: { made: String(made.length) } };
   };
   const live = createLiveStreams({
-    board: createLiveBoard({ directory, status, intervalMs: 300_000, clock }),
+    board: createLiveBoard({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
     directory,
     status,
     clock,
@@ -80,7 +80,7 @@ t.test(
     const status = createMemoryStatusStore({ log: silentLog });
     let turns = 0;
     const live = createLiveStreams({
-      board: createLiveBoard({ directory, status, intervalMs: 300_000, clock }),
+      board: createLiveBoard({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
       directory,
       status,
       clock,

@@ -14,7 +14,13 @@ function world(services: readonly Service[] = [service(1, 'a'), service(2, 'b')]
   const clock = createFakeClock(NOW);
   const status = createMemoryStatusStore({ log: silentLog });
   const make = () =>
-    createLiveBoard({ directory: { all: () => services }, status, intervalMs: INTERVAL_MS, clock });
+    createLiveBoard({
+      directory: { all: () => services },
+      status,
+      intervalMs: INTERVAL_MS,
+      listenedAt: clock.now,
+      clock,
+    });
   return { clock, status, make };
 }
 

@@ -29,6 +29,7 @@ const known = (more: Partial<ServiceKnowledge> = {}): ServiceKnowledge => ({
   maintenances: [],
   vendor: null,
   intervalMs: 300_000,
+  staleSince: null,
   siteUrl: 'https://upbeat.test',
   now: NOW,
   ...more,
@@ -110,7 +111,9 @@ t.test('it warns of old checks and of certificates that run out', async (t) => {
     textOf(ending(NOW - 1).certificate),
     'The certificate of its server ran out at 20 Nov 2026, 09:59 UTC: browsers warn their users.',
   );
-  t.equal(textOf(ending(NOW).stale), 'The last check is old (1 hr. ago). The status may have changed since.');
+  t.equal(ending(NOW).stale, null);
+  const { stale } = viewServicePage(known({ staleSince: NOW - 3_600_000 }), en);
+  t.equal(textOf(stale), 'The last check is old (1 hr. ago). The status may have changed since.');
   const table: readonly [at: number, days: number, said: string][] = [
     [NOW + DAY, 1, '1 day left'],
     [NOW + DAY - 1, 0, 'less than a day left'],

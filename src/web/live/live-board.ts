@@ -3,7 +3,7 @@
  * can say up to which one it knows. The numbers begin anew with each start of the program, which has a name of its own.
  */
 import { randomUUID } from 'node:crypto';
-import { intervalOf, isStale } from '../../api/service-view.ts';
+import { intervalOf, isStale, type ListenedAt } from '../../api/service-view.ts';
 import type { Clock } from '../../clock.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
 import type { Service } from '../../domain/service.ts';
@@ -16,7 +16,7 @@ export interface MonitorState {
   readonly checksPerSecond: number;
   /** When the newest check began, epoch milliseconds; null: none was seen. */
   readonly newestCheckAt: number | null;
-  /** Services whose last check is older than two intervals; paused ones and those of unverified owners do not count. */
+  /** Services that were last seen longer than two intervals ago; paused ones and those of unverified owners do not count. */
   readonly late: number;
 }
 
@@ -41,6 +41,7 @@ export interface LiveBoardSources {
   readonly directory: { all(): readonly Service[] };
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
   readonly intervalMs: number;
+  readonly listenedAt: ListenedAt;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
@@ -53,7 +54,13 @@ interface Mark {
 const RATE_SECONDS = 60;
 
 /** Makes the board; it follows the status store from then on. */
-export function createLiveBoard({ directory, status, intervalMs, clock }: LiveBoardSources): LiveBoard {
+export function createLiveBoard({
+  directory,
+  status,
+  intervalMs,
+  listenedAt,
+  clock,
+}: LiveBoardSources): LiveBoard {
   const start = randomUUID().slice(0, 8);
   const marks = new Map<number, Mark>();
   const listeners = new Set<(record: CurrentStatus, changed: boolean) => void>();
@@ -95,7 +102,7 @@ export function createLiveBoard({ directory, status, intervalMs, clock }: LiveBo
       const now = clock.now();
       const late = directory.all().filter((service) => {
         const current = service.verified && !service.paused ? status.get(service.id) : null;
-        return current !== null && isStale(current, intervalOf(service, intervalMs), now);
+        return current !== null && isStale(current, intervalOf(service, intervalMs), now, listenedAt);
       });
       return { checksPerSecond: rate.perSecond(), newestCheckAt, late: late.length };
     },
