@@ -32,6 +32,9 @@ export interface Board {
   readonly troubled: readonly BoardEntry[];
   /** Wanted services by category; no category is empty. */
   readonly groups: readonly { readonly category: Category; readonly entries: readonly BoardEntry[] }[];
+  /** Services that are watched, wanted or not, and how many of these have been checked. */
+  readonly watched: number;
+  readonly checked: number;
   /** How many are wanted. */
   readonly total: number;
 }
@@ -50,10 +53,16 @@ export function readBoard(
   const byCategory = new Map<Category, BoardEntry[]>();
   const troubled: BoardEntry[] = [];
   let total = 0;
+  let watched = 0;
+  let checked = 0;
   for (const service of directory.all()) {
     if (!service.verified) continue;
     const current = status.get(service.id) ?? unknownStatus(service.id);
     counts[current.status] += 1;
+    if (!service.paused) {
+      watched += 1;
+      if (current.status !== 'unknown') checked += 1;
+    }
     if (filter.category !== '' && service.category !== filter.category) continue;
     if (filter.status !== '' && current.status !== filter.status) continue;
     if (text !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(text)) continue;
@@ -72,6 +81,8 @@ export function readBoard(
       const entries = byCategory.get(category);
       return entries === undefined ? [] : [{ category, entries: entries.sort(byName) }];
     }),
+    watched,
+    checked,
     total,
   };
 }

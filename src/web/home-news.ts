@@ -5,7 +5,7 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { type Board, type BoardEntry, NO_FILTER, readBoard } from './home-board.ts';
 import type { Language } from './language/language.ts';
-import { age, lasting, type Phrase, say, time } from './language/phrase.ts';
+import { age, escapeMarkup, lasting, type Phrase, say, time } from './language/phrase.ts';
 import type { LiveBoard } from './live/live-board.ts';
 import { type News, pillMarkup } from './live/live-news.ts';
 import { sayReason } from './verdict.ts';
@@ -22,11 +22,16 @@ export interface HomeNewsSources {
   readonly readiness: () => Readiness;
 }
 
+/** What says how the monitor itself is. */
+type MonitorSources = Pick<HomeNewsSources, 'board' | 'readiness'>;
+
 /** The data of `home-troubled`. */
-export function viewTroubled({ troubled }: Board, language: Language) {
+export function viewTroubled(shown: Board, sources: MonitorSources, language: Language) {
   const { words, formats } = language;
+  const { troubled } = shown;
   const hidden = troubled.slice(TROUBLED_SHOWN);
   return {
+    calm: sayCalm(shown, sources, language),
     rows: troubled.slice(0, TROUBLED_SHOWN).map(({ service, page, current }: BoardEntry) => ({
       name: service.name,
       page,
@@ -44,9 +49,25 @@ export function viewTroubled({ troubled }: Board, language: Language) {
   };
 }
 
+/** What stands in the place of an empty list: that all is well only where that is known. Empty where there is a list. */
+function sayCalm(
+  { troubled, watched, checked }: Board,
+  { board, readiness }: MonitorSources,
+  { words, formats }: Language,
+): string {
+  const { home } = words;
+  if (troubled.length > 0) return '';
+  if (watched === 0) return home.calmEmpty;
+  if (checked === 0) return home.calmUnchecked;
+  if (!readiness().prober.online) return home.calmOffline;
+  if (board.monitor().late >= checked) return home.calmLate;
+  const missing = watched - checked;
+  return missing === 0 ? home.calm : `${home.calm} ${home.calmPartly(missing, formats.number(missing))}`;
+}
+
 /** How the monitor itself is, in one line of parts. */
 export function viewMonitor(
-  { board, readiness }: Pick<HomeNewsSources, 'board' | 'readiness'>,
+  { board, readiness }: MonitorSources,
   { words, formats }: Language,
 ): { readonly online: boolean; readonly parts: readonly Phrase[] } {
   const { checksPerSecond, newestCheckAt, late } = board.monitor();
@@ -70,14 +91,15 @@ export function viewAway({ prober }: Readiness, { words }: Language): Phrase | n
 
 /** The home page's lists, and the status of these services or, by null, of all. */
 export function homeNews(
-  { directory, status }: HomeNewsSources,
+  sources: HomeNewsSources,
   renderPart: RenderPart,
   language: Language,
   serviceIds: readonly number[] | null,
 ): News {
+  const { directory, status } = sources;
   const board = readBoard(directory, status, NO_FILTER);
   const html: Record<string, string> = {
-    troubled: renderPart('./home-troubled', viewTroubled(board, language), language),
+    troubled: renderPart('./home-troubled', viewTroubled(board, sources, language), language),
   };
   for (const word of SERVICE_STATUSES) html[`count:${word}`] = language.formats.number(board.counts[word]);
   const entries = board.groups.flatMap((group) => group.entries);
@@ -97,6 +119,8 @@ export function monitorNews(sources: HomeNewsSources, renderPart: RenderPart, la
   const away = viewAway(sources.readiness(), language);
   return {
     html: {
+      // Whether an empty list is good news depends on the monitor.
+      calm: escapeMarkup(sayCalm(readBoard(sources.directory, sources.status, NO_FILTER), sources, language)),
       monitor: renderPart('./home-monitor', viewMonitor(sources, language), language),
       away: away === null ? '' : renderPart('./away', { away }, language),
     },

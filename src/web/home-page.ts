@@ -69,7 +69,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
         lead: said,
         groups: shown.groups,
         total: shown.total,
-        troubled: viewTroubled(shown, language),
+        troubled: viewTroubled(shown, sources, language),
         monitor: viewMonitor(sources, language),
         incidents: incidents
           .filter((incident) => !isToldAbove(incident, shown))

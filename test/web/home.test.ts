@@ -131,6 +131,29 @@ t.test('it says in the language of the reader that there is no such service', as
   }
 });
 
+t.test('it calls nothing well that is not known', async (t) => {
+  const world = await startApi({ services: [service(1, 'a'), service(2, 'b')] });
+  t.teardown(world.close);
+  const calm = async (language = 'en') => {
+    const { text } = await world.get('/', { 'accept-language': language });
+    return /<p class="calm"[^>]*>([^<]*)</.exec(text)?.[1];
+  };
+  t.equal(await calm(), 'No service has been checked yet.');
+  t.equal(await calm('de'), 'Noch wurde kein Dienst geprüft.');
+  world.state.prober = { online: false, offlineSince: NOW, reason: 'no control target answers' };
+  t.equal(await calm(), 'No service has been checked yet.');
+  await world.status.put([current(1, check(NOW))]);
+  t.equal(await calm(), 'What is down or slow right now is not known: our own connection is away.');
+  world.state.prober = { online: true, offlineSince: null, reason: null };
+  t.equal(await calm(), 'Nothing is down or slow right now. One service has not been checked yet.');
+  await world.status.put([current(2, check(NOW))]);
+  t.equal(await calm(), 'Nothing is down or slow right now.');
+  await world.clock.advance(11 * 60_000);
+  t.equal(await calm(), 'What is down or slow right now is not known: every check is late.');
+  world.directory.load([]);
+  t.equal(await calm(), 'No service is watched yet.');
+});
+
 t.test('it says so when nothing is down or slow, and filters by status', async (t) => {
   const world = await startApi({ services: [service(1, 'a'), service(2, 'b')] });
   t.teardown(world.close);

@@ -96,6 +96,12 @@ export const english = {
     showAll: 'Show all',
     troubled: 'Down or slow now',
     calm: 'Nothing is down or slow right now.',
+    calmEmpty: 'No service is watched yet.',
+    calmUnchecked: 'No service has been checked yet.',
+    calmOffline: 'What is down or slow right now is not known: our own connection is away.',
+    calmLate: 'What is down or slow right now is not known: every check is late.',
+    calmPartly: (count: number, shown: string) =>
+      count === 1 ? 'One service has not been checked yet.' : `${shown} services have not been checked yet.`,
     more: (_count: number, shown: string) => `${shown} more`,
     incidents: 'Recent incidents',
     began: (started: Moment) => say`${started}`,

@@ -83,6 +83,13 @@ export const german: Words = {
     showAll: 'Alle zeigen',
     troubled: 'Jetzt gestört oder langsam',
     calm: 'Im Augenblick ist nichts gestört oder langsam.',
+    calmEmpty: 'Noch wird kein Dienst beobachtet.',
+    calmUnchecked: 'Noch wurde kein Dienst geprüft.',
+    calmOffline:
+      'Was im Augenblick gestört oder langsam ist, ist nicht bekannt: Unsere eigene Verbindung ist getrennt.',
+    calmLate: 'Was im Augenblick gestört oder langsam ist, ist nicht bekannt: Alle Prüfungen sind verspätet.',
+    calmPartly: (count, shown) =>
+      count === 1 ? 'Ein Dienst wurde noch nicht geprüft.' : `${shown} Dienste wurden noch nicht geprüft.`,
     more: (count, shown) => (count === 1 ? 'ein weiterer' : `${shown} weitere`),
     incidents: 'Letzte Vorfälle',
     began: (started) => say`${started}`,

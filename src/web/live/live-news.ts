@@ -11,6 +11,7 @@
  * | `data-live="checked:PAGE"`        | ... how long ago the last check was                                       |
  * | `data-live="took:PAGE"`           | ... the response time; `code:PAGE` the status code                        |
  * | `data-live="monitor"`, `"away"`   | ... the monitor's own line, and the notice that its connection is away    |
+ * | `data-live="calm"`                | ... what the home page says while nothing is down or slow                 |
  * | `data-live-status="PAGE"`         | its class among `up`, `slow`, `down`, `unknown` becomes that of the status |
  * | `data-live-list` on a list        | the same for its items, by the address of the first link in each          |
  * | `data-live-bar="PAGE"`            | class `bar-KIND` becomes that of a worse check; `data-day="2026-11-20"`   |
