@@ -1,4 +1,5 @@
 /** Incidents as Atom feeds: `/incidents.atom` of all services, `/status/:slug/incidents.atom` of one. */
+import { fullName } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { Route } from './exchange.ts';
 import { createIncidentFeeds, FEED_ENTRIES } from './incident-feed.ts';
@@ -39,7 +40,7 @@ export function atomRoutes({ directory, registry, siteUrl }: AtomSources): Route
         const page = directory.pageName(service);
         return answer({
           name: `incidents/${service.slug}`,
-          title: `Incidents of ${service.name}`,
+          title: `Incidents of ${fullName(service)}`,
           path: `/status/${page}/incidents.atom`,
           pageUrl: `${siteUrl}/status/${page}`,
           incidents: await registry.listIncidents({ serviceId: service.id, limit: FEED_ENTRIES, offset: 0 }),

@@ -1,7 +1,7 @@
 /** `GET /api/badge/:slug`: badges in every variant and format (contract 4.6). */
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
-import type { Service } from '../domain/service.ts';
+import { fullName, type Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -106,7 +106,7 @@ function createBadgeHandler(sources: BadgeSources): (request: ApiRequest) => Pro
     const { theme, format } = request;
     const body =
       format === 'shields'
-        ? JSON.stringify(shieldsAnswer(service.name, words, theme))
+        ? JSON.stringify(shieldsAnswer(fullName(service), words, theme))
         : await renderBadge(textOf(service, words, theme, format));
     return { status: 200, headers: HEADERS[format], body, etag: entityTag(body) };
   };
@@ -140,14 +140,15 @@ function createBadgeHandler(sources: BadgeSources): (request: ApiRequest) => Pro
 
 /** What the renderer is told; a status badge as PNG, the contract's, of nothing but what it shows. */
 function textOf(
-  { name, domain }: Service,
+  service: Service,
   words: BadgeWords,
   theme: BadgeText['theme'],
   format: 'png' | 'svg',
 ): BadgeText {
+  const { name, domain } = service;
   const { status, word, window, ageText, asOf } = words;
   const text = { name, fallback: domain, status, theme, ageText };
   const figure = window === null ? {} : { figure: { word, window } };
-  if (format === 'svg') return { ...text, ...figure, format, title: sentenceOf(name, words) };
+  if (format === 'svg') return { ...text, ...figure, format, title: sentenceOf(fullName(service), words) };
   return { ...text, ...figure, ...(window === null || asOf === null ? {} : { asOf: formatTime(asOf) }) };
 }

@@ -1,6 +1,8 @@
 /** An Atom feed of incidents as an answer: of all services, of one, or of a page of them. */
+
 import { formatTime } from '../domain/durations.ts';
 import type { Incident } from '../domain/incident.ts';
+import { fullName } from '../domain/service.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
 import type { ApiAnswer } from './exchange.ts';
 import type { ServiceDirectory } from './service-directory.ts';
@@ -38,7 +40,7 @@ export function createIncidentFeeds(
     return [
       {
         id: `${tag}incident/${id}`,
-        title: `${service.name}: ${title} (${severity}, ${status})`,
+        title: `${fullName(service)}: ${title} (${severity}, ${status})`,
         url: `${siteUrl}/status/${directory.pageName(service)}`,
         publishedAt: updates[0]?.at ?? startedAt,
         updatedAt: updates.at(-1)?.at ?? startedAt,

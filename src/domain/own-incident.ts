@@ -1,8 +1,10 @@
 /** The life of an incident that this monitor's own checks open (decisions, Incidents). */
+
 import type { CurrentStatus } from './current.ts';
 import { describeOutage } from './failure-words.ts';
 import type { Incident, IncidentStatus, IncidentUpdate, Severity } from './incident.ts';
 import type { Service } from './service.ts';
+import { fullName } from './service.ts';
 
 /** Good checks in a row that end an incident: the one that moves it to `monitoring`, and two more. */
 const GOOD_CHECKS_TO_RESOLVE = 3;
@@ -55,7 +57,7 @@ function openIncident(step: IncidentStep): Incident {
     id: `own-${service.id}-${current.seq}`,
     serviceId: service.id,
     source: 'own',
-    title: `${service.name} ${isSilence(step) ? 'has gone silent' : describeOutage(current.latest?.failure ?? null)}`,
+    title: `${fullName(service)} ${isSilence(step) ? 'has gone silent' : describeOutage(current.latest?.failure ?? null)}`,
     description,
     severity: severityOf(step),
     status: 'investigating',

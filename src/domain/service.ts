@@ -97,6 +97,14 @@ export const DEFAULT_CHECK: CheckDefinition = {
   caFile: null,
 };
 
+/**
+ * The name as everybody else is shown it: behind the name that an owner gave stands the domain, so that no service passes
+ * for another (decisions, Ownership).
+ */
+export function fullName({ name, domain, origin }: Pick<Service, 'name' | 'domain' | 'origin'>): string {
+  return origin === 'catalogue' || name === domain ? name : `${name} (${domain})`;
+}
+
 /** The name of a domain on badges and pages: each dot replaced by a dash (contract 4.6). */
 export function dashDomain(domain: string): string {
   return domain.replaceAll('.', '-');

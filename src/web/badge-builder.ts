@@ -13,7 +13,7 @@ import {
 import type { ApiAnswer, ApiRequest, Route } from '../api/exchange.ts';
 import { readParameters } from '../api/parameters.ts';
 import type { ServiceDirectory } from '../api/service-directory.ts';
-import type { Service } from '../domain/service.ts';
+import { fullName, type Service } from '../domain/service.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { AssetAddresses } from './assets.ts';
 import { badgeQuery, badgeSnippets, badgeUrl } from './badge-snippets.ts';
@@ -45,7 +45,7 @@ export function badgeBuilder(
     const asked = readBadgeRequest('', request.query);
     return render('./badge-builder', {
       language,
-      title: service === null ? words.title : words.titleOf(service.name),
+      title: service === null ? words.title : words.titleOf(fullName(service)),
       script: assets.badgeBuilderScript,
       fields: fieldsOf(asked, words),
       search: findServices(directory, request.query, asked),
@@ -134,9 +134,9 @@ function viewBadge(
   const { directory, siteUrl } = sources;
   const page = directory.pageName(service);
   const place = { siteUrl, page, request: asked };
-  const alt = words.alt(service.name, asked.variant, words.windows[asked.window]);
+  const alt = words.alt(fullName(service), asked.variant, words.windows[asked.window]);
   return {
-    name: service.name,
+    name: fullName(service),
     page,
     alt,
     theme: asked.theme,
@@ -157,7 +157,7 @@ function viewExamples({ directory, status }: BadgeBuilderSources, words: Words['
     const request = { ...DEFAULT_BADGE, variant, format: 'svg' } as const;
     return {
       said: words.example[variant],
-      alt: words.alt(service.name, variant, words.windows[request.window]),
+      alt: words.alt(fullName(service), variant, words.windows[request.window]),
       picture: pictureOf(page, request),
       href: `/badges/${encodeURIComponent(page)}?${formQuery(request)}`,
     };

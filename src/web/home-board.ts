@@ -2,13 +2,15 @@
 import type { ServiceDirectory } from '../api/service-directory.ts';
 import { CATEGORIES, type Category } from '../domain/category.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
-import type { Service } from '../domain/service.ts';
+import { fullName, type Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 
 /** A service of the home page. */
 export interface BoardEntry {
   readonly service: Service;
+  /** As the page shows it, an owner's with its domain. */
+  readonly name: string;
   /** The name of its page. */
   readonly page: string;
   readonly current: CurrentStatus;
@@ -66,7 +68,7 @@ export function readBoard(
     if (filter.category !== '' && service.category !== filter.category) continue;
     if (filter.status !== '' && current.status !== filter.status) continue;
     if (text !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(text)) continue;
-    const entry = { service, page: directory.pageName(service), current };
+    const entry = { service, name: fullName(service), page: directory.pageName(service), current };
     total += 1;
     const group = byCategory.get(service.category);
     if (group === undefined) byCategory.set(service.category, [entry]);

@@ -32,8 +32,8 @@ export function viewTroubled(shown: Board, sources: MonitorSources, language: La
   const hidden = troubled.slice(TROUBLED_SHOWN);
   return {
     calm: sayCalm(shown, sources, language),
-    rows: troubled.slice(0, TROUBLED_SHOWN).map(({ service, page, current }: BoardEntry) => ({
-      name: service.name,
+    rows: troubled.slice(0, TROUBLED_SHOWN).map(({ name, page, current }: BoardEntry) => ({
+      name,
       page,
       status: current.status,
       pill: pillMarkup(current.status, words.status[current.status]),

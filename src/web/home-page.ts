@@ -1,10 +1,10 @@
 /** The home page: a search, what is down or slow first, what happened of late, then everything by category. */
 import { Type } from '@sinclair/typebox';
 import type { Route } from '../api/exchange.ts';
-import { viewIncidentService } from '../api/incident-view.ts';
 import { readParameters, wordParameter } from '../api/parameters.ts';
 import { CATEGORIES, isCategory } from '../domain/category.ts';
 import type { Incident } from '../domain/incident.ts';
+import { fullName } from '../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 import type { AssetAddresses } from './assets.ts';
 import { type Board, type BoardFilter, readBoard } from './home-board.ts';
@@ -77,7 +77,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
           .flatMap((incident) => {
             const service = directory.byId(incident.serviceId);
             if (service === null) return [];
-            const { name } = viewIncidentService(service);
+            const name = fullName(service);
             const page = directory.pageName(service);
             return [viewIncident(inLanguage(incident, language), { name, page }, language)];
           }),

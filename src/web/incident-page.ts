@@ -1,6 +1,8 @@
 /** The page of one incident: its title, its timeline, and the way to the ones before and after it. */
+
 import type { Route } from '../api/exchange.ts';
 import type { Incident } from '../domain/incident.ts';
+import { fullName } from '../domain/service.ts';
 import type { AssetAddresses } from './assets.ts';
 import { chooseLanguage } from './language/language.ts';
 import { openGraphTags } from './open-graph.ts';
@@ -24,9 +26,10 @@ export function incidentPage(render: RenderPage, sources: PageSources, assets: A
       const { words } = language;
       const incident = await registry.findIncident(id);
       if (incident === null || incident.serviceId !== service.id) {
-        const said = words.page.noIncident(service.name, id.slice(0, 100));
+        const said = words.page.noIncident(fullName(service), id.slice(0, 100));
         return render('./missing', { language, title: words.site.notFound, said }, 404);
       }
+      const name = fullName(service);
       const { older, newer } = await registry.incidentsBeside(incident);
       const at = now();
       const show = (shown: Incident) => viewPageIncident(shown, page, at, language);
@@ -34,17 +37,18 @@ export function incidentPage(render: RenderPage, sources: PageSources, assets: A
       return render('./incident', {
         language,
         meta: openGraphTags(siteUrl, {
-          title: words.page.title(service.name, view.title),
+          title: words.page.title(name, view.title),
           description: `${view.status}: ${view.timeline[0]?.text || view.description}`,
           path: view.path,
           image: {
             path: `/api/chart/${page}.png?size=card`,
             size: { width: 1_200, height: 630 },
-            alt: words.page.chartOf(service.name),
+            alt: words.page.chartOf(name),
           },
         }),
-        title: words.page.title(service.name, view.title),
+        title: words.page.title(name, view.title),
         service,
+        name,
         page,
         styles: [assets.serviceStyle],
         feed: `/status/${page}/incidents.atom`,

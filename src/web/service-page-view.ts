@@ -5,7 +5,7 @@ import type { CurrentStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
 import type { Bucket } from '../domain/sample.ts';
-import type { Service } from '../domain/service.ts';
+import { fullName, type Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import type { Language } from './language/language.ts';
 import { lasting, type Phrase, say, time } from './language/phrase.ts';
@@ -174,7 +174,9 @@ function snippetsOf({ service, page, siteUrl }: ServiceKnowledge) {
   const address = `${siteUrl}/status/${page}`;
   const picture = `${siteUrl}/api/badge/${page}`;
   // Brackets would end the text of a Markdown link; quotes would end an attribute.
-  const name = service.name.replace(/[[\]\\<>"&\r\n]/g, ' ').trim();
+  const name = fullName(service)
+    .replace(/[[\]\\<>"&\r\n]/g, ' ')
+    .trim();
   return {
     feed: `/status/${page}/incidents.atom`,
     // Not the one that others show: what this page loads counts among pages.

@@ -8,7 +8,7 @@ import { intervalOf, isStale, seenAt } from '../api/service-view.ts';
 import { unknownStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
 import type { Bucket } from '../domain/sample.ts';
-import type { Service } from '../domain/service.ts';
+import { fullName, type Service } from '../domain/service.ts';
 import { isSampleReadError } from '../store/ports/samples.ts';
 import type { AssetAddresses } from './assets.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from './language/language.ts';
@@ -99,6 +99,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     const name = request.params.slug ?? '';
     const service = directory.byPageName(name);
     if (service === null) return renderMissing(render, language, name);
+    const title = fullName(service);
     const range = rangeOf(request.query);
     const at = now();
     // Before anything is read: what changes meanwhile is told again to the open page.
@@ -136,13 +137,13 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     return render('./service', {
       ...view,
       language,
-      title: language.words.page.title(service.name, view.word),
+      title: language.words.page.title(title, view.word),
       meta: serviceOpenGraph(siteUrl, {
-        name: service.name,
+        name: title,
         page: view.page,
         word: view.word,
-        alt: language.words.page.chartOf(service.name),
-        verdict: asText([`${service.name} `, ...view.verdict], language.formats, at),
+        alt: language.words.page.chartOf(title),
+        verdict: asText([`${title} `, ...view.verdict], language.formats, at),
       }),
       live: { of: [view.page], at: position },
       hasPast: day !== null && year !== null && times !== null,

@@ -8,6 +8,7 @@ import { lookAtPage, type PageLook, type PageLookSources } from '../api/status-p
 import { INCIDENT_FILTERS, logoPath, pageNotFound } from '../api/status-page-routes.ts';
 import type { Incident } from '../domain/incident.ts';
 import type { PageStanding } from '../domain/page-verdict.ts';
+import { fullName } from '../domain/service.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { type ChosenLanguage, chooseLanguage } from './language/language.ts';
 import { time } from './language/phrase.ts';
@@ -154,6 +155,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
             const uptime = ratio === null ? null : formats.percent(ratio);
             return {
               service,
+              name: fullName(service),
               page: directory.pageName(service),
               standing,
               stale,
@@ -169,13 +171,13 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         const { startsAt, endsAt } = maintenance;
         const span = words.statusPage.maintenanceFrom(time(startsAt), endsAt === null ? null : time(endsAt));
         const url = webAddress(maintenance.sourceUrl);
-        return [{ ...maintenance, url, name: service.name, page: directory.pageName(service), span }];
+        return [{ ...maintenance, url, name: fullName(service), page: directory.pageName(service), span }];
       }),
       lists: lists.filter(({ incidents }) => incidents.length > 0),
       filters: INCIDENT_FILTERS,
       show,
       only: chosen?.service.slug ?? '',
-      listed: look.services.map(({ service }) => service),
+      listed: look.services.map(({ service }) => ({ slug: service.slug, name: fullName(service) })),
       newer: Number(offset) === 0 ? null : link(Math.max(0, Number(offset) - INCIDENTS_SHOWN)),
       older: found.length > INCIDENTS_SHOWN ? link(Number(offset) + INCIDENTS_SHOWN) : null,
     });
@@ -191,7 +193,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     return [
       {
         ...said,
-        name: service.name,
+        name: fullName(service),
         page: directory.pageName(service),
         started: from(time(startedAt)),
         lasted: resolvedAt === null ? lasting(length) : lasted(length),
@@ -218,7 +220,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
             theme: theme === 'light' || theme === 'dark' ? theme : null,
             troubled: look.services
               .filter(({ standing }) => standing !== 'up' && standing !== 'unknown' && standing !== 'paused')
-              .map(({ service, standing }) => ({ name: service.name, standing })),
+              .map(({ service, standing }) => ({ name: fullName(service), standing })),
             named: NAMED_IN_EMBED,
           });
     const { 'X-Frame-Options': _, ...headers } = shown.headers;

@@ -49,7 +49,7 @@ t.test('it marks a silent service down at the deadline, within a second, exactly
   t.equal(world.told.length, 2);
   t.match(
     [...world.registry.incidents.values()],
-    [{ title: 'Service 1 has gone silent', status: 'investigating', startedAt: deadline }],
+    [{ title: 'Service 1 (s1.example) has gone silent', status: 'investigating', startedAt: deadline }],
   );
   t.same(
     world.samples

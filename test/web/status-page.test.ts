@@ -82,16 +82,24 @@ t.test('it shows the verdict, the groups in order, what is planned and what happ
   t.equal(status, 200);
   t.match(headers.get('content-type'), /^text\/html/);
   t.match(text, '<title>Acme &amp; friends: 1 of 3 services is down.</title>');
-  const order = ['>Public<', '>Post<', '>Library<', '>Mine<', '>Later<', '>Resting<', 'New shelves'];
+  const order = [
+    '>Public<',
+    '>Post<',
+    '>Library<',
+    '>Mine (mine.example)<',
+    '>Later<',
+    '>Resting<',
+    'New shelves',
+  ];
   const places = order.map((word) => text.indexOf(word));
   t.notOk(places.includes(-1), places.join());
   t.same(
     places,
     [...places].sort((a, b) => a - b),
   );
-  t.notMatch(text, />Hers<|Hers is not/, "another account's service is not shown, nor what happens to it");
+  t.notMatch(text, />Hers\b|Hers is not/, "another account's service is not shown, nor what happens to it");
   t.notMatch(text, />Empty</, 'a group without services is left out');
-  t.match(text, /Mine<\/a> <span class="soft">reported by its owner, not verified/);
+  t.match(text, /Mine \(mine\.example\)<\/a> <span class="soft">reported by its owner, not verified/);
   t.match(text, 'Paused');
   t.match(text, '<meta property="og:image" content="https://upbeat.test/p/acme/logo?v=abc123">');
   t.match(text, '<meta name="twitter:card" content="summary">');
