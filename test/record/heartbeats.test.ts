@@ -345,3 +345,23 @@ t.test('it asks the registry again about a domain that the catalogue has gained 
   isGained = true;
   await t.rejects(world.record.takeHeartbeat(received(world)), { code: 'catalogue_domain' });
 });
+
+t.test('it counts no heartbeat for an incident that came too late to change the service', async (t) => {
+  const { world, send } = await listening();
+  const own = () => [...world.registry.incidents.values()][0];
+  await send({ timestamp: START });
+  await send({ word: 'down', timestamp: START + 10_000 });
+  await send({ timestamp: START + 20_000 });
+  t.match(own(), { status: 'monitoring', goodChecks: 1 });
+  const before = world.registry.committed.length;
+  for (const late of [1, 2, 3]) await send({ timestamp: START + late });
+  t.match(own(), { status: 'monitoring', goodChecks: 1 }, 'what is late is kept, and recovers nothing');
+  t.same(
+    world.registry.committed.slice(before).map(({ incident, transition }) => [incident, transition]),
+    [1, 2, 3].map(() => [null, null]),
+    'nothing of the incident is written again',
+  );
+  await send({ timestamp: START + 30_000 });
+  await send({ timestamp: START + 40_000 });
+  t.match(own(), { status: 'resolved' });
+});
