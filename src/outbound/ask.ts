@@ -4,7 +4,7 @@ import type { AddressGuard } from './address-guard.ts';
 import type { Budget } from './budget.ts';
 import { type Destination, readDestination } from './destination.ts';
 import { type DialParts, dial } from './dial.ts';
-import type { Exchanged, ExchangeOrder, Headers, Line } from './exchange.ts';
+import { type Exchanged, type ExchangeOrder, exchange, type Headers } from './exchange.ts';
 import { type Fault, targetFault } from './fault.ts';
 import { newStamps } from './stamps.ts';
 import type { Trust } from './trust.ts';
@@ -41,8 +41,8 @@ const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 /** Not handed on to another origin. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
-/** Asks over `line`. Resolves for everything that the target does. */
-export async function ask(parts: DialParts, line: Line, question: Question, budget: Budget): Promise<Reply> {
+/** Asks. Resolves for everything that the target does. */
+export async function ask(parts: DialParts, question: Question, budget: Budget): Promise<Reply> {
   const stamps = newStamps();
   const startedAt = parts.clock.monotonic();
   const lostBefore = budget.lostMs;
@@ -80,7 +80,7 @@ export async function ask(parts: DialParts, line: Line, question: Question, budg
     if (dialled.fault !== null) return reply(null, dialled.fault, destination);
     const { method, body, maxBodyBytes } = question;
     const spoken = { destination, method, headers, body, maxBodyBytes, wantsBody };
-    const answer = await line.exchange(dialled.socket, spoken, budget);
+    const answer = await exchange(parts.clock, dialled.socket, spoken, budget);
     if (answer.firstByteMs !== null) stamps.firstByteMs = (stamps.firstByteMs ?? 0) + answer.firstByteMs;
     if (answer.fault !== null) return reply(answer, answer.fault, destination);
     const location = redirectOf(question, answer.statusCode, answer.headers);

@@ -7,7 +7,6 @@ import { openGuard } from './address-guard.ts';
 import { ask } from './ask.ts';
 import { openBudget } from './budget.ts';
 import { readDestination } from './destination.ts';
-import { openLine } from './exchange.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createTrustStore } from './trust.ts';
 
@@ -42,7 +41,6 @@ export async function askControlTargets(
     const destination = readDestination(url);
     const budget = budgets[index];
     if ('problem' in destination || budget === undefined) throw new Error('not asked');
-    const line = openLine(clock);
     const limit = limitAfterName(resolver, () => clock.after(timeoutMs, () => budget.abort()));
     const question = {
       destination,
@@ -58,9 +56,8 @@ export async function askControlTargets(
       fresh: true,
     };
     if (destination.literal) limit.start();
-    const { statusCode } = await ask({ clock, resolver: limit.resolver }, line, question, budget);
+    const { statusCode } = await ask({ clock, resolver: limit.resolver }, question, budget);
     limit.stop();
-    line.close();
     if (statusCode === 0) throw new Error('no answer');
     return true;
   });

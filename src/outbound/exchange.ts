@@ -1,14 +1,15 @@
 /**
- * One HTTP/1.1 request and its answer over a connection that is already made, by undici's parser and writer.
- * A line is a place for one exchange at a time; its undici client lives on from exchange to exchange, for making
- * one costs more than using it, and is thrown away after anything but a clean end.
+ * One HTTP/1.1 request and its answer over a connection that is already made and serves nothing else. See ADR 11 for
+ * why no client of a library does it.
  */
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
+import { type BodyProgress, type BodyReader, createBodyReader, framingOf } from './answer-body.ts';
+import { type AnswerHead, HeadReader } from './answer-head.ts';
 import type { Budget } from './budget.ts';
 import type { Destination } from './destination.ts';
-import { type AnswerProgress, answerFault, type Fault, timeoutFault } from './fault.ts';
+import { type AnswerProgress, answerFault, type Fault, targetFault, timeoutFault } from './fault.ts';
 
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -43,97 +44,60 @@ export interface Exchanged {
   readonly firstByteMs: number | null;
 }
 
-/** A place for one exchange at a time. */
-export interface Line {
-  /** Says the request over `socket`, which is closed in the end. Rejects only for a request that is no request. */
-  exchange(socket: Socket, order: ExchangeOrder, budget: Budget): Promise<Exchanged>;
-  /** Lets go of the client. */
-  close(): void;
-}
-
-/** Headers longer than this are a failure of the target. */
-const MAX_HEADER_BYTES = 65_536;
-/** The client never dials: it is handed sockets. Its address only fills a place. */
-const NOWHERE = 'http://line.invalid';
-const LOST = 'ERR_UPBEAT_CONNECTION_LOST';
-const NO_HEADERS: Headers = {};
-
-/** Opens a line. */
-export function openLine(clock: Clock): Line {
-  let client: Client | null = null;
-  let handedOver: Socket | null = null;
-
-  const newClient = () =>
-    new Client(NOWHERE, {
-      allowH2: false,
-      pipelining: 1,
-      // The budget is the only clock: undici's timers are up to a second coarse.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      connect(_options, callback) {
-        const socket = handedOver;
-        handedOver = null;
-        // A socket is handed over once. When undici comes again, the connection was lost before the request went
-        // out; an error with a code of undici's own would make it come for ever.
-        queueMicrotask(() => {
-          if (socket === null) callback(Object.assign(new Error('connection lost'), { code: LOST }), null);
-          else callback(null, socket);
-        });
-      },
-    });
-
-  const discard = () => {
-    const old = client;
-    client = null;
-    handedOver = null;
-    old?.destroy(null, () => {});
-  };
-
-  return {
-    exchange(socket, order, budget) {
-      return new Promise((resolve, reject) => {
-        client ??= newClient();
-        handedOver = socket;
-        const { destination } = order;
-        const exchange = new Exchange(clock, order, budget, socket, (clean) => {
-          if (!clean) discard();
-          socket.on('close', dropListeners);
-          socket.destroy();
-          if (exchange.bug === null) resolve(exchange);
-          else reject(exchange.bug);
-        });
-        const interrupt = () => exchange.interrupted();
-        if (budget.over !== null) interrupt();
-        else {
-          budget.interrupt = interrupt;
-          client.dispatch(
-            {
-              path: destination.path,
-              method: order.method as Dispatcher.HttpMethod,
-              headers: ['host', destination.hostHeader, ...order.headers],
-              body: order.body,
-              reset: true,
-            },
-            exchange,
-          );
-        }
-      });
-    },
-    close: discard,
-  };
-}
+const NO_HEADERS: Headers = Object.freeze(Object.create(null));
+const NOTHING = Buffer.alloc(0);
 
 /**
- * Lets a closed socket go without what listened to it. Node makes a part of each stream old at birth, so that a socket
- * stays in memory until the next full collection; what it holds need not.
+ * Says the request over `socket`, which is closed in the end. Interim answers are skipped, asked for or not (RFC 9110,
+ * 15.2). Rejects only for a request that is no request, with a code of Node.js such as `ERR_INVALID_CHAR`.
  */
-function dropListeners(this: Socket): void {
-  this.removeAllListeners();
+export function exchange(
+  clock: Clock,
+  socket: Socket,
+  order: ExchangeOrder,
+  budget: Budget,
+): Promise<Exchanged> {
+  return new Promise((resolve, reject) => {
+    let request: string | Buffer;
+    try {
+      request = writeRequest(order);
+    } catch (error) {
+      socket.destroy();
+      reject(error);
+      return;
+    }
+    new Exchange(clock, order, budget, socket, resolve).begin(request);
+  });
 }
 
-/** undici's handler and its own result in one object, for one is made for each request. */
-class Exchange implements Dispatcher.DispatchHandler, Exchanged {
+const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const TARGET = /^\/[\x21-\x7e]*$/;
+
+/** The request as it goes over the wire. Throws where a part of it would end its line. */
+function writeRequest({ destination, method, headers, body }: ExchangeOrder): string | Buffer {
+  if (!TOKEN.test(method)) throw invalid(`${method} is no method`);
+  if (!TARGET.test(destination.path)) throw invalid(`${destination.path} is no path`);
+  validateHeaderValue('host', destination.hostHeader);
+  let head = `${method} ${destination.path} HTTP/1.1\r\nhost: ${destination.hostHeader}\r\nconnection: close\r\n`;
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] ?? '';
+    const value = headers[at + 1] ?? '';
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    head += `${name}: ${value}\r\n`;
+  }
+  if (body === null) return BODY_METHODS.has(method) ? `${head}content-length: 0\r\n\r\n` : `${head}\r\n`;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return Buffer.concat([Buffer.from(`${head}content-length: ${bytes.length}\r\n\r\n`, 'latin1'), bytes]);
+}
+
+function invalid(problem: string): Error {
+  return Object.assign(new TypeError(problem), { code: 'ERR_INVALID_ARG_VALUE' });
+}
+
+/** The exchange and its own result in one object, for one is made for each request. */
+class Exchange implements Exchanged {
   statusCode = 0;
   headers: Headers = NO_HEADERS;
   body: Buffer | null = null;
@@ -141,17 +105,19 @@ class Exchange implements Dispatcher.DispatchHandler, Exchanged {
   fault: Fault | null = null;
   headersAt: number | null = null;
   firstByteMs: number | null = null;
-  /** The request itself was not one, such as a header with a line break. */
-  bug: Error | null = null;
   readonly #clock: Clock;
   readonly #order: ExchangeOrder;
   readonly #budget: Budget;
   readonly #socket: Socket;
-  readonly #done: (clean: boolean) => void;
+  readonly #done: (result: Exchanged) => void;
+  readonly #head = new HeadReader();
+  #reader: BodyReader | null = null;
   #settled = false;
   #sentAt = 0;
   #begunAt: number | null = null;
-  #chunks: Buffer[] | null = null;
+  /** An interim answer came. */
+  #interim = false;
+  #kept: Buffer = NOTHING;
   #bodyBytes = 0;
 
   constructor(
@@ -159,7 +125,7 @@ class Exchange implements Dispatcher.DispatchHandler, Exchanged {
     order: ExchangeOrder,
     budget: Budget,
     socket: Socket,
-    done: (clean: boolean) => void,
+    done: (result: Exchanged) => void,
   ) {
     this.#clock = clock;
     this.#order = order;
@@ -168,74 +134,129 @@ class Exchange implements Dispatcher.DispatchHandler, Exchanged {
     this.#done = done;
   }
 
-  onRequestStart(): void {
+  begin(request: string | Buffer): void {
+    const socket = this.#socket;
+    const interrupt = () => this.#interrupted();
+    if (this.#budget.over !== null) {
+      interrupt();
+      return;
+    }
+    this.#budget.interrupt = interrupt;
+    if (socket.destroyed) {
+      this.#lost(socket.errored);
+      return;
+    }
+    socket.on('error', (error) => this.#lost(error));
+    socket.on('end', () => this.#lost(null));
+    socket.on('close', () => this.#lost(null));
+    // Latin-1, as header values are checked to be.
+    if (typeof request === 'string') socket.write(request, 'latin1');
+    else socket.write(request);
     this.#sentAt = this.#clock.monotonic();
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
   }
 
-  /** Comes with the first byte of every answer, informational ones too; the last is that of the real one. */
-  onResponseStarted(): void {
-    this.#begunAt = this.#clock.monotonic();
+  #take(chunk: Buffer): void {
+    let at = 0;
+    while (!this.#settled && at < chunk.length) {
+      if (this.#reader !== null) {
+        this.#heed(this.#reader.read(chunk, at));
+        return;
+      }
+      if (!this.#head.begun) this.#begunAt = this.#clock.monotonic();
+      const progress = this.#head.read(chunk, at);
+      if (progress === null) return;
+      if ('problem' in progress) {
+        this.#fail(targetFault('protocol', 'first_byte', progress.problem));
+        return;
+      }
+      at = this.#head.bodyOffset;
+      if (progress.statusCode < 200) this.#interim = true;
+      else this.#takeHead(progress);
+    }
+    // A body of length 0 has ended although nothing of it can come.
+    if (!this.#settled && this.#reader !== null) this.#heed(this.#reader.read(chunk, chunk.length));
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
-    if (this.#settled || statusCode < 200) return;
+  #takeHead({ statusCode, headers }: AnswerHead): void {
+    const framing = framingOf(this.#order.method, statusCode, headers);
+    if (framing.kind === 'invalid') {
+      this.#fail(targetFault('protocol', 'first_byte', framing.problem));
+      return;
+    }
     this.headersAt = this.#clock.monotonic();
-    this.#budget.step();
-    this.firstByteMs = (this.#begunAt ?? this.headersAt) - this.#sentAt;
+    this.firstByteMs = Math.max(0, (this.#begunAt ?? this.headersAt) - this.#sentAt);
     this.statusCode = statusCode;
     this.headers = headers;
-    if (this.#order.method === 'HEAD') return;
-    if (this.#order.wantsBody(statusCode, headers)) this.#chunks = [];
-    else {
-      this.#settle(false);
-      controller.abort(new Error('the headers were enough'));
-    }
+    const { method, wantsBody } = this.#order;
+    if (method === 'HEAD' || !wantsBody(statusCode, headers)) this.#settle();
+    else this.#reader = createBodyReader(framing, (data) => this.#takeBody(data));
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#settled || this.#chunks === null) return;
-    // A copy: the parser uses its memory again.
-    const room = this.#order.maxBodyBytes - this.#bodyBytes;
-    this.#chunks.push(Buffer.from(chunk.subarray(0, room)));
-    this.#bodyBytes += chunk.length;
-    if (chunk.length <= room) return;
-    this.overlong = true;
-    this.body = Buffer.concat(this.#chunks);
-    this.#settle(false);
-    controller.abort(new Error('the body is too long'));
-  }
-
-  onResponseEnd(): void {
-    if (this.#chunks !== null) this.body = Buffer.concat(this.#chunks);
-    this.#settle(true);
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, thrown: Error): void {
+  #takeBody(data: Buffer): void {
     if (this.#settled) return;
-    const { code } = thrown as NodeJS.ErrnoException;
-    if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') this.bug = thrown;
-    const error = code === LOST ? (this.#socket.errored ?? thrown) : thrown;
-    this.fault = answerFault(error, this.#progress());
-    this.#settle(false);
+    const { maxBodyBytes } = this.#order;
+    const wanted = Math.min(maxBodyBytes, this.#bodyBytes + data.length);
+    if (wanted > this.#kept.length) {
+      // Twice as much each time: a body of many small chunks takes no more memory than one of few.
+      const grown = Buffer.allocUnsafe(Math.min(maxBodyBytes, Math.max(wanted, 2 * this.#kept.length)));
+      this.#kept.copy(grown, 0, 0, this.#bodyBytes);
+      this.#kept = grown;
+    }
+    data.copy(this.#kept, this.#bodyBytes, 0, wanted - this.#bodyBytes);
+    this.overlong = this.#bodyBytes + data.length > maxBodyBytes;
+    this.#bodyBytes = wanted;
+    if (!this.overlong) return;
+    this.body = this.#kept.subarray(0, wanted);
+    this.#settle();
   }
 
-  /** The budget is over. */
-  interrupted(): void {
+  #heed(progress: BodyProgress): void {
+    if (this.#settled || progress === 'more') return;
+    if (progress === 'ended') {
+      this.body = this.#kept.subarray(0, this.#bodyBytes);
+      this.#settle();
+    } else this.#fail(targetFault('protocol', 'body', progress.problem));
+  }
+
+  /** The connection has ended; `error` null: by the other side's will. */
+  #lost(error: NodeJS.ErrnoException | null): void {
+    if (this.#settled) return;
+    if (this.#reader !== null && error === null) this.#heed(this.#reader.end());
+    else this.#fail(answerFault(error?.code ?? null, this.#progress()));
+  }
+
+  #interrupted(): void {
     const phase = this.headersAt === null ? 'first_byte' : 'body';
-    this.fault = timeoutFault(phase, this.#budget.timeoutMs, false);
-    this.#settle(false);
+    this.#fail(timeoutFault(phase, this.#budget.timeoutMs, false));
   }
 
   #progress(): AnswerProgress {
     if (this.headersAt !== null) return 'body';
-    return this.#begunAt === null ? 'nothing' : 'headers';
+    if (this.#head.begun) return 'headers';
+    return this.#interim ? 'interim' : 'nothing';
   }
 
-  #settle(clean: boolean): void {
+  #fail(fault: Fault): void {
+    this.fault = fault;
+    this.#settle();
+  }
+
+  #settle(): void {
     if (this.#settled) return;
     this.#settled = true;
     this.#budget.interrupt = null;
-    this.#chunks = null;
-    this.#done(clean);
+    this.#kept = NOTHING;
+    this.#socket.on('close', dropListeners);
+    this.#socket.destroy();
+    this.#done(this);
   }
+}
+
+/**
+ * Lets a closed socket go without what listened to it. Node makes a part of each stream old at birth, so that a socket
+ * stays in memory until the next full collection; what it holds need not.
+ */
+function dropListeners(this: Socket): void {
+  this.removeAllListeners();
 }

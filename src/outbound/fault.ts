@@ -36,12 +36,6 @@ const CERTIFICATE_PROBLEMS: Readonly<Record<string, string>> = {
   HOSTNAME_MISMATCH: 'the certificate is for another name',
 };
 
-/** What undici's and the parser's codes mean. */
-const PROTOCOL_PROBLEMS: Readonly<Record<string, string>> = {
-  UND_ERR_HEADERS_OVERFLOW: 'the headers are longer than 64 KiB',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the body is not as long as announced',
-};
-
 /** A fault of the target; `text` is cut to one line of at most 200 characters. */
 export function targetFault(kind: FailureClass, phase: Phase, text: string): Fault {
   return { failure: { class: kind, phase, detail: oneLine(text) }, suspect: null };
@@ -108,27 +102,25 @@ export function tlsFault(error: NodeJS.ErrnoException): Fault {
 }
 
 /** How far an answer had come when its connection broke. */
-export type AnswerProgress = 'nothing' | 'headers' | 'body';
+export type AnswerProgress = 'nothing' | 'interim' | 'headers' | 'body';
 
-/** The fault of a connection that broke after it was made: silence is kept apart from an answer that is malformed. */
-export function answerFault(error: NodeJS.ErrnoException, progress: AnswerProgress): Fault {
-  const code = error.code ?? '';
-  const phase: Phase = progress === 'body' ? 'body' : 'first_byte';
-  const known = PROTOCOL_PROBLEMS[code];
-  if (known !== undefined) return targetFault('protocol', phase, known);
-  if (error.name === 'HTTPParserError' && !/\bEOF\b/.test(error.message)) {
-    const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? error.message;
-    return targetFault('protocol', phase, `the answer is not HTTP (${reason})`);
+/**
+ * The fault of a connection that broke after it was made: silence is kept apart from an answer that is not whole.
+ * `code` is that of the system; null: the other side closed it.
+ */
+export function answerFault(code: string | null, progress: AnswerProgress): Fault {
+  switch (progress) {
+    case 'body':
+      return targetFault('protocol', 'body', 'the connection ended in the middle of the body');
+    case 'headers':
+      return targetFault('protocol', 'first_byte', 'the connection ended in the middle of the headers');
+    case 'interim':
+      return targetFault('protocol', 'first_byte', 'the connection ended after an interim answer');
+    case 'nothing': {
+      const how = code === 'ECONNRESET' ? 'was reset' : 'was closed';
+      return targetFault('unreachable', 'first_byte', `the connection ${how} without an answer`);
+    }
   }
-  if (error.message.startsWith('bad '))
-    return targetFault('protocol', phase, 'an answer that was not asked for');
-  if (progress === 'headers') {
-    return targetFault('protocol', phase, 'the connection ended in the middle of the headers');
-  }
-  if (progress === 'body')
-    return targetFault('protocol', phase, 'the connection ended in the middle of the body');
-  const how = code === 'ECONNRESET' ? 'was reset' : 'was closed';
-  return targetFault('unreachable', phase, `the connection ${how} without an answer`);
 }
 
 /** Text of others on one line of at most 200 characters, without control characters. */

@@ -1,6 +1,6 @@
 /**
  * Asks name servers, and goes on asking until the time of the question is over. Every query that was sent stays open,
- * so that an answer counts however late it comes. See ADR 8 for why this is not left to c-ares.
+ * so that an answer counts however late it comes. See ADR 10 for why this is not left to c-ares.
  */
 import type { Cancel, Clock } from '../clock.ts';
 import { isQueryableName, type NameQuery, type NameRecord, type NameReply } from './name-message.ts';

@@ -9,7 +9,7 @@ import { ask } from './ask.ts';
 import { openBudget } from './budget.ts';
 import { decodeBody } from './decode-body.ts';
 import { readDestination } from './destination.ts';
-import { type Headers, openLine } from './exchange.ts';
+import type { Headers } from './exchange.ts';
 import { type Fault, targetFault } from './fault.ts';
 import { createResolver } from './resolver.ts';
 import { createTrustStore } from './trust.ts';
@@ -80,7 +80,6 @@ export function createOutbound(settings: OutboundSettings, clock: Clock = system
       if ('problem' in destination) throw new TypeError(`${request.url} is ${destination.problem}`);
       const guard = createAddressGuard(request.policy);
       const budget = openBudget(clock, request.timeoutMs);
-      const line = openLine(clock);
       const abort = () => budget.abort();
       signal?.addEventListener('abort', abort, { once: true });
       try {
@@ -97,7 +96,7 @@ export function createOutbound(settings: OutboundSettings, clock: Clock = system
           trust: () => trusts.trust(caFile),
           fresh: false,
         };
-        const reply = await ask(parts, line, question, budget);
+        const reply = await ask(parts, question, budget);
         if (budget.over === 'aborted') throw signal?.reason;
         const { body: received, fault } = readWhole(reply, request.maxBodyBytes);
         const { statusCode: status, headers, timing, url } = reply;
@@ -105,7 +104,6 @@ export function createOutbound(settings: OutboundSettings, clock: Clock = system
       } finally {
         signal?.removeEventListener('abort', abort);
         budget.close();
-        line.close();
       }
     },
     close: () => parts.resolver.close(),

@@ -10,7 +10,6 @@ import { ask, type Question, type Reply } from '../outbound/ask.ts';
 import { type Budget, openBudget } from '../outbound/budget.ts';
 import { decodeBody } from '../outbound/decode-body.ts';
 import { createDestinationCache, type Destination } from '../outbound/destination.ts';
-import { type Line, openLine } from '../outbound/exchange.ts';
 import { targetFault } from '../outbound/fault.ts';
 import { createResolver } from '../outbound/resolver.ts';
 import { readRetryAfter } from '../outbound/retry-after.ts';
@@ -62,7 +61,6 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
   const guardOf = createTargetGuards(settings);
   const destinationOf = createDestinationCache(KNOWN_DESTINATIONS);
   const abortSwitch = createAbortSwitch(settings.concurrency);
-  const lines = new Array<Line | undefined>(settings.concurrency);
   const busy = new Uint8Array(settings.concurrency);
   const userAgent = userAgentOf(settings.version, settings.siteUrl);
   const rootHeaders = ['user-agent', userAgent, 'accept', '*/*'];
@@ -103,8 +101,6 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
       const { failure } = targetFault('protocol', 'dns', `the service has ${destination.problem}`);
       return Promise.resolve(attemptOf(startedAt, null, { failure, via: 'root', memory: target.memory }));
     }
-    const line = lines[options.slot] ?? openLine(clock);
-    lines[options.slot] = line;
     const asked: Question = {
       destination,
       method: 'GET',
@@ -117,7 +113,7 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
       trust: () => trusts.trust(check.caFile),
       fresh: options.number > 0,
     };
-    const run: Run = { target, options, budget, startedAt, line, asked };
+    const run: Run = { target, options, budget, startedAt, asked };
     return check.kind === 'health' && healthIsDue(target.memory, startedAt)
       ? probeHealth(run)
       : probeRoot(check.kind === 'health' ? atRoot(run) : run, target.memory);
@@ -132,10 +128,10 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
     const { check } = run.target;
     const head = run.options.number === 0 && (check.method ?? (memory.needsGet ? 'GET' : 'HEAD')) === 'HEAD';
     let learnt = memory;
-    let reply = await ask(parts, run.line, head ? { ...run.asked, method: 'HEAD' } : run.asked, run.budget);
+    let reply = await ask(parts, head ? { ...run.asked, method: 'HEAD' } : run.asked, run.budget);
     if (head && reply.fault === null && refusesHead(reply)) {
       if (!memory.needsGet) learnt = { ...memory, needsGet: true };
-      reply = await ask(parts, run.line, run.asked, run.budget);
+      reply = await ask(parts, run.asked, run.budget);
     }
     const failure = reply.fault === null ? judgeRoot(reply, check.accept) : null;
     return attemptOf(run.startedAt, reply, { failure, via: 'root', memory: learnt });
@@ -149,7 +145,7 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
       wantsBody: isSuccess,
       maxBodyBytes: MAX_HEALTH_BYTES,
     };
-    const reply = await ask(parts, run.line, question, run.budget);
+    const reply = await ask(parts, question, run.budget);
     if (reply.fault !== null)
       return attemptOf(run.startedAt, reply, { failure: null, via: 'health', memory });
     const verdict = judgeHealth(reply, readBody(reply), memory.healthSeen);
@@ -195,7 +191,6 @@ export function createProber(settings: ProberSettings, clock: Clock = systemCloc
     runAttempt,
     async close() {
       parts.resolver.close();
-      for (const line of lines) line?.close();
     },
   };
 }
@@ -206,7 +201,6 @@ interface Run {
   readonly options: AttemptOptions;
   readonly budget: Budget;
   readonly startedAt: number;
-  readonly line: Line;
   readonly asked: Question;
 }
 

@@ -1,5 +1,4 @@
 import t from 'tap';
-import { errors } from 'undici';
 import {
   answerFault,
   connectFault,
@@ -61,51 +60,27 @@ t.test('it says what is wrong with a certificate or handshake', async (t) => {
 });
 
 t.test('it keeps silence apart from an answer that is malformed', async (t) => {
-  const lost = failing('UND_ERR_SOCKET', 'other side closed');
   const rows = [
     [
-      answerFault(lost, 'nothing'),
+      answerFault(null, 'nothing'),
       'unreachable',
       'first_byte',
       'the connection was closed without an answer',
     ],
     [
-      answerFault(failing('ECONNRESET'), 'nothing'),
+      answerFault('ECONNRESET', 'nothing'),
       'unreachable',
       'first_byte',
       'the connection was reset without an answer',
     ],
+    [answerFault(null, 'interim'), 'protocol', 'first_byte', 'the connection ended after an interim answer'],
     [
-      answerFault(lost, 'headers'),
+      answerFault('ECONNRESET', 'headers'),
       'protocol',
       'first_byte',
       'the connection ended in the middle of the headers',
     ],
-    [answerFault(lost, 'body'), 'protocol', 'body', 'the connection ended in the middle of the body'],
-    [
-      answerFault(new errors.HTTPParserError('no match (Expected HTTP/)'), 'headers'),
-      'protocol',
-      'first_byte',
-      'the answer is not HTTP (Expected HTTP/)',
-    ],
-    [
-      answerFault(new errors.HTTPParserError('no match (Invalid EOF state)'), 'body'),
-      'protocol',
-      'body',
-      'the connection ended in the middle of the body',
-    ],
-    [
-      answerFault(failing('UND_ERR_HEADERS_OVERFLOW'), 'headers'),
-      'protocol',
-      'first_byte',
-      'the headers are longer than 64 KiB',
-    ],
-    [
-      answerFault(failing('UND_ERR_SOCKET', 'bad response'), 'nothing'),
-      'protocol',
-      'first_byte',
-      'an answer that was not asked for',
-    ],
+    [answerFault(null, 'body'), 'protocol', 'body', 'the connection ended in the middle of the body'],
   ] as const;
   for (const [fault, kind, phase, detail] of rows) {
     t.same(fault, { failure: { class: kind, phase, detail }, suspect: null });

@@ -27,7 +27,19 @@ const SENTENCES = new Map<string, string>(
       'die Kette der Zertifikate ist unvollständig oder nicht vertrauenswürdig',
     'the certificate is for another name': 'das Zertifikat gilt für einen anderen Namen',
     'the headers are longer than 64 KiB': 'die Kopfzeilen sind länger als 64 KiB',
+    // Told by earlier versions, and kept in incidents.
     'the body is not as long as announced': 'der Inhalt ist nicht so lang wie angekündigt',
+    'an answer that was not asked for': 'eine Antwort, nach der nicht gefragt war',
+    'the trailers are longer than 64 KiB': 'die Zeilen hinter dem Inhalt sind länger als 64 KiB',
+    'the answer is not HTTP (it begins with no status line)':
+      'die Antwort ist kein HTTP (sie beginnt mit keiner Statuszeile)',
+    'a header is malformed (it holds a NUL character)':
+      'eine Kopfzeile ist fehlerhaft (sie enthält ein NUL-Zeichen)',
+    'a header is malformed (two lengths that contradict each other)':
+      'eine Kopfzeile ist fehlerhaft (zwei Längen, die einander widersprechen)',
+    'a header is malformed (a length that is no number)':
+      'eine Kopfzeile ist fehlerhaft (eine Länge, die keine Zahl ist)',
+    'the body is malformed (a chunk without a length)': 'der Inhalt ist fehlerhaft (ein Stück ohne Länge)',
     'the name does not exist': 'den Namen gibt es nicht',
     'the name has no address': 'der Name hat keine Adresse',
     'the name cannot be asked for': 'nach dem Namen kann nicht gefragt werden',
@@ -43,7 +55,7 @@ const SENTENCES = new Map<string, string>(
     'the connection ended in the middle of the body': 'die Verbindung endete mitten im Inhalt',
     'the connection was closed without an answer': 'die Verbindung wurde ohne Antwort geschlossen',
     'the connection was reset without an answer': 'die Verbindung wurde ohne Antwort abgebrochen',
-    'an answer that was not asked for': 'eine Antwort, nach der nicht gefragt war',
+    'the connection ended after an interim answer': 'die Verbindung endete nach einer vorläufigen Antwort',
     'the body is in a coding that cannot be read':
       'der Inhalt ist in einer Kodierung, die nicht zu lesen ist',
   }),

@@ -1,0 +1,134 @@
+/** Finds where the body of an HTTP/1.1 answer ends (RFC 9112, 6 and 7.1). */
+import type { Headers } from './exchange.ts';
+
+/** How a body is delimited. */
+export type Framing =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'length'; readonly bytes: number }
+  | { readonly kind: 'chunked' }
+  /** Until the connection ends. */
+  | { readonly kind: 'close' }
+  | { readonly kind: 'invalid'; readonly problem: string };
+
+/** Says how the body of an answer to `method` is delimited. */
+export function framingOf(method: string, statusCode: number, headers: Headers): Framing {
+  const codings = listOf(headers['transfer-encoding'])
+    .map((coding) => coding.toLowerCase())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  // A length beside it has no meaning (RFC 9112, 6.3); smuggling needs a second answer on the connection.
+  const chunked = codings.includes('chunked');
+  const length = chunked ? null : lengthOf(headers);
+  if (typeof length === 'string') return { kind: 'invalid', problem: length };
+  if (method === 'HEAD' || statusCode === 204 || statusCode === 304) return { kind: 'none' };
+  if (chunked) return { kind: 'chunked' };
+  return length === null || codings.length > 0 ? { kind: 'close' } : { kind: 'length', bytes: length };
+}
+
+/** Several equal lengths are one (RFC 9112, 6.3); a string says what is wrong with them. */
+function lengthOf(headers: Headers): number | string | null {
+  const lengths = new Set(listOf(headers['content-length']));
+  const [length] = lengths;
+  if (length === undefined) return null;
+  if (lengths.size > 1) return 'a header is malformed (two lengths that contradict each other)';
+  const bytes = /^\d+$/.test(length) ? Number(length) : Number.NaN;
+  return Number.isSafeInteger(bytes) ? bytes : 'a header is malformed (a length that is no number)';
+}
+
+function listOf(field: string | readonly string[] | undefined): string[] {
+  const values = typeof field === 'string' ? [field] : (field ?? []);
+  return values.flatMap((value) => value.split(',')).map((item) => item.trim());
+}
+
+/** What came of a piece of the body. */
+export type BodyProgress = 'more' | 'ended' | { readonly problem: string };
+
+/** Takes a body apart. */
+export interface BodyReader {
+  /** Takes the bytes of `chunk` from `start` on. What belongs to the body goes to `onData`, as views of `chunk`. */
+  read(chunk: Buffer, start: number): BodyProgress;
+  /** The connection has ended. */
+  end(): BodyProgress;
+}
+
+const CUT = { problem: 'the connection ended in the middle of the body' };
+const BAD_CHUNK = { problem: 'the body is malformed (a chunk without a length)' };
+
+/** Makes a reader for a framing that has a body. */
+export function createBodyReader(framing: Framing, onData: (data: Buffer) => void): BodyReader {
+  if (framing.kind === 'chunked') return new ChunkReader(onData);
+  let left =
+    framing.kind === 'length' ? framing.bytes : framing.kind === 'close' ? Number.POSITIVE_INFINITY : 0;
+  return {
+    read(chunk, start) {
+      const data = chunk.subarray(start, Math.min(chunk.length, start + left));
+      left -= data.length;
+      if (data.length > 0) onData(data);
+      return left === 0 ? 'ended' : 'more';
+    },
+    end: () => (left === 0 || framing.kind === 'close' ? 'ended' : CUT),
+  };
+}
+
+const LF = 0x0a;
+/** Longest line with the size of a chunk and its extensions, and most bytes of trailers. */
+const MAX_LINE_BYTES = 4096;
+const MAX_TRAILER_BYTES = 65_536;
+
+/** A body in chunks. Lines may end in a bare LF. */
+class ChunkReader implements BodyReader {
+  readonly #onData: (data: Buffer) => void;
+  #state: 'size' | 'data' | 'behind' | 'trailers' = 'size';
+  #left = 0;
+  #line = '';
+  #trailerBytes = 0;
+
+  constructor(onData: (data: Buffer) => void) {
+    this.#onData = onData;
+  }
+
+  read(chunk: Buffer, start: number): BodyProgress {
+    let at = start;
+    while (at < chunk.length) {
+      if (this.#state === 'data') {
+        const data = chunk.subarray(at, Math.min(chunk.length, at + this.#left));
+        this.#left -= data.length;
+        at += data.length;
+        this.#onData(data);
+        if (this.#left === 0) this.#state = 'behind';
+        continue;
+      }
+      const end = chunk.indexOf(LF, at);
+      this.#line += chunk.toString('latin1', at, end === -1 ? chunk.length : end);
+      if (this.#line.length > MAX_LINE_BYTES) return BAD_CHUNK;
+      if (end === -1) return 'more';
+      at = end + 1;
+      const line = this.#line.trim();
+      this.#line = '';
+      const progress = this.#take(line);
+      if (progress !== 'more') return progress;
+    }
+    return 'more';
+  }
+
+  /** The last chunk has no data: what follows are trailers, which nobody needs. */
+  end(): BodyProgress {
+    return this.#state === 'trailers' ? 'ended' : CUT;
+  }
+
+  #take(line: string): BodyProgress {
+    if (this.#state === 'behind') {
+      if (line !== '') return BAD_CHUNK;
+      this.#state = 'size';
+    } else if (this.#state === 'size') {
+      const [, digits] = /^0*([0-9a-f]{1,13})[ \t]*(?:;|$)/i.exec(line) ?? [];
+      if (digits === undefined) return BAD_CHUNK;
+      this.#left = Number.parseInt(digits, 16);
+      this.#state = this.#left === 0 ? 'trailers' : 'data';
+    } else {
+      this.#trailerBytes += line.length;
+      if (line === '') return 'ended';
+      if (this.#trailerBytes > MAX_TRAILER_BYTES) return { problem: 'the trailers are longer than 64 KiB' };
+    }
+    return 'more';
+  }
+}

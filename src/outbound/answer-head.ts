@@ -1,0 +1,121 @@
+/**
+ * Reads the head of an HTTP/1.1 answer as it comes in, line by line (RFC 9112, 2 to 5). It accepts what the RFC lets a
+ * recipient accept and browsers do accept, so that a site that opens in a browser is not held for broken: lines that
+ * end in a bare LF, folded fields, space before the colon, lines that are no field, a line break before the status.
+ */
+import type { Headers } from './exchange.ts';
+
+/** The head of one answer, interim or final. */
+export interface AnswerHead {
+  readonly statusCode: number;
+  readonly headers: Headers;
+}
+
+/** A head, what is wrong with it, or null where more bytes are needed. */
+export type HeadProgress = AnswerHead | { readonly problem: string } | null;
+
+/** Heads longer than this are a failure of the target; interim answers count with the final one. */
+export const MAX_HEADER_BYTES = 65_536;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const NOT_HTTP = 'the answer is not HTTP (it begins with no status line)';
+const TOO_LONG = 'the headers are longer than 64 KiB';
+/** What every status line begins with. */
+const BEGINNING = 'HTTP/';
+
+/** Reads heads, one after another. */
+export class HeadReader {
+  /** Where the first byte behind the head stands in the chunk that ended it. */
+  bodyOffset = 0;
+  /** Whether a byte of the present head has come. */
+  begun = false;
+  #statusCode: number | null = null;
+  #fields: [name: string, value: string][] = [];
+  /** The beginning of a line whose end has not come yet. */
+  #partial: Buffer | null = null;
+  #bytes = 0;
+
+  /** Takes the bytes of `chunk` from `start` on. Once it has returned a head, the next call begins another one. */
+  read(chunk: Buffer, start: number): HeadProgress {
+    let at = start;
+    while (at < chunk.length) {
+      this.begun = true;
+      const end = chunk.indexOf(LF, at);
+      if (end === -1) return this.#keep(chunk.subarray(at));
+      const rest = chunk.subarray(at, end);
+      const line = this.#partial === null ? rest : Buffer.concat([this.#partial, rest]);
+      this.#partial = null;
+      this.#bytes += rest.length + 1;
+      if (this.#bytes > MAX_HEADER_BYTES) return { problem: TOO_LONG };
+      at = end + 1;
+      const progress = this.#take(withoutCr(line));
+      if (progress === null) continue;
+      this.bodyOffset = at;
+      return progress;
+    }
+    return null;
+  }
+
+  /** The beginning of a line waits for the rest, unless it can be no status line any more. */
+  #keep(rest: Buffer): HeadProgress {
+    this.#bytes += rest.length;
+    if (this.#bytes > MAX_HEADER_BYTES) return { problem: TOO_LONG };
+    // A copy: the socket may use its memory again.
+    const partial = Buffer.concat([this.#partial ?? Buffer.alloc(0), rest]);
+    this.#partial = partial;
+    if (this.#statusCode !== null) return null;
+    const seen = partial.toString('latin1', 0, BEGINNING.length).replace(/^\r+/, '').toUpperCase();
+    return BEGINNING.startsWith(seen) ? null : { problem: NOT_HTTP };
+  }
+
+  #take(line: Buffer): HeadProgress {
+    if (this.#statusCode === null) {
+      if (line.length === 0) return null;
+      const [, code] = /^HTTP\/\d(?:\.\d)?[ \t]+([1-9]\d\d)(?![^ \t\r])/i.exec(line.toString('latin1')) ?? [];
+      if (code === undefined) return { problem: NOT_HTTP };
+      this.#statusCode = Number(code);
+      return null;
+    }
+    if (line.length > 0) return this.#takeField(line);
+    const head = { statusCode: this.#statusCode, headers: gather(this.#fields) };
+    this.#statusCode = null;
+    this.#fields = [];
+    this.begun = false;
+    return head;
+  }
+
+  #takeField(line: Buffer): HeadProgress {
+    if (line.includes(0)) return { problem: 'a header is malformed (it holds a NUL character)' };
+    // A CR that ends no line means a space (RFC 9112, 2.2).
+    const text = line.toString('utf8').replaceAll('\r', ' ');
+    if (/^[ \t]/.test(text)) {
+      // Folded: one value over two lines (RFC 9112, 5.2). In front of the first field there is nothing to go on with.
+      const last = this.#fields.at(-1);
+      if (last !== undefined) last[1] = `${last[1]} ${text.trim()}`.trim();
+      return null;
+    }
+    const colon = text.indexOf(':');
+    const name = text.slice(0, Math.max(0, colon)).trim().toLowerCase();
+    if (name !== '') this.#fields.push([name, text.slice(colon + 1).trim()]);
+    return null;
+  }
+}
+
+function withoutCr(line: Buffer): Buffer {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === CR) end--;
+  return end === line.length ? line : line.subarray(0, end);
+}
+
+/** Fields by name; those that come more than once as a list. Names are the server's, so there is no prototype. */
+function gather(fields: readonly (readonly [name: string, value: string])[]): Headers {
+  const headers: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of fields) {
+    const known = headers[name];
+    if (known === undefined) headers[name] = value;
+    else if (typeof known === 'string') headers[name] = [known, value];
+    else known.push(value);
+  }
+  return headers;
+}
