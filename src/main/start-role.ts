@@ -33,6 +33,7 @@ export async function startRole(parts: RoleParts, role: PresentRole): Promise<Ro
       book: shared.registry.lease,
       dataDir,
       clock,
+      log,
       onLost: fail('the lease of the data directory was lost'),
     });
   let monitor: MonitorRole | null = null;

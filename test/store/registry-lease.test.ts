@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { createFakeClock, type FakeClock } from '../../src/clock.ts';
 import type { LeaseState } from '../../src/store/registry/lease-rows.ts';
+import { endProcess, identityOf, isRunning } from '../../src/store/registry/process-identity.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import {
   acquireLease,
@@ -9,6 +12,7 @@ import {
   judgeLease,
   type LeaseBook,
   type LeaseProcess,
+  type LeaseSight,
 } from '../../src/store/registry/writer-lease.ts';
 import { entry, firstTurn, NOON } from './registry-fixtures.ts';
 
@@ -17,7 +21,7 @@ interface Member {
   readonly methods: Awaited<ReturnType<typeof openRegistryMethods>>;
   readonly book: LeaseBook;
   readonly lost: Error[];
-  acquire(): ReturnType<typeof acquireLease>;
+  acquire(sight?: LeaseSight): ReturnType<typeof acquireLease>;
 }
 
 async function member(
@@ -42,7 +46,15 @@ async function member(
     methods,
     book,
     lost,
-    acquire: () => acquireLease({ book, dataDir, clock, self, onLost: (error) => lost.push(error) }),
+    acquire: (sight) =>
+      acquireLease({
+        book,
+        dataDir,
+        clock,
+        self,
+        ...(sight && { sight }),
+        onLost: (error) => lost.push(error),
+      }),
   };
 }
 
@@ -276,6 +288,71 @@ t.test('it leaves a holder alone that woke between the look and the taking', asy
   const self: LeaseProcess = { pid: 200, host: 'there', isAlive: () => true };
   const asked = acquireLease({ book: { ...other.book, take }, dataDir, clock, self, onLost() {} });
   await t.rejects(asked, { code: 'lease_held' });
+});
+
+t.test('it ends a holder that hangs, once it has watched it for 5 s by its own clock', async (t) => {
+  const [dataDir, clock, stopped] = [t.testdir(), createFakeClock(), createFakeClock()];
+  const ended: [number, string][] = [];
+  let running = true;
+  const at = (pid: number) => ({
+    pid,
+    isAlive: () => running,
+    identity: `process ${pid}`,
+    identityOf: (other: number) => `process ${other}`,
+    end: async (other: number, identity: string) => void ended.push([other, identity]),
+  });
+  await (await member(t, dataDir, stopped, at(300))).acquire();
+  const next = await member(t, dataDir, clock, at(400));
+  let setByMs = 3_600_000;
+  const sight = createLeaseSight({ ...clock, now: () => clock.now() + setByMs });
+  await t.rejects(next.acquire(sight), { code: 'lease_held' });
+  await clock.advance(200);
+  await t.rejects(next.acquire(sight), { code: 'lease_held' }, 'a clock was set: that proves nothing');
+  setByMs = 0;
+  await clock.advance(FRESH_MS);
+  t.same(ended, []);
+  t.equal((await next.acquire(sight)).fence, 2);
+  t.same(ended, [[300, 'process 300']]);
+
+  // Another process has its id by now.
+  const third = await member(t, dataDir, clock, { ...at(500), identityOf: () => 'a process started later' });
+  await clock.advance(FRESH_MS);
+  running = false;
+  t.equal((await third.acquire()).fence, 3);
+  t.equal(ended.length, 1);
+});
+
+t.test('it takes the lease of a process that cannot be ended, where it holds no lock', async (t) => {
+  const [dataDir, clock] = [t.testdir(), createFakeClock()];
+  const at = (pid: number) => ({
+    pid,
+    identity: String(pid),
+    identityOf: String,
+    end: async () => {
+      throw new Error('not permitted');
+    },
+  });
+  await (await member(t, dataDir, createFakeClock(), at(300))).acquire();
+  const next = await member(t, dataDir, clock, at(400));
+  const sight = createLeaseSight(clock);
+  await t.rejects(next.acquire(sight), { code: 'lease_held' });
+  await clock.advance(FRESH_MS + 1);
+  t.equal((await next.acquire(sight)).fence, 2);
+});
+
+t.test('it ends the process that it means and no other', async (t) => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  const exit = once(child, 'exit');
+  const pid = child.pid ?? 0;
+  const identity = identityOf(pid) ?? '';
+  t.match(identity, /^[0-9a-f-]{36} pid:\[\d+\] \d+ \d+$/);
+  await endProcess(pid, `${identity}0`);
+  t.ok(isRunning(pid));
+  process.kill(pid, 'SIGSTOP');
+  await endProcess(pid, identity);
+  t.notOk(isRunning(pid));
+  await exit;
+  t.equal(identityOf(pid), null);
 });
 
 t.test('it does not call a lease fresh whose renewal was answered after a sleep', async (t) => {

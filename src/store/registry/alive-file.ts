@@ -4,13 +4,12 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import type { LeaseHolder } from './lease-rows.ts';
 
 /** A sign of life. */
-export interface AliveMark {
+export interface AliveMark extends LeaseHolder {
   /** Of the lease that the process holds, or takes as soon as the disk lets it. */
   readonly fence: number;
-  readonly pid: number;
-  readonly host: string;
   /** Epoch milliseconds of the process's clock. */
   readonly at: number;
 }

@@ -3,6 +3,7 @@ import { type AliveFile, openAliveFile, readAliveMark } from './alive-file.ts';
 import {
   guardLease,
   type LeaseClaim,
+  type LeaseHolder,
   type LeaseState,
   leaseLost,
   readLease,
@@ -37,7 +38,7 @@ export interface HeldLease {
 export function createHeldLease(store: RegistryStore, dataDir: string): HeldLease {
   let heldFence: number | null = null;
   let claimed: LeaseClaim | null = null;
-  let holder: Pick<LeaseClaim, 'pid' | 'host'> | null = null;
+  let holder: LeaseHolder | null = null;
   let alive: AliveFile | null = null;
 
   const hold = (claim: LeaseClaim, fence: number): void => {
@@ -56,7 +57,7 @@ export function createHeldLease(store: RegistryStore, dataDir: string): HeldLeas
       if (mark.fence === state.fence && state.holder !== null) return { ...state, markedAt: mark.at };
       // A holder whose lease is not on disk yet.
       if (mark.fence !== state.fence + 1) return state;
-      return { ...state, holder: { pid: mark.pid, host: mark.host }, markedAt: mark.at };
+      return { ...state, holder: holderOf(mark), markedAt: mark.at };
     },
     hold,
     claim(claim) {
@@ -71,7 +72,7 @@ export function createHeldLease(store: RegistryStore, dataDir: string): HeldLeas
       const state = readLease(store);
       const isOurs = claimed === null ? state.fence === fence : state.fence === claimed.replacing;
       if (!isOurs) throw leaseLost(store);
-      if (holder !== null) alive?.write({ fence, pid: holder.pid, host: holder.host, at: now });
+      if (holder !== null) alive?.write({ ...holderOf(holder), fence, at: now });
     },
     drop() {
       alive?.write({ fence: 0, pid: 0, host: '', at: 0 });
@@ -90,4 +91,8 @@ export function createHeldLease(store: RegistryStore, dataDir: string): HeldLeas
     },
     close: () => alive?.close(),
   };
+}
+
+function holderOf({ pid, host, process = null }: LeaseHolder): LeaseHolder {
+  return { pid, host, process };
 }

@@ -2,12 +2,20 @@
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 
+/** Who holds the lease. */
+export interface LeaseHolder {
+  readonly pid: number;
+  readonly host: string;
+  /** What `identityOf` says of it; null or absent: its system does not tell. */
+  readonly process?: string | null;
+}
+
 /** The row as others see it. */
 export interface LeaseState {
   /** Number of the newest holder, from 1; 0: there was none yet. */
   readonly fence: number;
   /** Null: it was released, or there was none. */
-  readonly holder: { readonly pid: number; readonly host: string } | null;
+  readonly holder: LeaseHolder | null;
   /** Epoch milliseconds of the holder's clock. */
   readonly renewedAt: number;
   /**
@@ -18,9 +26,7 @@ export interface LeaseState {
 }
 
 /** Whose lease it is to be. */
-export interface LeaseClaim {
-  readonly pid: number;
-  readonly host: string;
+export interface LeaseClaim extends LeaseHolder {
   /** The lease is taken only if its fence still is this one. */
   readonly replacing: number;
   /** And only if it was not renewed since it was looked at, epoch milliseconds. */
@@ -33,7 +39,8 @@ export interface LeaseClaim {
 export function readLease({ kysely, queries }: RegistryStore): LeaseState {
   const row = queries.first(kysely.selectFrom('lease').selectAll());
   if (row === undefined) return { fence: 0, holder: null, renewedAt: 0 };
-  const holder = row.pid === null || row.host === null ? null : { pid: row.pid, host: row.host };
+  const holder =
+    row.pid === null || row.host === null ? null : { pid: row.pid, host: row.host, process: row.process };
   return { fence: row.fence, holder, renewedAt: row.renewed_at };
 }
 
@@ -43,7 +50,13 @@ export function takeLease({ kysely, queries }: RegistryStore, claim: LeaseClaim)
   const taken = queries.run(
     kysely
       .updateTable('lease')
-      .set({ fence, pid: claim.pid, host: claim.host, renewed_at: claim.now })
+      .set({
+        fence,
+        pid: claim.pid,
+        host: claim.host,
+        process: claim.process ?? null,
+        renewed_at: claim.now,
+      })
       .where('fence', '=', claim.replacing)
       .where('renewed_at', '=', claim.renewedAt),
   );
@@ -66,7 +79,9 @@ export function touchLease({ database }: RegistryStore): void {
 
 /** Gives the lease back, so that the next process need not wait; does nothing where it was lost. */
 export function releaseLease({ kysely, queries }: RegistryStore, fence: number): void {
-  queries.run(kysely.updateTable('lease').set({ pid: null, host: null }).where('fence', '=', fence));
+  queries.run(
+    kysely.updateTable('lease').set({ pid: null, host: null, process: null }).where('fence', '=', fence),
+  );
 }
 
 /** Throws `lease_lost` unless the lease still has this fence. */

@@ -4,6 +4,7 @@ import { ADDRESS_TABLES } from './address-tables.ts';
 import { FIRST_TABLES } from './first-tables.ts';
 import { HEARTBEAT_TABLES } from './heartbeat-tables.ts';
 import { INBOX_TABLES } from './inbox-tables.ts';
+import { LEASE_PROCESS } from './lease-tables.ts';
 import { OWNERSHIP_TABLES } from './ownership-tables.ts';
 import { SIGN_IN_TABLES } from './sign-in-tables.ts';
 import { SLUG_TABLES } from './slug-tables.ts';
@@ -24,6 +25,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-heartbeat-inbox': { up: run(INBOX_TABLES) },
   '0010-webhook-queues': { up: run(WEBHOOK_QUEUES) },
   '0011-slugs': { up: run(SLUG_TABLES) },
+  '0012-lease-process': { up: run(LEASE_PROCESS) },
 };
 
 function run(statements: readonly string[]): (db: Kysely<unknown>) => Promise<void> {

@@ -302,6 +302,8 @@ export interface LeaseTable {
   pid: number | null;
   host: string | null;
   renewed_at: number;
+  /** What `identityOf` says of the holder; null: its system does not tell. */
+  process: string | null;
 }
 
 /** All tables. */

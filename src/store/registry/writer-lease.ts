@@ -1,8 +1,10 @@
 /** Only one process is the monitor of a data directory: it holds a lease that it renews every second. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
 import { refusalOf } from '../ports/storage-health.ts';
 import type { LeaseClaim, LeaseState } from './lease-rows.ts';
+import { endProcess, identityOf, isRunning } from './process-identity.ts';
 import { RegistryError } from './registry-error.ts';
 
 /** How often the holder renews, milliseconds. */
@@ -40,12 +42,16 @@ export interface LeaseOptions {
   readonly self?: LeaseProcess;
   /** Of a process that asks again and again; without it the lease's age goes by the time that stands in it. */
   readonly sight?: LeaseSight;
+  /** Hears of a former monitor that was ended; default: nobody. */
+  readonly log?: Pick<Log, 'warn'>;
 }
 
 /** What a process has seen of the lease: how old it is goes by its own monotonic clock, whatever clocks are set to. */
 export interface LeaseSight {
   /** Milliseconds for which the lease has stood as it is; null: it was never looked at before. */
   look(state: LeaseState): number | null;
+  /** The same of the last look, without what clocks say of the time before the first one. */
+  watchedMs(): number;
 }
 
 /** A process as the lease knows it. */
@@ -54,6 +60,12 @@ export interface LeaseProcess {
   readonly host: string;
   /** Whether a process of that id runs on this host. */
   readonly isAlive: (pid: number) => boolean;
+  /** What tells it from every other process; absent: nothing does. */
+  readonly identity?: string | null;
+  /** What tells a process of this host from every other; absent or null: nothing does. */
+  readonly identityOf?: (pid: number) => string | null;
+  /** Ends the process with that identity; rejects where it cannot. Absent: none is ended. */
+  readonly end?: (pid: number, identity: string) => Promise<void>;
 }
 
 /** A lease that is held. */
@@ -69,7 +81,9 @@ export interface WriterLease {
 /** Makes the sight of a process that has not looked yet. */
 export function createLeaseSight(clock: Clock): LeaseSight {
   let known: { readonly fence: number; readonly renewedAt: number; readonly sinceMs: number } | null = null;
+  let firstSeenMs = clock.monotonic();
   return {
+    watchedMs: () => clock.monotonic() - firstSeenMs,
     look(state) {
       const { fence } = state;
       const renewedAt = seenAt(state);
@@ -79,6 +93,7 @@ export function createLeaseSight(clock: Clock): LeaseSight {
       // At the first look it may be a little old already, and may be taken that much sooner.
       const ageMs = isFirst ? Math.max(0, clock.now() - renewedAt) : 0;
       known = { fence, renewedAt, sinceMs: nowMs - ageMs };
+      firstSeenMs = nowMs;
       return isFirst ? null : 0;
     },
   };
@@ -88,6 +103,9 @@ export function createLeaseSight(clock: Clock): LeaseSight {
  * Takes the lease of a data directory and keeps it. Rejects with `lease_held`, naming the other's process and host.
  * A holder that is known to be dead, or was not heard of for 5 s, is replaced. Where its process id is our own (two
  * lives of one container), only time can tell: then this waits until the lease is old, or renewed by somebody.
+ *
+ * A holder that hangs on this machine is ended first: stopped inside a transaction it would keep SQLite's lock for ever.
+ * It must be the very process that took the lease, and this one must have watched the lease for 5 s by its own clock.
  */
 export async function acquireLease(options: LeaseOptions): Promise<WriterLease> {
   const { book, dataDir, clock, sight, self = thisProcess() } = options;
@@ -96,10 +114,16 @@ export async function acquireLease(options: LeaseOptions): Promise<WriterLease> 
     const standing = judgeLease(state, self, clock.now(), sight?.look(state) ?? null);
     if (standing === 'held') throw leaseHeld(state, dataDir);
     if (standing === 'unclear' && (await wasRenewed(book, state, clock))) throw leaseHeld(state, dataDir);
-    const { pid, host } = self;
+    if (hangs(state, self)) {
+      const isProven =
+        sight === undefined ? !(await wasRenewed(book, state, clock)) : sight.watchedMs() > FRESH_MS;
+      if (!isProven) throw leaseHeld(state, dataDir);
+      await endHolder(state, options, self);
+    }
+    const { pid, host, identity = null } = self;
     const askedAt = clock.monotonic();
     const { fence: replacing, renewedAt } = state;
-    const claim = { pid, host, replacing, renewedAt, now: clock.now() };
+    const claim = { pid, host, process: identity, replacing, renewedAt, now: clock.now() };
     const fence = await book.take(claim).catch((error: unknown) => {
       // Nobody else can take it either; what there is can be served, and services can be checked.
       if (refusalOf(error)?.code === 'storage_full') return book.claim(claim);
@@ -126,6 +150,30 @@ export function judgeLease(
   if (holder.host !== self.host) return 'held';
   if (holder.pid === self.pid) return 'unclear';
   return self.isAlive(holder.pid) ? 'held' : 'free';
+}
+
+/** Whether the holder of a lease that may be taken is a process of this machine that still runs. */
+function hangs({ holder }: LeaseState, self: LeaseProcess): boolean {
+  if (holder === null || holder.host !== self.host || holder.pid === self.pid) return false;
+  const { pid, process: identity = null } = holder;
+  return identity !== null && self.isAlive(pid) && self.identityOf?.(pid) === identity;
+}
+
+async function endHolder(
+  { holder }: LeaseState,
+  { dataDir, log }: LeaseOptions,
+  { end }: LeaseProcess,
+): Promise<void> {
+  if (holder === null || end === undefined) return;
+  const { pid, process: identity } = holder;
+  try {
+    await end(pid, identity ?? '');
+    log?.warn({ pid, dataDir }, 'the former monitor hangs and was ended, so that it holds no lock');
+  } catch (error) {
+    // Where it holds no lock, this one becomes the monitor all the same.
+    const problem = (error as Error).message;
+    log?.warn({ pid, dataDir, problem }, 'the former monitor hangs and cannot be ended; end it by hand');
+  }
 }
 
 /** Waits until the lease can no longer be fresh; true: somebody renewed it or took it meanwhile. */
@@ -203,17 +251,7 @@ function leaseHeld({ holder }: LeaseState, dataDir: string): RegistryError {
 }
 
 function thisProcess(): LeaseProcess {
-  return {
-    pid: process.pid,
-    host: hostname(),
-    isAlive(pid) {
-      try {
-        process.kill(pid, 0);
-        return true;
-      } catch (error) {
-        // EPERM: it runs, under another user.
-        return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-      }
-    },
-  };
+  const { pid } = process;
+  const identity = identityOf(pid);
+  return { pid, host: hostname(), isAlive: isRunning, identity, identityOf, end: endProcess };
 }
