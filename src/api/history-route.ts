@@ -38,7 +38,7 @@ const USUAL_BUCKETS = 120;
 /** What the route reads from. */
 export interface HistorySources {
   readonly directory: ServiceDirectory;
-  readonly samples: Pick<SampleStore, 'query'>;
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   readonly now: () => number;
 }
 
@@ -50,6 +50,8 @@ export function historyRoute({ directory, samples, now }: HistorySources): Route
     async handle(request) {
       const service = findService(directory, request);
       const window = readWindow(request.query, now());
+      const missingSince = samples.missingSince?.() ?? null;
+      const isIncomplete = missingSince !== null && missingSince < window.to;
       const buckets = await readBuckets(samples, { serviceId: service.id, ...window });
       return json(
         JSON.stringify({
@@ -57,6 +59,8 @@ export function historyRoute({ directory, samples, now }: HistorySources): Route
           from: formatTime(window.from),
           to: formatTime(window.to),
           step: formatDuration(window.stepMs),
+          incomplete: isIncomplete,
+          missing_since: isIncomplete ? formatTime(missingSince) : null,
           buckets: buckets.map(viewBucket),
         }),
       );

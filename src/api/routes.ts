@@ -39,7 +39,7 @@ export interface RouteSources {
   };
   readonly directory: ServiceDirectory;
   readonly status: StatusStore;
-  readonly samples: Pick<SampleStore, 'query'>;
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   readonly owners: PageSources['owners'];
   readonly ownedPages: StatusPageSources['pages'] | null;
   readonly registry: Pick<

@@ -238,6 +238,11 @@ export const HistorySchema = Type.Object(
     from: TimeSchema,
     to: TimeSchema,
     step: Type.String({ examples: ['15m'] }),
+    incomplete: Type.Boolean({
+      description:
+        'Checks of this window are still on their way to the store, after it was out of reach: some are missing here.',
+    }),
+    missing_since: nullable(TimeSchema, 'From this time on checks are missing; null where none are.'),
     buckets: Type.Array(
       Type.Object(
         {

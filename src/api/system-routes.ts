@@ -15,8 +15,22 @@ export interface Readiness {
     readonly offlineSince: number | null;
     readonly reason: string | null;
   };
-  /** Other parts by name; `problem` null: the part is well. */
-  readonly parts: Readonly<Record<string, { readonly problem: string | null }>>;
+  /** Other parts by name. */
+  readonly parts: Readonly<Record<string, PartState>>;
+}
+
+/** How a part outside of the process is. Members that do not concern it are absent. */
+export interface PartState {
+  /** One line; null: the part is well. */
+  readonly problem: string | null;
+  /** What to mend, one sentence; null: nothing. */
+  readonly advice?: string | null;
+  /** Points that wait to be stored. */
+  readonly waiting?: number;
+  /** Samples taken from this time on may be missing from histories, epoch milliseconds; null: none are. */
+  readonly missingSince?: number | null;
+  /** Points given up since the start. */
+  readonly lost?: number;
 }
 
 /** The figures are shown again for so many times as long as it took to gather them. */
@@ -95,6 +109,11 @@ function viewReadiness({ phase, role, prober, parts }: Readiness): object {
       offline_since: prober.offlineSince === null ? null : formatTime(prober.offlineSince),
       reason: prober.reason,
     },
-    parts,
+    parts: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, viewPart(part)])),
   };
+}
+
+function viewPart({ missingSince, ...part }: PartState): object {
+  if (missingSince === undefined) return part;
+  return { ...part, missing_since: missingSince === null ? null : formatTime(missingSince) };
 }

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
+import { findWarnings } from '../config/cross-check.ts';
 import type { CommonOptions } from './commands.ts';
 import { keepAlive } from './keep-alive.ts';
 import { readConfig } from './open-stores.ts';
@@ -16,6 +17,7 @@ export async function start({
   if (checkConfig) {
     const { services } = await loadCatalogue(read.catalogue.file);
     console.log(`${config}: no problems; ${services.length} services in ${read.catalogue.file}`);
+    for (const { path, message } of findWarnings(read)) console.error(`warning: ${path} ${message}`);
     return;
   }
   if (isRunByNpx(process.env)) {

@@ -40,7 +40,7 @@ export interface ConfigWarning {
 }
 
 /** Looks for settings that are allowed and probably not wanted. */
-export function findWarnings({ http, checks }: Config): ConfigWarning[] {
+export function findWarnings({ http, checks, storage }: Config): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   const everyone = http.trustedProxies.find((block) => block.endsWith('/0'));
   if (everyone !== undefined) {
@@ -61,6 +61,14 @@ export function findWarnings({ http, checks }: Config): ConfigWarning[] {
     warnings.push({
       path: 'checks.slowOver',
       message: 'is not shorter than checks.timeout; nothing is ever slow',
+    });
+  }
+  const { url, api, org } = storage.influx;
+  if (url !== null && api === 'v2' && org === null) {
+    warnings.push({
+      path: 'storage.influx.org',
+      message:
+        'is not set; InfluxDB 2 takes no samples without it (InfluxDB 1.8 and VictoriaMetrics need none): upbeat doctor tells',
     });
   }
   if (checks.ownersMayProbePrivate) {

@@ -200,7 +200,7 @@ export const CONFIG_SCHEMA = section(
               format: 'http-url',
             }),
             token: optionalText('Token; for v1 user:password.', { secret: true }),
-            org: optionalText('Organisation, for v2.'),
+            org: optionalText('Organisation (name or id), for v2; InfluxDB 2 needs it.'),
             bucket: optionalText('Bucket, or database for v1; null: upbeat.'),
             api: choice(['v2', 'v1'], 'v2', 'v2 for InfluxDB 1.8 and newer, v1 for 1.6 and 1.7.'),
           },

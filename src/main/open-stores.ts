@@ -1,12 +1,13 @@
 /** Opens the stores that the configuration names, as the monitor writes them and as others read them. */
 import { existsSync } from 'node:fs';
 import type { ServiceDirectory } from '../api/service-directory.ts';
+import type { PartState } from '../api/system-routes.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { openRegistry } from '../store/registry/sqlite-registry.ts';
-import { openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
+import { type InfluxSamples, openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { openInfluxReading } from '../store/samples/influx-reading.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
@@ -27,7 +28,7 @@ export interface StoreParts {
 export type SharedStores = Awaited<ReturnType<typeof openSharedStores>>;
 
 /** How stores outside of the process are, by name. */
-export type StoreStates = Readonly<Record<string, { readonly problem: string | null }>>;
+export type StoreStates = Readonly<Record<string, PartState>>;
 
 /** Opens what every process has. Rejects with what is wrong, in one sentence. */
 export async function openSharedStores({ config, clock, log, fail }: StoreParts) {
@@ -92,7 +93,7 @@ export async function openMonitorStores(
     states: (): StoreStates => ({
       storage: { problem: registry.health.problem()?.message ?? ownSamples?.problem() ?? null },
       ...(ownSamples === null ? {} : { history: { problem: missingHistory(ownSamples.setAside) } }),
-      ...(influxSamples === null ? {} : { influx: { problem: influxSamples.problem() } }),
+      ...(influxSamples === null ? {} : { influx: influxState(influxSamples) }),
     }),
     async close() {
       await samples.close();
@@ -126,6 +127,16 @@ async function installationOf({
 function missingHistory(setAside: string | null): string | null {
   if (setAside === null || !existsSync(setAside)) return null;
   return `samples.sqlite was damaged; the history up to the start is in ${setAside}`;
+}
+
+function influxState(samples: InfluxSamples): PartState {
+  return {
+    problem: samples.problem(),
+    advice: samples.advice(),
+    waiting: samples.stats().pending,
+    missingSince: samples.missingSince(),
+    lost: samples.lost(),
+  };
 }
 
 function influxSettings({ storage }: Config): InfluxSettings | null {

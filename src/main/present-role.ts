@@ -38,7 +38,7 @@ export interface Role {
 /** The present part; its members are those of a role, of whichever is at work. */
 export interface PresentRole extends Omit<Role, 'name' | 'samples' | 'reload' | 'stop'> {
   readonly present: Role;
-  readonly samples: Pick<SampleStore, 'query' | 'newest'> & ObservedParts['samples'];
+  readonly samples: Pick<SampleStore, 'query' | 'newest' | 'missingSince'> & ObservedParts['samples'];
   /** From now on this role is at work. The one before is not stopped by this. */
   take(role: Role): void;
 }
@@ -95,6 +95,8 @@ export function createPresentRole({ mayServe, log }: { readonly mayServe: boolea
       newest: (serviceId, limit) => now().samples.newest(serviceId, limit),
       stats: () => now().samples.stats?.() ?? NO_STATS,
       lost: () => now().samples.lost?.() ?? 0,
+      // A process that only serves has it from the monitor.
+      missingSince: () => now().stores().influx?.missingSince ?? null,
     },
     heartbeats: {
       takeHeartbeat: (received) => now().heartbeats.takeHeartbeat(received),

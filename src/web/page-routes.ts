@@ -34,7 +34,7 @@ import { createViews, type RenderPage } from './views.ts';
 export interface PageSources {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
-  readonly samples: Pick<SampleStore, 'query'>;
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   readonly registry: Pick<
     Registry,
     | 'listIncidents'

@@ -102,6 +102,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     const title = fullName(service);
     const range = rangeOf(request.query);
     const at = now();
+    const missingSince = samples.missingSince?.() ?? null;
     // Before anything is read: what changes meanwhile is told again to the open page.
     const position = board.position();
     const [day, year, times, incidents, incidentsOfYear, maintenances, dependencies] = await Promise.all([
@@ -146,6 +147,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
         verdict: asText([`${title} `, ...view.verdict], language.formats, at),
       }),
       live: { of: [view.page], at: position },
+      missing: missingSince === null ? null : language.words.page.samplesMissing(time(missingSince)),
       hasPast: day !== null && year !== null && times !== null,
       dependencies,
       range,

@@ -34,6 +34,8 @@ t.test('it answers every bucket of the window', async (t) => {
     from: '2026-11-20T08:30:00.000Z',
     to: '2026-11-20T10:00:00.000Z',
     step: '1h',
+    incomplete: false,
+    missing_since: null,
     buckets: [
       { start: '2026-11-20T08:30:00.000Z', end: '2026-11-20T09:30:00.000Z', ...figures },
       { start: '2026-11-20T09:30:00.000Z', end: '2026-11-20T10:00:00.000Z', ...figures },

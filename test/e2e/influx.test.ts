@@ -9,6 +9,9 @@ import { freePort } from '../support/free-port.ts';
 import { startInflux } from '../support/influx-server.ts';
 import { install } from '../support/program.ts';
 
+// Servers and the program are started again and again, beside whatever else the machine does.
+t.setTimeout(300_000);
+
 interface Status {
   readonly status: string;
 }

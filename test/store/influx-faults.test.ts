@@ -294,7 +294,7 @@ t.test(
       await store.flush();
       return store.stats().pending === 0;
     });
-    t.equal(taken.length, 2);
+    t.equal(taken.length, 1, 'what waited goes in one request');
     t.equal(store.lost(), 1, 'one of three, as the server says');
     t.equal(store.problem(), null);
     await store.close();
@@ -315,10 +315,10 @@ t.test('it gives the disk back when everything has been taken', { buffered: true
       0,
     );
   t.ok(bytes() > 2_000_000, `${bytes()} bytes`);
-  let first = spool.first();
-  for (let batch = 0; first !== null; first = spool.first(), batch++) {
+  let first = spool.first(5_000);
+  for (let batch = 0; first !== null; first = spool.first(5_000), batch++) {
     t.equal(first.lines[0], line(batch * 5_000), 'in their order');
-    spool.removeFirst();
+    spool.remove(first);
   }
   t.same([spool.samples, spool.bytes, spool.dropped], [0, 0, 0]);
   t.ok(bytes() < 1_000_000, `${bytes()} bytes`);

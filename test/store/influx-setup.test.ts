@@ -1,9 +1,12 @@
 /** `upbeat doctor --setup`: what it makes in InfluxDB, and that it changes nothing which is there. */
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { examineInflux } from '../../src/store/samples/influx/examine-influx.ts';
+import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
 import { setUpInflux } from '../../src/store/samples/influx/set-up-influx.ts';
 import { ask, startInflux } from '../support/influx-server.ts';
-import { type InfluxV2Options, startInfluxV2 } from '../support/influx-v2-server.ts';
+import { type Influx2Server, startInfluxV2 } from '../support/influx-v2-server.ts';
+import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
 import { install } from '../support/program.ts';
 import { useInflux, useVictoria } from '../support/run-servers.ts';
 import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux, rowsOf, settingsOf, until } from './influx-world.ts';
@@ -78,73 +81,126 @@ t.test('it changes nothing that is there, and tells what differs', NEEDS_INFLUX,
   ]);
 });
 
-t.test('it makes a bucket and its mapping by the API of version 2, once', async (t) => {
-  const versions: readonly (InfluxV2Options & { readonly mapped: boolean })[] = [
-    { mapped: true },
-    { missingIs404: true, mapped: true },
-    { virtualMappings: true, mapped: false },
-  ];
-  for (const { mapped, ...version } of versions) {
-    const { url, token, buckets, mappings, changes } = await startInfluxV2(t, version);
-    for (const org of ['acme', null]) {
-      const settings = settingsOf(url, 'upbeat', { api: 'v2', org, token });
-      const steps = await setUpInflux(settings, KEEP);
-      t.strictSame(
-        steps.map(({ what, made, advice }) => [what, made, advice]),
-        [
-          ['bucket', org === 'acme', null],
-          ['mapping', org === 'acme' && mapped, null],
-        ],
+/** What holds of InfluxDB 2, real or not. */
+async function setsUp(t: Test, server: Influx2Server): Promise<void> {
+  const { url, orgId } = server;
+  const read = { action: 'read', type: 'buckets' } as const;
+  const write = { action: 'write', type: 'buckets' } as const;
+  const all = await server.makeToken([read, write]);
+  const withOrgs = await server.makeToken([read, write, { action: 'read', type: 'orgs', id: orgId }]);
+  const settings = (bucket: string, org: string | null, token: string) =>
+    settingsOf(url, bucket, { api: 'v2', org, token });
+  const summary = async (changed: InfluxSettings) =>
+    (await setUpInflux(changed, KEEP)).map(({ what, made, advice }) => [what, made, advice]);
+
+  await t.test('it makes a bucket once, with the rights that the documentation names', async (t) => {
+    // By its id an organisation needs no right of its own.
+    for (const [bucket, org, token] of [
+      ['by_id', orgId, all],
+      ['by_name', 'acme', withOrgs],
+    ] as const) {
+      const changed = settings(bucket, org, token);
+      t.strictSame(await summary(changed), [
+        ['bucket', true, null],
+        ['mapping', false, null],
+      ]);
+      t.strictSame(await summary(changed), [
+        ['bucket', false, null],
+        ['mapping', false, null],
+      ]);
+      t.match(
+        (await server.listBuckets()).find(({ name }) => name === bucket),
+        { everySeconds: KEEP / 1_000 },
       );
+      t.match(await examineInflux(changed), { found: /was written and read back/, advice: null }, bucket);
     }
-    t.match(buckets, [{ name: 'upbeat', retentionRules: [{ type: 'expire', everySeconds: KEEP / 1_000 }] }]);
-    t.same(
-      mappings.map(({ id: _, ...mapping }) => mapping),
-      mapped
-        ? [
-            {
-              orgID: buckets[0]?.orgID,
-              bucketID: buckets[0]?.id,
-              database: 'upbeat',
-              retention_policy: 'autogen',
-              default: true,
-            },
-          ]
-        : [],
-    );
-    t.same(changes, ['POST /api/v2/buckets', 'POST /api/v2/dbrps'].slice(0, mapped ? 2 : 1));
-  }
-});
-
-t.test('it leaves buckets and mappings of others as they are', async (t) => {
-  const server = await startInfluxV2(t);
-  const { url, token, buckets, mappings, changes } = server;
-  const settings = settingsOf(url, 'upbeat', { api: 'v2', org: 'acme', token });
-  buckets.push({ id: 'b1', orgID: '0a5a5a5a5a5a5a5a', name: 'upbeat', retentionRules: [] });
-  mappings.push({
-    id: 'd1',
-    orgID: '0a5a5a5a5a5a5a5a',
-    bucketID: 'b2',
-    database: 'upbeat',
-    retention_policy: 'autogen',
-    default: true,
+    t.match(await setUpInflux(settings('third', 'acme', all), KEEP), [
+      { what: 'organisation', made: false, found: /does not see/, advice: /its id, or .*read:orgs/ },
+    ]);
   });
-  t.match(await setUpInflux(settings, KEEP), [
-    { what: 'bucket', made: false, found: 'upbeat is there, and keeps points for ever', advice: /7776000s/ },
-    { what: 'mapping', made: false, found: /mapped to another bucket/, advice: /dbrp/ },
-  ]);
-  t.same(changes, []);
 
-  t.match(await setUpInflux({ ...settings, org: 'nobody' }, KEEP), [
-    { what: 'bucket', found: 'there is no organisation nobody', advice: /storage\.influx\.org/ },
-  ]);
-  const wrong = await setUpInflux({ ...settings, token: 'hunter2' }, KEEP);
-  t.match(wrong, [{ what: 'server', found: /HTTP 401/, advice: /storage\.influx\.token/ }]);
-  t.notMatch(JSON.stringify(wrong), /hunter2/);
-  const reader = await startInfluxV2(t, { readOnly: true });
-  t.match(await setUpInflux({ ...settings, url: reader.url }, KEEP), [
-    { what: 'server', found: /HTTP 403/, advice: /may read and write/ },
-  ]);
+  await t.test('it uses a bucket that is there with no more than reading and writing it', async (t) => {
+    const id = await server.makeBucket('there', KEEP / 1_000);
+    const token = await server.makeToken([
+      { ...read, id },
+      { ...write, id },
+    ]);
+    for (const org of ['acme', orgId]) {
+      t.strictSame(await summary(settings('there', org, token)), [
+        ['bucket', false, null],
+        ['mapping', false, null],
+      ]);
+      t.match(await examineInflux(settings('there', org, token)), { found: /read back/, advice: null });
+    }
+  });
+
+  await t.test('it names the organisation that must be set', async (t) => {
+    t.match(await setUpInflux(settings('upbeat', null, withOrgs), KEEP), [
+      { what: 'organisation', made: false, found: /not set/, advice: 'set storage.influx.org to acme' },
+    ]);
+    t.match(await setUpInflux(settings('upbeat', null, all), KEEP), [
+      { what: 'organisation', found: /not set/, advice: /its name or id/ },
+    ]);
+    t.match(await setUpInflux(settings('upbeat', 'nobody', all), KEEP), [
+      { what: 'organisation', found: 'there is no organisation nobody', advice: /storage\.influx\.org/ },
+    ]);
+  });
+
+  await t.test('it leaves buckets and mappings as they are, and tells what differs', async (t) => {
+    const [forever, other] = [await server.makeBucket('forever'), await server.makeBucket('other')];
+    await server.makeMapping('forever', other);
+    t.match(await setUpInflux(settings('forever', 'acme', all), KEEP), [
+      {
+        what: 'bucket',
+        made: false,
+        found: 'forever is there, and keeps points for ever',
+        advice: /7776000s/,
+      },
+      { what: 'mapping', made: false, found: /mapped to another bucket/, advice: /dbrp/ },
+    ]);
+    t.match(await examineInflux(settings('forever', 'acme', all)), {
+      found: /InfluxQL does not find it/,
+      advice: /another bucket: see influx v1 dbrp list/,
+    });
+    t.match(forever, /^[0-9a-f]{16}$/);
+  });
+
+  await t.test('it says what a token lacks', async (t) => {
+    const id = await server.makeBucket('rights');
+    const reader = await server.makeToken([{ ...read, id }]);
+    const writer = await server.makeToken([{ ...write, id }]);
+    t.match(await examineInflux(settings('rights', 'acme', reader)), {
+      found: /HTTP 403: insufficient permissions for write/,
+      advice: /one that may read and write rights/,
+    });
+    t.match(await examineInflux(settings('rights', 'acme', writer)), {
+      found: /could not be read: .*database not found/,
+      advice: /one that may read and write it/,
+    });
+    t.match(await setUpInflux(settings('unmade', orgId, reader), KEEP), [
+      { what: 'server', found: /HTTP 401/, advice: /storage\.influx\.token/ },
+    ]);
+    const wrong = await setUpInflux(settings('rights', 'acme', 'hunter2'), KEEP);
+    t.match(wrong, [{ what: 'server', found: /HTTP 401/, advice: /storage\.influx\.token/ }]);
+    t.notMatch(JSON.stringify(wrong), /hunter2/);
+  });
+}
+
+t.test('InfluxDB 2, by its double', async (t) => setsUp(t, await startInfluxV2(t)));
+if (INFLUXD2 !== null)
+  t.test('InfluxDB 2', async (t) => setsUp(t, await startInflux2(t, join(t.testdir(), 'influx'))));
+
+t.test('it maps the database where the server does not do so by itself', async (t) => {
+  for (const missingIs404 of [true, false]) {
+    const { url, token, orgId, changes } = await startInfluxV2(t, { missingIs404, virtualMappings: false });
+    const settings = settingsOf(url, 'upbeat', { api: 'v2', org: orgId, token });
+    for (const isFirst of [true, false])
+      t.match(await setUpInflux(settings, KEEP), [
+        { what: 'bucket', made: isFirst, advice: null },
+        { what: 'mapping', made: isFirst, advice: null },
+      ]);
+    t.same(changes, ['POST /api/v2/buckets', 'POST /api/v2/dbrps']);
+  }
 });
 
 t.test('it sets up InfluxDB 1 where it is written to like version 2', NEEDS_INFLUX, async (t) => {

@@ -1,13 +1,23 @@
 /** What goes beside what, and behind what, on the way to InfluxDB. */
 import t, { type Test } from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
-import type { SendOutcome } from '../../src/store/samples/influx/influx-link.ts';
 import { createInfluxWriter } from '../../src/store/samples/influx/influx-writer.ts';
+import type { SendOutcome } from '../../src/store/samples/influx/send-lines.ts';
 import { openSpool } from '../../src/store/samples/influx/spool.ts';
 
 const FULL = 5_000;
-const STORED: SendOutcome = { kind: 'stored' };
-const AWAY: SendOutcome = { kind: 'away', problem: 'it is away' };
+/** What a test answers: all was stored, or nothing was. */
+type TestAnswer = Omit<SendOutcome, 'rest'> & { readonly takes: 'all' | 'none' };
+
+const STORED: TestAnswer = {
+  takes: 'all',
+  dropped: 0,
+  problem: null,
+  fault: null,
+  retryAfterMs: null,
+  refusal: null,
+};
+const AWAY: TestAnswer = { ...STORED, takes: 'none', problem: 'it is away', fault: 'unreachable' };
 
 /** Lines that say where they come from. */
 const lines = (name: string, count: number) =>
@@ -20,7 +30,7 @@ async function makeWriter(t: Test) {
   const requests: {
     readonly name: string;
     readonly count: number;
-    answer: (outcome: SendOutcome) => void;
+    answer: (outcome: TestAnswer) => void;
   }[] = [];
   const arrived: string[] = [];
   const send = (sent: readonly string[]) =>
@@ -28,10 +38,10 @@ async function makeWriter(t: Test) {
       const request = {
         name: sent[0]?.split(' ')[0] ?? '',
         count: sent.length,
-        answer(outcome: SendOutcome) {
+        answer({ takes, ...outcome }: TestAnswer) {
           requests.splice(requests.indexOf(request), 1);
-          if (outcome.kind === 'stored') arrived.push(...sent);
-          resolve(outcome);
+          if (takes === 'all') arrived.push(...sent);
+          resolve({ ...outcome, rest: takes === 'all' ? [] : sent });
         },
       };
       requests.push(request);
@@ -47,7 +57,7 @@ async function makeWriter(t: Test) {
     underway: () => requests.map(({ name }) => name),
     /** Lets time pass; timers and promises run. */
     pass: (ms: number) => clock.advance(ms),
-    async answer(outcome: SendOutcome, name = requests[0]?.name) {
+    async answer(outcome: TestAnswer, name = requests[0]?.name) {
       const request = requests.find((one) => one.name === name);
       if (request === undefined) throw new Error(`no request ${name} is under way`);
       request.answer(outcome);
@@ -114,7 +124,7 @@ t.test('what two requests did not bring waits on disk in its order, whichever fa
   t.match(writer.state(), { pending: 3 * FULL, problem: 'it is away', lost: 0 });
   await pass(1_000);
   for (const name of ['a', 'b', 'c']) {
-    t.same(underway(), [name], 'one at a time');
+    t.same(underway(), [name], 'one at a time, none larger than a full request');
     await answer(STORED);
     await pass(20);
   }
@@ -185,4 +195,75 @@ t.test('the disk takes neither of two: both stay in memory and are sent when it 
   while (underway().length > 0) await answer(STORED);
   t.same([...arrived].sort(), [...lines('a', FULL), ...lines('b', FULL)].sort());
   t.match(writer.state(), { pending: 0, problem: null, lost: 0 });
+});
+
+t.test('what came in little parts while the server was away goes in full requests', async (t) => {
+  const { writer, underway, answer, arrived, spool, pass } = await makeWriter(t);
+  for (let part = 0; part < 700; part++) {
+    writer.append(lines(`part${part}`, 17));
+    const flushed = writer.flush();
+    if (part === 0) await answer(AWAY);
+    await flushed;
+  }
+  t.equal(spool.samples, 11_900);
+  t.match(writer.state(), { pending: 11_900, spooled: 11_900 });
+  let requests = 0;
+  await pass(1_000);
+  for (; underway().length > 0; await pass(20)) {
+    requests++;
+    await answer(STORED);
+  }
+  t.equal(requests, 3, 'of 4,998 lines, 4,998 lines, and the rest');
+  t.same(
+    arrived,
+    Array.from({ length: 700 }, (_, part) => lines(`part${part}`, 17)).flat(),
+    'in their order',
+  );
+  t.match(writer.state(), { pending: 0, spooled: 0, problem: null });
+});
+
+t.test('it says since when checks are missing while the spool is not empty', async (t) => {
+  const { writer, underway, answer, pass } = await makeWriter(t);
+  const check = (at: number) => `upbeat_check,service_id=1 up=1i ${at}`;
+  t.equal(writer.state().missingSince, null);
+  writer.append(['upbeat_incident,service_id=1 status="resolved" 5', check(1_000), check(2_000)]);
+  const flushed = writer.flush();
+  await answer(AWAY);
+  await flushed;
+  writer.append([check(3_000)]);
+  await writer.flush();
+  t.match(writer.state(), { missingSince: 1_000, spooled: 4 });
+  await pass(1_000);
+  t.match(
+    writer.state(),
+    { missingSince: 1_000, problem: 'it is away' },
+    'it is not there before it is answered',
+  );
+  await answer(STORED);
+  t.match(writer.state(), { missingSince: null, spooled: 0, problem: null });
+  t.same(underway(), []);
+});
+
+t.test('what the server left of a batch stays before all others', async (t) => {
+  const { writer, spool } = await makeWriter(t);
+  for (const name of ['a', 'b', 'c']) spool.put(lines(name, 3));
+  const batch = spool.first(6);
+  if (batch === null) throw new Error('the spool is empty');
+  t.equal(batch.lines.length, 6);
+  spool.remove(batch, ['b 1', 'b 2']);
+  t.equal(spool.samples, 5);
+  t.same(spool.first(100)?.lines, ['b 1', 'b 2', ...lines('c', 3)]);
+  t.equal(writer.state().pending, 5);
+});
+
+t.test('a server that asks for patience is not asked before its time', async (t) => {
+  const { writer, underway, answer, pass } = await makeWriter(t);
+  writer.append(lines('a', FULL));
+  await answer({ ...AWAY, problem: 'it limits the rate', fault: 'busy', retryAfterMs: 45_000 });
+  t.match(writer.state(), { problem: 'it limits the rate', fault: 'busy', pending: FULL, lost: 0 });
+  await pass(44_999);
+  t.same(underway(), []);
+  await pass(1);
+  t.same(underway(), ['a']);
+  await answer(STORED);
 });

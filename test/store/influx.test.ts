@@ -198,7 +198,10 @@ t.test('it tells the doctor what to mend', NEEDS_INFLUX, async (t) => {
     advice: /doctor --setup, which makes the database upbeat/,
   });
   await ask(server.url, 'CREATE DATABASE upbeat', basic);
-  t.strictSame(await find({ token: 'ada:secret' }), { found: `${server.url} has upbeat`, advice: null });
+  t.strictSame(await find({ token: 'ada:secret' }), {
+    found: `${server.url} has upbeat; a point was written and read back`,
+    advice: null,
+  });
   t.match(await find({ url: 'http://127.0.0.1:1' }), { found: /does not answer/, advice: /start InfluxDB/ });
 });
 

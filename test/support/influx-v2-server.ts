@@ -1,164 +1,292 @@
 /**
- * A loopback server that holds what InfluxDB 2 documents of organisations, buckets and mappings (its OpenAPI
- * description: `/api/v2/orgs`, `/buckets`, `/dbrps`). InfluxDB 2 itself is in no distribution.
+ * A double of InfluxDB 2 on loopback: organisations, buckets, mappings, rights of tokens, writes, and the one question
+ * of `upbeat doctor`. Its answers are those that a real 2.9.1 gave (influx2-scenarios.ts); `test/store/influx2-answers.test.ts`
+ * asks both the same.
  */
+
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Test } from 'tap';
+import { join } from 'node:path';
+import type { RecordedAnswer } from './influx2-scenarios.ts';
+import type { Scope } from './run-servers.ts';
 
-/** A bucket as it is stored. */
-export interface StoredBucket {
-  readonly id: string;
-  readonly orgID: string;
-  readonly name: string;
-  readonly retentionRules: readonly object[];
+/** A right of a token; without `id` it holds for all resources of the type. */
+export interface Influx2Permission {
+  readonly action: 'read' | 'write';
+  readonly type: 'buckets' | 'orgs';
+  readonly id?: string;
 }
 
-/** A mapping as it is stored. */
-export interface StoredMapping {
-  readonly id: string;
-  readonly orgID: string;
-  readonly bucketID: string;
-  readonly database: string;
-  readonly retention_policy: string;
-  readonly default: boolean;
-}
-
-/** The server, and what it holds. */
-export interface InfluxV2Server {
+/** A server with the organisation `acme`, real or not. */
+export interface Influx2Server {
   readonly url: string;
+  /** Of the administrator. */
   readonly token: string;
-  readonly buckets: StoredBucket[];
-  readonly mappings: StoredMapping[];
-  /** Requests that change something, as `METHOD path`. */
+  readonly orgId: string;
+  /** Makes a bucket; `everySeconds` 0: it keeps points for ever. Its id. */
+  makeBucket(name: string, everySeconds?: number): Promise<string>;
+  makeToken(permissions: readonly Influx2Permission[]): Promise<string>;
+  /** Maps a database of InfluxQL to a bucket. */
+  makeMapping(database: string, bucketId: string): Promise<void>;
+  /** Buckets beside those of the server's own. */
+  listBuckets(): Promise<
+    readonly { readonly id: string; readonly name: string; readonly everySeconds: number }[]
+  >;
+}
+
+/** The double, and what it can be made to do. */
+export interface InfluxV2Double extends Influx2Server {
+  /** Requests that change something beside points, as `METHOD path`. */
   readonly changes: string[];
+  /** Lines stored, of all buckets. */
+  readonly lines: string[];
+  /** Write requests answered. */
+  writes: number;
+  /** Answers every write so; null: as the server does. */
+  fault: Partial<RecordedAnswer> | null;
 }
 
 /** How versions differ. */
 export interface InfluxV2Options {
-  /** Every bucket without a mapping is found by its name all the same (2.3 and newer). */
+  /** A bucket without a mapping is found by its name (2.3 and newer); default true. */
   readonly virtualMappings?: boolean;
-  /** A bucket that is not there is answered 404; else with the buckets of the system. */
+  /** A bucket that is not there is answered 404 (2.1 and newer), else with an empty list; default true. */
   readonly missingIs404?: boolean;
-  /** The token may read and not write. */
-  readonly readOnly?: boolean;
 }
 
+/** Answers of a real server by scenario. */
+export const RECORDED = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../store/fixtures/influx2-answers.json'), 'utf8'),
+) as Readonly<Record<string, RecordedAnswer>>;
+
 const ORG = { id: '0a5a5a5a5a5a5a5a', name: 'acme' };
-const SYSTEM: StoredBucket = {
-  id: '000000000000000a',
-  orgID: ORG.id,
-  name: '_tasks',
-  retentionRules: [{ type: 'expire', everySeconds: 259_200 }],
-};
+const ADMIN = 'the-token-of-the-administrator';
 
-/** Starts the server with the organisation `acme`; it is closed after the test. */
-export async function startInfluxV2(t: Test, options: InfluxV2Options = {}): Promise<InfluxV2Server> {
-  const token = 'a-token-of-acme';
-  const buckets: StoredBucket[] = [];
-  const mappings: StoredMapping[] = [];
-  const changes: string[] = [];
+interface Bucket {
+  readonly id: string;
+  readonly name: string;
+  readonly everySeconds: number;
+  /** Lines by series and time. */
+  readonly points: Map<string, string>;
+}
 
-  const listMappings = () => {
-    const mapped = new Set(mappings.map(({ bucketID }) => bucketID));
-    const virtual = buckets.filter(({ id }) => !mapped.has(id));
-    const shown = options.virtualMappings === true ? virtual : [];
-    return [
-      ...mappings,
-      ...shown.map(({ id, orgID, name }) => ({
-        id,
-        orgID,
-        bucketID: id,
-        database: name,
-        retention_policy: 'autogen',
-        default: true,
-        virtual: true,
-      })),
-    ];
+/** Starts the double; it is closed after the test. */
+export async function startInfluxV2(scope: Scope, options: InfluxV2Options = {}): Promise<InfluxV2Double> {
+  const { virtualMappings = true, missingIs404 = true } = options;
+  const buckets: Bucket[] = [];
+  const mappings: { id: string; database: string; bucketID: string; default: boolean }[] = [];
+  const tokens = new Map<string, readonly Influx2Permission[]>();
+  const may = (token: string, action: 'read' | 'write', type: string, id?: string): boolean =>
+    token === ADMIN ||
+    (tokens.get(token) ?? []).some(
+      (one) => one.action === action && one.type === type && (one.id === undefined || one.id === id),
+    );
+
+  const recorded = (name: string, changes: Readonly<Record<string, string>> = {}): RecordedAnswer => {
+    const found = RECORDED[name];
+    if (found === undefined) throw new Error(`no answer was recorded for ${name}`);
+    let { body } = found;
+    for (const [from, to] of Object.entries(changes)) body = body.replaceAll(from, to);
+    return { ...found, body };
+  };
+  const resource = (status: number, body: object): RecordedAnswer => ({
+    status,
+    headers: recorded('orgs_not_shown').headers,
+    body: JSON.stringify(body),
+  });
+  const isOrg = (org: string | null): boolean => org === ORG.name || org === ORG.id;
+  const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+  const takeLines = (url: URL, token: string, body: string): RecordedAnswer => {
+    const org = url.searchParams.get('org') ?? '';
+    const name = url.searchParams.get('bucket') ?? '';
+    if (org === '') return recorded('no_org');
+    if (!isOrg(org))
+      return /^[0-9a-f]{16}$/.test(org)
+        ? recorded('unknown_org_id')
+        : recorded('unknown_org', { nobody: inJson(org) });
+    const bucket = buckets.find((one) => one.name === name);
+    if (bucket === undefined) return recorded('unknown_bucket', { nowhere: inJson(name) });
+    if (!may(token, 'write', 'buckets', bucket.id)) return recorded('token_reads_only');
+    const lines = body.split('\n').filter((line) => line !== '');
+    const malformed = lines.filter((line) => !/^\S+(?:\\ \S*)* \S.*=.* -?\d+$/.test(line));
+    if (malformed.length > 0) {
+      const message = malformed.map((line) => `unable to parse '${line}': missing fields`).join('\n');
+      return { ...recorded('malformed'), body: JSON.stringify({ code: 'invalid', message }) };
+    }
+    const oldest = bucket.everySeconds === 0 ? 0 : Date.now() - bucket.everySeconds * 1_000;
+    const timeOf = (line: string) => Number(line.slice(line.lastIndexOf(' ') + 1));
+    const hasText = (line: string) => / up="/.test(line);
+    const [old, wrong] = [lines.filter((line) => timeOf(line) < oldest), lines.filter(hasText)];
+    for (const line of lines)
+      if (!old.includes(line) && !wrong.includes(line))
+        bucket.points.set(`${line.split(' ')[0]} ${timeOf(line)}`, line);
+    if (wrong.length > 0) return recorded('wrong_type', { 'dropped=1': `dropped=${wrong.length}` });
+    if (old.length === 0) return recorded('written');
+    return recorded('too_old', {
+      'dropped 1 points': `dropped ${old.length} points`,
+      'dropped=1': `dropped=${old.length}`,
+      BUCKET_ID: bucket.id,
+    });
   };
 
-  const answer = (method: string, url: URL, body: Readonly<Record<string, unknown>>): [number, object] => {
+  const mappingsOf = (token: string) => {
+    const mapped = new Set(mappings.map(({ bucketID }) => bucketID));
+    const virtual = buckets
+      .filter(({ id }) => virtualMappings && !mapped.has(id))
+      .map(({ id, name }) => ({ id, database: name, bucketID: id, default: true, virtual: true }));
+    return [...mappings.map((one) => ({ ...one, virtual: false })), ...virtual]
+      .filter(({ bucketID }) => may(token, 'read', 'buckets', bucketID))
+      .map((one) => ({ ...one, retention_policy: 'autogen', orgID: ORG.id }));
+  };
+
+  const answerQuery = (url: URL, token: string, form: URLSearchParams): RecordedAnswer => {
+    const read = (name: string) => url.searchParams.get(name) ?? form.get(name) ?? '';
+    const [db, statement] = [read('db'), read('q')];
+    const mapping = mappingsOf(token).find(({ database }) => database === db);
+    const bucket = buckets.find(({ id }) => id === mapping?.bucketID);
+    if (bucket === undefined) return recorded('query_unknown_database', { nowhere: inJson(db) });
+    const [, field = '', measurement = '', at] =
+      /^SELECT (\w+) FROM (\w+)(?: WHERE time = (\d+)ms)?/.exec(statement) ?? [];
+    const rows = [...bucket.points.values()].flatMap((line) => {
+      const time = Number(line.slice(line.lastIndexOf(' ') + 1));
+      const value = new RegExp(`[ ,]${field}=(-?\\d+)i`).exec(line)?.[1];
+      const isWanted = line.startsWith(measurement) && (at === undefined || Number(at) === time);
+      return isWanted && value !== undefined ? [[time, Number(value)]] : [];
+    });
+    const series = { name: measurement, columns: ['time', field], values: rows };
+    const result = { statement_id: 0, ...(rows.length === 0 ? {} : { series: [series] }) };
+    return { ...recorded('query_answered'), body: JSON.stringify({ results: [result] }) };
+  };
+
+  const answer = (method: string, url: URL, token: string, text: string): RecordedAnswer => {
     const query = (name: string) => url.searchParams.get(name);
+    if (url.pathname === '/ping') return { status: 204, headers: recorded('written').headers, body: '' };
+    if (token !== ADMIN && !tokens.has(token))
+      return recorded(url.pathname === '/query' ? 'query_unknown_token' : 'unknown_token');
+    const body = () => JSON.parse(text) as Readonly<Record<string, unknown>>;
     switch (`${method} ${url.pathname}`) {
-      case 'GET /api/v2/orgs':
-        return query('org') === null || query('org') === ORG.name
-          ? [200, { orgs: [ORG] }]
-          : [404, { code: 'not found', message: `organization name "${query('org')}" not found` }];
+      case 'POST /api/v2/write': {
+        double.writes++;
+        return double.fault === null
+          ? takeLines(url, token, text)
+          : { ...recorded('unknown_token'), ...double.fault };
+      }
+      case 'GET /query':
+      case 'POST /query':
+        return answerQuery(url, token, new URLSearchParams(text));
+      case 'GET /api/v2/orgs': {
+        const isKnown = (query('org') ?? ORG.name) === ORG.name && (query('orgID') ?? ORG.id) === ORG.id;
+        if (!isKnown) return recorded('orgs_unknown', { nobody: inJson(query('org') ?? '') });
+        return may(token, 'read', 'orgs', ORG.id)
+          ? resource(200, { links: { self: '/api/v2/orgs' }, orgs: [ORG] })
+          : recorded('orgs_not_shown');
+      }
       case 'GET /api/v2/buckets': {
-        if (query('orgID') !== ORG.id) return [400, { code: 'invalid', message: 'invalid ID' }];
-        const found = buckets.filter(({ name }) => name === query('name'));
-        if (found.length > 0) return [200, { buckets: found }];
-        return options.missingIs404 === true
-          ? [404, { code: 'not found', message: `bucket "${query('name')}" not found` }]
-          : [200, { buckets: [SYSTEM] }];
+        const name = query('name') ?? '';
+        if (query('org') !== null && query('org') !== ORG.name)
+          return recorded('orgs_unknown', { nobody: inJson(query('org') ?? '') });
+        const found = buckets.filter(
+          (one) =>
+            one.name === name &&
+            may(token, 'read', 'buckets', one.id) &&
+            (query('orgID') ?? ORG.id) === ORG.id,
+        );
+        const isThere = buckets.some((one) => one.name === name);
+        if (!isThere && missingIs404) return recorded('bucket_missing', { nowhere: inJson(name) });
+        return resource(200, { buckets: found.map(viewBucket) });
       }
       case 'POST /api/v2/buckets': {
-        const { orgID, name, retentionRules } = body;
+        if (!may(token, 'write', 'buckets')) return recorded('bucket_not_allowed', { ORG_ID: ORG.id });
+        const { orgID, name, retentionRules } = body();
         if (orgID !== ORG.id || typeof name !== 'string' || !Array.isArray(retentionRules))
-          return [400, { code: 'invalid', message: 'invalid bucket' }];
-        if (buckets.some((bucket) => bucket.name === name))
-          return [422, { code: 'conflict', message: `bucket with name ${name} already exists` }];
-        const bucket = { id: `00000000000b000${buckets.length}`, orgID, name, retentionRules };
-        buckets.push(bucket);
-        return [201, bucket];
+          return resource(400, { code: 'invalid', message: 'invalid bucket' });
+        double.changes.push('POST /api/v2/buckets');
+        const { everySeconds = 0 } = (retentionRules[0] ?? {}) as { readonly everySeconds?: number };
+        return resource(201, viewBucket(addBucket(name, everySeconds)));
       }
       case 'GET /api/v2/dbrps':
-        if (query('orgID') !== ORG.id) return [400, { code: 'invalid', message: 'invalid ID' }];
-        return [200, { content: listMappings().filter(({ database }) => database === query('db')) }];
+        if (query('orgID') !== ORG.id && query('org') !== ORG.name)
+          return resource(404, { code: 'not found', message: 'organization not found' });
+        return resource(200, {
+          content: mappingsOf(token).filter(({ database }) => database === query('db')),
+        });
       case 'POST /api/v2/dbrps': {
-        const { orgID, bucketID, database, retention_policy, default: isDefault } = body;
-        const isValid =
-          orgID === ORG.id &&
-          buckets.some(({ id }) => id === bucketID) &&
-          typeof database === 'string' &&
-          typeof retention_policy === 'string';
-        if (!isValid) return [400, { code: 'invalid', message: 'invalid ID' }];
-        const id = `00000000000d000${mappings.length}`;
+        const { bucketID, database } = body();
+        if (!may(token, 'write', 'buckets', String(bucketID)))
+          return recorded('bucket_not_allowed', { ORG_ID: ORG.id });
+        double.changes.push('POST /api/v2/dbrps');
         const mapping = {
-          id,
-          orgID: String(orgID),
+          id: `00000000000d000${mappings.length}`,
+          database: String(database),
           bucketID: String(bucketID),
-          database,
-          retention_policy,
-          default: isDefault === true,
+          default: body().default === true,
         };
         mappings.push(mapping);
-        return [201, mapping];
+        return resource(201, mapping);
       }
       default:
-        return [404, { code: 'not found', message: 'path not found' }];
+        return resource(404, { code: 'not found', message: 'path not found' });
     }
+  };
+
+  const addBucket = (name: string, everySeconds: number): Bucket => {
+    const bucket = {
+      id: `00000000000b000${buckets.length}`,
+      name,
+      everySeconds,
+      points: new Map<string, string>(),
+    };
+    buckets.push(bucket);
+    return bucket;
   };
 
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    const method = request.method ?? '';
-    const send = (status: number, body: object) =>
-      response
-        .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
-        .end(JSON.stringify(body));
-    const body = await readBody(request);
-    if (request.headers.authorization !== `Token ${token}`)
-      return send(401, { code: 'unauthorized', message: 'unauthorized access' });
-    if (method === 'POST' && options.readOnly === true)
-      return send(403, { code: 'forbidden', message: 'insufficient permissions for write' });
-    if (method !== 'GET') changes.push(`${method} ${url.pathname}`);
-    return send(...answer(method, url, body));
+    const text = await readBody(request);
+    const token = (request.headers.authorization ?? '').replace(/^Token /, '');
+    const { status, headers, body } = answer(request.method ?? '', url, token, text);
+    response.writeHead(status, headers).end(body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.teardown(() => {
+  scope.teardown(() => {
     server.closeAllConnections();
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, token, buckets, mappings, changes };
+  const double: InfluxV2Double = {
+    url: `http://127.0.0.1:${port}`,
+    token: ADMIN,
+    orgId: ORG.id,
+    changes: [],
+    writes: 0,
+    fault: null,
+    get lines() {
+      return buckets.flatMap(({ points }) => [...points.values()]);
+    },
+    makeBucket: async (name, everySeconds = 0) => addBucket(name, everySeconds).id,
+    async makeToken(permissions) {
+      const token = `token-${tokens.size}`;
+      tokens.set(token, permissions);
+      return token;
+    },
+    async makeMapping(database, bucketID) {
+      mappings.push({ id: `00000000000d000${mappings.length}`, database, bucketID, default: true });
+    },
+    listBuckets: async () => buckets.map(({ id, name, everySeconds }) => ({ id, name, everySeconds })),
+  };
+  return double;
 }
 
-async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+function viewBucket({ id, name, everySeconds }: Bucket): object {
+  return { id, orgID: ORG.id, type: 'user', name, retentionRules: [{ type: 'expire', everySeconds }] };
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString();
-  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+  return Buffer.concat(chunks).toString();
 }

@@ -62,6 +62,11 @@ export interface SampleStore {
   /** Resolves when everything appended before is on disk. */
   flush(): Promise<void>;
   stats(): SampleStoreStats;
+  /**
+   * Samples taken from this time on may be missing from answers, since they wait on disk to be sent; epoch
+   * milliseconds, null: none wait. Absent where no sample ever waits.
+   */
+  missingSince?(): number | null;
   /** Flushes and ends. */
   close(): Promise<void>;
 }

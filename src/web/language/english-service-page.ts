@@ -148,6 +148,8 @@ export const englishServicePage = {
   chartTable: 'Response times',
   chartOf: (name: string) => `Response times of ${name} over the last 24 hours`,
   chartFailed: 'This range could not be loaded. Try again in a moment.',
+  samplesMissing: (since: Moment) =>
+    say`Checks since ${since} are still being stored, so some are missing from the figures and charts.`,
   historyAway: 'The store of past checks does not answer at the moment; the present status does.',
   gaps: 'A gap is a time of which nothing is known. Checks that our own fault may have spoilt are left out.',
 

@@ -141,6 +141,8 @@ export const germanServicePage: Words['page'] = {
   chartTable: 'Antwortzeiten',
   chartOf: (name) => `Antwortzeiten von ${name} in den letzten 24 Stunden`,
   chartFailed: 'Dieser Zeitraum ließ sich nicht laden. Versuchen Sie es gleich noch einmal.',
+  samplesMissing: (since) =>
+    say`Prüfungen seit ${since} werden noch gespeichert; in Zahlen und Diagrammen fehlen deshalb einige.`,
   historyAway:
     'Der Speicher der vergangenen Prüfungen antwortet gerade nicht; der jetzige Zustand ist bekannt.',
   gaps: 'Eine Lücke ist eine Zeit, von der nichts bekannt ist. Prüfungen, die ein Fehler bei uns verfälscht haben kann, sind ausgelassen.',

@@ -1,6 +1,9 @@
-/** What `upbeat doctor` finds of InfluxDB: whether it is there, lets us in, and has the database. */
-import { openInfluxLink } from './influx-link.ts';
-import { type InfluxSettings, MEASUREMENT } from './influx-settings.ts';
+/** What `upbeat doctor` finds of InfluxDB: whether it takes a point, and gives it back. */
+import { randomInt } from 'node:crypto';
+import { systemClock } from '../../../clock.ts';
+import { adviceFor, InfluxError } from './influx-fault.ts';
+import { type InfluxLink, openInfluxLink } from './influx-link.ts';
+import type { InfluxSettings } from './influx-settings.ts';
 
 /** What was found, and what to mend; `advice` null: all is well. */
 export interface InfluxFinding {
@@ -8,29 +11,68 @@ export interface InfluxFinding {
   readonly advice: string | null;
 }
 
-/** Asks once for what a history asks for. Never rejects. */
-export async function examineInflux(settings: InfluxSettings): Promise<InfluxFinding> {
-  const { url, bucket, api } = settings;
+/** A measurement of its own, so that the point is in no history; it goes with the retention of the bucket. */
+const MEASUREMENT = 'upbeat_doctor';
+
+/** Writes a point and reads it back, as samples are written and histories are read. `now`: epoch milliseconds. Never rejects. */
+export async function examineInflux(
+  settings: InfluxSettings,
+  now = systemClock.now(),
+): Promise<InfluxFinding> {
   const link = openInfluxLink(settings);
   try {
-    await link.query([`SELECT up FROM ${MEASUREMENT} WHERE time > now() - 1m LIMIT 1`]);
-    return { found: `${url} has ${bucket}`, advice: null };
-  } catch (error) {
-    const { message } = error as Error;
-    return { found: message, advice: adviceFor(message, bucket, api) };
+    // Another value each time, so that the point of another server or bucket is not taken for it.
+    const nonce = randomInt(2 ** 47);
+    return (
+      (await write(link, settings, `${MEASUREMENT} nonce=${nonce}i ${now}`)) ??
+      (await readBack(link, settings, now, nonce))
+    );
   } finally {
     await link.close();
   }
 }
 
-/** What to mend where a request ended with `message`. */
-export function adviceFor(message: string, bucket: string, api: InfluxSettings['api']): string {
-  if (/does not answer/.test(message))
-    return 'start InfluxDB, or set storage.influx.url to where it is; samples wait on disk meanwhile';
-  if (/HTTP 40[13]/.test(message)) return 'set storage.influx.token to one that may read and write';
-  if (/database not found|HTTP 404/.test(message))
-    return api === 'v1'
-      ? `run upbeat doctor --setup, which makes the database ${bucket}, or set storage.influx.bucket to one that is there`
-      : `run upbeat doctor --setup, which makes the bucket ${bucket} and a mapping of the database, or histories cannot be read`;
-  return 'see docs/influxdb.md';
+/** Null: the point was stored. */
+async function write(
+  link: Pick<InfluxLink, 'send'>,
+  settings: InfluxSettings,
+  line: string,
+): Promise<InfluxFinding | null> {
+  const { problem, fault, dropped, refusal } = await link.send([line]);
+  if (problem !== null) return { found: problem, advice: adviceFor(fault ?? 'other', settings) };
+  if (dropped === 0) return null;
+  return {
+    found: `a point of now was refused: ${refusal}`,
+    advice: 'compare the clocks of both machines, and the retention of the bucket',
+  };
+}
+
+async function readBack(
+  link: Pick<InfluxLink, 'query'>,
+  settings: InfluxSettings,
+  at: number,
+  nonce: number,
+): Promise<InfluxFinding> {
+  const { url, bucket } = settings;
+  try {
+    const [table = null] = await link.query([`SELECT nonce FROM ${MEASUREMENT} WHERE time = ${at}ms`]);
+    // VictoriaMetrics answers every statement with a list of databases.
+    if (table !== null && !table.columns.includes('time'))
+      return {
+        found: `${url} took a point; it answers no InfluxQL, so the pages have no histories`,
+        advice: null,
+      };
+    const place = table?.columns.indexOf('nonce') ?? -1;
+    if (table?.rows.some((row) => row[place] === nonce) === true)
+      return { found: `${url} has ${bucket}; a point was written and read back`, advice: null };
+    return {
+      found: `a point was written to ${bucket}, and InfluxQL does not find it`,
+      advice:
+        'histories are read from another bucket: see influx v1 dbrp list, and map the database to this one',
+    };
+  } catch (error) {
+    const { fault, message } = error as InfluxError;
+    const advice = adviceFor(error instanceof InfluxError ? fault : 'other', settings);
+    return { found: `a point was written and could not be read: ${message}`, advice };
+  }
 }

@@ -1,15 +1,9 @@
 /** One server: writing through its client, reading by InfluxQL, which every InfluxDB from 1.6 on answers. */
 import { HttpError, InfluxDB } from '@influxdata/influxdb-client';
-import { SampleReadError } from '../../ports/samples.ts';
+import { faultOf, InfluxError } from './influx-fault.ts';
 import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
-
-/** What came of sending lines. */
-export type SendOutcome =
-  | { readonly kind: 'stored' }
-  /** The server is away or refuses for now: to be tried again. */
-  | { readonly kind: 'away'; readonly problem: string }
-  /** The server will never take so many of them; the others it has stored. */
-  | { readonly kind: 'refused'; readonly problem: string; readonly dropped: number };
+import { type PostLines, type SendOutcome, sendLines } from './send-lines.ts';
+import type { WriteRefusal } from './write-answer.ts';
 
 /** A table of an answer. */
 export interface InfluxTable {
@@ -19,21 +13,16 @@ export interface InfluxTable {
 
 /** A link to a server. */
 export interface InfluxLink {
-  /** Sends lines as one request. Never rejects. */
+  /** Sends lines as one request, and in parts where the server refuses some of them. Never rejects. */
   send(lines: readonly string[]): Promise<SendOutcome>;
   /** Runs statements; a table each, null where one has no rows. Rejects with {@link InfluxError}. */
   query(statements: readonly string[]): Promise<(InfluxTable | null)[]>;
   close(): Promise<void>;
 }
 
-/** An error of the link. */
-export class InfluxError extends SampleReadError {}
-
 const TIMEOUT_MS = 10_000;
 const GZIP_BYTES = 1_000;
-/** InfluxDB 1 answers 400 for points that it drops, InfluxDB 2 422; both 413 for too many. */
-const REFUSALS = [400, 413, 422];
-
+const MAX_SHOWN = 300;
 /** Opens a link; nothing is asked of the server yet. A request that gets no answer for `timeoutMs` has failed. */
 export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS): InfluxLink {
   const { url, bucket } = settings;
@@ -46,33 +35,34 @@ export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS)
     // On one machine, packing costs more than what it saves.
     gzipThreshold: isLoopback(url) ? Number.MAX_SAFE_INTEGER : GZIP_BYTES,
   };
+  const post: PostLines = async (lines) => {
+    try {
+      // Below the client's own buffer and retries: what could not be sent waits in the spool, in order.
+      await client.transport.request(path, lines.join('\n'), options);
+      return null;
+    } catch (error) {
+      return refusalOf(error);
+    }
+  };
+  const size = { maxLines: Number.POSITIVE_INFINITY };
   return {
-    async send(lines) {
-      try {
-        // Below the client's own buffer and retries: what could not be sent waits in the spool, in order.
-        await client.transport.request(path, lines.join('\n'), options);
-        return { kind: 'stored' };
-      } catch (error) {
-        return outcomeOf(error, lines.length);
-      }
-    },
+    send: (lines) => sendLines(post, lines, size),
     async query(statements) {
       const body = new URLSearchParams({ db: bucket, epoch: 'ms', q: statements.join(';') });
-      let response: Response;
+      const signal = AbortSignal.timeout(timeoutMs);
+      let text: string;
+      let status: number;
       try {
-        response = await fetch(`${url}/query`, {
-          method: 'POST',
-          headers,
-          body,
-          signal: AbortSignal.timeout(timeoutMs),
-        });
+        const response = await fetch(`${url}/query`, { method: 'POST', headers, body, signal });
+        status = response.status;
+        text = await response.text();
       } catch (error) {
-        throw new InfluxError('samples_away', `InfluxDB does not answer: ${reasonOf(error)}`);
+        throw new InfluxError('unreachable', `InfluxDB does not answer: ${reasonOf(error)}`);
       }
-      const text = await response.text();
-      if (!response.ok) {
-        const code = response.status >= 500 || response.status === 429 ? 'samples_away' : 'samples_refused';
-        throw new InfluxError(code, `InfluxDB answered with HTTP ${response.status}: ${text.slice(0, 200)}`);
+      if (status >= 300) {
+        const message = messageOf(text);
+        const problem = `InfluxDB answered with HTTP ${status}: ${message.slice(0, MAX_SHOWN)}`;
+        throw new InfluxError(faultOf(status, message), problem);
       }
       return readAnswer(text, statements.length);
     },
@@ -90,17 +80,26 @@ function writePath({ api, bucket, org }: InfluxSettings): string {
     : `/api/v2/write?${new URLSearchParams({ org: org ?? '', bucket, precision: 'ms' })}`;
 }
 
-function outcomeOf(error: unknown, count: number): SendOutcome {
-  const status = error instanceof HttpError ? error.statusCode : 0;
-  const problem =
-    status === 0
-      ? `InfluxDB does not answer: ${reasonOf(error)}`
-      : `InfluxDB answered with HTTP ${status}: ${(error as Error).message.slice(0, 200)}`;
-  // These speak of the lines; anything else may pass, or can be mended by the operator.
-  if (!REFUSALS.includes(status)) return { kind: 'away', problem };
-  // Of points that are older than its retention, the server drops those alone and says how many.
-  const told = Number(/dropped=(\d+)/.exec(problem)?.[1] ?? 0);
-  return { kind: 'refused', problem, dropped: told > 0 ? Math.min(told, count) : count };
+function refusalOf(error: unknown): WriteRefusal {
+  if (!(error instanceof HttpError)) return { status: 0, message: reasonOf(error), retryAfterMs: null };
+  const { statusCode, body, message, headers } = error;
+  const seconds = Number(headers?.['retry-after'] ?? Number.NaN);
+  return {
+    status: statusCode,
+    message: body === undefined || body === '' ? message : messageOf(body),
+    retryAfterMs: seconds > 0 ? seconds * 1_000 : null,
+  };
+}
+
+/** What a body says: InfluxDB 2 has `message`, InfluxDB 1 `error`, others plain text. */
+function messageOf(body: string): string {
+  try {
+    const { message, error } = JSON.parse(body) as { readonly message?: unknown; readonly error?: unknown };
+    if (typeof message === 'string') return message;
+    return typeof error === 'string' ? error : body;
+  } catch {
+    return body;
+  }
 }
 
 interface RawAnswer {
@@ -119,10 +118,11 @@ function readAnswer(text: string, count: number): (InfluxTable | null)[] {
   try {
     answer = JSON.parse(text) as RawAnswer;
   } catch {
-    throw new InfluxError('samples_refused', 'InfluxDB answered with something else than JSON');
+    throw new InfluxError('other', 'InfluxDB answered with something else than JSON');
   }
   const problem = answer.error ?? answer.results?.find(({ error }) => error !== undefined)?.error;
-  if (problem !== undefined) throw new InfluxError('samples_refused', `InfluxDB: ${problem.slice(0, 200)}`);
+  if (problem !== undefined)
+    throw new InfluxError(faultOf(200, problem), `InfluxDB: ${problem.slice(0, MAX_SHOWN)}`);
   return Array.from({ length: count }, (_, index) => {
     const [series] = answer.results?.[index]?.series ?? [];
     return series === undefined ? null : { columns: series.columns, rows: series.values ?? [] };
@@ -131,6 +131,8 @@ function readAnswer(text: string, count: number): (InfluxTable | null)[] {
 
 /** Why a request found no answer: the code of the system, or a sentence. */
 export function reasonOf(error: unknown): string {
-  const { cause, message, code } = error as Error & { code?: string };
-  return (cause as { code?: string } | undefined)?.code ?? code ?? message;
+  const { cause, message, code } = error as Error & { code?: unknown };
+  const codes = [(cause as { code?: unknown } | undefined)?.code, code];
+  // The code of a timeout is a number that says nothing.
+  return codes.find((one) => typeof one === 'string') ?? message;
 }

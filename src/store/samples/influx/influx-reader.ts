@@ -6,7 +6,8 @@ import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
 import { createBucketing } from '../bucketing.ts';
 import { packRest } from '../wire.ts';
-import { InfluxError, type InfluxLink, type InfluxTable } from './influx-link.ts';
+import { InfluxError } from './influx-fault.ts';
+import type { InfluxLink, InfluxTable } from './influx-link.ts';
 import { MEASUREMENT } from './influx-settings.ts';
 
 /** Longer windows are summed up by the server; its percentiles round their rank to the nearest instead of upwards. */
@@ -84,7 +85,7 @@ async function select(
 ): Promise<(InfluxTable | null)[]> {
   const tables = await link.query(statements);
   if (tables.some((table) => table !== null && !table.columns.includes('time')))
-    throw new InfluxError('samples_away', 'the server takes points, and does not answer InfluxQL');
+    throw new InfluxError('no_influxql', 'the server takes points, and does not answer InfluxQL');
   return tables;
 }
 

@@ -4,13 +4,13 @@ import type { Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
 import { startThread } from '../../../thread/rpc.ts';
 import type { Observations } from '../../ports/observations.ts';
-import type { SampleStore } from '../../ports/samples.ts';
+import { isSampleReadError, type SampleStore } from '../../ports/samples.ts';
 import { createSampleGatherer } from '../sample-gatherer.ts';
 import { packSamples } from '../wire.ts';
 import { packDetails } from './detail-wire.ts';
+import { adviceFor, type InfluxFault } from './influx-fault.ts';
 import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
-import type { InfluxMethods, InfluxThreadData } from './influx-thread.ts';
-import type { InfluxWriterState } from './influx-writer.ts';
+import type { InfluxMethods, InfluxState, InfluxThreadData } from './influx-thread.ts';
 import { createDependencyLines, heartbeatLine, incidentLines, transitionLine } from './observation-lines.ts';
 
 /** How to open the store. */
@@ -33,8 +33,12 @@ export interface InfluxSamplesOptions {
 
 /** The port, and how the server is doing. */
 export interface InfluxSamples extends SampleStore {
-  /** Why samples do not reach the server, one line; null: they do. */
+  /** Why the server has not all samples, or cannot be asked for them, one line; null: all is well. */
   problem(): string | null;
+  /** What to mend for that problem, one sentence; null: nothing. */
+  advice(): string | null;
+  /** Time of the oldest sample that waits on disk, epoch milliseconds; null: none does. */
+  missingSince(): number | null;
   /** Points given up since the start. */
   lost(): number;
   /** Takes what goes beside the samples, on the same road. */
@@ -47,7 +51,17 @@ const SPOOL_BYTES = 1024 ** 3;
 const RETENTION_MS = 90 * 86_400_000;
 /** Observations that wait for the thread; more than this means that it has stopped taking any. */
 const MOST_WAITING = 100_000;
-const NO_STATE: InfluxWriterState = { pending: 0, spoolBytes: 0, problem: null, lost: 0, refusal: null };
+const NO_STATE: InfluxState = {
+  pending: 0,
+  spoolBytes: 0,
+  spooled: 0,
+  missingSince: null,
+  problem: null,
+  fault: null,
+  lost: 0,
+  refusal: null,
+  unread: null,
+};
 
 /** Opens the store. The server may be away: samples wait in the spool until it is there. */
 export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
@@ -60,11 +74,35 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
   });
   const told = new Map<number, string>();
   let state = NO_STATE;
+  const adviceOf = (fault: InfluxFault | null): string | null =>
+    fault === null ? null : adviceFor(fault, settings);
 
-  const note = (next: InfluxWriterState): void => {
-    if (next.problem !== null && state.problem === null)
-      log.warn({ problem: next.problem }, 'InfluxDB takes no samples; they wait on disk');
+  /** Asks the thread, and remembers whether the server could be read. */
+  const read = async <T>(asking: Promise<T>): Promise<T> => {
+    try {
+      return await asking;
+    } catch (error) {
+      if (isSampleReadError(error)) await look();
+      throw error;
+    } finally {
+      // The answer tells that it is well again.
+      if (state.unread !== null) await look();
+    }
+  };
+
+  const note = (next: InfluxState): void => {
+    if (next.problem !== null && next.problem !== state.problem)
+      log.warn(
+        { problem: next.problem, advice: adviceOf(next.fault) },
+        'InfluxDB takes no samples; they wait on disk',
+      );
     else if (next.problem === null && state.problem !== null) log.info({}, 'InfluxDB takes samples again');
+    if (next.unread !== null && next.unread.problem !== state.unread?.problem)
+      log.warn(
+        { problem: next.unread.problem, advice: adviceOf(next.unread.fault) },
+        'InfluxDB answers no questions; histories are unavailable',
+      );
+    else if (next.unread === null && state.unread !== null) log.info({}, 'InfluxDB answers questions again');
     if (next.lost > state.lost)
       log.error(
         { points: next.lost - state.lost, lost: next.lost, refusal: next.refusal },
@@ -72,6 +110,8 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       );
     state = next;
   };
+
+  const look = (): Promise<void> => thread.call('state', []).then(note, () => {});
 
   /** Names that the thread does not know yet, or knows otherwise. */
   const newLabels = (samples: readonly Sample[]): ServiceLabels[] =>
@@ -115,8 +155,8 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     await Promise.all([gatherer.sendFirst(), observed.sendFirst()]);
   };
 
-  const look = setInterval(() => void thread.call('state', []).then(note, () => {}), LOOK_MS);
-  look.unref();
+  const looking = setInterval(() => void look(), LOOK_MS);
+  looking.unref();
 
   note(await thread.call('state', []));
   return {
@@ -128,11 +168,11 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     },
     async query(query) {
       await gatherer.sendFirst();
-      return await thread.call('query', [query]);
+      return await read(thread.call('query', [query]));
     },
     async newest(serviceId, limit) {
       await gatherer.sendFirst();
-      return await thread.call('newest', [serviceId, limit]);
+      return await read(thread.call('newest', [serviceId, limit]));
     },
     async flush() {
       await sendFirst();
@@ -143,13 +183,20 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       pending: gatherer.waiting + onTheWay + state.pending,
       fileBytes: state.spoolBytes,
     }),
-    problem: () => state.problem,
+    problem: () => state.problem ?? waitingText(state.spooled) ?? state.unread?.problem ?? null,
+    advice: () => adviceOf(state.problem === null ? (state.unread?.fault ?? null) : state.fault),
+    missingSince: () => state.missingSince,
     lost: () => state.lost + dropped,
     async close() {
-      clearInterval(look);
+      clearInterval(looking);
       await sendFirst();
       note(await thread.call('close', []));
       await thread.terminate();
     },
   };
+}
+
+/** What `/readyz` says while the server is there and gets what waited for it; null: nothing waits. */
+function waitingText(lines: number): string | null {
+  return lines === 0 ? null : `${lines} points wait on disk and are being sent`;
 }

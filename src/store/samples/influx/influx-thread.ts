@@ -1,7 +1,8 @@
 /** What the thread of the InfluxDB store serves. */
-import { systemClock } from '../../../clock.ts';
+import { type Cancel, systemClock } from '../../../clock.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
+import { InfluxError, type InfluxFault } from './influx-fault.ts';
 import { openInfluxLink } from './influx-link.ts';
 import { queryBuckets, queryNewest } from './influx-reader.ts';
 import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
@@ -18,20 +19,28 @@ export interface InfluxThreadData {
   readonly timeoutMs: number | undefined;
 }
 
+const READ_AGAIN_MS = 2_000;
+
+/** How writing and reading go. */
+export interface InfluxState extends InfluxWriterState {
+  /** Why the last question found no answer; null: it did, or none was asked. */
+  readonly unread: { readonly problem: string; readonly fault: InfluxFault } | null;
+}
+
 /** The thread's methods. */
 export type InfluxMethods = {
   readonly append: (
     packed: Float64Array,
     details: Float64Array | null,
     labels: readonly ServiceLabels[],
-  ) => Promise<InfluxWriterState>;
+  ) => Promise<InfluxState>;
   /** Takes lines as they are. */
-  readonly write: (lines: readonly string[]) => InfluxWriterState;
-  readonly state: () => InfluxWriterState;
-  readonly flush: () => Promise<InfluxWriterState>;
+  readonly write: (lines: readonly string[]) => InfluxState;
+  readonly state: () => InfluxState;
+  readonly flush: () => Promise<InfluxState>;
   readonly query: (query: SampleQuery) => Promise<Bucket[]>;
   readonly newest: (serviceId: number, limit: number) => Promise<Sample[]>;
-  readonly close: () => Promise<InfluxWriterState>;
+  readonly close: () => Promise<InfluxState>;
 };
 
 /** Opens the spool and makes the methods. */
@@ -44,34 +53,53 @@ export function createInfluxMethods({
   const link = openInfluxLink(settings, timeoutMs);
   const writer = createInfluxWriter(link, openSpool(dataDir, spoolBytes), systemClock);
   const lines = createLineWriter();
+  let unread: InfluxState['unread'] = null;
+  let cancelRetry: Cancel | null = null;
+  const state = (): InfluxState => ({ ...writer.state(), unread });
+  /** Asks when everything that was appended before is at the server or in the spool. */
+  const read = async <T>(ask: () => Promise<T>): Promise<T> => {
+    await writer.flush();
+    try {
+      const answer = await ask();
+      unread = null;
+      return answer;
+    } catch (error) {
+      // It is so for good, and no fault.
+      if (error instanceof InfluxError && error.fault !== 'no_influxql') {
+        unread = { problem: error.message, fault: error.fault };
+        cancelRetry ??= systemClock.after(READ_AGAIN_MS, readAgain);
+      }
+      throw error;
+    }
+  };
+  /** After a failure the server is asked on, so that the state is true though nobody asks for a history. */
+  const readAgain = (): void => {
+    cancelRetry = null;
+    read(() => queryNewest(link, 0, 1)).catch(() => {});
+  };
   return {
     async append(packed, details, labels) {
       lines.name(labels);
       writer.append(lines.write(packed, details));
       await writer.room();
-      return writer.state();
+      return state();
     },
     write(observed) {
       writer.append(observed, true);
-      return writer.state();
+      return state();
     },
-    state: writer.state,
+    state,
     async flush() {
       await writer.flush();
-      return writer.state();
+      return state();
     },
-    async query(query) {
-      await writer.flush();
-      return await queryBuckets(link, query);
-    },
-    async newest(serviceId, limit) {
-      await writer.flush();
-      return await queryNewest(link, serviceId, limit);
-    },
+    query: (query) => read(() => queryBuckets(link, query)),
+    newest: (serviceId, limit) => read(() => queryNewest(link, serviceId, limit)),
     async close() {
-      const state = await writer.close();
+      cancelRetry?.();
+      const last = await writer.close();
       await link.close();
-      return state;
+      return { ...last, unread };
     },
   };
 }

@@ -3,7 +3,9 @@
  * until the server has taken everything.
  */
 import type { Cancel, Clock } from '../../../clock.ts';
-import type { InfluxLink, SendOutcome } from './influx-link.ts';
+import type { InfluxFault } from './influx-fault.ts';
+import type { InfluxLink } from './influx-link.ts';
+import type { SendOutcome } from './send-lines.ts';
 import type { Spool } from './spool.ts';
 
 /** How the writer is doing. */
@@ -11,8 +13,14 @@ export interface InfluxWriterState {
   /** Samples not yet at the server, in memory and in the spool. */
   readonly pending: number;
   readonly spoolBytes: number;
+  /** Lines in the spool alone. */
+  readonly spooled: number;
+  /** Time of the oldest check in the spool, epoch milliseconds; null: no check waits there. */
+  readonly missingSince: number | null;
   /** Why the server does not take samples, one line; null: it does. */
   readonly problem: string | null;
+  /** The kind of that problem, where the server answered it. */
+  readonly fault: InfluxFault | null;
   /** Samples dropped: the spool was full, or the server refused them for good. */
   readonly lost: number;
   /** Why the server refused some for good, the last time; null: it never did. */
@@ -47,6 +55,8 @@ const MOST_STUCK = 50_000;
 const GATHER_MS = 250;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
+/** A server that asks for more patience (`Retry-After`) is tried again after this all the same. */
+const MAX_RETRY_AFTER_MS = 300_000;
 /** Between two batches of the spool: a server that comes back is not run over. */
 const SPOOL_PAUSE_MS = 20;
 
@@ -60,6 +70,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   let cancelGather: Cancel | null = null;
   let cancelPump: Cancel | null = null;
   let problem: string | null = null;
+  let fault: InfluxFault | null = null;
   let refused = 0;
   let refusal: string | null = null;
   let waitMs = FIRST_WAIT_MS;
@@ -128,14 +139,14 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   };
 
   const settle = (outcome: SendOutcome, lines: readonly string[]): void => {
-    if (outcome.kind === 'away') {
-      problem = outcome.problem;
-      keep(lines);
-      pumpAfter(waitMs);
-    } else {
-      note(outcome, lines.length);
-    }
+    note(outcome, lines.length);
+    if (outcome.rest.length === 0) return;
+    keep(outcome.rest);
+    pumpAfter(waitFor(outcome));
   };
+
+  const waitFor = ({ retryAfterMs }: SendOutcome): number =>
+    Math.max(waitMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 
   /** Puts lines on disk; where that is not possible they stay in memory, before all others. */
   const keep = (lines: readonly string[]): void => {
@@ -143,6 +154,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       spool.put(lines);
     } catch (error) {
       problem = `samples cannot be kept on disk: ${(error as Error).message}`;
+      fault = null;
       gathered = [...lines, ...gathered];
       rewriting += lines.length;
       stuck = true;
@@ -157,12 +169,15 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
     gathered = gathered.slice(excess);
   };
 
-  const note = (outcome: Exclude<SendOutcome, { kind: 'away' }>, count: number): void => {
-    const dropped = outcome.kind === 'refused' ? outcome.dropped : 0;
+  const note = (
+    { rest, dropped, problem: found, fault: kind, refusal: reason }: SendOutcome,
+    count: number,
+  ) => {
     refused += dropped;
-    if (outcome.kind === 'refused') refusal = outcome.problem;
+    if (reason !== null && dropped > 0) refusal = reason;
     // Where it takes some, it is the points that are wrong, and nothing is the matter with the server.
-    problem = outcome.kind === 'refused' && dropped === count ? outcome.problem : null;
+    problem = found ?? (dropped === count && rest.length === 0 ? reason : null);
+    fault = kind;
   };
 
   const pumpAfter = (ms: number): void => {
@@ -172,6 +187,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       : clock.after(ms, () => {
           pump().catch((error: Error) => {
             problem = `the spool cannot be read: ${error.message}`;
+            fault = null;
             pumpAfter(LONGEST_WAIT_MS);
           });
         });
@@ -182,22 +198,20 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
     cancelPump = null;
     while (underway.length > 0) await underway[0]?.done;
     if (closed) return;
-    const batch = spool.first();
+    const batch = spool.first(MOST_LINES);
     if (batch === null) {
       stuck = false;
       await ship();
       return;
     }
     await begin(batch.lines, 0, (outcome) => {
-      if (outcome.kind === 'away') {
-        problem = outcome.problem;
-        waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
-      } else {
-        waitMs = FIRST_WAIT_MS;
-        note(outcome, batch.lines.length);
-        spool.removeFirst();
-      }
-      pumpAfter(outcome.kind === 'away' ? waitMs : SPOOL_PAUSE_MS);
+      const { rest } = outcome;
+      note(outcome, batch.lines.length);
+      const isBetter = rest.length < batch.lines.length;
+      if (isBetter) spool.remove(batch, rest);
+      if (rest.length > 0 && !isBetter) waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
+      else waitMs = FIRST_WAIT_MS;
+      pumpAfter(rest.length === 0 ? SPOOL_PAUSE_MS : waitFor(outcome));
     });
     // There may be room on the disk again.
     if (!stuck) return;
@@ -208,7 +222,10 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   const state = (): InfluxWriterState => ({
     pending: inMemory() + spool.samples,
     spoolBytes: spool.bytes,
+    spooled: spool.samples,
+    missingSince: spool.oldestCheckAt(),
     problem,
+    fault,
     lost: refused + spool.dropped,
     refusal,
   });

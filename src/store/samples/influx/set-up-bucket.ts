@@ -1,11 +1,13 @@
 /** The bucket of InfluxDB 2, and the mapping by which InfluxQL finds it as a database (its API, `/api/v2`). */
 import { formatDuration } from '../../../domain/durations.ts';
-import { InfluxError, reasonOf } from './influx-link.ts';
+import { adviceFor, faultOf, InfluxError } from './influx-fault.ts';
+import { reasonOf } from './influx-link.ts';
 import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
 import type { SetupStep } from './set-up-influx.ts';
 
 interface Bucket {
   readonly id: string;
+  readonly orgID?: string;
   readonly name: string;
   readonly retentionRules?: readonly { readonly everySeconds?: number }[];
 }
@@ -24,6 +26,8 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 
+/** How an id looks; a name of this form is taken for one. */
+const ID = /^[0-9a-f]{16}$/;
 const TIMEOUT_MS = 10_000;
 /** The policy that InfluxQL means where none is named. */
 const POLICY = 'autogen';
@@ -38,61 +42,89 @@ export async function setUpBucket(
   steps: SetupStep[],
 ): Promise<boolean> {
   const { org, bucket: name } = settings;
-  const orgs = await ask(settings, 'GET', '/api/v2/orgs', org === null ? {} : { org });
-  if (orgs.body === null) return false;
-  const orgId = org !== null && orgs.status === 404 ? null : onlyId(listOf(accept(orgs), 'orgs'));
-  if (orgId === null) {
-    const found = org === null ? 'the server does not say whose bucket' : `there is no organisation ${org}`;
+  const shown = await ask(settings, 'GET', '/api/v2/orgs', org === null ? {} : queryOf(org));
+  if (shown.body === null) return false;
+  if (org === null) {
+    const [one, other] = listOf(accept(shown), 'orgs');
+    const known = one !== undefined && other === undefined ? String(one.name) : 'its name or id';
     steps.push({
-      what: 'bucket',
+      what: 'organisation',
       made: false,
-      found,
-      advice: 'set storage.influx.org to the organisation, or the token to one that may see it',
+      found: 'storage.influx.org is not set, and InfluxDB 2 takes nothing without it',
+      advice: `set storage.influx.org to ${known}`,
     });
     return true;
   }
-  const bucket = await findOrMakeBucket(settings, orgId, retentionMs, steps);
-  await findOrMakeMapping(settings, { orgId, bucketId: bucket.id, database: name }, steps);
+  const orgs = shown.status === 404 ? null : listOf(accept(shown), 'orgs');
+  if (orgs === null) {
+    steps.push({
+      what: 'organisation',
+      made: false,
+      found: `there is no organisation ${org}`,
+      advice: adviceFor('org', settings),
+    });
+    return true;
+  }
+  const found = await findBucket(settings, org);
+  // A token that may not see organisations can still see a bucket, and so whose it is.
+  const orgId = ID.test(org) ? org : (orgs[0]?.id ?? found?.orgID);
+  if (orgId === undefined) {
+    steps.push({
+      what: 'organisation',
+      made: false,
+      found: `the token does not see the organisation ${org}, whose id a new bucket needs`,
+      advice:
+        'set storage.influx.org to its id, or storage.influx.token to one that may also read it (read:orgs)',
+    });
+    return true;
+  }
+  const bucket = found ?? (await makeBucket(settings, String(orgId), retentionMs, steps));
+  if (found !== null) steps.push(compareRetention(found, retentionMs));
+  await findOrMakeMapping(settings, { orgId: String(orgId), bucketId: bucket.id, database: name }, steps);
   return true;
 }
 
-async function findOrMakeBucket(
+/** An organisation is asked for by its id or by its name; only writes take either for both. */
+function queryOf(org: string): Record<string, string> {
+  return ID.test(org) ? { orgID: org } : { org };
+}
+
+async function findBucket(settings: InfluxSettings, org: string): Promise<Bucket | null> {
+  const name = settings.bucket;
+  const answer = await ask(settings, 'GET', '/api/v2/buckets', { name, ...queryOf(org) });
+  // Some versions answer 404, others list buckets of the system instead.
+  const buckets = answer.status === 404 ? [] : (listOf(accept(answer), 'buckets') as unknown as Bucket[]);
+  return buckets.find((bucket) => bucket.name === name) ?? null;
+}
+
+async function makeBucket(
   settings: InfluxSettings,
   orgId: string,
   retentionMs: number,
   steps: SetupStep[],
 ): Promise<Bucket> {
   const name = settings.bucket;
-  const answer = await ask(settings, 'GET', '/api/v2/buckets', { name, orgID: orgId });
-  // Some versions answer 404, others list buckets of the system instead.
-  const buckets = answer.status === 404 ? [] : (listOf(accept(answer), 'buckets') as unknown as Bucket[]);
-  const known = buckets.find((bucket) => bucket.name === name);
-  const kept = formatDuration(retentionMs);
-  const everySeconds = Math.ceil(retentionMs / 1_000);
-  if (known === undefined) {
-    const retentionRules = [{ type: 'expire', everySeconds }];
-    const made = accept(
-      await ask(settings, 'POST', '/api/v2/buckets', {}, { orgID: orgId, name, retentionRules }),
-    );
-    steps.push({
-      what: 'bucket',
-      made: true,
-      found: `${name} was made, and keeps points for ${kept}`,
-      advice: null,
-    });
-    return made as unknown as Bucket;
-  }
-  const seconds = known.retentionRules?.[0]?.everySeconds ?? 0;
-  steps.push({
+  const retentionRules = [{ type: 'expire', everySeconds: Math.ceil(retentionMs / 1_000) }];
+  const made = accept(
+    await ask(settings, 'POST', '/api/v2/buckets', {}, { orgID: orgId, name, retentionRules }),
+  );
+  const found = `${name} was made, and keeps points for ${formatDuration(retentionMs)}`;
+  steps.push({ what: 'bucket', made: true, found, advice: null });
+  return made as unknown as Bucket;
+}
+
+function compareRetention({ id, name, retentionRules }: Bucket, retentionMs: number): SetupStep {
+  const seconds = retentionRules?.[0]?.everySeconds ?? 0;
+  const wanted = Math.ceil(retentionMs / 1_000);
+  return {
     what: 'bucket',
     made: false,
     found: `${name} is there, and keeps points ${seconds === 0 ? 'for ever' : `for ${formatDuration(seconds * 1_000)}`}`,
     advice:
-      seconds === everySeconds
+      seconds === wanted
         ? null
-        : `storage.rawRetention is ${kept}: set it to what the server does, or run influx bucket update --id ${known.id} --retention ${everySeconds}s`,
-  });
-  return known;
+        : `storage.rawRetention is ${formatDuration(retentionMs)}: set it to what the server does, or run influx bucket update --id ${id} --retention ${wanted}s`,
+  };
 }
 
 async function findOrMakeMapping(
@@ -146,7 +178,7 @@ async function ask(
     status = response.status;
     text = await response.text();
   } catch (error) {
-    throw new InfluxError('samples_away', `InfluxDB does not answer: ${reasonOf(error)}`);
+    throw new InfluxError('unreachable', `InfluxDB does not answer: ${reasonOf(error)}`);
   }
   if (status === 401 || status === 403 || status >= 500) throw refusal(status, text);
   return { status, body: readObject(text) };
@@ -158,7 +190,10 @@ function accept({ status, body }: Answer): Readonly<Record<string, unknown>> {
 }
 
 function refusal(status: number, text: string): InfluxError {
-  return new InfluxError('samples_refused', `InfluxDB answered with HTTP ${status}: ${text.slice(0, 200)}`);
+  return new InfluxError(
+    faultOf(status, text),
+    `InfluxDB answered with HTTP ${status}: ${text.slice(0, 200)}`,
+  );
 }
 
 function readObject(text: string): Readonly<Record<string, unknown>> | null {
@@ -173,9 +208,4 @@ function readObject(text: string): Readonly<Record<string, unknown>> | null {
 function listOf(body: Readonly<Record<string, unknown>>, name: string): readonly Record<string, unknown>[] {
   const list = body[name];
   return Array.isArray(list) ? list : [];
-}
-
-function onlyId(orgs: readonly Record<string, unknown>[]): string | null {
-  const [one, other] = orgs;
-  return one !== undefined && other === undefined ? String(one.id) : null;
 }

@@ -1,5 +1,5 @@
 /** `upbeat doctor --setup`: makes what InfluxDB lacks for us. What is there already is never changed, only told of. */
-import { adviceFor } from './examine-influx.ts';
+import { adviceFor, InfluxError } from './influx-fault.ts';
 import { openInfluxLink } from './influx-link.ts';
 import type { InfluxSettings } from './influx-settings.ts';
 import { setUpBucket } from './set-up-bucket.ts';
@@ -7,7 +7,7 @@ import { setUpDatabase } from './set-up-database.ts';
 
 /** One thing that is needed there. */
 export interface SetupStep {
-  readonly what: 'database' | 'bucket' | 'mapping' | 'retention' | 'server';
+  readonly what: 'organisation' | 'database' | 'bucket' | 'mapping' | 'retention' | 'server';
   /** It was made now. False: it was there, or it could not be made. */
   readonly made: boolean;
   /** One sentence, without secrets. */
@@ -29,7 +29,7 @@ export async function setUpInflux(settings: InfluxSettings, retentionMs: number)
     if (!byBuckets) await setUpDatabase(link, settings.bucket, retentionMs, steps);
   } catch (error) {
     const { message } = error as Error;
-    const advice = adviceFor(message, settings.bucket, settings.api);
+    const advice = adviceFor(error instanceof InfluxError ? error.fault : 'other', settings);
     steps.push({ what: 'server', made: false, found: message, advice });
   } finally {
     await link.close();
