@@ -15,6 +15,8 @@ const INTERVAL = 300_000;
 const handle = createProbeHandler({ intervalMs: INTERVAL, confirmAfterMs: [2_000, 4_000] });
 const target = targetOf(7);
 const NOW = 1_800_000_000_000;
+/** Wall time minus monotonic time. */
+const OFFSET = NOW - 5_000_000;
 
 /** The actor after its check has begun. */
 function begun(at: ProbeState = restingProbe(target)): ProbeState {
@@ -22,13 +24,14 @@ function begun(at: ProbeState = restingProbe(target)): ProbeState {
 }
 
 /** Tells an actor how the attempt that it waits for has ended. */
-function answer(state: ProbeState, now: number, attempt: Attempt, spoilt = false) {
+function answer(state: ProbeState, now: number, attempt: Attempt, spoilt = false, clockOffset = OFFSET) {
   return handle(state, {
     type: 'attempted',
     target: state.check?.target ?? target,
     attempt,
     spoilt,
     now,
+    clockOffset,
     loopDelayMs: 3,
   });
 }
@@ -170,6 +173,24 @@ t.test('it ends a check without a verdict whose attempts are spoilt again and ag
   t.equal(state.check, null);
 });
 
+t.test('it dates the first failure by the wall clock as it was set since', async (t) => {
+  for (const [setByMs, firstFailedAt] of [
+    [3_600_000, NOW + 3_600_000],
+    [-3_600_000.4, NOW - 3_600_000],
+    [40, NOW],
+  ] as const) {
+    let state = answer(begun(), NOW + 10_000, timedOutAttempt({ startedAt: NOW })).state;
+    const offset = OFFSET + setByMs;
+    for (const at of [NOW + 12_000, NOW + 26_000]) {
+      const attempt = timedOutAttempt({ startedAt: at + setByMs });
+      const step = answer(begun(state), at + setByMs + 10_000, attempt, false, offset);
+      state = step.state;
+      if (state.check === null) t.equal(resultOf(step.effects)?.firstFailedAt, firstFailedAt);
+      else t.equal(state.check.firstFailedAt, firstFailedAt);
+    }
+  }
+});
+
 t.test('it repeats nothing by a definition that is gone', async (t) => {
   const state = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
   const step = answer(state, NOW + 10, timedOutAttempt(), true);
@@ -248,7 +269,14 @@ t.test('it goes on confirming when only the name of the service has changed', as
 
 t.test('it takes no notice of an attempt that it does not wait for', async (t) => {
   const other = targetOf(7);
-  const late = { target: other, attempt: refusedAttempt(), spoilt: false, now: NOW, loopDelayMs: 0 };
+  const late = {
+    target: other,
+    attempt: refusedAttempt(),
+    spoilt: false,
+    now: NOW,
+    clockOffset: OFFSET,
+    loopDelayMs: 0,
+  };
   for (const state of [restingProbe(target), begun()]) {
     t.same(handle(state, { type: 'attempted', ...late }), { state, effects: [] });
     t.same(handle(state, { type: 'aborted', target: other }), { state, effects: [] });

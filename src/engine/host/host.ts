@@ -16,6 +16,7 @@ import { createPace, FEWEST_STARTS, TURN_PAUSE_MS } from './pace.ts';
 import { firstDue, sweepDelay } from './phase.ts';
 import {
   createProbeHandler,
+  moveWithClock,
   type ProbeEffect,
   type ProbeMessage,
   type ProbeState,
@@ -54,6 +55,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   let pumping = false;
   let lastDoubtAt = Number.NEGATIVE_INFINITY;
 
+  const clockOffset = () => clock.now() - clock.monotonic();
   const lateness = () => loopDelay.present(clock.monotonic());
 
   const say = (message: FromHost, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
@@ -99,6 +101,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const attempt = (serviceId: number, target: CheckTarget, number: number) => {
     const slot = slots.take(serviceId);
     const startedMs = clock.monotonic();
+    const startedOffset = clockOffset();
     const options = { timeoutMs: settings.timeoutMs, number, slot, lateness, signal: aborting.signal };
     const settle = (message: ProbeMessage) => {
       slots.free(slot);
@@ -110,7 +113,18 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       (made) => {
         const loopDelayMs = loopDelay.worst(startedMs, clock.monotonic());
         const spoilt = isSpoilt(made, loopDelayMs, settings.slowOverMs);
-        settle({ type: 'attempted', target, attempt: made, spoilt, now: clock.now(), loopDelayMs });
+        const offset = clockOffset();
+        const startedAt = moveWithClock(made.startedAt, offset - startedOffset);
+        const moved = startedAt === made.startedAt ? made : { ...made, startedAt };
+        settle({
+          type: 'attempted',
+          target,
+          attempt: moved,
+          spoilt,
+          now: clock.now(),
+          clockOffset: offset,
+          loopDelayMs,
+        });
       },
       (error: Error) => (aborting.signal.aborted ? settle({ type: 'aborted', target }) : finish(error)),
     );

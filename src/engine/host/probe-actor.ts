@@ -28,6 +28,8 @@ export interface OpenCheck {
   readonly attempting: boolean;
   /** Start of the first failed attempt; null: none has failed. */
   readonly firstFailedAt: number | null;
+  /** The clock offset by which that is. */
+  readonly clockOffset: number;
   /** Our own fault in a failed attempt; null: none. */
   readonly suspect: SuspectReason | null;
   /** Attempts that a late event loop spoilt; they were repeated and do not count. */
@@ -49,6 +51,8 @@ export type ProbeMessage =
       /** Our own event loop can have caused what it came to. */
       readonly spoilt: boolean;
       readonly now: number;
+      /** Wall time minus monotonic time, milliseconds: it changes where the wall clock is set. */
+      readonly clockOffset: number;
       readonly loopDelayMs: number;
     }
   /** The attempt that was asked for with this target was broken off; it gives no verdict. */
@@ -79,6 +83,8 @@ type Attempted = Extract<ProbeMessage, { type: 'attempted' }>;
 
 /** A 429 delays the next check by no more than this (decisions, "What a check is"). */
 const LONGEST_WAIT_MS = 3_600_000;
+/** A wall clock that gains or loses this much against the monotonic one was set. */
+const CLOCK_SET_MS = 1_000;
 /** Spoilt attempts of one check that are repeated; one more ends the check without a verdict. */
 const MAX_REPEATS = 3;
 
@@ -127,6 +133,7 @@ function begin(state: ProbeState): ProbeStep {
           attempt: 0,
           attempting: true,
           firstFailedAt: null,
+          clockOffset: 0,
           suspect: null,
           repeats: 0,
           doubted: false,
@@ -165,7 +172,8 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
       ? { ...state.target, memory: attempt.memory }
       : state.target;
   const suspect = failed ? (attempt.suspect ?? check.suspect) : attempt.suspect;
-  const firstFailedAt = failed ? (check.firstFailedAt ?? attempt.startedAt) : check.firstFailedAt;
+  const knownAt = moveWithClock(check.firstFailedAt, message.clockOffset - check.clockOffset);
+  const firstFailedAt = failed ? (knownAt ?? attempt.startedAt) : knownAt;
   const worstLoopDelayMs = Math.max(check.worstLoopDelayMs, message.loopDelayMs);
   // The control targets are asked while the failure is being confirmed (decisions, offline rule). An own fault, such
   // as a network that cannot be reached, is the clearest sign of all.
@@ -180,6 +188,7 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
       attempt: check.attempt + 1,
       attempting: false,
       firstFailedAt,
+      clockOffset: message.clockOffset,
       suspect,
       repeats: check.repeats,
       doubted: check.doubted || doubts,
@@ -209,6 +218,14 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
     state: restingProbe(target, notBefore),
     effects: [...doubt, { type: 'report', result }, { type: 'wake', at }],
   };
+}
+
+/**
+ * A time by the wall clock as it is after it was set by `setByMs`, so that the parts of a check keep their distance.
+ * Null stays null; what the clock gains or loses by itself is not counted.
+ */
+export function moveWithClock<T extends number | null>(at: T, setByMs: number): T | number {
+  return at === null || Math.abs(setByMs) < CLOCK_SET_MS ? at : at + Math.round(setByMs);
 }
 
 /** Makes the same attempt again at once, as if the spoilt one had not been made. */
