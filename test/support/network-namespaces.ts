@@ -24,8 +24,11 @@ export interface NetworkNamespace {
    * the returned function is called; from then on connections are refused.
    */
   serve(server: Server, port: number): Promise<() => void>;
-  /** Makes a port of the namespace reachable from here; returns `http://127.0.0.1:port`. A cut does not disturb it. */
-  expose(port: number): Promise<string>;
+  /**
+   * Makes a port of the namespace's loopback reachable from here, at `nearPort` (default: a free one); returns
+   * `http://127.0.0.1:nearPort`. A cut does not disturb it.
+   */
+  expose(port: number, nearPort?: number): Promise<string>;
   /** Cuts its link: packets from it and to it vanish without a word, those of open connections too. */
   cut(): void;
   /** Mends the link. */
@@ -122,8 +125,8 @@ export async function openNetwork(t: { teardown(end: () => unknown): unknown }):
             if (listeners.delete(listener)) listener.close();
           };
         },
-        async expose(port) {
-          const listener = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
+        async expose(port, nearPort = 0) {
+          const listener = createServer({ pauseOnConnect: true }).listen(nearPort, '127.0.0.1');
           await once(listener, 'listening');
           const { port: near } = listener.address() as AddressInfo;
           await agent.ask({ type: 'expose', host: '127.0.0.1', port }, listener);
