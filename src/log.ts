@@ -1,5 +1,6 @@
 /** The program's log: structured lines, readable on a terminal, JSON elsewhere. */
 import { pino } from 'pino';
+import { hideUserinfo } from './domain/hidden-userinfo.ts';
 
 /** What a part needs to speak. Fields first, then one sentence; never a secret. What went wrong stands under `error`. */
 export interface Log {
@@ -28,6 +29,8 @@ export function createLog({ level, format }: LogSettings): Log {
     errorKey: 'error',
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
+    // Whoever wrote the line, and whatever failed: a password in an address is nothing for a log.
+    hooks: { streamWrite: hideUserinfo },
     ...(pretty
       ? {
           transport: {

@@ -10,7 +10,7 @@ const PORTS = 'store/ports';
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   clock: [],
-  log: [],
+  log: ['domain'],
   thread: [],
   config: ['domain'],
   actor: ['clock'],

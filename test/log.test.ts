@@ -6,7 +6,7 @@ const LOG = new URL('../src/log.ts', import.meta.url).href;
 const SPEAK = `
   import { createLog } from ${JSON.stringify(LOG)};
   const error = new Error('the disk is full', { cause: new Error('ENOSPC') });
-  createLog({ level: 'info', format: process.argv[1] }).error({ error, samples: 3 }, 'samples could not be stored');
+  createLog({ level: 'info', format: process.argv[1] }).error({ error, samples: 3, url: 'http://u:s3cret@h/' }, 'samples could not be stored');
 `;
 
 t.test('it says what went wrong, with the cause, in either format', async (t) => {
@@ -15,5 +15,7 @@ t.test('it says what went wrong, with the cause, in either format', async (t) =>
     const { stdout } = await promisify(execFile)(process.execPath, args);
     t.match(stdout, 'samples could not be stored', format);
     t.match(stdout, /the disk is full.*ENOSPC/s, format);
+    t.match(stdout, 'http://***@h/', format);
+    t.notMatch(stdout, 's3cret', format);
   }
 });

@@ -1,12 +1,16 @@
 /** Piscina's task file of the probe threads: joins the actor host with the prober. */
 import { systemClock } from '../src/clock.ts';
 import { runHost } from '../src/engine/host/host.ts';
-import type { HostTask } from '../src/engine/protocol.ts';
+import type { FromHost, HostTask } from '../src/engine/protocol.ts';
 import { createProber, type ProberSettings } from '../src/probe/prober.ts';
 
 /** Runs a host until it is told to stop. */
 export default async function probe(task: HostTask): Promise<void> {
-  const prober = createProber(task.prober as ProberSettings);
+  const { epoch, port } = task;
+  const prober = createProber(task.prober as ProberSettings, systemClock, (found) => {
+    const message: FromHost = { type: 'forbidden', epoch, found };
+    port.postMessage(message);
+  });
   try {
     await runHost(task, prober.runAttempt, systemClock);
   } finally {

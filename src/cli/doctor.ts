@@ -8,6 +8,7 @@ import { rootCertificates } from 'node:tls';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
+import { hideUserinfo } from '../domain/hidden-userinfo.ts';
 import { askNameServers } from '../outbound/name-records.ts';
 import { createServerList } from '../outbound/name-servers.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -43,8 +44,8 @@ export async function examine({ config: file, json = false, setup = false }: Doc
   const rows = findings.map(({ what, found, advice, made = false }) => ({
     state: advice !== null ? 'MEND' : made ? 'made' : 'ok',
     what,
-    found,
-    advice,
+    found: hideUserinfo(found),
+    advice: advice === null ? null : hideUserinfo(advice),
   }));
   printRows(['state', 'what', 'found', 'advice'], rows, json, '');
   if (findings.some(({ advice }) => advice !== null)) process.exitCode = 1;

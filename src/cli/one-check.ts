@@ -1,5 +1,6 @@
 /** One check outside of the engine, by the engine's own prober and rules. */
 
+import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { CheckTarget } from '../domain/check-target.ts';
 import { judgeAttempt } from '../domain/judge.ts';
@@ -11,7 +12,7 @@ import { VERSION } from '../version.ts';
 
 /** Opens the prober as the engine would, with so many slots. */
 export function openProber({ checks, http }: Config, concurrency: number): Prober {
-  return createProber({
+  const settings = {
     version: VERSION,
     siteUrl: http.siteUrl,
     allowPrivate: checks.allowPrivate,
@@ -19,7 +20,8 @@ export function openProber({ checks, http }: Config, concurrency: number): Probe
     nameservers: checks.nameservers,
     ownersMayProbePrivate: checks.ownersMayProbePrivate,
     concurrency,
-  });
+  };
+  return createProber(settings, systemClock, ({ host, refusal }) => console.error(`${host}: ${refusal}`));
 }
 
 /** What is checked. */

@@ -33,6 +33,13 @@ export type ToHost =
   | { readonly type: 'recheck'; readonly serviceIds: readonly number[]; readonly spreadMs: number }
   | { readonly type: 'stop' };
 
+/** Where a name led that may not be probed. */
+export interface ForbiddenTarget {
+  readonly host: string;
+  readonly address: string;
+  readonly refusal: string;
+}
+
 /** From a host to the supervisor. Every message carries the epoch of the host's life. */
 export type FromHost =
   /** `threadId` is Node's number of the worker thread. */
@@ -40,6 +47,8 @@ export type FromHost =
   | { readonly type: 'results'; readonly epoch: number; readonly packed: PackedResults }
   /** A first attempt failed without an HTTP response: time to ask the control targets. Coalesced by the host. */
   | { readonly type: 'doubt'; readonly epoch: number; readonly failedAt: number }
+  /** A name led to an address that may not be probed; for the operator's log alone. */
+  | { readonly type: 'forbidden'; readonly epoch: number; readonly found: ForbiddenTarget }
   | { readonly type: 'beat'; readonly epoch: number; readonly report: HostReport }
   | { readonly type: 'stopped'; readonly epoch: number };
 

@@ -11,6 +11,7 @@ import { userAgentOf } from '../outbound/user-agent.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { VERSION } from '../version.ts';
+import { createForbiddenLog } from './forbidden-log.ts';
 
 /** Everything waits to be asked. */
 export async function joinOwners(parts: {
@@ -23,7 +24,11 @@ export async function joinOwners(parts: {
   const { registry, samples, clock, log } = parts;
   const { checks, http, auth } = parts.config;
   const { nameservers, ports, allowPrivate, ownersMayProbePrivate } = checks;
-  const outbound = createOutbound({ userAgent: userAgentOf(VERSION, http.siteUrl), nameservers });
+  const outbound = createOutbound(
+    { userAgent: userAgentOf(VERSION, http.siteUrl), nameservers },
+    clock,
+    createForbiddenLog(log, clock),
+  );
   // What owners choose never reaches a private address, but in tests.
   const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });

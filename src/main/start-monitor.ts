@@ -12,6 +12,7 @@ import { startObservationFeed } from '../store/samples/influx/observation-feed.t
 import { VERSION } from '../version.ts';
 import { createCataloguePut } from './catalogue-put.ts';
 import { startTargets, targetOf } from './check-targets.ts';
+import { createForbiddenLog } from './forbidden-log.ts';
 import { joinVendors } from './join-vendors.ts';
 import { formatWords } from './monitor-words.ts';
 import { openMonitorStores, type SharedStores, type StoreParts } from './open-stores.ts';
@@ -135,6 +136,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       if (lease.isFresh()) record.takeResults(results);
     },
     onDoubt: record.noteDoubt,
+    onForbidden: createForbiddenLog(log, clock),
     onFatal: fail('probe threads end again and again'),
   });
 

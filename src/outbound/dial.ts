@@ -18,6 +18,16 @@ import type { Trust } from './trust.ts';
 export interface DialParts {
   readonly clock: Clock;
   readonly resolver: Resolver;
+  /** Hears of addresses that were not dialled. Absent: nobody does. */
+  readonly onForbidden?: ((found: ForbiddenAddress) => void) | undefined;
+}
+
+/** An address that a name led to and that may not be dialled: for the operator, who may know what lies behind it. */
+export interface ForbiddenAddress {
+  readonly host: string;
+  readonly address: string;
+  /** Why not, in one line. */
+  readonly refusal: string;
 }
 
 /** One connection to be made. */
@@ -160,9 +170,17 @@ class Dialling {
         this.#connect(address);
         return;
       }
-      this.#faults.push(targetFault('forbidden_address', 'connect', refusal));
+      this.#faults.push(targetFault('forbidden_address', 'connect', this.#sayRefusal(address, refusal)));
     }
     if (this.#open.size === 0 && this.#asking.size === 0) this.#end({ fault: this.#worstFault() });
+  }
+
+  /** Where a name leads inside of a network is not told to everybody who can read why a check failed. */
+  #sayRefusal(address: string, refusal: string): string {
+    const { host, literal } = this.#order.destination;
+    if (literal) return refusal;
+    this.#parts.onForbidden?.({ host, address, refusal });
+    return refusal.startsWith(address) ? 'the name leads to an address that is not public' : refusal;
   }
 
   #takeNext(): string | undefined {

@@ -2,6 +2,7 @@
  * Going out for everything that is no check: feeds, webhooks, verification of domains, sign-in. The same resolver,
  * guard, connector and limits as checks have.
  */
+
 import { type Clock, systemClock } from '../clock.ts';
 import type { Timing } from '../domain/result.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
@@ -9,6 +10,7 @@ import { ask } from './ask.ts';
 import { openBudget } from './budget.ts';
 import { decodeBody } from './decode-body.ts';
 import { readDestination } from './destination.ts';
+import type { DialParts } from './dial.ts';
 import type { Headers } from './exchange.ts';
 import { type Fault, targetFault } from './fault.ts';
 import { createResolver } from './resolver.ts';
@@ -68,9 +70,13 @@ export interface Outbound {
   close(): void;
 }
 
-/** Opens it. Throws where a name server of the settings cannot be read. */
-export function createOutbound(settings: OutboundSettings, clock: Clock = systemClock): Outbound {
-  const parts = { clock, resolver: createResolver({ ...settings, clock }) };
+/** Opens it; `onForbidden` hears of addresses that were not dialled. Throws where a name server cannot be read. */
+export function createOutbound(
+  settings: OutboundSettings,
+  clock: Clock = systemClock,
+  onForbidden?: DialParts['onForbidden'],
+): Outbound {
+  const parts = { clock, resolver: createResolver({ ...settings, clock }), onForbidden };
   const trusts = createTrustStore();
   return {
     async request(request) {

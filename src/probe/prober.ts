@@ -2,6 +2,7 @@
  * One attempt of a check: what is asked of a service, in which order, and what the answer means.
  * The rules are those of decisions, "What a check is".
  */
+
 import { type Clock, systemClock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-target.ts';
 import type { Attempt, Failure, ProbeMemory } from '../domain/result.ts';
@@ -10,6 +11,7 @@ import { ask, type Question, type Reply } from '../outbound/ask.ts';
 import { type Budget, openBudget } from '../outbound/budget.ts';
 import { decodeBody } from '../outbound/decode-body.ts';
 import { createDestinationCache, type Destination } from '../outbound/destination.ts';
+import type { DialParts } from '../outbound/dial.ts';
 import { targetFault } from '../outbound/fault.ts';
 import { createResolver } from '../outbound/resolver.ts';
 import { readRetryAfter } from '../outbound/retry-after.ts';
@@ -54,9 +56,16 @@ const ASK_HEALTH_AGAIN_MS = 3_600_000;
 /** Addresses whose parts are remembered. */
 const KNOWN_DESTINATIONS = 8192;
 
-/** Opens a prober. Throws where a CIDR block or a name server of the settings cannot be read. */
-export function createProber(settings: ProberSettings, clock: Clock = systemClock): Prober {
-  const parts = { clock, resolver: createResolver({ ...settings, clock }) };
+/**
+ * Opens a prober; `onForbidden` hears of addresses that were not dialled. Throws where a CIDR block or a name server of
+ * the settings cannot be read.
+ */
+export function createProber(
+  settings: ProberSettings,
+  clock: Clock = systemClock,
+  onForbidden?: DialParts['onForbidden'],
+): Prober {
+  const parts = { clock, resolver: createResolver({ ...settings, clock }), onForbidden };
   const trusts = createTrustStore();
   const guardOf = createTargetGuards(settings);
   const destinationOf = createDestinationCache(KNOWN_DESTINATIONS);

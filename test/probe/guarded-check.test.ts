@@ -42,7 +42,7 @@ t.test('it reaches no private address without allowPrivate, in whatever form', a
     '0.0.0.0',
     '[::]',
   ]) {
-    t.match(await probe(`http://${host}:${port}/`), forbidden(/ is not public \(/), host);
+    t.match(await probe(`http://${host}:${port}/`), forbidden(/ is not public(?: \(|$)/), host);
   }
   t.equal(accepted(), 0);
 });
@@ -50,7 +50,7 @@ t.test('it reaches no private address without allowPrivate, in whatever form', a
 t.test('it judges an address that stands for the domain itself', async (t) => {
   const probe = openProbe(t, { allowPrivate: [] });
   for (const domain of ['127.0.0.1', '169.254.169.254', '0x7f.1', '2852039166']) {
-    t.match(await probe(null, { domain }), forbidden(/ is not public \(/), domain);
+    t.match(await probe(null, { domain }), forbidden(/ is not public(?: \(|$)/), domain);
   }
   t.match(await probe(null, { domain: 'not a domain' }), {
     statusCode: 0,
@@ -137,7 +137,7 @@ t.test('it resolves anew at a redirect to the same name, and judges what it then
   const to = encodeURIComponent(`http://rebind.example:${inner.port}/`);
   t.match(
     await probe(`http://rebind.example:${first.port}/?to=${to}`),
-    forbidden('127.0.0.1 is not public (loopback)'),
+    forbidden('the name leads to an address that is not public'),
   );
   t.equal(first.accepted(), 1);
   t.equal(inner.accepted(), 0);

@@ -86,7 +86,7 @@ export async function ownershipContract(t: Test, open: OpenForTest): Promise<voi
     for (let n = 1; n <= 20; n++) await prove(n, ['192.0.2.1', `192.0.2.${n + 100}`]);
     await t.rejects(prove(21, ['192.0.2.99', '192.0.2.1']), {
       code: 'shared_address',
-      message: /192\.0\.2\.1,/,
+      message: /^d21\.org leads to an address where 20 services/,
     });
     t.equal((await registry.servicesOf(ada)).length, 20);
     await registry.claimAddresses('d1.org', ['192.0.2.1']);

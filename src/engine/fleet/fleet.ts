@@ -9,7 +9,7 @@ import type { Clock } from '../../clock.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
-import type { EngineSettings, HostReport } from '../protocol.ts';
+import type { EngineSettings, ForbiddenTarget, HostReport } from '../protocol.ts';
 import { unpackResults } from '../result-packing.ts';
 import { createFleetBook } from './fleet-book.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
@@ -31,6 +31,8 @@ export interface FleetOptions {
   readonly onResults: (results: readonly CheckResult[]) => void;
   /** A first attempt failed without an HTTP response, at this time (epoch milliseconds). */
   readonly onDoubt: (failedAt: number) => void;
+  /** A name led to an address that may not be probed. Absent: nobody wants to know. */
+  readonly onForbidden?: (found: ForbiddenTarget) => void;
   /** Threads ended again and again; the fleet has stopped. */
   readonly onFatal: (error: Error) => void;
 }
@@ -152,6 +154,7 @@ export function createFleet(options: FleetOptions): Fleet {
       onMessage(message) {
         if (message.type === 'results') take(unpackResults(message.packed));
         else if (message.type === 'doubt') options.onDoubt(message.failedAt);
+        else if (message.type === 'forbidden') options.onForbidden?.(message.found);
         else reports[host] = message.report;
       },
       onRecycle({ heapBytes, externalBytes }) {

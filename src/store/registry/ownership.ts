@@ -153,7 +153,7 @@ export function claimAddresses(
     if ((others?.count ?? 0) >= MOST_SHARING)
       throw new RegistryError(
         'shared_address',
-        `${domain} leads to ${address}, where ${MOST_SHARING} services of owners are checked already; more are not.`,
+        `${domain} leads to an address where ${MOST_SHARING} services of owners are checked already; more are not.`,
       );
   }
   if (own === undefined) return;

@@ -40,8 +40,8 @@ const RULES: readonly Rule[] = [
     'Das Konto wartet auf $1 Domains: bestätigen oder verwerfen Sie erst eine.',
   ],
   [
-    /^(\S+) leads to (\S+), where (\d+) services of owners are checked already; more are not\.$/,
-    '$1 führt zu $2; dort werden schon $3 Dienste von Inhabern geprüft, mehr nicht.',
+    /^(\S+) leads to an address where (\d+) services of owners are checked already; more are not\.$/,
+    '$1 führt zu einer Adresse, wo schon $2 Dienste von Inhabern geprüft werden; mehr nicht.',
   ],
   // What is taken, or not there.
   [/^There is no account (.+)\.$/, 'Das Konto $1 gibt es nicht.'],
