@@ -1,11 +1,14 @@
 /** What operators deploy with: files that name each other, settings and metrics that exist. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { SETTINGS } from '../src/config/environment.ts';
+import { parseDuration } from '../src/domain/durations.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { observeProgram } from '../src/metrics/observe-program.ts';
+import { hasProgram } from './support/install-servers.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -83,3 +86,66 @@ t.test('it alerts on metrics that there are', async (t) => {
     for (const [name] of expr.matchAll(/\bupbeat_\w+/g))
       t.match(text, new RegExp(`^# TYPE ${name} `, 'm'), `${alert}: ${name}`);
 });
+
+t.test('InfluxDB keeps points as long as storage.rawRetention says', async (t) => {
+  const { storage } = parse(read('config/upbeat.yaml')) as {
+    readonly storage: { readonly rawRetention: string };
+  };
+  const wanted = parseDuration(storage.rawRetention);
+  const kept = [
+    compose.services.influxdb?.environment?.DOCKER_INFLUXDB_INIT_RETENTION,
+    /INIT_RETENTION, value: (\w+)/.exec(read('deploy/kubernetes/influxdb.yaml'))?.[1],
+  ];
+  t.same(
+    kept.map((text) => parseDuration(text ?? '')),
+    [wanted, wanted],
+  );
+});
+
+t.test(
+  'Prometheus takes the alerts, and those of lost and waiting samples fire',
+  hasProgram('promtool') ? {} : { skip: 'promtool is not there: apt-get install prometheus' },
+  async (t) => {
+    const alerts = join(ROOT, 'deploy/alerts.yaml');
+    const checked = spawnSync('promtool', ['check', 'rules', alerts], { encoding: 'utf8' });
+    t.equal(checked.status, 0, checked.stderr);
+    const values = (alert: string, values: string, at: string, fires: boolean) => ({
+      interval: '1m',
+      input_series: [
+        {
+          series: `${alert === 'UpbeatSamplesLost' ? 'upbeat_samples_lost_total' : 'upbeat_samples_pending'}{job="upbeat"}`,
+          values,
+        },
+      ],
+      promql_expr_test: [],
+      alert_rule_test: [
+        {
+          eval_time: at,
+          alertname: alert,
+          exp_alerts: fires ? [{ exp_labels: { job: 'upbeat', severity: 'warning' } }] : [],
+        },
+      ],
+    });
+    // Only whether an alert fires is asked for: its words stand in the file.
+    const rules = parse(read('deploy/alerts.yaml')) as {
+      readonly groups: readonly { readonly rules: { annotations?: object }[] }[];
+    };
+    for (const { rules: list } of rules.groups) for (const rule of list) delete rule.annotations;
+    const folder = t.testdir({
+      'alerts.yaml': JSON.stringify(rules),
+      'tests.yaml': JSON.stringify({
+        rule_files: ['alerts.yaml'],
+        evaluation_interval: '1m',
+        tests: [
+          values('UpbeatSamplesLost', '0x10 5x10', '15m', true),
+          values('UpbeatSamplesLost', '0x20', '15m', false),
+          values('UpbeatSpoolDoesNotDrain', '5000+10x60', '50m', true),
+          values('UpbeatSpoolDoesNotDrain', '90000-1000x60', '50m', false),
+          values('UpbeatSpoolDoesNotDrain', '40x60', '50m', false),
+        ],
+      }),
+    });
+    const tested = spawnSync('promtool', ['test', 'rules', join(folder, 'tests.yaml')], { encoding: 'utf8' });
+    t.equal(tested.status, 0, `${tested.stdout}${tested.stderr}`);
+  },
+);
