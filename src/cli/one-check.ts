@@ -31,7 +31,7 @@ export interface OneCheck {
   readonly check: Partial<CheckDefinition>;
 }
 
-/** Makes one attempt, without re-checks. */
+/** Makes one attempt. Re-checks are left out, but for the one by GET where HEAD was met with silence. */
 export async function checkOnce(
   prober: Prober,
   config: Config,
@@ -49,6 +49,8 @@ export async function checkOnce(
   };
   const { timeoutMs, slowOverMs } = config.checks;
   const signal = new AbortController().signal;
-  const attempt = await prober.runAttempt(target, { timeoutMs, number: 0, slot, signal });
+  const first = await prober.runAttempt(target, { timeoutMs, number: 0, slot, signal });
+  const isSilent = first.statusCode === 0 && first.failure?.phase === 'first_byte';
+  const attempt = isSilent ? await prober.runAttempt(target, { timeoutMs, number: 1, slot, signal }) : first;
   return { attempt, verdict: judgeAttempt(attempt, slowOverMs) };
 }

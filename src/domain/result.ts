@@ -101,7 +101,7 @@ export interface Attempt {
 
 /** What a service has taught the prober; kept by its actor and, across restarts, by the registry. */
 export interface ProbeMemory {
-  /** HEAD is refused there (decisions, Root check). */
+  /** HEAD is refused there, or not answered where GET is (decisions, Root check). */
   readonly needsGet: boolean;
   /** A valid health body was seen once; from then on its absence is a failure. */
   readonly healthSeen: boolean;

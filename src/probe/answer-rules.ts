@@ -1,6 +1,7 @@
 /** What the status and headers of an answer say about a service (decisions, "What a check is"). Pure rules. */
 import type { Failure } from '../domain/result.ts';
 import type { AcceptRule } from '../domain/service.ts';
+import type { Fault } from '../outbound/fault.ts';
 
 /** The part of an answer that rules look at. Header names in lower case. */
 export interface AnswerHead {
@@ -22,6 +23,14 @@ export function isBlocked({ statusCode, headers }: AnswerHead): boolean {
  */
 export function refusesHead({ statusCode }: AnswerHead): boolean {
   return (statusCode >= 400 && statusCode < 500) || statusCode === 501;
+}
+
+/**
+ * Whether a request went out over a good connection and no answer came back. Where that was a HEAD, GET may fare better:
+ * some servers let it hang, close the connection, or answer it with what is no HTTP.
+ */
+export function isUnanswered({ statusCode, fault }: { statusCode: number; fault: Fault | null }): boolean {
+  return statusCode === 0 && fault !== null && fault.suspect === null && fault.failure.phase === 'first_byte';
 }
 
 /** Judges a root check's answer; null: reachable. Without `accept`, errors are 5xx, 404 and 410. */

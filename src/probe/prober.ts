@@ -18,7 +18,7 @@ import { readRetryAfter } from '../outbound/retry-after.ts';
 import { createTrustStore } from '../outbound/trust.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
 import { createAbortSwitch } from './abort-switch.ts';
-import { isBlocked, judgeRoot, refusesHead } from './answer-rules.ts';
+import { isBlocked, isUnanswered, judgeRoot, refusesHead } from './answer-rules.ts';
 import { type HealthBody, judgeHealth, MAX_HEALTH_BYTES } from './health-rule.ts';
 import { createTargetGuards } from './target-guard.ts';
 
@@ -71,6 +71,8 @@ export function createProber(
   const destinationOf = createDestinationCache(KNOWN_DESTINATIONS);
   const abortSwitch = createAbortSwitch(settings.concurrency);
   const busy = new Uint8Array(settings.concurrency);
+  // Services whose HEAD was met with silence in the attempt before. At most one entry for each service of the thread.
+  const unansweredHeads = new Set<number>();
   const userAgent = userAgentOf(settings.version, settings.siteUrl);
   const rootHeaders = ['user-agent', userAgent, 'accept', '*/*'];
   const healthHeaders = [
@@ -134,14 +136,20 @@ export function createProber(
   };
 
   const probeRoot = async (run: Run, memory: ProbeMemory): Promise<Attempt> => {
-    const { check } = run.target;
+    const { check, serviceId } = run.target;
     const head = run.options.number === 0 && (check.method ?? (memory.needsGet ? 'GET' : 'HEAD')) === 'HEAD';
-    let learnt = memory;
+    // The attempt before was a HEAD that nobody answered; this one is the re-check by GET.
+    let unanswered = unansweredHeads.delete(serviceId) && !head;
     let reply = await ask(parts, head ? { ...run.asked, method: 'HEAD' } : run.asked, run.budget);
-    if (head && reply.fault === null && refusesHead(reply)) {
-      if (!memory.needsGet) learnt = { ...memory, needsGet: true };
+    const refused = head && reply.fault === null && refusesHead(reply);
+    if (head && isUnanswered(reply)) unanswered = true;
+    if (refused || (head && unanswered && run.budget.over === null)) {
       reply = await ask(parts, run.asked, run.budget);
     }
+    // Silence has used up the budget: the re-check tells whether HEAD was the reason.
+    if (head && unanswered && run.budget.over !== null) unansweredHeads.add(serviceId);
+    const needsGet = refused || (unanswered && reply.fault === null);
+    const learnt = needsGet && !memory.needsGet ? { ...memory, needsGet } : memory;
     const failure = reply.fault === null ? judgeRoot(reply, check.accept) : null;
     return attemptOf(run.startedAt, reply, { failure, via: 'root', memory: learnt });
   };

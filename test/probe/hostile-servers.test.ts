@@ -283,7 +283,7 @@ t.test('it makes many attempts on one slot, good and bad by turns, and leaks no 
   const probe = openProbe(t);
   const classes: (string | undefined)[] = [];
   for (let n = 0; n < 60; n++) {
-    const attempt = await probe(`http://127.0.0.1:${loopback.port}/`, { slot: 0 });
+    const attempt = await probe(`http://127.0.0.1:${loopback.port}/`, { ...GET, slot: 0 });
     classes.push(attempt.failure?.class);
   }
   t.same(classes, new Array(20).fill([undefined, 'protocol', 'unreachable']).flat());

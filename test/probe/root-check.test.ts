@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import t, { type Test } from 'tap';
 import { NO_MEMORY } from '../../src/domain/result.ts';
-import { listenOn } from '../support/loopback.ts';
+import { listenOn, listenRaw } from '../support/loopback.ts';
 import { openProbe, type Trial } from './try-probe.ts';
 
 /** Serves on loopback and notes what is asked. */
@@ -94,6 +94,62 @@ t.test('it does not ask again by GET after another error', async (t) => {
     memory: NO_MEMORY,
   });
   t.same(asked(), ['HEAD /']);
+});
+
+/** Ways in which servers leave HEAD without an answer, and go on at once or let the time-out end. */
+const UNANSWERED: readonly (readonly [string, (request: IncomingMessage) => void])[] = [
+  ['closed', ({ socket }) => void socket.end()],
+  ['reset', ({ socket }) => void socket.resetAndDestroy()],
+  ['answered in the middle of a header', ({ socket }) => void socket.end('HTTP/1.1 200 OK\r\nx-half: ')],
+  ['answered by an interim answer alone', ({ socket }) => void socket.end('HTTP/1.1 100 Continue\r\n\r\n')],
+  ['answered by what is no HTTP', ({ socket }) => void socket.end('<!doctype html>\n')],
+];
+
+for (const [how, refuse] of UNANSWERED) {
+  t.test(`it asks by GET at once where HEAD is ${how}, and remembers it`, async (t) => {
+    const probe = openProbe(t);
+    const { url, asked } = await serve(t, (request, response) =>
+      request.method === 'HEAD' ? refuse(request) : response.end('hello'),
+    );
+    t.match(await probe(url), { statusCode: 200, failure: null, memory: { ...NO_MEMORY, needsGet: true } });
+    t.same(asked(), ['HEAD /', 'GET /']);
+  });
+}
+
+t.test('it remembers a HEAD that hangs once the re-check by GET is answered', async (t) => {
+  const probe = openProbe(t);
+  const answers = { get: true };
+  const { url, asked, requests } = await serve(t, ({ method }, response) => {
+    if (method === 'GET' && answers.get) response.writeHead(200).end('hello');
+  });
+  const first = await probe(url, { timeoutMs: 300 });
+  t.match(first, { statusCode: 0, failure: { class: 'timeout', phase: 'first_byte' }, memory: NO_MEMORY });
+  const second = await probe(url, { number: 1, memory: first.memory });
+  t.match(second, { statusCode: 200, failure: null, memory: { ...NO_MEMORY, needsGet: true } });
+  const third = await probe(url, { memory: second.memory });
+  t.match(third, { statusCode: 200, failure: null, memory: second.memory });
+  t.same(asked(), ['HEAD /', 'GET /', 'GET /']);
+
+  // Where GET is not answered either, HEAD is not the reason.
+  requests.length = 0;
+  answers.get = false;
+  for (const number of [0, 1]) {
+    t.match(await probe(url, { number, timeoutMs: 300 }), { statusCode: 0, memory: NO_MEMORY });
+  }
+  answers.get = true;
+  t.match(await probe(url, { number: 2 }), { statusCode: 200, memory: NO_MEMORY });
+  t.same(asked(), ['HEAD /', 'GET /', 'GET /']);
+});
+
+t.test('it does not hold HEAD for the reason where no connection was made', async (t) => {
+  const probe = openProbe(t, { hostsFile: '/nowhere', nameservers: ['127.0.0.1:1'] });
+  const { port, close } = await listenRaw(() => {});
+  await close();
+  const back = await serve(t, (_, response) => response.end('hello'));
+  for (const url of [`http://127.0.0.1:${port}/`, 'http://nobody.example/', `https://127.0.0.1:${port}/`]) {
+    t.match(await probe(url, { timeoutMs: 300 }), { statusCode: 0, memory: NO_MEMORY });
+    t.match(await probe(back.url, { number: 1 }), { statusCode: 200, memory: NO_MEMORY });
+  }
 });
 
 t.test('it does not count the time of a refused HEAD', async (t) => {
