@@ -143,7 +143,7 @@ t.test('it calls nothing well that is not known', async (t) => {
   world.state.prober = { online: false, offlineSince: NOW, reason: 'no control target answers' };
   t.equal(await calm(), 'No service has been checked yet.');
   await world.status.put([current(1, check(NOW))]);
-  t.equal(await calm(), 'What is down or slow right now is not known: our own connection is away.');
+  t.equal(await calm(), 'What is down or slow right now is not known: this monitor is offline.');
   world.state.prober = { online: true, offlineSince: null, reason: null };
   t.equal(await calm(), 'Nothing is down or slow right now. One service has not been checked yet.');
   await world.status.put([current(2, check(NOW))]);

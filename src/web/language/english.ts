@@ -98,7 +98,7 @@ export const english = {
     calm: 'Nothing is down or slow right now.',
     calmEmpty: 'No service is watched yet.',
     calmUnchecked: 'No service has been checked yet.',
-    calmOffline: 'What is down or slow right now is not known: our own connection is away.',
+    calmOffline: 'What is down or slow right now is not known: this monitor is offline.',
     calmLate: 'What is down or slow right now is not known: every check is late.',
     calmPartly: (count: number, shown: string) =>
       count === 1 ? 'One service has not been checked yet.' : `${shown} services have not been checked yet.`,
