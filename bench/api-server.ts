@@ -43,6 +43,7 @@ const CURRENT: CurrentStatus = {
     statusCode: 200,
     checkedAt: systemClock.now(),
     source: 'root',
+    reported: null,
     failure: null,
     blocked: false,
     timing: { dnsMs: 1, connectMs: 10, tlsMs: 20, firstByteMs: 90, totalMs: 123 },

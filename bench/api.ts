@@ -184,6 +184,7 @@ function checkedJustNow(serviceId: number): CurrentStatus {
     statusCode: 200,
     checkedAt: now,
     source: 'root',
+    reported: null,
     failure: null,
     blocked: false,
     timing: NO_TIMING,

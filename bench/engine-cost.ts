@@ -133,6 +133,7 @@ function attemptOf({ memory }: CheckTarget): Attempt {
     timing,
     failure: null,
     reported: null,
+    reportedWord: null,
     blocked: false,
     via: 'root',
     certificateExpiresAt: 1_800_000_000_000,

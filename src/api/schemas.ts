@@ -59,6 +59,10 @@ export const LatestCheckSchema = Type.Object(
     checked_at: TimeSchema,
     source: words(['root', 'health', 'heartbeat', 'silence'], 'What the check asked.'),
     blocked: Type.Boolean({ description: 'A bot wall or 429 answered: reachable, never down.' }),
+    reported: nullable(
+      Type.String(),
+      'The word that a health body or heartbeat said, as it said it, such as ok or degraded; at most 64 characters. Null: none did.',
+    ),
     failure: nullable(
       Type.Object(
         { class: words(FAILURE_CLASSES), phase: words(PHASES), detail: Type.String() },

@@ -31,6 +31,8 @@ export interface LatestCheckView {
   readonly checked_at: string;
   readonly source: string;
   readonly blocked: boolean;
+  /** The word that a health body or heartbeat said, as it said it; null: none did. */
+  readonly reported: string | null;
   readonly failure: { readonly class: string; readonly phase: string; readonly detail: string } | null;
   /** Milliseconds; null where the phase did not happen. */
   readonly timing: {
@@ -99,6 +101,7 @@ export function viewLatestCheck(latest: LatestCheck | null): LatestCheckView | n
     checked_at: formatTime(latest.checkedAt),
     source: latest.source,
     blocked: latest.blocked,
+    reported: latest.reported,
     failure: latest.failure,
     timing: {
       dns_ms: round(timing.dnsMs),

@@ -12,6 +12,8 @@ export interface LatestCheck {
   /** Start of the last attempt, epoch milliseconds. */
   readonly checkedAt: number;
   readonly source: 'root' | 'health' | 'heartbeat' | 'silence';
+  /** The word that a health body or heartbeat said, as it said it; null: none did. */
+  readonly reported: string | null;
   readonly failure: Failure | null;
   readonly blocked: boolean;
   readonly timing: Timing;
@@ -48,6 +50,11 @@ export interface Transition {
   readonly recordedAt: number;
   /** Why, in one line; null for a recovery. */
   readonly reason: string | null;
+}
+
+/** A check as a store has kept it: one of an earlier version knows of no reported word. */
+export function completeCheck(kept: Omit<LatestCheck, 'reported'> & Partial<LatestCheck>): LatestCheck {
+  return { ...kept, reported: kept.reported ?? null };
 }
 
 /** A service that was never checked. */

@@ -25,8 +25,10 @@ export interface HeartbeatReport {
   readonly kind: HeartbeatKind;
   /** Host name in its stored form. */
   readonly domain: string;
-  /** The owner's word; null for a start, which says nothing of how the service is. */
+  /** What the owner's word comes to; null for a start, which says nothing of how the service is. */
   readonly word: Verdict | null;
+  /** The owner's word as it was said; null for a start and for a failed run, which say none. */
+  readonly reported: string | null;
   /** When the sender made it, epoch milliseconds; null: it does not say. */
   readonly timestamp: number | null;
   /** In the order of the body; null: it has no `checks`. */
@@ -89,11 +91,12 @@ function parse(text: string): unknown {
 function readReport(body: unknown, kind: HeartbeatKind): HeartbeatReport {
   if (!isObject(body)) throw new Refusal('', 'must be a JSON object');
   const domain = readDomain(member(body, 'domain'));
-  const word =
-    kind === 'beat' ? readWord(member(body, 'status'), '/status') : kind === 'fail' ? 'down' : null;
+  const status = kind === 'beat' ? member(body, 'status') : null;
+  const word = kind === 'beat' ? readWord(status, '/status') : kind === 'fail' ? 'down' : null;
+  const reported = typeof status === 'string' ? status : null;
   const timestamp = readTimestamp(member(body, 'timestamp'));
   const dependencies = kind === 'start' ? null : readDependencies(member(body, 'checks'));
-  return { kind, domain, word, timestamp, dependencies, run: readRun(member(body, 'run')) };
+  return { kind, domain, word, reported, timestamp, dependencies, run: readRun(member(body, 'run')) };
 }
 
 function readDomain(value: unknown): string {

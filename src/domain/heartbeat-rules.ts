@@ -45,6 +45,8 @@ export function judgeHeartbeat(word: Verdict, responseTimeMs: number | null, slo
 /** A heartbeat as it was received, judged by itself: plain data. */
 export interface Beat {
   readonly verdict: Verdict;
+  /** The owner's word as it was said; null: none was. */
+  readonly reported: string | null;
   /** Null: no latency was reported; shown as 0. */
   readonly responseTimeMs: number | null;
   /** Epoch milliseconds. */
@@ -69,8 +71,15 @@ export function describeSilence(silenceMs: number): string {
 }
 
 /** The newest check that a heartbeat is. */
-export function latestOfBeat({ verdict, responseTimeMs, checkedAt }: Beat): LatestCheck {
-  return { ...BARE, status: verdict, responseTimeMs: responseTimeMs ?? 0, statusCode: 200, checkedAt };
+export function latestOfBeat({ verdict, reported, responseTimeMs, checkedAt }: Beat): LatestCheck {
+  return {
+    ...BARE,
+    status: verdict,
+    reported,
+    responseTimeMs: responseTimeMs ?? 0,
+    statusCode: 200,
+    checkedAt,
+  };
 }
 
 /** The newest check that silence is: no response, at the deadline. */
@@ -87,6 +96,7 @@ export function latestOfSilence(deadlineAt: number): LatestCheck {
 
 const BARE = {
   source: 'heartbeat',
+  reported: null,
   failure: null,
   blocked: false,
   timing: NO_TIMING,

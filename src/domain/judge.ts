@@ -28,6 +28,7 @@ export function latestCheckOf(attempt: Attempt, verdict: Verdict): LatestCheck {
     statusCode: attempt.statusCode,
     checkedAt: attempt.startedAt,
     source: attempt.via,
+    reported: attempt.reportedWord,
     failure: attempt.failure,
     blocked: attempt.blocked,
     timing: attempt.timing,

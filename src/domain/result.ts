@@ -78,8 +78,10 @@ export interface Attempt {
   readonly timing: Timing;
   /** Null: the attempt was good. */
   readonly failure: Failure | null;
-  /** The body's own word where a health body said so; null: judge by latency alone. */
+  /** What a health body's own word comes to; null: judge by latency alone. */
   readonly reported: 'up' | 'slow' | 'down' | null;
+  /** That word as the body said it, at most 64 characters; null: no health body said one. */
+  readonly reportedWord: string | null;
   /** A bot wall or 429 answered: reachable, never down. */
   readonly blocked: boolean;
   /** What was asked in the end: the health endpoint, or the root. */

@@ -1,5 +1,5 @@
 /**
- * Results on their way between threads: the numbers in one transferred Float64Array, the rare failures beside it.
+ * Results on their way between threads: the numbers in one transferred Float64Array, the texts, which are rare, beside it.
  * An object a result would cost 4 µs to clone; packed it is a fraction of one.
  */
 import {
@@ -16,6 +16,8 @@ export interface PackedResults {
   readonly numbers: Float64Array<ArrayBuffer>;
   /** Failures by the index of their result. */
   readonly failures: readonly (readonly [index: number, failure: Failure])[];
+  /** Words of health bodies by the index of their result. */
+  readonly words: readonly (readonly [index: number, word: string])[];
 }
 
 const STRIDE = 19;
@@ -31,9 +33,11 @@ const SUSPECT_SHIFT = 6;
 export function packResults(results: readonly CheckResult[]): PackedResults {
   const numbers = new Float64Array(results.length * STRIDE);
   const failures: [number, Failure][] = [];
+  const words: [number, string][] = [];
   results.forEach((result, index) => {
     const { timing, memory } = result;
     if (result.failure !== null) failures.push([index, result.failure]);
+    if (result.reportedWord !== null) words.push([index, result.reportedWord]);
     let at = index * STRIDE;
     numbers[at++] = result.serviceId;
     numbers[at++] = result.revision;
@@ -55,12 +59,13 @@ export function packResults(results: readonly CheckResult[]): PackedResults {
     numbers[at++] = memory.askHealthAt ?? Number.NaN;
     numbers[at] = flagsOf(result, memory);
   });
-  return { numbers, failures };
+  return { numbers, failures, words };
 }
 
 /** The results that were packed, in their order. */
-export function unpackResults({ numbers, failures }: PackedResults): CheckResult[] {
+export function unpackResults({ numbers, failures, words }: PackedResults): CheckResult[] {
   const failureOf = new Map(failures);
+  const wordOf = new Map(words);
   return Array.from({ length: numbers.length / STRIDE }, (_, index) => {
     let at = index * STRIDE;
     const take = () => numbers[at++] as number;
@@ -103,6 +108,7 @@ export function unpackResults({ numbers, failures }: PackedResults): CheckResult
       timing,
       failure: failureOf.get(index) ?? null,
       reported: REPORTED[(flags >> REPORTED_SHIFT) & 3] ?? null,
+      reportedWord: wordOf.get(index) ?? null,
       blocked: (flags & BLOCKED) !== 0,
       via: (flags & VIA_HEALTH) === 0 ? 'root' : 'health',
       certificateExpiresAt,

@@ -6,6 +6,9 @@ import { type AnswerHead, isBlocked, statusFailure } from './answer-rules.ts';
 /** Most bytes of a health body that are read, before and after decoding. */
 export const MAX_HEALTH_BYTES = 65_536;
 
+/** Most characters of a health body's word that are kept; control characters in it become blanks. */
+const MAX_WORD_LENGTH = 64;
+
 /** What was read of the body. */
 export type HealthBody =
   | { readonly kind: 'text'; readonly text: string }
@@ -20,8 +23,13 @@ export type HealthVerdict =
   | { readonly kind: 'blocked' }
   /** No health endpoint is there: the root check decides. */
   | { readonly kind: 'missing' }
-  /** A valid health body. `reported` null: judged by latency alone. */
-  | { readonly kind: 'health'; readonly reported: 'slow' | 'down' | null; readonly failure: Failure | null }
+  /** A valid health body, with its word as it said it. `reported` null: judged by latency alone. */
+  | {
+      readonly kind: 'health';
+      readonly reported: 'slow' | 'down' | null;
+      readonly word: string;
+      readonly failure: Failure | null;
+    }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** Statuses that mean that nobody serves health there, until a valid body was seen once. */
@@ -53,14 +61,22 @@ function judgeBody(body: HealthBody, healthSeen: boolean, page: boolean): Health
     return healthSeen ? bodyFailure('the health body is not JSON with a status') : { kind: 'missing' };
   }
   const verdict = readStatusWord(word);
-  if (verdict === 'up') return { kind: 'health', reported: null, failure: null };
-  if (verdict === 'slow') return { kind: 'health', reported: 'slow', failure: null };
-  const shown = word.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 64);
+  const shown = word
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .slice(0, MAX_WORD_LENGTH);
+  if (verdict === 'up') return { kind: 'health', reported: null, word: shown, failure: null };
+  if (verdict === 'slow') return { kind: 'health', reported: 'slow', word: shown, failure: null };
   const detail =
     verdict === 'down'
       ? `the service reports "${shown}"`
       : `the service reports an unknown status "${shown}"`;
-  return { kind: 'health', reported: 'down', failure: { class: 'body', phase: 'body', detail } };
+  return {
+    kind: 'health',
+    reported: 'down',
+    word: shown,
+    failure: { class: 'body', phase: 'body', detail },
+  };
 }
 
 /** The `status` of a JSON object; null: not JSON, or without a status that is a string. */

@@ -173,6 +173,7 @@ export function createProber(
     return attemptOf(run.startedAt, reply, {
       failure: verdict.kind === 'blocked' ? null : verdict.failure,
       reported: verdict.kind === 'health' ? verdict.reported : null,
+      reportedWord: verdict.kind === 'health' ? verdict.word : null,
       via: 'health',
       memory: seen ? { ...memory, healthSeen: true, askHealthAt: null } : memory,
     });
@@ -180,7 +181,7 @@ export function createProber(
 
   /** What an attempt found, from the reply that decides (null: nothing was asked) and the judgement over it. */
   const attemptOf = (startedAt: number, reply: Reply | null, judgement: Judgement): Attempt => {
-    const { failure, reported = null, via, memory } = judgement;
+    const { failure, reported = null, reportedWord = null, via, memory } = judgement;
     const fault = reply?.fault ?? null;
     const totalMs = reply?.timing.totalMs ?? null;
     const blocked = reply !== null && fault === null && isBlocked(reply);
@@ -191,6 +192,7 @@ export function createProber(
       timing: reply?.timing ?? NO_TIMING,
       failure: fault?.failure ?? failure,
       reported,
+      reportedWord,
       blocked,
       via,
       certificateExpiresAt: reply?.certificateExpiresAt ?? null,
@@ -224,6 +226,7 @@ interface Run {
 interface Judgement {
   readonly failure: Failure | null;
   readonly reported?: Attempt['reported'];
+  readonly reportedWord?: Attempt['reportedWord'];
   readonly via: Attempt['via'];
   readonly memory: ProbeMemory;
 }

@@ -183,6 +183,7 @@ function beatOf(report: HeartbeatReport, arrivedAt: number, slowOverMs: number):
   const responseTimeMs = responseTimeOf(report.dependencies);
   return {
     verdict: judgeHeartbeat(report.word, responseTimeMs, slowOverMs),
+    reported: report.reported,
     responseTimeMs,
     checkedAt: checkedAtOf(report, arrivedAt),
   };

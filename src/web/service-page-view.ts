@@ -122,12 +122,13 @@ function measuredMoment(from: number, now: number, { formats }: Language): Phras
 function factsOf({ current, now }: ServiceKnowledge, { words, formats }: Language) {
   const { latest } = current;
   if (latest === null) return [];
-  const { responseTimeMs, statusCode, source } = latest;
+  const { responseTimeMs, statusCode, source, reported } = latest;
   const days = certificateDaysOf(current, now);
   const took = responseTimeMs === null ? words.page.noAnswer : formats.milliseconds(responseTimeMs);
   const facts = [{ name: words.page.responseTime, value: took }];
   if (statusCode !== 0 && source !== 'heartbeat')
     facts.push({ name: words.page.answer, value: `HTTP ${statusCode}` });
+  if (reported !== null) facts.push({ name: words.page.itReports, value: reported });
   if (days !== null) facts.push({ name: words.page.certificate, value: words.page.certificateDays(days) });
   return facts;
 }

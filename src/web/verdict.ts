@@ -1,5 +1,6 @@
 /** The verdict on a service as a sentence, in the language of the page. */
 import type { CurrentStatus } from '../domain/current.ts';
+import { readStatusWord } from '../domain/heartbeat.ts';
 import type { Language } from './language/language.ts';
 import { lasting, type Phrase, time } from './language/phrase.ts';
 
@@ -18,7 +19,11 @@ export function sayVerdict(current: CurrentStatus, language: Language): Phrase {
 export function sayReason({ status, latest }: CurrentStatus, { words, formats }: Language): string | null {
   const { service } = words;
   if (latest === null || (status !== 'slow' && status !== 'down')) return null;
-  // The owner's word is the reason, whatever times it brought along; for a failure it can carry more.
+  // A word that makes a service slow or down is the reason, whatever times came with it; a failure says it already.
+  const word = latest.reported;
+  if (word !== null && latest.failure === null && readStatusWord(word) === status)
+    return service.reported(word);
+  // Without such a word, the owner's own figures are, or a run that failed.
   if (latest.source === 'heartbeat' && latest.failure === null) {
     const took = latest.responseTimeMs;
     return service.ownReport(took === null || took === 0 ? null : formats.milliseconds(took));

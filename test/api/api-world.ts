@@ -65,6 +65,7 @@ export function check(checkedAt: number, more: Partial<LatestCheck> = {}): Lates
     statusCode: 200,
     checkedAt,
     source: 'root',
+    reported: null,
     failure: null,
     blocked: false,
     timing: NO_TIMING,

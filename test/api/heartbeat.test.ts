@@ -55,6 +55,7 @@ t.test('it answers a heartbeat with what became of it', async (t) => {
         kind: 'beat',
         domain: 'shop.example.com',
         word: 'up',
+        reported: 'ok',
         timestamp: NOW - 60_000,
         dependencies: [{ name: 'db', status: 'down', latencyMs: 31 }],
         run: null,

@@ -44,6 +44,7 @@ t.test('it shows a service with its latest check, and nothing of its making', as
       checked_at: '2026-11-20T09:59:00.000Z',
       source: 'root',
       blocked: false,
+      reported: null,
       failure: null,
       timing: { dns_ms: 1.3, connect_ms: 10, tls_ms: null, first_byte_ms: 100, total_ms: 123.4 },
       certificate_expires_at: '2026-11-21T10:00:00.000Z',

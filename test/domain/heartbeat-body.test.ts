@@ -12,6 +12,7 @@ const REPORT: HeartbeatReport = {
   kind: 'beat',
   domain: 'shop.example.com',
   word: 'up',
+  reported: 'ok',
   timestamp: null,
   dependencies: null,
   run: null,
@@ -47,13 +48,17 @@ t.test('it reads what the contract describes', async (t) => {
 
 t.test('it asks of a start and of a fail for the domain alone', async (t) => {
   const body = JSON.stringify({ domain: 'Shop.Example.com.', status: 7, checks: { db: { status: 'ok' } } });
-  t.strictSame(readHeartbeat(body, 'start'), { ok: true, report: { ...REPORT, kind: 'start', word: null } });
+  t.strictSame(readHeartbeat(body, 'start'), {
+    ok: true,
+    report: { ...REPORT, kind: 'start', word: null, reported: null },
+  });
   t.strictSame(readHeartbeat(body, 'fail'), {
     ok: true,
     report: {
       ...REPORT,
       kind: 'fail',
       word: 'down',
+      reported: null,
       dependencies: [{ name: 'db', status: 'up', latencyMs: null }],
     },
   });

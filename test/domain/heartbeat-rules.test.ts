@@ -15,7 +15,14 @@ import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { readTime } from '../../src/domain/utc-time.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10);
-const REPORT = { kind: 'beat', domain: 'a.example', word: 'up', dependencies: null, run: null } as const;
+const REPORT = {
+  kind: 'beat',
+  domain: 'a.example',
+  word: 'up',
+  reported: 'ok',
+  dependencies: null,
+  run: null,
+} as const;
 
 t.test('it refuses a timestamp over 5 minutes ahead or over 10 minutes behind', async (t) => {
   t.equal(refuseTimestamp(NOW + 300_000, NOW), null);
@@ -50,9 +57,10 @@ t.test('it lets the word of the owner stand, and only `ok` be slowed by latency'
 });
 
 t.test('it shows 0 where no latency was reported, and keeps it out of percentiles', async (t) => {
-  const latest = latestOfBeat({ verdict: 'up', responseTimeMs: null, checkedAt: NOW });
+  const latest = latestOfBeat({ verdict: 'up', reported: 'OK', responseTimeMs: null, checkedAt: NOW });
   t.strictSame(latest, {
     source: 'heartbeat',
+    reported: 'OK',
     failure: null,
     blocked: false,
     timing: NO_TIMING,

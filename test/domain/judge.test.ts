@@ -32,17 +32,24 @@ t.test('it judges an attempt by failure, by the reported word and by latency', a
 
 t.test('it shows the last attempt as the latest check', async (t) => {
   const timing = { ...NO_TIMING, totalMs: 99.5 };
-  t.same(latestCheckOf(attempt({ via: 'health', timing, certificateExpiresAt: 5, blocked: true }), 'up'), {
-    status: 'up',
-    responseTimeMs: 100,
-    statusCode: 200,
-    checkedAt: 1_000,
-    source: 'health',
-    failure: null,
-    blocked: true,
-    timing,
-    certificateExpiresAt: 5,
-  });
+  t.same(
+    latestCheckOf(
+      attempt({ via: 'health', reportedWord: 'OK', timing, certificateExpiresAt: 5, blocked: true }),
+      'up',
+    ),
+    {
+      status: 'up',
+      responseTimeMs: 100,
+      statusCode: 200,
+      checkedAt: 1_000,
+      source: 'health',
+      reported: 'OK',
+      failure: null,
+      blocked: true,
+      timing,
+      certificateExpiresAt: 5,
+    },
+  );
 });
 
 t.test('it makes a sample whose latency the store can hold', async (t) => {

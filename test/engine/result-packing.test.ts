@@ -34,6 +34,7 @@ const result: fc.Arbitrary<CheckResult> = fc.record({
     }),
   ),
   reported: fc.constantFrom(null, 'up' as const, 'slow' as const, 'down' as const),
+  reportedWord: nullable(fc.string({ maxLength: 64 })),
   blocked: fc.boolean(),
   via: fc.constantFrom('root' as const, 'health' as const),
   certificateExpiresAt: nullable(time),

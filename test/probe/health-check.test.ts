@@ -35,6 +35,7 @@ t.test('it asks the health endpoint and remembers that there is one', async (t) 
     statusCode: 200,
     failure: null,
     reported: null,
+    reportedWord: 'OK',
     via: 'health',
     memory: SEEN,
   });
@@ -47,7 +48,12 @@ t.test('it tells what the body reports', async (t) => {
   let body = '';
   const { url } = await serve(t, (_, response) => response.end(body));
   body = '{"status":"degraded"}';
-  t.match(await probe(url, HEALTH), { failure: null, reported: 'slow', memory: SEEN });
+  t.match(await probe(url, HEALTH), {
+    failure: null,
+    reported: 'slow',
+    reportedWord: 'degraded',
+    memory: SEEN,
+  });
   body = '{"status":"Outage"}';
   t.match(await probe(url, HEALTH), {
     statusCode: 200,

@@ -14,7 +14,7 @@ t.test('it judges a healthy body by latency alone, in any case of the word', asy
     for (const seen of [false, true]) {
       t.same(
         judgeHealth(head(200), json({ status: word, version: 3 }), seen),
-        { kind: 'health', reported: null, failure: null },
+        { kind: 'health', reported: null, word, failure: null },
         word,
       );
     }
@@ -28,6 +28,7 @@ t.test('it believes the words for slow and down', async (t) => {
     t.same(judgeHealth(head(200), json({ status: word }), false), {
       kind: 'health',
       reported: 'slow',
+      word,
       failure: null,
     });
   }
@@ -35,6 +36,7 @@ t.test('it believes the words for slow and down', async (t) => {
     t.same(judgeHealth(head(200), json({ status: word }), false), {
       kind: 'health',
       reported: 'down',
+      word,
       failure: bodyFailure(`the service reports "${word}"`),
     });
   }
@@ -47,10 +49,12 @@ t.test('it calls a word outside the vocabulary down and shows it', async (t) => 
     [' ok', ' ok'],
     [`${'x'.repeat(500)}`, 'x'.repeat(64)],
     ['a\nb\u202e', 'a b '],
+    ['cut \ud83d', 'cut \ufffd'],
   ] as const) {
     t.same(judgeHealth(head(200), json({ status: word }), false), {
       kind: 'health',
       reported: 'down',
+      word: shown,
       failure: bodyFailure(`the service reports an unknown status "${shown}"`),
     });
   }

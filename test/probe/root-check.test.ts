@@ -39,6 +39,7 @@ t.test('it asks by HEAD, says who it is, and closes the connection', async (t) =
       timing: { dnsMs: null, connectMs, tlsMs: null, firstByteMs, totalMs },
       failure: null,
       reported: null,
+      reportedWord: null,
       blocked: false,
       via: 'root',
       certificateExpiresAt: null,

@@ -46,6 +46,7 @@ const heartbeat = (world: World): ReceivedHeartbeat => ({
     kind: 'beat',
     domain: 'shop.example',
     word: 'up',
+    reported: 'ok',
     timestamp: null,
     dependencies: null,
     run: null,

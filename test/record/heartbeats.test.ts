@@ -20,7 +20,10 @@ const SERVICE = makeService(1, {
 });
 
 function received(world: World, more: Partial<HeartbeatReport> = {}, accountId = 7): ReceivedHeartbeat {
-  const report = { kind: 'beat', domain: DOMAIN, word: 'up', timestamp: null, dependencies: null, run: null };
+  const report = {
+    ...{ kind: 'beat', domain: DOMAIN, word: 'up', reported: 'OK' },
+    ...{ timestamp: null, dependencies: null, run: null },
+  };
   return {
     report: { ...report, ...more } as HeartbeatReport,
     accountId,
@@ -62,6 +65,7 @@ t.test('it registers a service by its first heartbeat, judged at once', async (t
     since: START - 1_000,
     latest: {
       source: 'heartbeat',
+      reported: 'OK',
       failure: null,
       blocked: false,
       timing: NO_TIMING,

@@ -91,7 +91,7 @@ t.test('it tells of heartbeats that were written, and of no start', async (t) =>
   const world = await createWorld({ observations, services: [service] });
   world.record.startListening();
   const dependencies = [{ name: 'db', status: 'down' as const, latencyMs: 5 }];
-  const common = { domain: 'shop.example', timestamp: null, run: null };
+  const common = { domain: 'shop.example', reported: null, timestamp: null, run: null };
   for (const report of [
     { ...common, kind: 'beat' as const, word: 'up' as const, dependencies },
     { ...common, kind: 'start' as const, word: null, dependencies: null },

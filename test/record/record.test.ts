@@ -39,6 +39,7 @@ t.test('it judges a good result at once, and writes transition, status and sampl
       statusCode: 200,
       checkedAt: START - 100,
       source: 'root',
+      reported: null,
       failure: null,
       blocked: false,
       timing: result.timing,

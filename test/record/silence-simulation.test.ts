@@ -76,6 +76,7 @@ t.test('it tells each silence once, never too early, and loses no answered heart
             kind: 'beat',
             domain: 'a.example',
             word,
+            reported: null,
             timestamp: null,
             dependencies: null,
             run: null,

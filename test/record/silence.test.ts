@@ -13,7 +13,15 @@ function reporting(id: number, changes: Partial<Service> = {}): Service {
 
 async function beat(world: World, id = 1, word: 'up' | 'down' = 'up'): Promise<void> {
   const domain = `s${id}.example`;
-  const report = { kind: 'beat', domain, word, timestamp: null, dependencies: null, run: null } as const;
+  const report = {
+    kind: 'beat',
+    domain,
+    word,
+    reported: null,
+    timestamp: null,
+    dependencies: null,
+    run: null,
+  } as const;
   const taken = world.record.takeHeartbeat({ report, accountId: 7, arrivedAt: world.clock.now(), body: '' });
   await world.settle();
   await taken;
@@ -308,7 +316,15 @@ t.test('it tells the silence of two thousand services within a second', async (t
   await Promise.all(
     services.map(({ domain }) =>
       world.record.takeHeartbeat({
-        report: { kind: 'beat', domain, word: 'up', timestamp: null, dependencies: null, run: null },
+        report: {
+          kind: 'beat',
+          domain,
+          word: 'up',
+          reported: 'ok',
+          timestamp: null,
+          dependencies: null,
+          run: null,
+        },
         accountId: 7,
         arrivedAt: START,
         body: '',

@@ -51,6 +51,7 @@ export function record(serviceId: number, seq: number, status: Verdict, at: numb
       statusCode: status === 'down' ? 0 : 200,
       checkedAt: at,
       source: 'root',
+      reported: status === 'slow' ? 'degraded' : null,
       failure: status === 'down' ? { class: 'timeout', phase: 'connect', detail: 'no answer' } : null,
       blocked: false,
       timing: { ...NO_TIMING, totalMs: status === 'down' ? null : 119.6 },

@@ -10,6 +10,7 @@ export function goodAttempt(changes: Partial<Attempt> = {}): Attempt {
     timing: NO_TIMING,
     failure: null,
     reported: null,
+    reportedWord: null,
     blocked: false,
     via: 'root',
     certificateExpiresAt: null,

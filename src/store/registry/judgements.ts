@@ -1,6 +1,6 @@
 /** The hot path: judgements, each compare-and-set on its own, by prepared statements without a query builder. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { type CurrentStatus, type Transition, unknownStatus } from '../../domain/current.ts';
+import { type CurrentStatus, completeCheck, type Transition, unknownStatus } from '../../domain/current.ts';
 import type { HeartbeatWrite } from '../ports/heartbeats.ts';
 import type { CommitOutcome, Judgement } from '../ports/registry.ts';
 import { prepareHeartbeatWriter } from './heartbeat-rows.ts';
@@ -86,7 +86,7 @@ export function toCurrent(row: Readonly<Row>): CurrentStatus {
     observedAt: Number(row.observed_at),
     status: row.status as CurrentStatus['status'],
     since: row.since === null ? null : Number(row.since),
-    latest: typeof row.latest === 'string' ? JSON.parse(row.latest) : null,
+    latest: typeof row.latest === 'string' ? completeCheck(JSON.parse(row.latest)) : null,
   };
 }
 

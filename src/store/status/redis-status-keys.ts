@@ -1,5 +1,5 @@
 /** Names of the status store's keys in Redis, the form of a record in it, and the scripts that change it. */
-import type { CurrentStatus } from '../../domain/current.ts';
+import { type CurrentStatus, completeCheck } from '../../domain/current.ts';
 import { redisScript } from './redis-client.ts';
 
 /** The keys; their common hash tag keeps them in one slot of a cluster, as scripts need. */
@@ -42,7 +42,9 @@ export function parseRecord(text: string): StoredRecord | null {
   const [whole, epoch, json = ''] = /^(\d+):\d+:\d+:(\{.*)$/s.exec(text) ?? [];
   if (whole === undefined) return null;
   try {
-    return { epoch: Number(epoch), record: JSON.parse(json) as CurrentStatus };
+    const record = JSON.parse(json) as CurrentStatus;
+    const latest = record.latest === null ? null : completeCheck(record.latest);
+    return { epoch: Number(epoch), record: { ...record, latest } };
   } catch {
     return null;
   }

@@ -69,6 +69,7 @@ export const englishServicePage = {
   responseTime: 'Response time',
   noAnswer: 'no answer',
   answer: 'Answer',
+  itReports: 'It reports',
   certificate: 'Certificate',
   certificateDays: (days: number) =>
     days < 0

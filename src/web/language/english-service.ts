@@ -17,6 +17,8 @@ export const englishService = {
   failure: ({ detail }: Failure): string => inSeconds(detail, '.'),
   /** Title or text of an incident that our own checks opened; it is written in English. */
   ownIncident: (text: string): string => text,
+  /** `word` is what the service said, as it said it. */
+  reported: (word: string) => `it reports "${word}"`,
   ownReport: (took: string | null) =>
     took === null ? 'by its own report' : `by its own report, with answers in ${took}`,
   slowAnswer: (took: string) => `the last answer took ${took}`,

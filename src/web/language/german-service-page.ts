@@ -62,6 +62,7 @@ export const germanServicePage: Words['page'] = {
   responseTime: 'Antwortzeit',
   noAnswer: 'keine Antwort',
   answer: 'Antwort',
+  itReports: 'Eigene Meldung',
   certificate: 'Zertifikat',
   certificateDays: (days) =>
     days < 0

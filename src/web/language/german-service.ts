@@ -13,6 +13,7 @@ export const germanService: Words['service'] = {
   noHeartbeat: 'es kam kein Lebenszeichen',
   failure: germanFailure,
   ownIncident: germanIncident,
+  reported: (word) => `er meldet „${word}“`,
   ownReport: (took) => `nach eigener Angabe${took === null ? '' : `, mit Antworten in ${took}`}`,
   slowAnswer: (took) => `die letzte Antwort brauchte ${took}`,
   vendor: {

@@ -85,7 +85,7 @@ export const german: Words = {
     calm: 'Im Augenblick ist nichts gestört oder langsam.',
     calmEmpty: 'Noch wird kein Dienst beobachtet.',
     calmUnchecked: 'Noch wurde kein Dienst geprüft.',
-    calmOffline: 'Was im Augenblick gestört oder langsam ist, XX',
+    calmOffline: 'Was im Augenblick gestört oder langsam ist, ist nicht bekannt: Der Prüfer ist offline.',
     calmLate: 'Was im Augenblick gestört oder langsam ist, ist nicht bekannt: Alle Prüfungen sind verspätet.',
     calmPartly: (count, shown) =>
       count === 1 ? 'Ein Dienst wurde noch nicht geprüft.' : `${shown} Dienste wurden noch nicht geprüft.`,
