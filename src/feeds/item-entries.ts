@@ -5,53 +5,20 @@
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
 import { buildIncident, buildMaintenance } from './build-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
-import { type ItemTimeline, readTimeline } from './item-timeline.ts';
-import { isPartState, meaningOfSentence, severityOf, splitTitle, type WordMeaning } from './item-words.ts';
-import { boundText, oneLine, plainText } from './plain-text.ts';
+import type { ItemTimeline } from './item-timeline.ts';
+import { boundText } from './plain-text.ts';
+import { type ItemRules, type ReadItem, readItem, statusOf } from './read-item.ts';
 import { readTime } from './read-time.ts';
-import { safeLink } from './safe-link.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
 /** An incident whose feed tells no state counts as open this long. */
 const INFERRED_OPEN_MS = 86_400_000;
 const INFERRED_TEXT = 'The feed tells no state; an entry without one counts as resolved after a day.';
 
-/** Longer than the longest text of an update: an item can hold all updates of its incident. */
-const MOST_ITEM_TEXT = 100_000;
-
 /** Items that are read; the newest ones, by their own times. */
 const MOST_READ = 4_000;
 
-const MOST_ID = 4_000;
 const OLDEST_MS = 400 * 86_400_000;
-
-/** A path that leads to one entry, such as `/incidents/abc` or `/pages/incident/5b36/66f0`. */
-const ENTRY_PATH = /\/(?:incidents?|maintenances?|events?|notices?|reports?|updates?|posts?|issues?)\/[^/]/i;
-
-/** How a kind reads its items. */
-export interface ItemRules {
-  /** Severity where an item names none. */
-  readonly severity: FeedIncident['severity'];
-  /** The feed lists only what is open: an item without a state is open, however old it is. */
-  readonly listsOnlyOpen: boolean;
-}
-
-/** An item that is understood. */
-interface ReadItem {
-  readonly key: string;
-  readonly title: string;
-  readonly sourceUrl: string;
-  /** Epoch milliseconds; null: the item does not say, or not in a way that is read. */
-  readonly publishedAt: number | null;
-  readonly updatedAt: number | null;
-  readonly timeline: ItemTimeline;
-  /** The newest state; null: it is not told. */
-  readonly meaning: WordMeaning | null;
-  readonly isMaintenance: boolean;
-  /** Null: the item names none. */
-  readonly severity: FeedIncident['severity'] | null;
-  readonly components: readonly string[];
-}
 
 /**
  * The entries of a feed, one for each incident and maintenance, unbounded in number and in no order. Items that say that
@@ -65,7 +32,7 @@ export function readItemEntries(
 ): FeedEntry[] {
   const groups = new Map<string, ReadItem[]>();
   for (const item of newestItems(feed.items, now)) {
-    const read = readItem(item, feed, source);
+    const read = readItem(item, feed, source, rules);
     const group = groups.get(read.key);
     if (group === undefined) groups.set(read.key, [read]);
     else group.push(read);
@@ -81,71 +48,6 @@ function newestItems(items: readonly XmlItem[], now: number): XmlItem[] {
     .sort((a, b) => b.at - a.at)
     .slice(0, MOST_READ)
     .map(({ item }) => item);
-}
-
-function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource): ReadItem {
-  const home = safeLink(feed.link, pageUrl) ?? pageUrl;
-  const link = safeLink(item.link, home) ?? (/^https?:/i.test(item.id) ? safeLink(item.id, home) : null);
-  const publishedAt = readTime(item.published);
-  const updatedAt = readTime(item.updated);
-  const text = plainText(item.content, MOST_ITEM_TEXT);
-  const timeline = readTimeline(text, updatedAt ?? publishedAt);
-  const { title, meaning: titled } = splitTitle(oneLine(plainText(item.title), 1_000));
-  const isPart = title !== '' && isPartState(text);
-  const told = newestMeaning(timeline);
-  const meaning = told ?? (titled?.kind === 'update' ? null : titled) ?? meaningOfSentence(timeline.text);
-  return {
-    // The state of a part may be stamped anew at every read, and all parts may lead to the page.
-    key: isPart ? title : keyOf(item, link, home, title),
-    title: title || oneLine(timeline.text, 100),
-    sourceUrl: link ?? pageUrl,
-    publishedAt,
-    updatedAt,
-    timeline,
-    meaning,
-    isMaintenance: isMaintenance(item, title, link, timeline, meaning),
-    severity: severityOf(title, text),
-    components: isPart ? [title] : timeline.components,
-  };
-}
-
-/**
- * By link where that leads to the entry, for each update may have an id of its own; else by id, unless it is the address
- * of the page; else by title and time.
- */
-function keyOf({ id, published }: XmlItem, link: string | null, home: string, title: string): string {
-  const entry = [link, safeLink(id, home)].find(
-    (url) => url != null && ENTRY_PATH.test(new URL(url).pathname),
-  );
-  if (entry != null) return entry.replace(/#.*$/, '');
-  const ownId = oneLine(id, MOST_ID);
-  const ofIncident = /^([^#]*\bincidents?\/[^#]+)#/i.exec(ownId)?.[1];
-  if (ofIncident !== undefined) return ofIncident;
-  const isPage = ownId.replace(/\/$/, '') === home.replace(/\/$/, '');
-  return (isPage ? '' : ownId) || oneLine(`${title} ${published}`, MOST_ID) || 'entry';
-}
-
-function isMaintenance(
-  { categories }: XmlItem,
-  title: string,
-  link: string | null,
-  timeline: ItemTimeline,
-  meaning: WordMeaning | null,
-): boolean {
-  return (
-    timeline.isMaintenance ||
-    meaning?.kind === 'maintenance' ||
-    timeline.updates.some((update) => update.meaning.kind === 'maintenance') ||
-    categories.some((category) => /\bmaintenance\b/i.test(category)) ||
-    /^\[?(?:(?:scheduled|planned|emergency|upcoming) )?maintenance\b/i.test(title) ||
-    /\/maintenances?\//i.test(link === null ? '' : new URL(link).pathname)
-  );
-}
-
-/** The state of the newest update that tells one; an undated timeline has one update. */
-function newestMeaning({ updates }: ItemTimeline): WordMeaning | null {
-  const told = updates.filter(({ meaning }) => meaning.kind !== 'update');
-  return told.sort((a, b) => (b.at ?? 0) - (a.at ?? 0))[0]?.meaning ?? null;
 }
 
 function entryOf(group: readonly ReadItem[], rules: ItemRules, now: number): FeedEntry | null {
@@ -167,6 +69,7 @@ function incidentOf(
   const told = statusOf(items.find(({ meaning }) => meaning !== null)?.meaning ?? null);
   const changedAt = timeOf(newest);
   if (changedAt === null && (told === null || told === 'resolved')) return null;
+  const span = items.find(({ timeline }) => timeline.span !== null)?.timeline.span ?? null;
   const updates = items.flatMap((item) => updatesOf(item, now));
   const endedAt =
     told !== null || changedAt === null || rules.listsOnlyOpen || now - changedAt < INFERRED_OPEN_MS
@@ -178,15 +81,17 @@ function incidentOf(
     updates,
     severity: newest.severity ?? rules.severity,
     status: endedAt === null ? (told ?? 'investigating') : 'resolved',
-    startedAt: earliestOf(items),
-    resolvedAt: endedAt,
+    startedAt: span?.startsAt ?? earliestOf(items),
+    resolvedAt: endedAt ?? span?.endsAt ?? null,
   });
 }
 
 function maintenanceOf(items: readonly ReadItem[], newest: ReadItem, now: number): FeedMaintenance | null {
   const window = items.find(({ timeline }) => timeline.window !== null)?.timeline.window ?? null;
-  const state = stateOf(newest, window, now);
-  const startsAt = window?.startsAt ?? stepAt(items, 'running') ?? publishedStart(items, newest, state, now);
+  const plannedAt = plannedStart(newest, now);
+  const state = stateOf(newest, window, plannedAt, now);
+  const startsAt =
+    window?.startsAt ?? stepAt(items, 'running') ?? plannedAt ?? publishedStart(items, newest, state, now);
   if (startsAt === null) return null;
   const doneAt =
     state === 'done' && newest.meaning !== null ? (stepAt(items, 'done') ?? timeOf(newest)) : null;
@@ -209,6 +114,16 @@ function stepAt(items: readonly ReadItem[], state: FeedMaintenance['state']): nu
   return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
 }
 
+/**
+ * Instatus publishes a maintenance at its planned start, with updates from the announcement on: a time of publication
+ * that is ahead, or after an update, is that start.
+ */
+function plannedStart({ publishedAt, updatedAt, timeline }: ReadItem, now: number): number | null {
+  const told = [updatedAt, ...timeline.updates.map(({ at }) => at)].filter((at) => at !== null);
+  const isPlanned = publishedAt !== null && (publishedAt > now || told.some((at) => at < publishedAt));
+  return isPlanned ? publishedAt : null;
+}
+
 /** The time of an item whose text names none. Past, it is no start of what is still planned: the announcement's own. */
 function publishedStart(
   items: readonly ReadItem[],
@@ -221,10 +136,17 @@ function publishedStart(
 }
 
 /** What is told, else by its window, else as an incident without a state. */
-function stateOf(newest: ReadItem, window: ItemTimeline['window'], now: number): FeedMaintenance['state'] {
+function stateOf(
+  newest: ReadItem,
+  window: ItemTimeline['window'],
+  plannedAt: number | null,
+  now: number,
+): FeedMaintenance['state'] {
   const { meaning } = newest;
   if (meaning?.kind === 'maintenance') return meaning.state;
-  if (statusOf(meaning) !== null) return statusOf(meaning) === 'resolved' ? 'done' : 'running';
+  if (statusOf(meaning) === 'resolved') return 'done';
+  if (plannedAt !== null && now < plannedAt) return 'planned';
+  if (statusOf(meaning) !== null) return 'running';
   if (window !== null && now < window.startsAt) return 'planned';
   const endsAt = window?.endsAt ?? (timeOf(newest) ?? now) + INFERRED_OPEN_MS;
   return now < endsAt ? 'running' : 'done';
@@ -245,20 +167,13 @@ function updatesOf(item: ReadItem, now: number): FeedUpdate[] {
   }
   let status: FeedUpdate['status'] = first;
   // Newest first in the text; of two in the same minute the one below is the older one.
-  return dated
-    .toReversed()
-    .sort((a, b) => (a.at ?? now) - (b.at ?? now))
-    .map((update) => {
-      status = statusOf(update.meaning) ?? status;
-      return { at: update.at ?? now, status, text: boundText(update.text) };
-    });
-}
-
-/** A word as the status of an update; a maintenance that is told or at work is `identified` (decisions, Incidents). */
-function statusOf(meaning: WordMeaning | null): FeedUpdate['status'] | null {
-  if (meaning?.kind === 'incident') return meaning.status;
-  if (meaning?.kind === 'maintenance') return meaning.state === 'done' ? 'resolved' : 'identified';
-  return meaning?.kind === 'operational' ? 'resolved' : null;
+  const ordered = dated.toReversed().sort((a, b) => (a.at ?? now) - (b.at ?? now));
+  return ordered.map((update, index) => {
+    // The newest one of what is over tells the end, whatever its own word is.
+    const isEnd = index === ordered.length - 1 && statusOf(meaning) === 'resolved';
+    status = isEnd ? 'resolved' : (statusOf(update.meaning) ?? status);
+    return { at: update.at ?? now, status, text: boundText(update.text) };
+  });
 }
 
 /** When an item changed last. */

@@ -3,7 +3,7 @@
  * a line that begins with its state (`Monitoring - A fix is out.`); others give the newest state alone.
  */
 import { meaningOf, type WordMeaning } from './item-words.ts';
-import { readTime } from './read-time.ts';
+import { readLocalTime, readTime } from './read-time.ts';
 
 /** One update of an item, in the words of its page. */
 export interface ItemUpdate {
@@ -17,6 +17,10 @@ export interface ItemUpdate {
 export interface ItemTimeline {
   /** In the order of the text; empty: there is no label in it. */
   readonly updates: readonly ItemUpdate[];
+  /** What a line `Status: …` above dated updates says of all of them; null: there is none. */
+  readonly state: WordMeaning | null;
+  /** When the incident began and ended, as a sentence tells; null: none does. */
+  readonly span: { readonly startsAt: number; readonly endsAt: number | null } | null;
   /** When the maintenance that it announces takes place. */
   readonly window: { readonly startsAt: number; readonly endsAt: number | null } | null;
   /** It says that it is a maintenance. */
@@ -38,7 +42,15 @@ const STATE = /^(?:current )?(?:status|state)\s*:\s*(.*)$/is;
 /** `Resolved - This incident has been resolved.`, or the word alone. */
 const LABEL = /^([a-z][a-z -]{1,24}?)\s*(?:[-–—:](?:\s+(.*)|)|\.?)$/is;
 
-const PART_STATE = /\s?\([^()]{1,60}\)$/;
+/** `API (Degraded performance)`; a bracket that holds no state is part of the name. */
+const PART_STATE = /\s?\(([^()]{1,60})\)$/;
+
+/** `Affected components` above a list, `Affected Components: API, Chat` with it. */
+const PARTS = /^affected (?:components|services|systems|products|locations)\s*(?::\s*(.*))?$/i;
+
+/** Google: `Incident began at 2022-03-31 08:30 and ended at 2022-03-31 15:54 (all times are US/Pacific).` */
+const SPAN =
+  /^incident began at ([\d-]{10} [\d:]{5})(?: and ended at ([\d-]{10} [\d:]{5}))? ?\(all times are ([a-z/]{2,20})\)/i;
 
 const MOST_PARTS = 1_000;
 
@@ -52,21 +64,28 @@ const WINDOW_LABEL = /^(?:scheduled for|scheduled|maintenance window|when|planne
  */
 export function readTimeline(plain: string, near: number | null): ItemTimeline {
   const lines = plain.split('\n', MOST_LINES).map((line) => line.trim());
-  const found = { window: null as ItemTimeline['window'], isMaintenance: false, components: [] as string[] };
+  const found = {
+    window: null as ItemTimeline['window'],
+    span: null as ItemTimeline['span'],
+    isMaintenance: false,
+    components: [] as string[],
+  };
   const rest: string[] = [];
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index] ?? '';
     const scheduled = SCHEDULED.exec(line);
-    const parts = /^affected (?:components|services|systems)\s*:?\s*(.*)$/i.exec(line);
+    const parts = PARTS.exec(line);
+    const span = SPAN.exec(line);
     if (scheduled !== null) {
       found.isMaintenance = true;
       found.window ??= readWindow(scheduled[1] ?? '', near);
-    } else if (/^type: *(?:scheduled |planned )?maintenance$/i.test(line)) found.isMaintenance = true;
+    } else if (span !== null) found.span ??= readSpan(span);
+    else if (/^type: *(?:scheduled |planned )?maintenance$/i.test(line)) found.isMaintenance = true;
     else if (/^(?:type: *incident|duration: .*)$/i.test(line)) continue;
     else if (parts !== null) {
-      const end = parts[1] === '' ? endOfList(lines, index + 1) : index + 1;
-      const names =
-        parts[1] === '' ? lines.slice(index + 1, end) : (parts[1] ?? '').split(/,\s*/, MOST_PARTS);
+      const listed = parts[1] ?? '';
+      const end = listed === '' ? endOfList(lines, index + 1) : index + 1;
+      const names = listed === '' ? lines.slice(index + 1, end) : listed.split(/,\s*/, MOST_PARTS);
       found.components.push(...names.map(withoutState).filter((name) => name !== ''));
       index = end - 1;
     } else {
@@ -75,18 +94,28 @@ export function readTimeline(plain: string, near: number | null): ItemTimeline {
       rest.push(line);
     }
   }
-  return { ...found, updates: readUpdates(rest, near), text: rest.join('\n').trim() };
+  return { ...found, ...readUpdates(rest, near), text: rest.join('\n').trim() };
 }
 
-function readUpdates(lines: readonly string[], near: number | null): ItemUpdate[] {
-  const dated = readDated(lines, near);
-  if (dated.length > 0) return dated;
-  // A label elsewhere is part of a text.
+function readUpdates(lines: readonly string[], near: number | null): Pick<ItemTimeline, 'updates' | 'state'> {
   const first = lines.findIndex((line) => line !== '');
-  const label = first === -1 ? null : readLabel(lines[first] ?? '');
-  if (label === null) return [];
+  const head = first === -1 ? '' : (lines[first] ?? '');
+  const dated = readDated(lines, near);
+  if (dated.length > 0) {
+    const state = STATE.exec(head)?.[1];
+    return { updates: dated, state: state === undefined ? null : (readWords(state)?.meaning ?? null) };
+  }
+  // A label elsewhere is part of a text.
+  const label = readLabel(head);
+  if (label === null) return { updates: [], state: null };
   const text = [label.text, ...lines.slice(first + 1)].join('\n').trim();
-  return [{ at: null, meaning: label.meaning, text }];
+  return { updates: [{ at: null, meaning: label.meaning, text }], state: null };
+}
+
+function readSpan([, from = '', to, zone = '']: RegExpExecArray): ItemTimeline['span'] {
+  const startsAt = readLocalTime(from, zone);
+  const endsAt = to === undefined ? null : readLocalTime(to, zone);
+  return startsAt === null ? null : { startsAt, endsAt };
 }
 
 /** Updates that begin with a line of time and a line of state; what stands before the first is none. */
@@ -166,7 +195,7 @@ function toDayClock(clock: string, half: string): string {
   return [(Number(hour) % 12) + (half === 'pm' ? 12 : 0), ...rest].join(':');
 }
 
-/** In a list each part has its state behind it; what has none is text again. */
+/** In a list each part has a bracket behind it, most often its state; what has none is text again. */
 function endOfList(lines: readonly string[], start: number): number {
   let end = start;
   while (end < lines.length && end - start < MOST_PARTS && PART_STATE.test(lines[end] ?? '')) end += 1;
@@ -175,5 +204,10 @@ function endOfList(lines: readonly string[], start: number): number {
 
 /** `API (Degraded performance)` is the part `API`. */
 function withoutState(name: string): string {
-  return name.replace(PART_STATE, '').trim();
+  return (stateOf(name) === null ? name : name.replace(PART_STATE, '')).trim();
+}
+
+/** The state that stands behind the name of a part; null: there is none. */
+function stateOf(name: string): WordMeaning | null {
+  return meaningOf(PART_STATE.exec(name)?.[1] ?? '');
 }

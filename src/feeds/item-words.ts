@@ -36,6 +36,16 @@ const LABELS: ReadonlyMap<string, WordMeaning> = new Map<string, WordMeaning>([
   ['service disruption', INVESTIGATING],
   ['service outage', INVESTIGATING],
   ['down', INVESTIGATING],
+  ['minor outage', INVESTIGATING],
+  ['unavailable', INVESTIGATING],
+  // Microsoft's.
+  ['service degradation', INVESTIGATING],
+  ['service interruption', INVESTIGATING],
+  ['restoring service', MONITORING],
+  ['extended recovery', MONITORING],
+  ['service restored', RESOLVED],
+  ['false positive', RESOLVED],
+  ['post-incident report published', RESOLVED],
   ['identified', IDENTIFIED],
   ['issue identified', IDENTIFIED],
   ['monitoring', MONITORING],
@@ -61,6 +71,7 @@ const LABELS: ReadonlyMap<string, WordMeaning> = new Map<string, WordMeaning>([
   ['cancelled', DONE],
   ['canceled', DONE],
   ['update', UPDATE],
+  ['updated', UPDATE],
   ['operational', OPERATIONAL],
   ['available', OPERATIONAL],
   ['up', OPERATIONAL],
@@ -122,7 +133,7 @@ const SENTENCES: readonly (readonly [RegExp, WordMeaning])[] = [
   [/\b(?:has|have) (?:now )?(?:been )?(?:fully |completely )?(?:resolved|mitigated|recovered)\b/i, RESOLVED],
   [/\b(?:issue|incident|problem|outage) (?:is|was) (?:now )?(?:fully )?(?:resolved|fixed|over)\b/i, RESOLVED],
   [/\b(?:we are|we're|are now|will continue to|continue to) monitor(?:ing)?\b/i, MONITORING],
-  [/\b(?:has|have) (?:now )?(?:been )?identified\b/i, IDENTIFIED],
+  [/(?<!\b(?:may|might|could) )\b(?:has|have) (?:now )?(?:been )?identified\b/i, IDENTIFIED],
   [/\b(?:we are|we're|currently|are still) investigating\b/i, INVESTIGATING],
 ];
 
@@ -135,7 +146,7 @@ export function meaningOfSentence(text: string): WordMeaning | null {
 /** From mild to grave. Partial outages are minor, as the vendors of such pages count them. */
 const SEVERITIES: readonly (readonly [RegExp, FeedIncident['severity']])[] = [
   [/\bcritical\b/i, 'critical'],
-  [/\b(?:major|full|complete|total|severe|high)\b/i, 'major'],
+  [/\b(?:major|full|complete|total|severe|high|unavailable)\b/i, 'major'],
 ];
 
 /**
@@ -145,7 +156,7 @@ const SEVERITIES: readonly (readonly [RegExp, FeedIncident['severity']])[] = [
 export function severityOf(title: string, text: string): FeedIncident['severity'] | null {
   const said = [
     ...title.matchAll(/\b(?:critical|major|full|complete|total) (?:outage|disruption|incident)\b/gi),
-    ...text.matchAll(/^(?:severity|impact): ?[a-z]{3,12}$/gim),
+    ...text.replaceAll('_', ' ').matchAll(/^(?:severity|impact): ?[a-z]{3,12}(?: outage)?$/gim),
     ...text.matchAll(/\((?:major|full|complete) outage\)$/gim),
     ...text.matchAll(/^(?:status: )?(?:major|full|complete|critical) (?:outage|disruption)$/gim),
   ].join('\n');

@@ -46,6 +46,37 @@ export function plainText(markup: string, most = MOST_TEXT): string {
   return tidy(strip(markup, most * COLLECTED, false), most);
 }
 
+/** What escaped markup stands for. */
+const ESCAPED: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  '#39': "'",
+  '#039': "'",
+};
+
+/** What a part that is escaped once more holds, and a text that speaks of markup seldom does: an end with its begin. */
+const TWICE = [
+  /&lt;(?:p|div|ul|ol|li|small)&gt;/i,
+  /&lt;\/(?:p|div|ul|ol|li|small)&gt;/i,
+  /&lt;a href=/i,
+  /&lt;\/a&gt;/i,
+] as const;
+
+/**
+ * HTML whose maker has escaped a part of it once more (Instatus and AWS do, in RSS), unescaped; other HTML as it is.
+ * Blocks or links that are opened and closed tell such a part from a text that speaks of markup.
+ */
+export function unescapeTwice(html: string): string {
+  const [block, blockEnd, link, linkEnd] = TWICE;
+  if (!(block.test(html) && blockEnd.test(html)) && !(link.test(html) && linkEnd.test(html))) return html;
+  return html.replace(
+    /&(lt|gt|amp|quot|#0?39);/gi,
+    (whole, name: string) => ESCAPED[name.toLowerCase()] ?? whole,
+  );
+}
+
 /** Plain text within the bound of an update: cut to 10,000 characters, the last of them an ellipsis then. */
 export function boundText(text: string): string {
   return cut(text, MOST_TEXT);
@@ -66,6 +97,8 @@ export function plainMarkdown(markdown: string): string {
     .replace(/^( {0,12})[*+-][ \t]{1,4}/gm, '$1- ')
     .replace(/(?<![\w*\\])\*{1,3}(?=[^\s*])|(?<=[^\s*\\])\*{1,3}(?![\w*])/g, '')
     .replace(/(?<![\w\\])_{1,3}(?=[^\s_])|(?<=[^\s_\\])_{1,3}(?!\w)/g, '')
+    // Before the end of a line it breaks the line.
+    .replace(/(?<!\\)\\$/gm, '')
     .replace(/\\([\\`*_{}[\]()#+\-.!<>~|])/g, (_, sign: string) => escapeMarkup(sign));
   return tidy(strip(text, MOST_MARKDOWN, true), MOST_TEXT);
 }

@@ -60,6 +60,37 @@ export function readTime(value: unknown): number | null {
   return readIso(text) ?? readRfc822(text) ?? readDateText(text);
 }
 
+/** Zones that pages name in sentences. */
+const LOCAL_ZONES: ReadonlyMap<string, Intl.DateTimeFormat> = new Map(
+  Object.entries({ 'us/pacific': 'America/Los_Angeles', utc: 'UTC' }).map(([name, timeZone]) => [
+    name,
+    new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
+  ]),
+);
+
+/**
+ * Epoch milliseconds of a time on the wall, such as `2022-03-31 08:30`, in `US/Pacific` or `UTC`; null where either is
+ * something else. Of an hour that comes twice, as summer time ends, the first.
+ */
+export function readLocalTime(text: string, zone: string): number | null {
+  const format = LOCAL_ZONES.get(zone.toLowerCase());
+  const wall = readIso(text);
+  if (format === undefined || wall === null) return null;
+  // The zone is at most a day away: one of its two offsets around that time brings the same time on the wall.
+  const offsets = [wall - 86_400_000, wall + 86_400_000].map((at) => offsetAt(at, format));
+  const times = offsets.map((offset) => wall - offset);
+  return times.find((at) => offsetAt(at, format) === wall - at) ?? times[0] ?? null;
+}
+
+/** Milliseconds east of Greenwich in the zone of a format of days and times. */
+function offsetAt(at: number, format: Intl.DateTimeFormat): number {
+  const [, day, month, year, hour, minute, second] = (
+    /^(\d+)\/(\d+)\/(\d+), (\d+):(\d+):(\d+)$/.exec(format.format(at)) ?? []
+  ).map(Number);
+  const wall = Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second);
+  return wall - Math.floor(at / 1_000) * 1_000;
+}
+
 function readIso(text: string): number | null {
   const match = ISO.exec(text);
   if (match === null) return null;

@@ -20,6 +20,10 @@ export interface XmlItem {
   readonly updated: string;
   /** The fullest text there is, HTML or plain, at most 200,000 characters. */
   readonly content: string;
+  /** `description` or `summary`, which may say what the fullest text leaves out. */
+  readonly description: string;
+  /** `status`, which Microsoft's pages add. */
+  readonly status: string;
   readonly categories: readonly string[];
 }
 
@@ -52,9 +56,6 @@ const NAMESPACES: ReadonlyMap<string, string> = new Map([
 const ROOTS: Readonly<Record<string, XmlFeed['format']>> = { rss: 'rss', 'rdf:RDF': 'rss', feed: 'atom' };
 const CONTAINERS = new Set(['item', 'entry']);
 
-/** Most characters of a field. */
-const BOUNDS = { title: 2_000, id: 4_000, link: 4_000, time: 100, content: 200_000, category: 300 } as const;
-
 /** Which field of an item an element fills; of several for one field, the one with the highest rank. */
 const FIELDS: Readonly<Record<string, readonly [field: FieldName, rank: number]>> = {
   title: ['title', 1],
@@ -68,14 +69,28 @@ const FIELDS: Readonly<Record<string, readonly [field: FieldName, rank: number]>
   updated: ['updated', 3],
   modified: ['updated', 2],
   'dcterms:modified': ['updated', 1],
-  'content:encoded': ['content', 4],
-  content: ['content', 3],
-  description: ['content', 2],
-  summary: ['content', 1],
+  'content:encoded': ['content', 2],
+  content: ['content', 1],
+  description: ['description', 2],
+  summary: ['description', 1],
+  status: ['status', 1],
   category: ['category', 1],
 };
 
-type FieldName = 'title' | 'id' | 'link' | 'published' | 'updated' | 'content' | 'category';
+/** Most characters of each field. */
+const FIELD_BOUNDS = {
+  title: 2_000,
+  id: 4_000,
+  link: 4_000,
+  published: 100,
+  updated: 100,
+  content: 200_000,
+  description: 200_000,
+  status: 100,
+  category: 300,
+} as const;
+
+type FieldName = keyof typeof FIELD_BOUNDS;
 
 interface Draft {
   readonly values: Map<FieldName, { readonly rank: number; readonly text: string }>;
@@ -186,14 +201,14 @@ class FeedReader {
 
   #beginLink(attributes: Readonly<Record<string, string>>): void {
     if (!isAlternate(attributes)) return;
-    this.#begin('link', 0, BOUNDS.link, attributeOf(attributes, 'href'), false);
+    this.#begin('link', 0, FIELD_BOUNDS.link, attributeOf(attributes, 'href'), false);
   }
 
   #beginField(name: string, attributes: Readonly<Record<string, string>>): void {
     const [field, rank] = Object.hasOwn(FIELDS, name) ? (FIELDS[name] ?? []) : [];
     if (field === undefined || rank === undefined) return;
     if (field === 'link' && !isAlternate(attributes)) return;
-    const bound = field === 'published' || field === 'updated' ? BOUNDS.time : BOUNDS[field];
+    const bound = FIELD_BOUNDS[field];
     const attribute = attributeOf(attributes, field === 'link' ? 'href' : 'term');
     this.#begin(
       field,
@@ -237,7 +252,9 @@ class FeedReader {
       link: field('link'),
       published: field('published'),
       updated: field('updated'),
-      content: field('content'),
+      content: field('content') || field('description'),
+      description: field('description'),
+      status: field('status'),
       categories,
     });
     if (this.#items.length >= MOST_ITEMS) this.#end();
@@ -275,7 +292,8 @@ function isAlternate(attributes: Readonly<Record<string, string>>): boolean {
 
 /** Atom's texts are plain unless they say otherwise (RFC 4287, 3.1.1); some makers forget to, for contents. */
 function isPlain(field: FieldName, type: string): boolean {
-  return type === 'text' ? field === 'title' || field === 'content' : field === 'title' && type === '';
+  const isText = field === 'title' || field === 'content' || field === 'description';
+  return type === 'text' ? isText : field === 'title' && type === '';
 }
 
 function attributeOf(attributes: Readonly<Record<string, string>>, name: string): string {

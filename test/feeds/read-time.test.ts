@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { readTime } from '../../src/feeds/read-time.ts';
+import { readLocalTime, readTime } from '../../src/feeds/read-time.ts';
 
 const NOON = Date.UTC(2026, 8, 20, 12);
 
@@ -91,4 +91,21 @@ t.test('it gives a whole number of the 21st century or nothing', async () => {
       return at === null || (Number.isInteger(at) && at >= Date.UTC(2000, 0) && at < Date.UTC(2100, 0));
     }),
   );
+});
+
+t.test('it reads a time on the wall of a zone, in winter and in summer', async (t) => {
+  for (const [text, zone, expected] of [
+    ['2026-01-18 08:30', 'US/Pacific', '2026-01-18T16:30:00Z'],
+    ['2026-07-18 08:30', 'US/Pacific', '2026-07-18T15:30:00Z'],
+    ['2026-07-18 08:30', 'utc', '2026-07-18T08:30:00Z'],
+    // Summer time begins on 8 March and ends on 1 November, each at two o'clock.
+    ['2026-03-08 01:59', 'US/Pacific', '2026-03-08T09:59:00Z'],
+    ['2026-03-08 03:00', 'US/Pacific', '2026-03-08T10:00:00Z'],
+    ['2026-11-01 00:59', 'US/Pacific', '2026-11-01T07:59:00Z'],
+    ['2026-11-01 01:30', 'US/Pacific', '2026-11-01T08:30:00Z'],
+    ['2026-11-01 02:00', 'US/Pacific', '2026-11-01T10:00:00Z'],
+  ] as const)
+    t.equal(readLocalTime(text, zone), Date.parse(expected), `${text} ${zone}`);
+  t.equal(readLocalTime('2026-01-18 08:30', 'Mars/Olympus'), null);
+  t.equal(readLocalTime('yesterday', 'UTC'), null);
 });

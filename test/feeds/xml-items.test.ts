@@ -9,6 +9,8 @@ const EMPTY: XmlItem = {
   published: '',
   updated: '',
   content: '',
+  description: '',
+  status: '',
   categories: [],
 };
 
@@ -40,6 +42,7 @@ t.test('it reads the items of each format', async (t) => {
           link: 'https://example.com/1',
           published: 'now',
           content: '<p>x</p>',
+          description: '<p>x</p>',
           categories: ['Maintenance'],
         },
       ],
@@ -64,6 +67,8 @@ t.test('it reads the items of each format', async (t) => {
           published: 'p',
           updated: 'u',
           content: '<div>1 &lt; 2<b>!</b></div>',
+          description: 's',
+          status: '',
           categories: ['c'],
         },
       ],
@@ -101,7 +106,7 @@ t.test('elements of other namespaces are none of ours', async (t) => {
       'xmlns:media="http://search.yahoo.com/mrss/" xmlns:x="http://purl.org/rss/1.0/modules/content/" xmlns:a10="http://www.w3.org/2005/Atom"',
     ),
   ).items;
-  t.same(item, { ...EMPTY, title: 'yes', content: 'full', updated: 'u' });
+  t.same(item, { ...EMPTY, title: 'yes', content: 'full', description: 'short', updated: 'u' });
   t.same(
     read('<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:entry><a:id>1</a:id></a:entry></a:feed>').items,
     [{ ...EMPTY, id: '1' }],

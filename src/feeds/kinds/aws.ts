@@ -3,6 +3,7 @@
  * in all regions. A feed address, where one is given, is that of this document.
  */
 import type { FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
+import { untilItCounts } from '../aws-items.ts';
 import { buildIncident } from '../build-entry.ts';
 import { collectEntries } from '../collect-entries.ts';
 import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
@@ -20,12 +21,6 @@ import { readTime } from '../read-time.ts';
 
 const DOCUMENT = 'https://health.aws.amazon.com/public/currentevents';
 const RESOLVED_MARK = /\[resolved\]\s*/gi;
-
-/**
- * Regions can stay disturbed for many months, and one that does would keep the whole of AWS from ever being well again:
- * an event counts for so long.
- */
-const COUNTS_MS = 30 * 86_400_000;
 
 /** Reads AWS. */
 export const aws: FeedKind = {
@@ -75,20 +70,6 @@ function readEvent(item: JsonObject, pageUrl: string, now: number): FeedIncident
     resolvedAt: endedAt ?? log.at(-1)?.at ?? null,
   });
   return over ? incident : untilItCounts(incident, now);
-}
-
-/** Ends an open event that is too old to count. What is written of it afterwards changes nothing. */
-function untilItCounts(incident: FeedIncident, now: number): FeedIncident {
-  const { startedAt, updates } = incident;
-  if (startedAt === null || startedAt + COUNTS_MS > now) return incident;
-  const at = startedAt + COUNTS_MS;
-  const text = 'Open for 30 days. It no longer counts as an incident here.';
-  return {
-    ...incident,
-    status: 'resolved',
-    resolvedAt: at,
-    updates: [...updates.filter((update) => update.at < at), { at, status: 'resolved', text }],
-  };
 }
 
 /** Its name, or what it is about and when it began. */

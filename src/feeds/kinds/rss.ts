@@ -1,7 +1,8 @@
 /**
- * RSS of any maker: Statuspage, Instatus, incident.io, Better Stack, Status.io, StatusCast, StatusIQ and others. Where a
+ * RSS of any maker: Statuspage, Instatus, incident.io, Better Stack, Status.io, StatusCast, StatusIQ, AWS and others. Where a
  * page offers Atom too, `atom` is the better choice: its entries tell when they were changed.
  */
+import { isAwsFeed, readAwsEvents } from '../aws-items.ts';
 import { collectEntries } from '../collect-entries.ts';
 import type { FeedDocument, FeedKind, FeedReading, FeedSource } from '../feed-kind.ts';
 import { readItemEntries } from '../item-entries.ts';
@@ -22,6 +23,8 @@ export const rss: FeedKind = {
 /** A feed in RSS or Atom, whichever its address serves; it lists what is over as well. */
 export function readSyndication(document: FeedDocument, source: FeedSource, now: number): FeedReading {
   const feed = readXmlItems(document);
-  const entries = readItemEntries(feed, source, { severity: 'minor', listsOnlyOpen: false }, now);
+  const entries = isAwsFeed(feed)
+    ? readAwsEvents(feed, source, now)
+    : readItemEntries(feed, source, { severity: 'minor', listsOnlyOpen: false }, now);
   return { entries: collectEntries(entries, now), listsOnlyOpen: false };
 }

@@ -88,3 +88,64 @@ t.test('it refuses documents that are no feeds', async (t) => {
   for (const [document] of WRONG_DOCUMENTS)
     t.throws(() => readDocument(atom, 'feed', document), FeedFormatError);
 });
+
+function readEntry(fields: string) {
+  const document = `<feed xmlns="http://www.w3.org/2005/Atom"><entry>${fields}</entry></feed>`;
+  return readDocument(atom, 'feed', document).entries;
+}
+
+t.test('a maintenance of Instatus that is announced early is planned until its start', async (t) => {
+  const announced = (published: string) =>
+    readEntry(
+      `<id>tag:x,2005:Maintenance/m1</id><title>Upgrade</title><published>${published}</published>
+      <updated>2026-09-10T08:00:00.000+00:00</updated><link href="https://status.example.com/maintenance/m1"/>
+      <content type="html"><![CDATA[<p><strong>Type:</strong> Maintenance</p><p><small>Sep <var data-var='date'> 10</var>,
+      <var data-var='time'>08:00:00</var> GMT+0</small><br /><strong>Identified</strong> - We plan an upgrade.</p>]]></content>`,
+    );
+  t.match(announced('2026-09-25T06:00:00.000+00:00'), [
+    { kind: 'maintenance', state: 'planned', startsAt: at('2026-09-25T06:00:00Z') },
+  ]);
+  t.match(announced('2026-09-20T06:00:00.000+00:00'), [
+    { kind: 'maintenance', state: 'running', startsAt: at('06:00') },
+  ]);
+});
+
+t.test('an entry of incident.io began when its identifier was made', async (t) => {
+  const ulid = `${ulidTime(at('08:00'))}ABCDEFGHJKMNPQRS`;
+  const entry = (updated: string) =>
+    readEntry(
+      `<id>https://status.example.com/incidents/${ulid}</id><title>Errors</title><updated>${updated}</updated>
+      <link href="https://status.example.com/incidents/${ulid}"/><content type="html">&lt;b&gt;Status: Monitoring&lt;/b&gt;&lt;br/&gt;x</content>`,
+    );
+  t.match(entry('2026-09-20T11:00:00Z'), [{ startedAt: at('08:00'), status: 'monitoring' }]);
+  t.match(entry('2026-09-20T07:00:00Z'), [{ startedAt: at('07:00') }], 'never after the change');
+});
+
+t.test('a sentence of Google tells when it began and ended, in local time', async (t) => {
+  const entry = (span: string) =>
+    readEntry(
+      `<id>tag:g:a</id><title>RESOLVED: Errors</title><updated>2026-09-19T08:00:00Z</updated>
+      <summary type="html">&lt;p&gt; Incident began at &lt;strong&gt;${span}&lt;/span&gt;&lt;/p&gt;&lt;p&gt;It is over.&lt;/p&gt;
+      &lt;hr&gt;&lt;p&gt;Affected products: Gmail, Google Drive&lt;/p&gt;&lt;p&gt;Affected locations: Global&lt;/p&gt;</summary>`,
+    );
+  const zone = '&lt;span&gt;(all times are &lt;strong&gt;US/Pacific&lt;/strong&gt;).';
+  t.match(
+    entry(
+      `2026-09-18 08:30&lt;/strong&gt; and ended at &lt;strong&gt;2026-09-18 15:54&lt;/strong&gt; ${zone}`,
+    ),
+    [
+      {
+        startedAt: at('2026-09-18T15:30:00Z'),
+        resolvedAt: at('2026-09-18T22:54:00Z'),
+        components: ['Gmail', 'Google Drive', 'Global'],
+      },
+    ],
+  );
+  t.match(entry(`2026-01-18 08:30&lt;/strong&gt; ${zone}`), [{ startedAt: at('2026-01-18T16:30:00Z') }]);
+});
+
+/** The ten characters with which a ULID of a time begins. */
+function ulidTime(time: number): string {
+  const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+  return Array.from({ length: 10 }, (_, place) => digits[Math.floor(time / 32 ** (9 - place)) % 32]).join('');
+}

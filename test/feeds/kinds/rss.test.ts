@@ -368,6 +368,57 @@ t.test('it knows an entry again by what is its own', async (t) => {
   t.match(readItems({ ...TODAY, guid: 'x'.repeat(301) }), [{ key: /^[0-9a-f]{64}$/ }]);
 });
 
+t.test('it reads Instatus where a part of the HTML is escaped once more', async (t) => {
+  const step = (time: string, state: string) =>
+    `&lt;p&gt;&lt;small&gt;Sep &lt;var data-var=&#039;date&#039;&gt; 18&lt;/var&gt;, &lt;var data-var=&#039;time&#039;&gt;${time}&lt;/var&gt; GMT+0&lt;/small&gt;&lt;br&gt;&lt;strong&gt;${state}&lt;/strong&gt; -\n All &amp;amp; sundry.&lt;/p&gt;`;
+  const [entry] = readItems({
+    ...TODAY,
+    pubDate: 'Fri, 18 Sep 2026 10:00:00 +0000',
+    description: 'Type: Incident\n\nAffected Components: API, Web\nSep 18, 10:00:00 GMT+0 - Monitoring - x',
+    'content:encoded': `<p><strong>Affected Components:</strong> </p>${step('10:00:00', 'Monitoring')}${step('11:30:00', 'Resolved')}`,
+  });
+  t.match(entry, {
+    components: ['API', 'Web'],
+    status: 'resolved',
+    resolvedAt: at('2026-09-18T11:30:00Z'),
+    updates: [
+      { status: 'monitoring', text: 'All & sundry.' },
+      { status: 'resolved', text: 'All & sundry.' },
+    ],
+  });
+});
+
+t.test('it reads the labels of xAI, and the part before the title', async (t) => {
+  const item = (state: string, severity: string) => ({
+    ...TODAY,
+    title: '[API (us-east-1.api.x.ai)] Requests fail',
+    description: `<h3>Status: ${state}</h3><p>Severity: ${severity}</p><hr /><h4>Updates:</h4>
+      <div><p><strong>Sun, 20 Sep 2026 10:00:00 GMT</strong></p><h3>Investigating</h3><p>We look into it.</p></div>
+      <div><p><strong>Sun, 20 Sep 2026 11:00:00 GMT</strong></p><h3>Updated</h3><p>More.</p></div>`,
+  });
+  const components = ['API (us-east-1.api.x.ai)'];
+  t.match(readItems(item('INVESTIGATING', 'unavailable')), [
+    { components, severity: 'major', status: 'investigating', resolvedAt: null },
+  ]);
+  t.match(readItems(item('RESOLVED', 'available')), [
+    { components, severity: 'minor', status: 'resolved', resolvedAt: at('11:00') },
+  ]);
+});
+
+t.test('a bracket after a part is its state, or a piece of its name', async (t) => {
+  const description =
+    '<b>Status: Monitoring</b><br/>x<br/><b>Affected components</b><ul><li>API (Degraded performance)</li>' +
+    '<li>API 服务 (API Service)</li><li>Chat (web)</li></ul>';
+  t.match(readItems({ ...TODAY, description }), [
+    { components: ['API', 'API 服务 (API Service)', 'Chat (web)'] },
+  ]);
+});
+
+t.test('a status that an item names itself counts where nothing else tells one', async (t) => {
+  t.same(readItems({ ...TODAY, status: 'Available', description: 'This site tells of disruptions.' }), []);
+  t.match(readItems({ ...TODAY, status: 'Investigating', description: 'x' }), [{ status: 'investigating' }]);
+});
+
 t.test('broken items are mended or left out', async (t) => {
   t.same(
     readItems({}, { title: 'No time, resolved', description: 'Status: Resolved' }, { pubDate: 'soon' }),
