@@ -28,13 +28,14 @@ t.test('it asks for the feed below the page', async (t) => {
 });
 
 t.test('it reads what is open: an entry without a state is open however old it is', async (t) => {
-  const base = { kind: 'incident', sourceUrl: `${PAGE.pageUrl}/`, components: null, severity: 'major' };
+  const base = { kind: 'incident', sourceUrl: PAGE.pageUrl, components: null, severity: 'major' };
   t.same(read('azure'), {
     listsOnlyOpen: true,
     entries: [
       {
         ...base,
-        key: 'ex-1',
+        components: ['Virtual Machines', 'West Europe'],
+        key: 'ex-1 2026-09-20T09:40:00.000Z',
         title: 'Virtual Machines - West Europe',
         updates: [
           {
@@ -49,7 +50,7 @@ t.test('it reads what is open: an entry without a state is open however old it i
       },
       {
         ...base,
-        key: 'ex-2',
+        key: 'ex-2 2026-09-20T08:00:00.000Z',
         title: 'Storage - East US',
         updates: [{ at: at('10:30'), status: 'resolved', text: 'Storage works again.' }],
         status: 'resolved',
@@ -58,7 +59,7 @@ t.test('it reads what is open: an entry without a state is open however old it i
       },
       {
         ...base,
-        key: 'ex-3',
+        key: 'ex-3 2026-09-17T08:00:00.000Z',
         title: 'Azure DNS',
         updates: [{ at: at('2026-09-17T08:00:00Z'), status: 'investigating', text: 'Names are not found.' }],
         status: 'investigating',
