@@ -1,6 +1,7 @@
 /**
- * Better Stack: `/index.json` (JSON:API), whose `included` list holds reports, their updates and the page's parts. A
- * feed address, where one is given, is the base of the host that serves `/index.json`.
+ * Better Stack: `/index.json` (JSON:API), whose `included` list holds reports, their updates and the page's parts, each
+ * with a state that monitors set before any report is written. A feed address, where one is given, is the base of the
+ * host that serves `/index.json`.
  */
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
@@ -27,6 +28,13 @@ const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
 
 const OVER = new Set(['resolved', 'operational']);
 
+/** Titles of outages that parts have without a report. */
+const TITLES: Readonly<Record<FeedIncident['severity'], string>> = {
+  minor: 'Degraded performance',
+  major: 'Downtime',
+  critical: 'Downtime',
+};
+
 /** What is included, by type and identifier. */
 type Included = ReadonlyMap<string, JsonObject>;
 
@@ -40,27 +48,97 @@ export const betterstack: FeedKind = {
       name: 'index',
       url: `${pageBase(feedUrl ?? pageUrl).replace(/\/index\.json$/, '')}/index.json`,
       read(document, now) {
-        const included = requireIncluded(document);
+        const { pageState, included } = requirePage(document);
         const byId = new Map(included.map((item) => [`${typeOf(item)} ${idOf(item)}`, item]));
         const reports = included.filter((item) => typeOf(item) === 'status_report' && idOf(item) !== '');
-        const found = reports.map((report) => readReport(report, byId, pageUrl));
-        return {
-          entries: collectEntries(
-            found.filter((entry) => entry !== null),
-            now,
-          ),
-          listsOnlyOpen: false,
-        };
+        const found = reports
+          .map((report) => readReport(report, byId, pageUrl))
+          .filter((entry) => entry !== null);
+        const told = withoutReport({ pageState, included, byId, found, pageUrl, now });
+        return { entries: collectEntries([...told, ...found], now), listsOnlyOpen: false };
       },
     },
   ],
 };
 
-function requireIncluded(document: FeedDocument): JsonObject[] {
+interface StatusPage {
+  /** `aggregate_state`, the worst of its parts. */
+  readonly pageState: string;
+  readonly included: readonly JsonObject[];
+}
+
+function requirePage(document: FeedDocument): StatusPage {
   const top = readJsonObject(document);
-  if (toText(member(member(top, 'data'), 'type')) !== 'status_page')
+  const data = member(top, 'data');
+  if (toText(member(data, 'type')) !== 'status_page')
     throw new FeedFormatError('the document is not of a status page');
-  return requireObjects(top, 'included');
+  const pageState = toWord(member(member(data, 'attributes'), 'aggregate_state'));
+  return { pageState, included: requireObjects(top, 'included') };
+}
+
+/**
+ * An incident for each severity that parts have while no report that is open or at work names them, or none of them; for
+ * the state of the page alone where no part and no report accounts for it.
+ */
+function withoutReport({
+  pageState,
+  included,
+  byId,
+  found,
+  pageUrl,
+  now,
+}: StatusPage & {
+  readonly byId: Included;
+  readonly found: readonly FeedEntry[];
+  readonly pageUrl: string;
+  readonly now: number;
+}): FeedIncident[] {
+  const reported = found.filter((entry) => isOpen(entry, now));
+  if (reported.some(({ components }) => components === null)) return [];
+  const named = new Set(reported.flatMap(({ components }) => components ?? []));
+  const parts = included.filter((item) => typeOf(item) === 'status_page_resource');
+  const states = parts.map((part) =>
+    lookUp(SEVERITIES, toWord(member(member(part, 'attributes'), 'status'))),
+  );
+  const incidents = (['major', 'minor'] as const).flatMap((severity) => {
+    const ids = parts.filter((part, index) => states[index] === severity && !named.has(idOf(part))).map(idOf);
+    return ids.length === 0
+      ? []
+      : [
+          stateIncident(
+            severity,
+            ids.flatMap((id) => namesOf(id, byId)),
+            pageUrl,
+          ),
+        ];
+  });
+  const pageSeverity = lookUp(SEVERITIES, pageState);
+  const isExplained = reported.length > 0 || states.some((severity) => severity !== null);
+  return pageSeverity === null || isExplained ? incidents : [stateIncident(pageSeverity, [], pageUrl)];
+}
+
+function isOpen(entry: FeedEntry, now: number): boolean {
+  if (entry.kind === 'incident') return entry.status !== 'resolved';
+  return entry.state !== 'done' && entry.startsAt <= now && now < (entry.endsAt ?? now + 1);
+}
+
+/** An outage that is told by a state alone: it began with the first reading. */
+function stateIncident(
+  severity: FeedIncident['severity'],
+  components: readonly string[],
+  pageUrl: string,
+): FeedIncident {
+  return buildIncident({
+    key: `state ${severity}`,
+    title: TITLES[severity],
+    sourceUrl: pageUrl,
+    components,
+    updates: [],
+    severity,
+    status: 'investigating',
+    startedAt: null,
+    resolvedAt: null,
+  });
 }
 
 function readReport(
@@ -85,7 +163,8 @@ function readReport(
     if (startsAt === null) return null;
     // It says `maintenance` from the announcement on: until it is over, the clock tells where it stands.
     const state = OVER.has(aggregate) ? 'done' : 'planned';
-    return buildMaintenance({ ...base, updates: maintenanceUpdates(linked), startsAt, endsAt, state });
+    const updates = maintenanceUpdates(linked, state === 'done');
+    return buildMaintenance({ ...base, updates, startsAt, endsAt, state });
   }
   const over = OVER.has(aggregate);
   const updates = incidentUpdates(linked, over);
@@ -129,8 +208,14 @@ function incidentUpdates(linked: readonly unknown[], over: boolean): FeedUpdate[
   return updates;
 }
 
-function maintenanceUpdates(linked: readonly unknown[]): FeedUpdate[] {
-  return timedTexts(linked).map(({ at, text }) => ({ at, status: 'identified', text }));
+/** The newest one of a maintenance that is over tells its end. */
+function maintenanceUpdates(linked: readonly unknown[], over: boolean): FeedUpdate[] {
+  const texts = timedTexts(linked);
+  return texts.map(({ at, text }, index) => ({
+    at,
+    status: over && index === texts.length - 1 ? 'resolved' : 'identified',
+    text,
+  }));
 }
 
 /** Oldest first. */

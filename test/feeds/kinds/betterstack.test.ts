@@ -157,6 +157,81 @@ t.test('it maps every state of maintenances, of which the page tells only the en
   t.same(read(report({ report_type: 'maintenance', starts_at: null })), []);
 });
 
+t.test('parts that are not well make an incident while no report says so', async (t) => {
+  const section = { id: '7', type: 'status_page_section', attributes: { name: 'Services' } };
+  const part = (id: string, status: string) => ({
+    id,
+    type: 'status_page_resource',
+    attributes: { public_name: `Part ${id}`, status, status_page_section_id: 7 },
+  });
+  const open = (state: string, ...ids: string[]) =>
+    report({
+      aggregate_state: state,
+      affected_resources: ids.map((id) => ({ status_page_resource_id: id, status: state })),
+    });
+  const major = {
+    key: 'state major',
+    title: 'Downtime',
+    severity: 'major',
+    status: 'investigating',
+    updates: [],
+  };
+  const minor = { ...major, key: 'state minor', title: 'Degraded performance', severity: 'minor' };
+  const maintained = { ...open('maintenance', '1'), id: 'm' };
+  for (const [included, expected] of [
+    [[part('1', 'operational'), part('2', 'maintenance'), part('3', 'not_monitored')], []],
+    [[section, part('1', 'downtime')], [{ ...major, components: ['Part 1', '1', 'Services'] }]],
+    [
+      [part('1', 'downtime'), part('2', 'degraded'), part('3', 'downtime')],
+      [
+        { ...major, components: ['Part 1', '1', 'Part 3', '3'] },
+        { ...minor, components: ['Part 2', '2'] },
+      ],
+    ],
+    // What a report accounts for is told once, by the report; one without parts concerns them all.
+    [[part('1', 'downtime'), open('downtime', '1')], [{ key: 'r' }]],
+    [[part('1', 'downtime'), open('downtime')], [{ key: 'r' }]],
+    [
+      [part('1', 'downtime'), part('2', 'downtime'), open('downtime', '1')],
+      [major, { key: 'r' }],
+    ],
+    [[part('1', 'downtime'), maintained], [{ key: 'm' }]],
+    // A report that is over accounts for nothing.
+    [
+      [part('1', 'downtime'), open('resolved', '1')],
+      [major, { key: 'r' }],
+    ],
+  ] as const)
+    t.match(read(...included), expected, JSON.stringify(included));
+});
+
+t.test('the state of the page counts where no part and no report accounts for it', async (t) => {
+  const readPage = (aggregate_state: unknown, ...included: unknown[]) =>
+    readDocument(betterstack, 'index', { data: { ...data, attributes: { aggregate_state } }, included })
+      .entries;
+  for (const [state, expected] of [
+    ['downtime', [{ key: 'state major', components: null, severity: 'major', startedAt: null }]],
+    ['degraded', [{ key: 'state minor', components: null, severity: 'minor' }]],
+    ['operational', []],
+    ['maintenance', []],
+    ['puzzling', []],
+    [null, []],
+  ] as const) {
+    t.match(readPage(state), expected, String(state));
+    t.equal(readPage(state).length, expected.length);
+  }
+  t.match(readPage('downtime', report({ aggregate_state: 'downtime' })), [{ key: 'r' }]);
+});
+
+t.test('the newest update of a maintenance that is over tells its end', async (t) => {
+  const statuses = (aggregate_state: string) =>
+    read(...withUpdates({ report_type: 'maintenance', aggregate_state }, '10:10', '10:40'))[0]?.updates.map(
+      ({ status }) => status,
+    );
+  t.same(statuses('resolved'), ['identified', 'resolved']);
+  t.same(statuses('maintenance'), ['identified', 'identified']);
+});
+
 t.test('it mends or leaves out what is broken, one entry at a time', async (t) => {
   const entries = read(
     null,
