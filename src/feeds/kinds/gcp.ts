@@ -44,7 +44,7 @@ function requireIncidents(document: FeedDocument): JsonObject[] {
 
 function readIncident(item: JsonObject, pageUrl: string): FeedIncident {
   const endedAt = readTime(member(item, 'end'));
-  const updates = readUpdates(item, endedAt !== null);
+  const updates = readUpdates(item, endedAt);
   const recovered = updates.at(-1)?.status === 'monitoring';
   return buildIncident({
     key: toText(member(item, 'id')),
@@ -69,8 +69,11 @@ function readTitle(description: string): string {
   return lines.find((line) => line !== '') ?? '';
 }
 
-/** Before the end, `AVAILABLE` in the newest update says that the service has recovered. */
-function readUpdates(item: JsonObject, ended: boolean): FeedUpdate[] {
+/**
+ * Before the end, `AVAILABLE` in the newest update says that the service has recovered. What is written from the end on,
+ * looks back among it, is resolved.
+ */
+function readUpdates(item: JsonObject, endedAt: number | null): FeedUpdate[] {
   const newest = toObject(member(item, 'most_recent_update'));
   const listed = toObjects(member(item, 'updates'));
   const byTime = new Map<number, FeedUpdate>();
@@ -79,11 +82,12 @@ function readUpdates(item: JsonObject, ended: boolean): FeedUpdate[] {
     if (at === null) continue;
     const available = toWord(member(update, 'status')) === 'available';
     const text = plainMarkdown(toText(member(update, 'text')));
-    byTime.set(at, { at, status: available ? 'monitoring' : 'investigating', text });
+    const over = endedAt !== null && at >= endedAt;
+    byTime.set(at, { at, status: over ? 'resolved' : available ? 'monitoring' : 'investigating', text });
   }
   const updates = [...byTime.values()].sort((a, b) => a.at - b.at);
   const last = updates.at(-1);
-  if (last !== undefined && ended) updates.splice(-1, 1, { ...last, status: 'resolved' });
+  if (last !== undefined && endedAt !== null) updates.splice(-1, 1, { ...last, status: 'resolved' });
   return updates;
 }
 

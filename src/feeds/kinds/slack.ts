@@ -101,17 +101,40 @@ function readEvent(item: JsonObject, pageUrl: string): FeedEntry | null {
     });
   }
   const over = word === 'resolved';
+  const updates = readNotes(item, over, 'investigating');
   return buildIncident({
     ...base,
-    updates: readNotes(item, over, 'investigating'),
+    updates,
     severity: lookUp(SEVERITIES, type) ?? 'minor',
     status: over ? 'resolved' : 'investigating',
     startedAt: createdAt,
-    resolvedAt: updatedAt,
+    // It is also updated when a look back is published, days later.
+    resolvedAt: updates.find(({ status }) => status === 'resolved')?.at ?? updatedAt,
   });
 }
 
-/** Notes have no status of their own: the newest of what is over tells the end. */
+/** A note that says that it is fixed. */
+const FIXED = [
+  /\b(?:issues?|incident|problem|errors?|trouble) (?:[^.]{0,120}? )?(?:is|are|was|were|has been|have been) (?:now )?(?:fully )?(?:self- ?)?(?:resolved|fixed)\b/i,
+  /\b(?:we've|we have|and) (?:now )?(?:fully |successfully )?(?:resolved|fixed) (?:the|this|an|these) (?:issue|incident|problem)/i,
+  /\b(?:fully|now|been) (?:restored|resolved)\b/i,
+  /\b(?:has|have) recovered\b/i,
+];
+
+/** What makes a sentence about the fix one about what is to come. */
+const AWAITED = /\b(?:until|once|when|whether|if|unless|before|believe|not yet)\b/i;
+
+/** A note that says that it is not fixed yet, whatever else it says. */
+const OPEN = [
+  /\b(?:still (?:ongoing|investigating|working|looking|seeing)|resurfaced|(?:continue|continuing) to (?:investigate|experience|work|monitor))\b/i,
+  /\b(?:we're|we are|are) (?:also |now |actively |currently |still )*(?:investigating|monitoring|deploying|working (?:on|to))\b/i,
+  /\bappears? to have (?:been )?resolved\b/i,
+];
+
+/**
+ * Notes have no status of their own. Of what is over, the first note that says that it is fixed tells the end, with no
+ * later one that says otherwise; where none says so, the newest one does.
+ */
 function readNotes(item: JsonObject, over: boolean, status: FeedUpdate['status']): FeedUpdate[] {
   const updates = toObjects(member(item, 'notes'))
     .flatMap((note): FeedUpdate[] => {
@@ -119,7 +142,15 @@ function readNotes(item: JsonObject, over: boolean, status: FeedUpdate['status']
       return at === null ? [] : [{ at, status, text: plainText(toText(member(note, 'body'))) }];
     })
     .sort((a, b) => a.at - b.at);
-  const last = updates.at(-1);
-  if (last !== undefined && over) updates.splice(-1, 1, { ...last, status: 'resolved' });
-  return updates;
+  if (!over) return updates;
+  const open = updates.findLastIndex(({ text }) => OPEN.some((pattern) => pattern.test(text)));
+  const fixed = updates.findIndex(({ text }, index) => index > open && saysFixed(text));
+  const end = fixed === -1 ? updates.length - 1 : fixed;
+  return updates.map((update, index) => (index < end ? update : { ...update, status: 'resolved' }));
+}
+
+function saysFixed(text: string): boolean {
+  return text
+    .split(/[.!?\n]+\s*/, 200)
+    .some((sentence) => !AWAITED.test(sentence) && FIXED.some((pattern) => pattern.test(sentence)));
 }

@@ -102,6 +102,20 @@ t.test('it knows the state by the end and by the newest update', async (t) => {
   }
 });
 
+t.test('what is written after the end is of what is over', async (t) => {
+  const updates = ['10:30', '11:00', '12:00'].map((time) => ({
+    when: `2026-09-20T${time}:00+00:00`,
+    text: 'On 18 August , 2026\\.\nA line\\\nAnother',
+    status: time === '10:30' ? 'SERVICE_OUTAGE' : 'AVAILABLE',
+  }));
+  const [entry] = read(incident({ end: '2026-09-20T11:00:00+00:00', updates }));
+  t.same(
+    entry?.updates.map(({ status }) => status),
+    ['investigating', 'resolved', 'resolved'],
+  );
+  t.notMatch(entry?.updates[0]?.text, /\\/, 'no backslash of Markdown');
+});
+
 t.test('it takes the first line that says something for the title', async (t) => {
   for (const [external_desc, title] of [
     ['**Title:**\nErrors', 'Errors'],

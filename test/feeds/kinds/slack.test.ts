@@ -92,6 +92,29 @@ t.test('it maps every type and status of incidents', async (t) => {
   }
 });
 
+t.test('the note that says fixed is the end, not a look back of days later', async (t) => {
+  const note = (time: string, body: string) => ({ date_created: `2026-09-${time}:00-07:00`, body });
+  const ended = (...notes: object[]) =>
+    read(event({ status: 'resolved', date_updated: '2026-09-18T03:00:00-07:00', notes }))[0];
+  const first = note(
+    '10T03:00',
+    'We are looking into errors. We will write again once the issue is resolved.',
+  );
+  const fixed = note('10T04:00', '<p>This issue has been resolved. We apologize.</p>');
+  const back = note('15T04:00', '<p>Issue summary: on September 10 messages failed.</p>');
+  t.match(ended(first, fixed, back), {
+    resolvedAt: at('2026-09-10T11:00:00Z'),
+    updates: [{ status: 'investigating' }, { status: 'resolved' }, { status: 'resolved' }],
+  });
+  const resurfaced = note('10T06:00', 'The issue has resurfaced and we are investigating again.');
+  const again = note('10T08:00', "We've resolved the issue, and messages are sent again.");
+  t.match(ended(first, fixed, resurfaced, again, back), { resolvedAt: at('2026-09-10T15:00:00Z') });
+  t.match(ended(first, note('10T05:00', 'Thank you for your patience.')), {
+    resolvedAt: at('2026-09-10T12:00:00Z'),
+  });
+  t.match(ended(), { resolvedAt: at('2026-09-18T10:00:00Z') }, 'without notes');
+});
+
 t.test('it tells of maintenances once they are at work', async (t) => {
   const running = { kind: 'maintenance', startsAt: at('10:00'), endsAt: null, state: 'running' };
   const done = { ...running, endsAt: at('11:00'), state: 'done' };
