@@ -26,6 +26,7 @@ import { safeLink } from '../safe-link.ts';
 const HISTORY = 50;
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
+  open: 'investigating',
   investigating: 'investigating',
   issue: 'investigating',
   identified: 'identified',
@@ -74,12 +75,16 @@ function requireHistory(document: FeedDocument): JsonObject[] {
 
 function readIncident(item: JsonObject, pageUrl: string): FeedIncident | null {
   const key = toText(member(item, 'id'));
-  // The member `resolved` stays false.
-  const state = toWord(member(item, 'state'));
+  const state = stateOf(item);
   const updates = readUpdates(item, state === 'resolved');
   if (key === '' || isMaintenance(item, state)) return null;
   const systems = toObjects(member(item, 'systems'));
-  const red = systems.some((system) => toWord(member(system, 'status')) === 'red');
+  const colours = [
+    ...systems.map((system) => member(system, 'status')),
+    member(item, 'status_prod'),
+    member(item, 'status_dev'),
+  ];
+  const red = colours.some((colour) => toWord(colour) === 'red');
   return buildIncident({
     key,
     title: toText(member(item, 'title')),
@@ -99,10 +104,18 @@ function readIncident(item: JsonObject, pageUrl: string): FeedIncident | null {
   });
 }
 
+/** The member `resolved` stays false where there is a `state`; older incidents have no `state`. */
+function stateOf(item: JsonObject): string {
+  return toWord(member(item, 'state')) || (member(item, 'resolved') === true ? 'resolved' : '');
+}
+
+/** Its updates are of a maintenance, but for one that tells the end. */
 function isMaintenance(item: JsonObject, state: string): boolean {
   if (state === 'upcoming' || state === 'scheduled') return true;
-  const types = toObjects(member(item, 'updates')).map((update) => toWord(member(update, 'update_type')));
-  return types.length > 0 && types.every((type) => type === 'scheduled');
+  const types = toObjects(member(item, 'updates'))
+    .map((update) => toWord(member(update, 'update_type')))
+    .filter((type) => type !== 'resolved');
+  return types.length > 0 && types.every((type) => type === 'scheduled' || type === 'maintenance');
 }
 
 /** Oldest first; the newest of an incident that is over tells its end. */

@@ -13,24 +13,36 @@ const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   critical: 'critical',
 };
 
-/** Where an impact has no severity, by the words of its type, which are written together. */
-const SEVERITIES_OF_TYPES: Readonly<Record<string, FeedIncident['severity']>> = {
-  servicedisruption: 'major',
-  performancedegradation: 'minor',
-  featuredegradation: 'minor',
-};
+/**
+ * Where an impact has no severity, its type may tell: `serviceDisruption`, `herokuAppsServiceDisruption`,
+ * `ccCartsUnavailable`. All others are degradations.
+ */
+const MAJOR_TYPE = /^(?!feature).*servicedisruption|unavailable$/;
 
 const RANKS = ['minor', 'major', 'critical'] as const;
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
+  active: 'investigating',
   investigating: 'investigating',
   identified: 'identified',
   rootcauseidentified: 'identified',
   monitoring: 'monitoring',
   mitigated: 'monitoring',
   resolved: 'resolved',
+  resolution: 'resolved',
   closed: 'resolved',
 };
+
+/**
+ * Types of an incident's events, of which there are many: `investigatingCauseNewEngineers`, `issueIsolatedDatabaseTier`,
+ * `implementingSolutionWorkingOnFix`, `monitoringPostSiteSwitch`, and by product `herokuIncidentMonitoring`.
+ */
+const EVENT_STATUSES: readonly (readonly [RegExp, FeedIncident['status']])[] = [
+  [/^monitoring|monitoring$/, 'monitoring'],
+  [/^issueisolated|^implementingsolution|identified$/, 'identified'],
+  [/^investigating|investigating$/, 'investigating'],
+  [/resolved$/, 'resolved'],
+];
 
 /** Types of a maintenance's events. */
 const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
@@ -60,7 +72,9 @@ export function readTrustIncident(
   const impacts = toObjects(member(item, 'IncidentImpacts'));
   const updates = incidentUpdates(item);
   const endedAt = endOf(impacts);
-  const told = lookUp(STATUSES, wordOf(member(item, 'status'))) ?? updates.at(-1)?.status;
+  const word = lookUp(STATUSES, wordOf(member(item, 'status')));
+  // `Active` tells no more than that it is open.
+  const told = word === null || word === 'investigating' ? (updates.at(-1)?.status ?? word) : word;
   return buildIncident({
     key: `incident ${id}`,
     title: titleOf(item, impacts) || 'Incident',
@@ -106,9 +120,14 @@ export function readTrustMaintenance(
 function incidentUpdates(item: JsonObject): FeedUpdate[] {
   let status: FeedUpdate['status'] = 'investigating';
   return readEvents(item, 'IncidentEvents').map(({ at, type, text }) => {
-    status = lookUp(STATUSES, type) ?? status;
+    status = statusOf(type) ?? status;
     return { at, status, text };
   });
+}
+
+/** What the type of an event says; null: nothing, as `update` and `correction`. */
+function statusOf(type: string): FeedIncident['status'] | null {
+  return lookUp(STATUSES, type) ?? EVENT_STATUSES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
 /** Oldest first. */
@@ -145,8 +164,7 @@ function severityOf(impacts: readonly JsonObject[]): FeedIncident['severity'] {
   const worst = impacts.reduce((before, impact) => {
     const severity =
       lookUp(SEVERITIES, toWord(member(impact, 'severity'))) ??
-      lookUp(SEVERITIES_OF_TYPES, wordOf(member(impact, 'type'))) ??
-      'minor';
+      (MAJOR_TYPE.test(wordOf(member(impact, 'type'))) ? 'major' : 'minor');
     return Math.max(before, RANKS.indexOf(severity));
   }, 0);
   return RANKS[worst] ?? 'minor';

@@ -63,7 +63,7 @@ t.test('it reads recorded documents, and nothing of what is scheduled', async (t
   });
 });
 
-t.test('it maps every state, and never by the member "resolved"', async (t) => {
+t.test('it maps every state, and never by the member "resolved" next to one', async (t) => {
   const updated_at = '2026-09-20T11:00:00Z';
   for (const [state, expected] of [
     ['investigating', [{ status: 'investigating', resolvedAt: null }]],
@@ -72,7 +72,6 @@ t.test('it maps every state, and never by the member "resolved"', async (t) => {
     ['monitoring', [{ status: 'monitoring', resolvedAt: null }]],
     ['resolved', [{ status: 'resolved', resolvedAt: at('11:00') }]],
     ['open', [{ status: 'investigating', resolvedAt: null }]],
-    [null, [{ status: 'investigating', resolvedAt: null }]],
     ['upcoming', []],
     ['scheduled', []],
   ] as const)
@@ -83,10 +82,24 @@ t.test('it maps every state, and never by the member "resolved"', async (t) => {
     }
 });
 
+t.test('it goes by the member "resolved" where there is no state, as in 2019', async (t) => {
+  const updated_at = '2026-09-20T11:00:00Z';
+  for (const state of [null, undefined]) {
+    t.match(read(incident({ state, resolved: true, updated_at })), [
+      { status: 'resolved', resolvedAt: at('11:00') },
+    ]);
+    t.match(read(incident({ state, resolved: false, updated_at })), [
+      { status: 'investigating', resolvedAt: null },
+    ]);
+  }
+});
+
 t.test('it leaves out what is only scheduled, whatever its state', async (t) => {
   const update = (update_type: string) => ({ update_type, created_at: '2026-09-20T10:30:00Z' });
   t.same(read(incident({ updates: [update('scheduled'), update('scheduled')] })), []);
   t.match(read(incident({ updates: [update('issue'), update('scheduled')] })), [{ key: '1' }]);
+  t.same(read(incident({ updates: ['scheduled', 'maintenance', 'resolved'].map(update) })), []);
+  t.match(read(incident({ updates: [update('resolved')] })), [{ key: '1' }]);
 });
 
 t.test('it maps colours of systems and types of updates', async (t) => {
