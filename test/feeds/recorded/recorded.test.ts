@@ -1,0 +1,34 @@
+/** Documents that vendors served, kept with their origin: each is read as a person would read its page. */
+import { readdirSync, readFileSync } from 'node:fs';
+import t from 'tap';
+import { FEED_KINDS } from '../../../src/feeds/kinds-table.ts';
+import { JSON_RECORDINGS } from './json-recordings.ts';
+import { readRecording } from './recording.ts';
+import { XML_RECORDINGS } from './xml-recordings.ts';
+
+const RECORDINGS = [...JSON_RECORDINGS, ...XML_RECORDINGS];
+const FOLDER = new URL('../fixtures/recorded/', import.meta.url);
+
+t.test('each recorded document is read as its page reads', async (t) => {
+  for (const recording of RECORDINGS)
+    t.strictSame(readRecording(recording), recording.entries, `${recording.file} at ${recording.now}`);
+});
+
+t.test('every kind has recorded documents of two events, one of them open', async (t) => {
+  for (const kind of Object.keys(FEED_KINDS)) {
+    const own = RECORDINGS.filter((recording) => recording.kind === kind);
+    const vendors = new Set(own.map(({ vendor }) => vendor));
+    t.ok(vendors.size >= 2, `${kind}: ${[...vendors].join(', ')}`);
+    const open = own.some(({ entries }) =>
+      entries.some(({ kind, state }) => kind === 'incident' && state !== 'resolved'),
+    );
+    t.ok(open, `${kind}: one with an open incident`);
+  }
+});
+
+t.test('every recorded document is in the table, and its origin is told', async (t) => {
+  const origins = readFileSync(new URL('README.md', FOLDER), 'utf8');
+  const files = readdirSync(FOLDER).filter((name) => name !== 'README.md');
+  t.strictSame(files.toSorted(), [...new Set(RECORDINGS.map(({ file }) => file))].toSorted());
+  for (const file of files) t.ok(origins.includes(`\`${file}\``), file);
+});
