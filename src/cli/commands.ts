@@ -145,6 +145,13 @@ export function buildCommands(): Command {
       ),
     );
 
+  const secrets = program.command('secrets').description('secrets of webhooks');
+  add(
+    secrets,
+    'reset',
+    'remove all webhooks, where the key of their secrets is lost, and tell their owners',
+  ).action(act(async (options: CommonOptions) => (await import('./secrets.ts')).resetSecrets(options)));
+
   addJson(program, 'probe', 'one check now, with the timing of each phase')
     .argument('<domain>')
     .addOption(

@@ -1,9 +1,10 @@
 /** `upbeat doctor`: looks at everything the program needs and says what to mend. */
 
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
@@ -13,7 +14,10 @@ import { askNameServers } from '../outbound/name-records.ts';
 import { createServerList } from '../outbound/name-servers.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
+import { keyFile } from '../store/registry/secret-box.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
+import { examineSamplesFile, samplesFile } from '../store/samples/samples-file.ts';
+import { findLooseFiles, type LooseFile } from '../store/sqlite/private-files.ts';
 import { VERSION } from '../version.ts';
 import type { CommonOptions } from './commands.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
@@ -66,7 +70,10 @@ async function examineAll(file: string, config: Config): Promise<Finding[]> {
   return [
     { what: 'configuration', found: `${file} is valid`, advice: null },
     await examineCatalogue(config),
+    // First: what opens the stores may close it.
+    ...examineFiles(config),
     await examineStores(file),
+    ...examineHistory(config),
     ...(await examineCache(config)),
     ...(await examineSamples(config)),
     await examineDisk(config),
@@ -100,11 +107,57 @@ async function examineCatalogue({ catalogue }: Config): Promise<Finding> {
 
 async function examineStores(file: string): Promise<Finding> {
   try {
-    const count = await withRegistry(file, async (registry) => (await registry.loadServices()).length);
+    const count = await withRegistry(file, async (registry) => {
+      await registry.checkSecrets();
+      return (await registry.loadServices()).length;
+    });
     return { what: 'registry', found: `${count} services are known`, advice: null };
   } catch (error) {
     return { what: 'registry', found: 'it cannot be opened', advice: (error as Error).message };
   }
+}
+
+/** Who else can read the data directory. */
+function examineFiles({ storage, secrets }: Config): Finding[] {
+  const { dataDir } = storage;
+  const loose = findLooseFiles(dataDir);
+  const describe = ({ path, mode, wantedMode, foreignOwner }: LooseFile) =>
+    mode === wantedMode ? `${path} belongs to user ${foreignOwner}` : `${path} is ${mode}`;
+  const key = secrets.key === null ? `in ${keyFile(dataDir)}` : 'the setting secrets.key';
+  return [
+    {
+      what: 'files',
+      found: loose.length === 0 ? `${dataDir} is this user's alone` : loose.map(describe).join(', '),
+      advice:
+        loose.length === 0
+          ? null
+          : `chown -R the folder to the user of the program, chmod 700 ${dataDir} and 600 what is in it; a start closes what it owns`,
+    },
+    { what: 'secrets', found: `their key is ${key}`, advice: null },
+  ];
+}
+
+/** Damage of the embedded samples, and files that a start has set aside for that; nothing where all is well. */
+function examineHistory({ storage }: Config): Finding[] {
+  const { dataDir } = storage;
+  const aside = existsSync(dataDir)
+    ? readdirSync(dataDir).filter((name) => /\.damaged-[^-]+-\d\d-[^-]+-\d\d-[\d.]+Z$/.test(name))
+    : [];
+  const problem = examineSamplesFile(dataDir);
+  const damaged = {
+    what: 'history',
+    found: `${samplesFile(dataDir)} is damaged (${problem})`,
+    advice:
+      'put a backup in its place while the program is stopped; a start sets it aside and begins without history',
+  };
+  return [
+    ...(problem === null ? [] : [damaged]),
+    ...aside.map((name) => ({
+      what: 'history',
+      found: `${join(dataDir, name)} was damaged and is set aside`,
+      advice: 'put a backup in its place while the program is stopped, then delete it',
+    })),
+  ];
 }
 
 /** Nothing where Redis is not used. */

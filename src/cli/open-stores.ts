@@ -3,8 +3,9 @@ import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { createLog } from '../log.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { SqliteRegistry } from '../store/registry/registry-client.ts';
 import { openRegistry } from '../store/registry/sqlite-registry.ts';
+import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
 
 /** Reads the configuration of a command. Throws ConfigError. */
 export function readConfig(file: string): Config {
@@ -14,11 +15,13 @@ export function readConfig(file: string): Config {
 /** Runs `work` with the registry open, and closes it whatever happens. */
 export async function withRegistry<T>(
   configFile: string,
-  work: (registry: Registry, config: Config) => Promise<T>,
+  work: (registry: SqliteRegistry, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(configFile);
+  makeFilesPrivate();
   const registry = await openRegistry({
     dataDir: config.storage.dataDir,
+    secretKey: config.secrets.key,
     log: createLog({ level: 'silent', format: 'json' }),
     clock: systemClock,
     domainsPerAccount: config.limits.domainsPerAccount,

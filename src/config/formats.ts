@@ -33,6 +33,10 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
     read: readSiteUrl,
     expected: 'an address such as https://status.example.org, without password, query or fragment',
   },
+  'secret-key': {
+    read: (text) => (isSecretKey(text.trim()) ? text.trim() : null),
+    expected: '32 random bytes as 64 hexadecimal digits or in base64, such as "openssl rand -hex 32" prints',
+  },
   'redis-url': {
     read: (text) => (readRedisAddress(text) === null ? null : text),
     expected:
@@ -58,6 +62,10 @@ export function readBlock(text: string): string | null {
     return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${length}`)}/${length}`;
   }
   return `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/${length}`)}/${length}`;
+}
+
+function isSecretKey(text: string): boolean {
+  return /^[0-9a-f]{64}$/i.test(text) || /^[A-Za-z0-9+/]{43}=$/.test(text);
 }
 
 function isIpPort(text: string): boolean {

@@ -209,6 +209,15 @@ export const CONFIG_SCHEMA = section(
       },
       'Where data lives.',
     ),
+    secrets: section(
+      {
+        key: optionalText(
+          '32 bytes as 64 hexadecimal digits or base64; null: secret.key in storage.dataDir, made at the first start.',
+          { format: 'secret-key', secret: true },
+        ),
+      },
+      'Encrypts the secrets of webhooks in the database (docs/operating.md).',
+    ),
     log: section(
       {
         level: choice(

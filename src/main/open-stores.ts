@@ -6,11 +6,13 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
+import type { SqliteRegistry } from '../store/registry/registry-client.ts';
 import { openRegistry } from '../store/registry/sqlite-registry.ts';
 import { type InfluxSamples, openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { openInfluxReading } from '../store/samples/influx-reading.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
+import { closeLooseFiles, findLooseFiles, makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
 
 /** What opening needs. */
@@ -35,7 +37,11 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   const { dataDir, redis: redisSettings } = config.storage;
   const { domainsPerAccount } = config.limits;
   const onEnd = fail('a store has ended');
-  const registry = await openRegistry({ dataDir, log, clock, domainsPerAccount, onEnd });
+  makeFilesPrivate();
+  closeDataDirectory(dataDir, log);
+  const secretKey = config.secrets.key;
+  const registry = await openRegistry({ dataDir, log, clock, domainsPerAccount, secretKey, onEnd });
+  await protectSecrets(registry, log);
   const { url } = redisSettings;
   // ioredis is loaded only where it is of use.
   const redis =
@@ -109,6 +115,37 @@ export async function openReadSamples({ config, log, fail }: StoreParts) {
   const settings = influxSettings(config);
   if (settings !== null) return openInfluxReading({ settings, log, onEnd });
   return await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd });
+}
+
+/** What an earlier version, or a copy, left open to others is closed. */
+function closeDataDirectory(dataDir: string, log: Log): void {
+  const loose = findLooseFiles(dataDir);
+  const open = loose.filter(({ mode, wantedMode }) => mode !== wantedMode);
+  if (open.length === 0) return;
+  const failed = closeLooseFiles(open);
+  const closed = open
+    .filter(({ path }) => !failed.some((one) => one.path === path))
+    .map(({ path, mode, wantedMode }) => `${path}: ${mode} to ${wantedMode}`);
+  if (closed.length > 0) log.warn({ closed }, 'the data directory was open to other users; it is closed now');
+  if (failed.length > 0)
+    log.warn({ failed }, 'the data directory is open to other users and could not be closed');
+}
+
+async function protectSecrets(registry: SqliteRegistry, log: Log): Promise<void> {
+  try {
+    await registry.checkSecrets();
+    const sealed = await registry.sealSecrets();
+    if (sealed > 0)
+      log.warn(
+        { webhooks: sealed },
+        'secrets of webhooks stood in the database in clear; they are encrypted now',
+      );
+  } catch (error) {
+    // Where the disk takes no writes it is done at a later start.
+    if (refusalOf(error) !== null) return;
+    await registry.close();
+    throw error;
+  }
 }
 
 /** Nothing where the registry cannot write one down yet. */

@@ -67,7 +67,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount',
       'incidents.feedInterval auth.providers storage.dataDir storage.rawRetention storage.rollupRetention',
       'storage.redis.url storage.influx.url storage.influx.token storage.influx.org storage.influx.bucket',
-      'storage.influx.api log.level log.format',
+      'storage.influx.api secrets.key log.level log.format',
     ].flatMap((line) => line.split(' ')),
   );
 });
@@ -106,6 +106,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
       redis: { url: null },
       influx: { url: null, token: null, org: null, bucket: null, api: 'v2' },
     },
+    secrets: { key: null },
     log: { level: 'info', format: 'auto' },
   });
 });

@@ -1,5 +1,5 @@
 /** The registry's file: what is refused with which words, and how fast long lists are read. */
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import t, { type Test } from 'tap';
@@ -95,6 +95,27 @@ t.test('it leaves a database of another program alone', async (t) => {
     ['theirs'],
   );
   database.close();
+});
+
+t.test('it begins no new registry beside the stores of an old one', async (t) => {
+  for (const beside of ['samples.sqlite', 'influx-spool.sqlite', 'monitor.alive', 'secret.key']) {
+    for (const content of [undefined, '']) {
+      const dataDir = t.testdir({
+        [beside]: 'what an earlier installation left',
+        ...(content === undefined ? {} : { 'registry.sqlite': content }),
+      });
+      await t.rejects(
+        open(dataDir),
+        {
+          code: 'registry_missing',
+          message: new RegExp(`registry\\.sqlite is missing or empty, but .*${beside}`),
+        },
+        `${beside}, registry ${content === undefined ? 'missing' : 'empty'}`,
+      );
+      rmSync(join(dataDir, beside));
+      await open(dataDir);
+    }
+  }
 });
 
 t.test('it says that a place cannot be used', async (t) => {

@@ -14,6 +14,12 @@ import type { LeaseBook } from './writer-lease.ts';
 export interface SqliteRegistry extends Registry {
   /** For `acquireLease`. */
   readonly lease: LeaseBook;
+  /** Rejects with `secrets_key` where the key of stored secrets is missing or another one. */
+  checkSecrets(): Promise<void>;
+  /** Encrypts secrets that an earlier version stored in clear, and leaves nothing of them in the file; how many. */
+  sealSecrets(): Promise<number>;
+  /** Removes all webhooks, whose secrets cannot be read any more, and tells their owners; how many there were. */
+  resetSecrets(now: number): Promise<number>;
   /** The identity of this installation, which its other stores carry too. */
   installation(): Promise<string>;
   /** Whether its disk takes writes. */
@@ -160,6 +166,9 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     getFact: (name) => call('getFact', [name]),
     setFact: (name, value) => call('setFact', [name, value]),
 
+    checkSecrets: () => call('checkSecrets', []),
+    sealSecrets: () => call('sealSecrets', []),
+    resetSecrets: (now) => call('resetSecrets', [now]),
     installation: () => call('installation', []),
     lease: {
       read: () => call('readLease', []),

@@ -1,12 +1,18 @@
 /** Opens the registry's file: makes it, brings its tables up to date, refuses what cannot be trusted. */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, Migrator } from 'kysely';
 import { isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
 import { createSqliteDialect } from './kysely-sqlite.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { damagedRegistry, explainSqliteError, fullDisk, RegistryError } from './registry-error.ts';
+import {
+  damagedRegistry,
+  explainSqliteError,
+  fullDisk,
+  missingRegistry,
+  RegistryError,
+} from './registry-error.ts';
 import type { RegistrySchema } from './schema.ts';
 
 /** Marks the file as ours in SQLite's header: the letters `UPBT`. */
@@ -79,7 +85,7 @@ function openForReading(file: string): RegistryDatabase {
 
 function makeDirectory(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new RegistryError(
       'registry_unusable',
@@ -103,8 +109,20 @@ function claimFile(database: DatabaseSync, file: string): void {
       `${file} is a database of another program. Set storage.dataDir to a folder of Upbeat's own, or move the file away.`,
     );
   }
+  const remains = formerStores(dirname(file));
+  if (remains.length > 0) {
+    database.exec('ROLLBACK');
+    throw missingRegistry(file, remains);
+  }
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   database.exec('COMMIT');
+}
+
+/** What an installation leaves beside its registry, once its monitor has started. */
+function formerStores(dataDir: string): string[] {
+  return ['samples.sqlite', 'influx-spool.sqlite', 'monitor.alive', 'secret.key']
+    .map((name) => join(dataDir, name))
+    .filter((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0);
 }
 
 function checkPages(database: DatabaseSync, file: string): void {

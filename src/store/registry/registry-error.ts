@@ -11,6 +11,10 @@ export type RegistryFaultCode =
   | 'registry_newer'
   /** The file belongs to another program. */
   | 'registry_foreign'
+  /** The key of the secrets in the database is missing, or another one. */
+  | 'secrets_key'
+  /** There are stores of an earlier installation, and no registry. */
+  | 'registry_missing'
   /** The file or its folder cannot be opened or written. */
   | 'registry_unusable'
   /** The disk takes no writes, or another process held the lock for too long. */
@@ -38,6 +42,14 @@ export function damagedRegistry(file: string, detail: string, cause?: unknown): 
     `${file} is damaged (${detail}). Stop Upbeat, then put a backup in its place, or save what can be read with ` +
       `"sqlite3 ${file} .recover", or move ${file} with its -wal and -shm files away to begin with an empty registry.`,
     { cause },
+  );
+}
+
+/** The error for a registry that is missing or empty beside stores that were its own. */
+export function missingRegistry(file: string, remains: readonly string[]): RegistryError {
+  return new RegistryError(
+    'registry_missing',
+    `${file} is missing or empty, but ${remains.join(', ')} of an earlier installation ${remains.length === 1 ? 'is' : 'are'} there: services, accounts, keys and incidents would be lost without a word. Put a backup of ${file} back. To begin a new installation instead, move those files away too, or set storage.dataDir to another folder.`,
   );
 }
 

@@ -40,6 +40,7 @@ import { loadServices } from './load-services.ts';
 import { advanceMaintenances, listMaintenances } from './maintenance-rows.ts';
 import { addService, removeService } from './owner-services.ts';
 import { addClaim, claimAddresses, claimsOf, dropClaim, proveDomain, servicesOf } from './ownership.ts';
+import { createSecrets, rewriteFile } from './protect-secrets.ts';
 import { putCatalogue } from './put-catalogue.ts';
 import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
 import { explainSqliteError, fullDisk } from './registry-error.ts';
@@ -67,6 +68,7 @@ import {
   dueDeliveries,
   forgetDeliveries,
   noteDelivery,
+  removeAllWebhooks,
   removeWebhook,
   replayDelivery,
   webhooksOf,
@@ -90,17 +92,24 @@ const REOPEN_MS = 500;
 export interface RegistryThreadData {
   readonly dataDir: string;
   readonly domainsPerAccount: number;
+  /** The setting `secrets.key`; null or absent: the key is in the data directory. */
+  readonly secretKey?: string | null;
 }
 
 /** The methods of the thread. */
 export type RegistryMethods = Awaited<ReturnType<typeof openRegistryMethods>>;
 
 /** Opens the registry; throws what `openRegistryDatabase` throws. */
-export async function openRegistryMethods({ dataDir, domainsPerAccount }: RegistryThreadData) {
+export async function openRegistryMethods({
+  dataDir,
+  domainsPerAccount,
+  secretKey = null,
+}: RegistryThreadData) {
   let opened = await openRegistryDatabase(dataDir);
   const store = storeOf(opened);
   let { judgements, inbox, writeIncident } = prepare(opened);
   const lease = createHeldLease(store, dataDir);
+  const secrets = createSecrets(store, dataDir, secretKey);
   const limits = { perAccount: domainsPerAccount, perDay: MAX_REGISTRATIONS_PER_DAY };
   const commits = createGroupCommit(store, {
     maxGroupMs: MAX_GROUP_MS,
@@ -187,15 +196,15 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
       write(() => claimAddresses(store, domain, addresses)),
     noticesOf: (accountId: number) => read(() => noticesOf(store, accountId)),
     dropNotice: (accountId: number, id: number) => write(() => dropNotice(store, accountId, id)),
-    addWebhook: (webhook: Omit<Webhook, 'id'>) => write(() => addWebhook(store, webhook)),
-    webhooksOf: (accountId: number) => read(() => webhooksOf(store, accountId)),
+    addWebhook: (webhook: Omit<Webhook, 'id'>) => write(() => addWebhook(store, secrets.box(), webhook)),
+    webhooksOf: (accountId: number) => read(() => webhooksOf(store, secrets.box(), accountId)),
     removeWebhook: (accountId: number, id: number) => write(() => removeWebhook(store, accountId, id)),
     addDelivery: (accountId: number, webhookId: number, delivery: Parameters<typeof addDelivery>[3]) =>
       write(() => addDelivery(store, accountId, webhookId, delivery)),
     deliveriesOf: (accountId: number) => read(() => deliveriesOf(store, accountId)),
     replayDelivery: (accountId: number, id: number, now: number) =>
       write(() => replayDelivery(store, accountId, id, now)),
-    dueDeliveries: (now: number, limit: number) => read(() => dueDeliveries(store, now, limit)),
+    dueDeliveries: (now: number, limit: number) => read(() => dueDeliveries(store, secrets.box, now, limit)),
     noteDelivery: (outcome: DeliveryOutcome) => write(() => noteDelivery(store, outcome)),
     forgetDeliveries: (before: number) => write(() => forgetDeliveries(store, before)),
     addPage: (page: NewPage) => write(() => addPage(store, page)),
@@ -222,6 +231,19 @@ export async function openRegistryMethods({ dataDir, domainsPerAccount }: Regist
 
     getFact: (name: string) => read(() => getFact(store, name)),
     setFact: (name: string, value: string) => write(() => setFact(store, name, value)),
+
+    checkSecrets: () => read(secrets.check),
+    sealSecrets: async () => {
+      const sealed = await write(secrets.sealClear);
+      if (sealed > 0) rewriteFile(store.database);
+      return sealed;
+    },
+    resetSecrets: (now: number) =>
+      write(() => {
+        const removed = removeAllWebhooks(store, now);
+        secrets.forgetKey();
+        return removed;
+      }),
 
     installation: async () =>
       read(() => readInstallation(store)) ?? (await write(() => ensureInstallation(store))),

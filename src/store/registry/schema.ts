@@ -237,7 +237,7 @@ export interface AccountNoticesTable {
   text: string;
 }
 
-/** Webhooks; the secret signs, so it is kept as it is. */
+/** Webhooks; the secret signs, so it is kept encrypted, to be read again. */
 export interface WebhooksTable {
   id: Generated<number>;
   account_id: number;

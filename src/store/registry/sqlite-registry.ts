@@ -13,6 +13,8 @@ export interface RegistryOptions {
   readonly clock: Clock;
   /** Most live domains of one account (decisions, Ownership). Default 100. */
   readonly domainsPerAccount?: number;
+  /** The setting `secrets.key`; null or absent: the key is in the data directory. */
+  readonly secretKey?: string | null;
   /** Called if the thread ends unasked; every later call rejects with the same reason. */
   readonly onEnd?: (reason: Error) => void;
 }
@@ -25,10 +27,10 @@ const ENTRY = new URL('../../../workers/registry.ts', import.meta.url);
  * `registry_unusable` or `storage_busy`.
  */
 export async function openRegistry(options: RegistryOptions): Promise<SqliteRegistry> {
-  const { dataDir, log, clock, domainsPerAccount = 100, onEnd } = options;
+  const { dataDir, log, clock, domainsPerAccount = 100, secretKey = null, onEnd } = options;
   const thread = startThread<RegistryMethods & { open(): Promise<void> }>(
     ENTRY,
-    { dataDir, domainsPerAccount },
+    { dataDir, domainsPerAccount, secretKey },
     (reason) => {
       log.error({ error: reason }, 'The thread of the registry has ended');
       onEnd?.(reason);

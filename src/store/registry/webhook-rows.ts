@@ -1,9 +1,11 @@
 /** Webhooks and their deliveries. */
 import { type Selectable, sql } from 'kysely';
 import type { Delivery, DeliveryOutcome, DueDelivery, Webhook } from '../ports/webhooks.ts';
+import { tell } from './account-notices.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { DeliveriesTable, WebhooksTable } from './schema.ts';
+import type { SecretBox } from './secret-box.ts';
 
 const MOST_WEBHOOKS = 10;
 const MOST_SHOWN = 50;
@@ -13,10 +15,10 @@ const MOST_DUE_OF_ACCOUNT = 8;
 const MOST_KEPT = 10_000;
 
 /** Adds a webhook. Throws `account_limit`. */
-export function addWebhook(store: RegistryStore, webhook: Omit<Webhook, 'id'>): Webhook {
+export function addWebhook(store: RegistryStore, box: SecretBox, webhook: Omit<Webhook, 'id'>): Webhook {
   const { kysely, queries } = store;
   const { accountId, url, secret, createdAt } = webhook;
-  if (webhooksOf(store, accountId).length >= MOST_WEBHOOKS)
+  if (webhooksOf(store, box, accountId).length >= MOST_WEBHOOKS)
     throw new RegistryError(
       'account_limit',
       `An account has at most ${MOST_WEBHOOKS} webhooks: remove one first.`,
@@ -24,18 +26,18 @@ export function addWebhook(store: RegistryStore, webhook: Omit<Webhook, 'id'>): 
   const row = queries.first(
     kysely
       .insertInto('webhooks')
-      .values({ account_id: accountId, url, secret, created_at: createdAt })
+      .values({ account_id: accountId, url, secret: box.seal(secret), created_at: createdAt })
       .returningAll(),
   );
   if (row === undefined) throw new Error('the webhook was not written');
-  return toWebhook(row);
+  return toWebhook(row, box);
 }
 
 /** Webhooks of an account, oldest first. */
-export function webhooksOf({ kysely, queries }: RegistryStore, accountId: number): Webhook[] {
+export function webhooksOf({ kysely, queries }: RegistryStore, box: SecretBox, accountId: number): Webhook[] {
   return queries
     .all(kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).orderBy('id'))
-    .map(toWebhook);
+    .map((row) => toWebhook(row, box));
 }
 
 /** Removes a webhook of the account with its deliveries. */
@@ -103,7 +105,12 @@ export function replayDelivery(
 }
 
 /** Those due by `now`, the longest waiting first, and at most 8 of an account. */
-export function dueDeliveries({ kysely, queries }: RegistryStore, now: number, limit: number): DueDelivery[] {
+export function dueDeliveries(
+  { kysely, queries }: RegistryStore,
+  box: () => SecretBox,
+  now: number,
+  limit: number,
+): DueDelivery[] {
   const any = kysely.selectFrom('deliveries').select('id').where('due_at', '<=', now).limit(1);
   if (queries.first(any) === undefined) return [];
   // A few of each webhook by its own index: what else waits there, however much it is, is not looked at.
@@ -136,7 +143,7 @@ export function dueDeliveries({ kysely, queries }: RegistryStore, now: number, l
         .orderBy('id')
         .limit(limit),
     )
-    .map((row) => ({ ...toDelivery(row), url: row.url, secret: row.secret }));
+    .map((row) => ({ ...toDelivery(row), url: row.url, secret: box().open(row.secret) }));
 }
 
 /** Writes what came of an attempt. */
@@ -176,9 +183,20 @@ export function forgetDeliveries({ kysely, queries }: RegistryStore, before: num
   return forgotten;
 }
 
-function toWebhook(row: Selectable<WebhooksTable>): Webhook {
+/** Removes all webhooks of all accounts with their deliveries, and tells their owners; how many there were. */
+export function removeAllWebhooks(store: RegistryStore, now: number): number {
+  const { kysely, queries } = store;
+  const rows = queries.all(kysely.selectFrom('webhooks').select(['account_id', 'url']));
+  for (const { account_id, url } of rows)
+    tell(store, account_id, now, `The webhook to ${url} was removed: its secret was lost. Add it again.`);
+  queries.run(kysely.deleteFrom('deliveries'));
+  queries.run(kysely.deleteFrom('webhooks'));
+  return rows.length;
+}
+
+function toWebhook(row: Selectable<WebhooksTable>, box: SecretBox): Webhook {
   const { id, account_id, url, secret, created_at } = row;
-  return { id, accountId: account_id, url, secret, createdAt: created_at };
+  return { id, accountId: account_id, url, secret: box.open(secret), createdAt: created_at };
 }
 
 function toDelivery(row: Selectable<DeliveriesTable>): Delivery {

@@ -53,7 +53,7 @@ export function openSamplesDatabase(
   dataDir: string,
   options: Omit<SamplesFileOptions, 'dataDir'> = {},
 ): SamplesDatabase {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = samplesFile(dataDir);
   const open = () => openSamplesFile({ ...options, dataDir });
   let opened: OpenedSamples = open();

@@ -66,6 +66,23 @@ export function openSamplesFile(options: SamplesFileOptions): OpenedSamples {
   }
 }
 
+/** What is wrong with the content of the store's file, however large it is; null: nothing, or there is none. */
+export function examineSamplesFile(dataDir: string): string | null {
+  const file = samplesFile(dataDir);
+  if (!existsSync(file)) return null;
+  try {
+    const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
+      return found === 'ok' ? null : String(found);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 function openFile(file: string, options: SamplesFileOptions): OpenedSamples {
   let database: DatabaseSync | null = null;
   try {

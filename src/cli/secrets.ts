@@ -1,0 +1,14 @@
+/** `upbeat secrets`: what to do where the key of stored secrets is lost. */
+import { systemClock } from '../clock.ts';
+import type { CommonOptions } from './commands.ts';
+import { withRegistry } from './open-stores.ts';
+
+/** Removes all webhooks, whose secrets nobody can read any more; the next start makes a new key where there is none. */
+export async function resetSecrets({ config }: CommonOptions): Promise<void> {
+  const removed = await withRegistry(config, (registry) => registry.resetSecrets(systemClock.now()));
+  console.error(
+    removed === 1
+      ? '1 webhook is removed, and its owner is told'
+      : `${removed} webhooks are removed, and their owners are told`,
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * Secrets that must be read again, such as those that sign webhooks, as they stand in the database: encrypted by
+ * AES-256-GCM with a key that stands outside of it, so that a copy of the database alone gives none away.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RegistryError } from './registry-error.ts';
+
+/** Encrypts and decrypts with one key. */
+export interface SecretBox {
+  seal(secret: string): string;
+  /** What was sealed; a text that is not sealed stays as it is. Throws `secrets_key` where the key is another one. */
+  open(text: string): string;
+}
+
+/** Where a key is. */
+export type KeySource =
+  /** Of the setting `secrets.key`. */
+  | { readonly kind: 'setting'; readonly key: Buffer }
+  | { readonly kind: 'file'; readonly key: Buffer }
+  /** There is none. */
+  | { readonly kind: 'none' };
+
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+/** NIST SP 800-38D, 8.2: a nonce of 96 bits. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const PREFIX = 'sealed:v1:';
+
+/** The file of the key in a data directory that has no setting for it. */
+export function keyFile(dataDir: string): string {
+  return join(dataDir, 'secret.key');
+}
+
+/** Whether a text is sealed. */
+export function isSealed(text: string): boolean {
+  return text.startsWith(PREFIX);
+}
+
+/** Makes the box of a key of 32 bytes. */
+export function createSecretBox(key: Buffer): SecretBox {
+  return {
+    seal(secret) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(ALGORITHM, key, nonce);
+      const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+    },
+    open(text) {
+      if (!isSealed(text)) return text;
+      const bytes = Buffer.from(text.slice(PREFIX.length), 'base64');
+      try {
+        const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
+          authTagLength: TAG_BYTES,
+        });
+        decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+        const rest = bytes.subarray(NONCE_BYTES + TAG_BYTES);
+        return Buffer.concat([decipher.update(rest), decipher.final()]).toString('utf8');
+      } catch (error) {
+        throw lostKey('does not fit the secrets in the database', error);
+      }
+    },
+  };
+}
+
+/**
+ * Finds the key: the setting (64 hexadecimal digits, or base64 of 32 bytes) before the file. Throws `secrets_key` for a
+ * file that holds none.
+ */
+export function findKey(dataDir: string, setting: string | null): KeySource {
+  if (setting !== null) {
+    const key = readKeyText(setting);
+    if (key === null) throw lostKey('in the setting secrets.key has not the form of one');
+    return { kind: 'setting', key };
+  }
+  let text: string;
+  try {
+    text = readFileSync(keyFile(dataDir), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'none' };
+    throw lostKey(`in ${keyFile(dataDir)} cannot be read`, error);
+  }
+  const key = readKeyText(text);
+  if (key === null) throw lostKey(`in ${keyFile(dataDir)} has not the form of one`);
+  return { kind: 'file', key };
+}
+
+/** Makes the file with a new key; where another process was first, its key is the one. */
+export function makeKeyFile(dataDir: string): Buffer {
+  const key = randomBytes(KEY_BYTES);
+  try {
+    writeFileSync(keyFile(dataDir), `${key.toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    return key;
+  } catch (error) {
+    const found = (error as NodeJS.ErrnoException).code === 'EEXIST' ? findKey(dataDir, null) : null;
+    if (found === null || found.kind === 'none') throw error;
+    return found.key;
+  }
+}
+
+/** The error of a key that is missing or wrong. */
+export function lostKey(what: string, cause?: unknown): RegistryError {
+  return new RegistryError(
+    'secrets_key',
+    `The key of the secrets of webhooks ${what}. Put back secret.key from a backup of the data directory, or set secrets.key to the key that was used. If it is lost, run "npx upbeat secrets reset": it removes all webhooks, whose secrets nobody can read any more, and tells their owners.`,
+    { cause },
+  );
+}
+
+/** 64 hexadecimal digits, or base64 of 32 bytes; null: neither. */
+function readKeyText(text: string): Buffer | null {
+  const trimmed = text.trim();
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
+  const bytes = Buffer.from(trimmed, 'base64');
+  return /^[A-Za-z0-9+/]{43}=$/.test(trimmed) && bytes.length === KEY_BYTES ? bytes : null;
+}
