@@ -256,7 +256,7 @@ export const HistorySchema = Type.Object(
           up: whole('Of these, up.'),
           slow: whole('Of these, slow.'),
           down: whole('Of these, down.'),
-          suspect: whole('Checks beside them whose failure may have been our own.'),
+          suspect: whole('Checks beside them whose failure or slowness may have been our own.'),
           uptime_ratio: nullable(
             Type.Number({ minimum: 0, maximum: 1 }),
             'Share of up and slow; null without checks.',

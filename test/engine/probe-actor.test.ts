@@ -191,6 +191,13 @@ t.test('it dates the first failure by the wall clock as it was set since', async
   }
 });
 
+t.test('it does not repeat what is blocked, and waits as a 429 asks', async (t) => {
+  const blocked = goodAttempt({ statusCode: 429, blocked: true, retryAfterMs: 60_000, startedAt: NOW });
+  const { effects, state } = play([[NOW + 3_400, blocked, true]]);
+  t.match(resultOf(effects[0] ?? []), { suspect: 'loop_late', attempts: 1 });
+  t.equal(state.notBefore, NOW + 63_400);
+});
+
 t.test('it repeats nothing by a definition that is gone', async (t) => {
   const state = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
   const step = answer(state, NOW + 10, timedOutAttempt(), true);

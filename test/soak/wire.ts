@@ -238,9 +238,10 @@ async function poll(): Promise<void> {
 function report({ name, outages, found, classRight, missed, invented, misnamed, ...times }: PartCount): void {
   const { foundAfterMs, datedWithinMs } = times;
   const seconds = (ratio: number) => (rank(foundAfterMs, ratio) / 1_000).toFixed(1);
+  const dated = datedWithinMs.length === 0 ? '' : `; dated within ${rank(datedWithinMs, 1)} ms`;
   console.log(
     `${name}: ${found} of ${outages} found, ${invented.length} invented, ${classRight} of the right class; ` +
-      `after ${seconds(0.5)} s (median), ${seconds(1)} s at most; dated within ${rank(datedWithinMs, 1)} ms`,
+      `after ${seconds(0.5)} s (median), ${seconds(1)} s at most${dated}`,
   );
   for (const line of missed) console.log(`  MISSED ${line}`);
   for (const line of invented) console.log(`  INVENTED ${line}`);

@@ -161,7 +161,9 @@ function redefine(state: ProbeState, target: CheckTarget, soonAt: number): Probe
 }
 
 function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules: ProbeRules): ProbeStep {
-  if (message.spoilt && check.repeats < MAX_REPEATS) return repeat(state, check, message);
+  // Who asks to be left alone (429), or shows a bot wall, is not asked again at once.
+  const repeats = message.spoilt && !message.attempt.blocked && check.repeats < MAX_REPEATS;
+  if (repeats) return repeat(state, check, message);
   const { spoilt, now } = message;
   const attempt: Attempt = spoilt ? { ...message.attempt, suspect: 'loop_late' } : message.attempt;
   const { serviceId, revision } = check.target;

@@ -1,5 +1,5 @@
 /** Compares the outages that servers really had with what the API said of them. */
-import { OUTAGES, type OutageKind, type WireService } from './service.ts';
+import { expectedOf, type OutageKind, type WireService } from './service.ts';
 
 /** An outage that a service had. Epoch milliseconds of the machine's clock. */
 export interface Outage {
@@ -64,7 +64,7 @@ export function judgePart(
       : one.seenAt >= beganAt && one.seenAt <= endedAt + GRACE_MS);
   for (const outage of outages) {
     const { service, kind, beganAt, endedAt } = outage;
-    const expected = OUTAGES[kind];
+    const expected = expectedOf(kind, service.secure);
     const firstFailed = service.connections.find(
       ({ at, mode }) => at >= beganAt && at <= endedAt && mode === kind,
     );

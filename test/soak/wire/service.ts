@@ -22,6 +22,12 @@ export const OUTAGES = {
 /** Kind of an outage. */
 export type OutageKind = keyof typeof OUTAGES;
 
+/** What the API is to say of an outage. On a port with TLS, garbage and a reset end the handshake. */
+export function expectedOf(kind: OutageKind, secure: boolean): { status: string; class: string | null } {
+  const endsHandshake = secure && (kind === 'garbage' || kind === 'reset');
+  return endsHandshake ? { status: 'down', class: 'tls' } : OUTAGES[kind];
+}
+
 /** A connection that reached the server. Epoch milliseconds of the machine's clock. */
 export interface Connection {
   readonly at: number;
