@@ -1,5 +1,12 @@
 /** The HTTP server, with bounds on what a client may make us wait for and hold. */
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, PROBLEMS, problemBody } from './problem.ts';
@@ -28,9 +35,31 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: MOST_HEADER_BYTES,
+      // Node's own refusal has no body; ours has one.
+      requireHostHeader: false,
     },
-    listener,
+    (request, response) => {
+      if (hasOneHost(request)) listener(request, response);
+      else refuse(response, new ApiError('bad_request', 'A request of HTTP/1.1 has one Host header.'));
+    },
   );
+  const refuse = (response: ServerResponse, error: ApiError) => {
+    const { status, headers, body } = refusalOf(error, siteUrl);
+    response.writeHead(status, headers).end(body);
+  };
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
+    refuse(response, new ApiError('expectation_failed', 'Only Expect: 100-continue is known here.')),
+  );
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    const error = new ApiError(
+      'method_not_allowed',
+      'CONNECT is not possible here.',
+      {},
+      { Allow: 'GET, HEAD' },
+    );
+    socket.on('error', () => socket.destroy());
+    socket.end(formatRefusal(error, siteUrl));
+  });
   server.timeout = LONGEST_STANDSTILL_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
     // Within an answer that has begun, another would be taken for a part of it.
@@ -40,7 +69,7 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
     }
     // Cut at once, a client that is still sending might see the cut alone.
     if (socket instanceof Socket) socket.setTimeout(LINGER_MS, () => socket.destroy());
-    socket.end(refusalOf(error, siteUrl));
+    socket.end(formatRefusal(describe(error), siteUrl));
   });
   return server;
 }
@@ -50,25 +79,44 @@ interface AnsweringSocket extends Duplex {
   readonly _httpMessage?: { readonly headersSent: boolean } | null;
 }
 
-/** The whole answer to what Node could not read as a request. */
-function refusalOf({ code }: NodeJS.ErrnoException, siteUrl: string): string {
-  const error =
-    code === 'HPE_HEADER_OVERFLOW'
-      ? new ApiError('headers_too_large', `Request line and headers are over ${MOST_HEADER_BYTES} bytes.`)
-      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? new ApiError('request_timeout', 'The request did not arrive in time.')
-        : new ApiError('bad_request', 'This is not a request by the rules of HTTP/1.1.');
+/** RFC 9112, 3.2: a request of HTTP/1.1 without Host, or with more than one, is answered with 400. */
+function hasOneHost({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersionMajor === 1 && httpVersionMinor === 0);
+}
+
+/** What Node could not read as a request. */
+function describe({ code }: NodeJS.ErrnoException): ApiError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new ApiError('headers_too_large', `Request line and headers are over ${MOST_HEADER_BYTES} bytes.`);
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    ? new ApiError('request_timeout', 'The request did not arrive in time.')
+    : new ApiError('bad_request', 'This is not a request by the rules of HTTP/1.1.');
+}
+
+/** An answer after which the connection ends. */
+function refusalOf(error: ApiError, siteUrl: string) {
   const { status } = PROBLEMS[error.code];
   const body = problemBody(error, siteUrl);
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n');
+  const headers: Readonly<Record<string, string>> = {
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+    ...error.headers,
+  };
+  return { status, headers, body };
+}
+
+/** The same as it is sent where there is no request to answer. */
+function formatRefusal(error: ApiError, siteUrl: string): string {
+  const { status, headers, body } = refusalOf(error, siteUrl);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n');
 }
 
 /** Listens; resolves with the port. Rejects with a sentence that says what to do, and the system's code. */

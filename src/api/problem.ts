@@ -17,6 +17,7 @@ export const PROBLEMS = {
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   request_timeout: { status: 408, title: 'Request took too long' },
   body_too_large: { status: 413, title: 'Body too large' },
+  expectation_failed: { status: 417, title: 'Expectation failed' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   headers_too_large: { status: 431, title: 'Request headers too large' },
   rate_limited: { status: 429, title: 'Rate limit exceeded' },

@@ -86,6 +86,41 @@ t.test('it answers what is no request in the form of every other error', async (
   }
 });
 
+t.test('it answers with a problem where Node has no body of its own', async (t) => {
+  const server = createHttpServer((_request, response) => response.end('taken'), 'https://upbeat.test');
+  t.teardown(() => server.close());
+  const port = await listen(server, '127.0.0.1', 0);
+  const ask = async (request: string): Promise<string> => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(request.replaceAll('\n', '\r\n'));
+    return await text(socket);
+  };
+  const refused: [string, string, number, string][] = [
+    ['no Host', 'GET / HTTP/1.1\nConnection: close\n\n', 400, 'bad_request'],
+    ['two Hosts', 'GET / HTTP/1.1\nHost: a\nhost: b\nConnection: close\n\n', 400, 'bad_request'],
+    [
+      'another Expect',
+      'GET / HTTP/1.1\nHost: a\nExpect: tea\nConnection: close\n\n',
+      417,
+      'expectation_failed',
+    ],
+    ['CONNECT', 'CONNECT a:443 HTTP/1.1\nHost: a:443\n\n', 405, 'method_not_allowed'],
+    ['no method', 'GARBAGE\n\n', 400, 'bad_request'],
+  ];
+  for (const [what, request, status, code] of refused) {
+    const [head = '', body = ''] = (await ask(request)).split('\r\n\r\n');
+    t.match(head, new RegExp(`^HTTP/1.1 ${status} .*Content-Type: application/problem\\+json`, 's'), what);
+    t.match(JSON.parse(body), { status, code, type: `https://upbeat.test/docs#${code}` }, what);
+    t.match(head, `Content-Length: ${body.length}`, what);
+  }
+  for (const request of [
+    'GET / HTTP/1.0\n\n',
+    'GET / HTTP/1.1\nHost: a\nConnection: close\n\n',
+    'POST / HTTP/1.1\nHost: a\nExpect: 100-continue\nContent-Length: 0\nConnection: close\n\n',
+  ])
+    t.match(await ask(request), /taken$/, request);
+});
+
 t.test('it ends a request that does not arrive in time with a word', async (t) => {
   const server = createHttpServer((_request, response) => response.end(), 'https://up.example');
   t.teardown(() => {
