@@ -46,6 +46,8 @@ export interface Route {
   /** Path in the form of @koa/router. */
   readonly path: string;
   readonly bucket: Bucket;
+  /** For the signed-in pages of this site alone: no other origin may read the answers. Default false. */
+  readonly sameOrigin?: boolean;
   readonly handle: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
   /** What a client has left, where the route counts by itself. */
   readonly look?: (client: string) => Allowance;

@@ -53,6 +53,8 @@ const PREFLIGHT: ApiAnswer = {
 /** No other origin may post: a browser that asks first is told nothing, and goes no further (decisions, Errors). */
 const PREFLIGHT_POST: ApiAnswer = { status: 204, headers: { Allow: ALLOWED_POST }, body: '' };
 
+const PREFLIGHT_SAME_ORIGIN: ApiAnswer = { status: 204, headers: { Allow: ALLOWED }, body: '' };
+
 /** Makes the way of every request. */
 export function createServe({ siteUrl, authenticator, limiters, log }: ServeOptions): Serve {
   const looks = createFreeLooks();
@@ -118,7 +120,12 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
 
   return async (route, request) => {
     if (request.method === 'OPTIONS' && route.anyMethod !== true) {
-      const preflight = route.post === undefined ? PREFLIGHT : PREFLIGHT_POST;
+      const preflight =
+        route.post !== undefined
+          ? PREFLIGHT_POST
+          : route.sameOrigin === true
+            ? PREFLIGHT_SAME_ORIGIN
+            : PREFLIGHT;
       return complete(preflight, route, request, await lookAt(route, request));
     }
     let allowance: Allowance | null = null;
@@ -192,7 +199,7 @@ function isUnchanged(answer: ApiAnswer, { headers }: ApiRequest): boolean {
 /** Adds the validator and the headers that every answer carries; turns an answer that the client has into a 304. */
 function complete(
   answer: ApiAnswer,
-  { post }: Route,
+  { post, sameOrigin = false }: Route,
   request: ApiRequest,
   allowance: Allowance | null,
 ): ApiAnswer {
@@ -200,7 +207,7 @@ function complete(
   const { 'Content-Security-Policy': policy, 'Content-Type': type = '' } = answer.headers;
   const guards = guardsOf(policy, type);
   const headers: Record<string, string> = {
-    ...(isReading ? CORS : {}),
+    ...(isReading && !sameOrigin ? CORS : {}),
     ...NO_SNIFFING,
     ...guards,
     ...answer.headers,

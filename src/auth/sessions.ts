@@ -14,7 +14,7 @@ export interface OpenSession extends Session {
 
 /** What sessions need. */
 export interface SessionsOptions {
-  readonly registry: Pick<Registry, 'createSession' | 'findSession' | 'endSession'>;
+  readonly registry: Pick<Registry, 'createSession' | 'findSession' | 'endSession' | 'endSessionsOf'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -26,6 +26,8 @@ export interface Sessions {
   find(token: string): Promise<OpenSession | null>;
   /** Ends the session of a token, if there is one. */
   end(token: string): Promise<void>;
+  /** Ends every session of an account, on whatever device. */
+  endAll(accountId: number): Promise<void>;
 }
 
 const TOKEN_BYTES = 32;
@@ -49,6 +51,7 @@ export function createSessions({ registry, clock }: SessionsOptions): Sessions {
     async end(token) {
       if (TOKEN_FORM.test(token)) await registry.endSession(digest(token));
     },
+    endAll: (accountId) => registry.endSessionsOf(accountId),
   };
 }
 

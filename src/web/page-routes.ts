@@ -107,5 +107,8 @@ function ownersPages(render: RenderPage, sources: PageSources & { readonly board
 function ownerRoutes(render: RenderPage, sources: PageSources): Route[] {
   if (sources.owners === null) return [];
   const dashboard = { ...sources, ...sources.owners, cookie: createSiteCookie(sources.siteUrl) };
-  return [...signInPages(render, dashboard), ...dashboardPages(render, dashboard)];
+  return [...signInPages(render, dashboard), ...dashboardPages(render, dashboard)].map((route) => ({
+    ...route,
+    sameOrigin: true,
+  }));
 }

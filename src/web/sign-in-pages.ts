@@ -69,8 +69,12 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
         const provider = find(request);
         try {
           const { url, flow } = await provider.begin(redirectUri(provider));
-          const value = FLOW_MARK + Buffer.from(JSON.stringify([provider.id, flow])).toString('base64url');
-          return { ...seeOther(url, cookie.write(value, FLOW_SECONDS)), status: 302 };
+          const begun = Buffer.from(JSON.stringify([provider.id, flow, now()])).toString('base64url');
+          // Who follows a link here stays signed in until somebody has signed in: the session travels along.
+          const { token } = readCookie(cookie.read(request.headers.cookie));
+          const value = FLOW_MARK + begun + (token === '' ? '' : `.${token}`);
+          const seconds = token === '' ? FLOW_SECONDS : SESSION_MS / 1_000;
+          return { ...seeOther(url, cookie.write(value, seconds)), status: 302 };
         } catch (error) {
           return sayWhy(request, error);
         }
@@ -81,13 +85,15 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
       bucket: 'pages',
       async handle(request) {
         const provider = find(request);
-        const flow = readFlow(cookie.read(request.headers.cookie), provider.id);
+        const known = readCookie(cookie.read(request.headers.cookie));
+        const flow = readFlow(known.flow, provider.id, now());
         if (flow === null) return page(request, languageOf(request).words.dashboard.signInLate, 400);
         try {
           const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
           const account = await registry.ensureIdentity(identity, now());
           // A new token at every sign-in: one that somebody planted before is worth nothing.
           const { token } = await sessions.open(account.id);
+          await sessions.end(known.token);
           return seeOther(HOME, cookie.write(token, SESSION_MS / 1_000));
         } catch (error) {
           return sayWhy(request, error);
@@ -101,6 +107,16 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
       async handle(request) {
         const { token } = await requireForm(request, sources);
         await sessions.end(token);
+        return seeOther('/', cookie.write('', 0));
+      },
+    },
+    {
+      path: '/sign-out/everywhere',
+      bucket: 'pages',
+      anyMethod: true,
+      async handle(request) {
+        const { session } = await requireForm(request, sources);
+        await sessions.endAll(session.accountId);
         return seeOther('/', cookie.write('', 0));
       },
     },
@@ -124,7 +140,7 @@ export async function findSession(
   request: ApiRequest,
   { sessions, cookie }: Pick<SignInSources, 'sessions' | 'cookie'>,
 ): Promise<Visitor | null> {
-  const session = await sessions.find(cookie.read(request.headers.cookie));
+  const session = await sessions.find(readCookie(cookie.read(request.headers.cookie)).token);
   return session === null ? null : { ...session, language: languageOf(request) };
 }
 
@@ -151,7 +167,7 @@ export async function requireForm(
       { Allow: 'POST' },
     );
   const form = await read(request);
-  const token = sources.cookie.read(request.headers.cookie);
+  const { token } = readCookie(sources.cookie.read(request.headers.cookie));
   const session = await sources.sessions.find(token);
   if (session === null) throw new ApiError('forbidden_form', 'You are not signed in any more.');
   if (!isFormToken(session, form.get('token') ?? ''))
@@ -159,13 +175,23 @@ export async function requireForm(
   return { session: { ...session, language: languageOf(request) }, token, form };
 }
 
-function readFlow(value: string, provider: string): SignInFlow | null {
-  if (!value.startsWith(FLOW_MARK)) return null;
+/** The two things that the cookie holds: a way to a provider that has begun, and a session. Empty: there is none. */
+function readCookie(value: string): { readonly flow: string; readonly token: string } {
+  if (!value.startsWith(FLOW_MARK)) return { flow: '', token: value };
+  const [flow = '', token = ''] = value.slice(FLOW_MARK.length).split('.');
+  return { flow, token };
+}
+
+function readFlow(text: string, provider: string, now: number): SignInFlow | null {
+  if (text === '') return null;
   try {
-    const [id, flow] = JSON.parse(Buffer.from(value.slice(FLOW_MARK.length), 'base64url').toString()) as [
+    const [id, flow, at] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
       unknown,
       Partial<SignInFlow> | null,
+      unknown,
     ];
+    // A cookie that holds a session is kept for longer than the way may take.
+    if (typeof at !== 'number' || now - at > FLOW_SECONDS * 1_000) return null;
     const { state, nonce, codeVerifier } = flow ?? {};
     const whole = [state, nonce, codeVerifier].every((part) => typeof part === 'string');
     return id === provider && whole ? (flow as SignInFlow) : null;

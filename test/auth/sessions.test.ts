@@ -20,6 +20,9 @@ function world() {
         return { accountId, createdAt, expiresAt, accountName: 'ada' };
       },
       endSession: async (sha256) => void stored.delete(hex(sha256)),
+      async endSessionsOf(accountId) {
+        for (const [key, session] of stored) if (session.accountId === accountId) stored.delete(key);
+      },
     },
   });
   return { sessions, stored, clock };

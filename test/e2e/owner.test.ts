@@ -8,6 +8,8 @@ import { until } from '../support/loopback.ts';
 import { startNameServer } from '../support/name-server.ts';
 import { install } from '../support/program.ts';
 
+t.setTimeout(180_000);
+
 /** What the name server says of the domains of this test. */
 const texts = new Map<string, string>();
 
@@ -214,6 +216,82 @@ t.test('it goes from signing in to a service with a badge, and lets nobody else 
     `${siteUrl}/sign-in`,
     'the old cookie opens nothing',
   );
+  t.equal(await program.stop(), 0);
+});
+
+t.test('it ends sessions when it should, and only then', async (t) => {
+  const hook = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+  await once(hook, 'listening');
+  t.teardown(() => hook.close());
+  const installation = await install([], async (siteUrl) => ({
+    auth: {
+      providers: [
+        { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
+      ],
+    },
+  }));
+  t.teardown(() => installation.remove());
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  const { siteUrl } = installation;
+  const tokenOf = (html: string) => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? '';
+  const asks = (cookie: string, path = '/dashboard') =>
+    fetch(siteUrl + path, { headers: { cookie: `upbeat=${cookie}` }, redirect: 'manual' });
+  const [laptop, phone] = [createBrowser(), createBrowser()];
+  const cookieOf = (browser: typeof laptop) => browser.cookies(siteUrl).get('upbeat') ?? '';
+  await laptop.signIn(`${siteUrl}/sign-in/acme`, 'ada');
+  await phone.signIn(`${siteUrl}/sign-in/acme`, 'ada');
+
+  // Whoever follows a link to a provider stays signed in.
+  const first = cookieOf(laptop);
+  const led = await asks(first, '/sign-in/acme');
+  t.equal(led.status, 302);
+  const [, both = ''] =
+    /^upbeat=([^;]+); Path=\/; Max-Age=2592000;/.exec(led.headers.get('set-cookie') ?? '') ?? [];
+  t.match(both, /^flow\.[\w-]+\.[\w-]{43}$/);
+  t.equal((await asks(both)).status, 200, 'on the way');
+  t.equal((await asks(both, '/sign-in/acme/callback?code=x&state=y')).status, 400);
+  t.equal((await asks(both)).status, 200, 'and when it came to nothing');
+
+  // A new sign-in ends the old session of the browser.
+  await laptop.signIn(`${siteUrl}/sign-in/acme`, 'ada');
+  t.not(cookieOf(laptop), first);
+  t.equal((await asks(first)).headers.get('location'), '/sign-in');
+  t.equal((await asks(cookieOf(phone))).status, 200);
+
+  // Nothing that is signed in is for other origins.
+  for (const path of ['/dashboard', '/dashboard/webhooks', '/sign-in', '/dashboard/services/none'])
+    t.equal((await asks(cookieOf(laptop), path)).headers.get('access-control-allow-origin'), null, path);
+  const preflight = await fetch(`${siteUrl}/dashboard`, {
+    method: 'OPTIONS',
+    headers: { origin: 'https://evil.example' },
+  });
+  t.equal(preflight.headers.get('access-control-allow-origin'), null);
+  t.equal((await fetch(`${siteUrl}/`)).headers.get('access-control-allow-origin'), '*');
+
+  // Tests of a webhook go to servers of others: they are throttled.
+  const token = tokenOf((await laptop.visit(`${siteUrl}/dashboard`)).text);
+  const url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`;
+  const added = await laptop.visit(`${siteUrl}/dashboard/webhooks/add`, { token, url });
+  const id = /name="id" value="(\d+)"/.exec(added.text)?.[1] ?? '';
+  const test = () =>
+    fetch(`${siteUrl}/dashboard/webhooks/test`, {
+      method: 'POST',
+      headers: { cookie: `upbeat=${cookieOf(laptop)}`, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ token, id }),
+      redirect: 'manual',
+    });
+  const answers = await Promise.all(Array.from({ length: 12 }, test));
+  const refused = answers.filter(({ status }) => status === 429);
+  t.ok(refused.length >= 2 && answers.some(({ status }) => status === 303));
+  for (const { headers } of refused) t.match(headers.get('retry-after'), /^[1-9]\d?$/);
+  t.match(await refused[0]?.json(), { code: 'rate_limited', status: 429 });
+
+  // And everywhere at once.
+  t.match(await laptop.visit(`${siteUrl}/sign-out/everywhere`, { token: 'of another' }), { status: 403 });
+  const [here, there] = [cookieOf(laptop), cookieOf(phone)];
+  t.equal((await laptop.visit(`${siteUrl}/sign-out/everywhere`, { token })).url, `${siteUrl}/`);
+  for (const cookie of [here, there]) t.equal((await asks(cookie)).headers.get('location'), '/sign-in');
   t.equal(await program.stop(), 0);
 });
 

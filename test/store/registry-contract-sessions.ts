@@ -37,6 +37,20 @@ export async function sessionContract(t: Test, open: OpenForTest): Promise<void>
     await registry.endSession(sha256(9));
     t.equal(await registry.findSession(sha256(1), NOON), null);
     t.match(await registry.findSession(sha256(2), NOON), { accountId });
+    const other = await registry.ensureAccount('grace', NOON);
+    for (const [byte, id] of [
+      [5, accountId],
+      [6, accountId],
+      [7, other.id],
+    ] as const)
+      await registry.createSession({ ...session, sha256: sha256(byte), accountId: id });
+    await registry.endSessionsOf(accountId);
+    t.same(
+      await Promise.all([2, 5, 6].map((byte) => registry.findSession(sha256(byte), NOON))),
+      [null, null, null],
+      'all of an account',
+    );
+    t.match(await registry.findSession(sha256(7), NOON), { accountId: other.id }, 'and none of another');
     await registry.createSession({
       sha256: sha256(4),
       ...session,

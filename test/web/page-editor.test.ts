@@ -76,6 +76,7 @@ async function dashboard(t: Test) {
       domainsPerAccount: 9,
     }),
     providers: [],
+    clock: createFakeClock(NOW),
     cookie: createSiteCookie('http://upbeat.test'),
     siteUrl: 'http://upbeat.test',
     now,

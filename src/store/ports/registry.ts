@@ -258,6 +258,8 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
   /** Null: there is none with this SHA-256, or it is over at `now`. */
   findSession(sha256: Uint8Array, now: number): Promise<Session | null>;
   endSession(sha256: Uint8Array): Promise<void>;
+  /** Ends every session of an account. */
+  endSessionsOf(accountId: number): Promise<void>;
 
   /**
    * Stores a key by the SHA-256 of its value. Throws `account_limit` where the account has `mostOfAccount` keys that

@@ -157,6 +157,7 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     createSession: (session) => call('createSession', [session]),
     findSession: (sha256, now) => call('findSession', [sha256, now]),
     endSession: (sha256) => call('endSession', [sha256]),
+    endSessionsOf: (accountId) => call('endSessionsOf', [accountId]),
     createKey: (key) => call('createKey', [key]),
     findKey: (sha256) => call('findKey', [sha256]),
     listKeys: (accountId) => call('listKeys', [accountId]),

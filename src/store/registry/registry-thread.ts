@@ -46,7 +46,7 @@ import { openRegistryDatabase, type RegistryDatabase } from './registry-database
 import { explainSqliteError, fullDisk } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { lastChange, readChanges } from './service-rows.ts';
-import { createSession, endSession, ensureIdentity, findSession } from './session-rows.ts';
+import { createSession, endSession, endSessionsOf, ensureIdentity, findSession } from './session-rows.ts';
 import { incidentsOfPage, maintenancesOfPage } from './status-page-news.ts';
 import {
   addPage,
@@ -223,6 +223,7 @@ export async function openRegistryMethods({
     createSession: (session: NewSession) => write(() => createSession(store, session)),
     findSession: (sha256: Uint8Array, now: number) => read(() => findSession(store, sha256, now)),
     endSession: (sha256: Uint8Array) => write(() => endSession(store, sha256)),
+    endSessionsOf: (accountId: number) => write(() => endSessionsOf(store, accountId)),
     createKey: (key: NewKey) => write(() => createKey(store, key)),
     findKey: (sha256: Uint8Array) => read(() => findKey(store, sha256)),
     listKeys: (accountId?: number) => read(() => listKeys(store, accountId)),

@@ -79,6 +79,11 @@ export function findSession(
   };
 }
 
+/** Ends every session of the account. */
+export function endSessionsOf({ kysely, queries }: RegistryStore, accountId: number): void {
+  queries.run(kysely.deleteFrom('sessions').where('account_id', '=', accountId));
+}
+
 /** Ends a session; nothing happens where there is none. */
 export function endSession({ kysely, queries }: RegistryStore, sha256: Uint8Array): void {
   queries.run(kysely.deleteFrom('sessions').where('sha256', '=', sha256));

@@ -3,6 +3,7 @@ import type { ApiLimits } from '../../api/api-limits.ts';
 import type { ApiAnswer } from '../../api/exchange.ts';
 import type { ServiceDirectory } from '../../api/service-directory.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
+import type { Clock } from '../../clock.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
@@ -45,6 +46,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'newest'>;
+  readonly clock: Clock;
   readonly proofs: DomainProofs;
   readonly limits: () => ApiLimits;
 }

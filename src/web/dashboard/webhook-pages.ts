@@ -1,5 +1,7 @@
 /** `/dashboard/webhooks`: the addresses that are told what happens to an account's services, and what they were told. */
 import type { ApiAnswer, Route } from '../../api/exchange.ts';
+import { ApiError } from '../../api/problem.ts';
+import { createLimitMemory, createRateLimiter, type RateLimiter } from '../../api/rate-limits.ts';
 import { formatTime } from '../../domain/durations.ts';
 import { createMessageId, createWebhookSecret } from '../../notify/webhook-signature.ts';
 import { seeOther } from '../forms.ts';
@@ -9,10 +11,18 @@ import { type DashboardSources, refusable, type ShowPage } from './dashboard-sou
 
 const PATH = '/dashboard/webhooks';
 const LONGEST_URL = 2_000;
+/** Deliveries that an account asks for by hand within a minute: what it sends goes to servers of others. */
+const MAX_TESTS_PER_MINUTE = 5;
+const MAX_REPLAYS_PER_MINUTE = 30;
+/** Accounts that are remembered; of more, the oldest are forgotten. */
+const MAX_ACCOUNTS = 10_000;
 
 /** The routes. */
 export function webhookPages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, now } = sources;
+  const { registry, now, clock } = sources;
+  const memory = createLimitMemory(clock, MAX_ACCOUNTS);
+  const tests = createRateLimiter('webhook-tests', MAX_TESTS_PER_MINUTE, memory);
+  const replays = createRateLimiter('webhook-replays', MAX_REPLAYS_PER_MINUTE, memory);
 
   const page = async (
     session: Visitor,
@@ -97,6 +107,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     }),
     form('test', async ({ accountId, language }, fields) => {
       const at = now();
+      await charge(tests, accountId);
       const body = JSON.stringify({
         type: 'test',
         timestamp: formatTime(at),
@@ -107,10 +118,23 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
       return added ? null : language.words.dashboard.noSuchWebhook;
     }),
     form('replay', async ({ accountId, language }, fields) => {
+      await charge(replays, accountId);
       const replayed = await registry.replayDelivery(accountId, Number(fields.get('id')) || 0, now());
       return replayed ? null : language.words.dashboard.noSuchDelivery;
     }),
   ];
+}
+
+/** Throws `rate_limited` where the account has asked as often as it may. */
+async function charge(limiter: RateLimiter, accountId: number): Promise<void> {
+  const { allowed, limit, retryAfterSeconds } = await limiter.charge(String(accountId));
+  if (allowed) return;
+  throw new ApiError(
+    'rate_limited',
+    `At most ${limit} a minute can be sent by hand. Wait ${retryAfterSeconds} s.`,
+    { retry_after: retryAfterSeconds },
+    { 'Retry-After': String(retryAfterSeconds) },
+  );
 }
 
 function readUrl(text: string): string | null {

@@ -7,6 +7,7 @@ export const englishDashboard = {
   title: 'Dashboard',
   signIn: 'Sign in',
   signOut: 'Sign out',
+  signOutEverywhere: 'Sign out everywhere',
   signInLead:
     'Owners of services sign in with an account that they have elsewhere. Upbeat learns your name there, and nothing more.',
   signInWith: (provider: string) => `Sign in with ${provider}`,

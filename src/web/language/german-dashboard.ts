@@ -14,6 +14,7 @@ export const germanDashboard: Words['dashboard'] = {
   title: 'Verwaltung',
   signIn: 'Anmelden',
   signOut: 'Abmelden',
+  signOutEverywhere: 'Überall abmelden',
   signInLead:
     'Betreiber von Diensten melden sich mit einem Konto an, das sie anderswo haben. Upbeat erfährt dort Ihren Namen und sonst nichts.',
   signInWith: (provider) => `Mit ${provider} anmelden`,
