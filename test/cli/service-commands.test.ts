@@ -71,9 +71,13 @@ t.test('it probes a listed domain as the engine would, and any other at its root
 t.test('it refuses names that say nothing', async (t) => {
   t.equal(readName('--account', ' ada '), 'ada');
   t.equal(readName('--name', 'x'.repeat(100)).length, 100);
-  for (const text of ['', ' ', 'x'.repeat(101)])
+  for (const text of ['', ' '])
     t.throws(() => readName('--name', text), {
       code: 'command_failed',
-      message: '--name must have 1 to 100 characters',
+      message: '--name must not be empty',
     });
+  t.throws(() => readName('--name', 'x'.repeat(101)), {
+    code: 'command_failed',
+    message: '--name has 101 characters; at most 100 are allowed',
+  });
 });
