@@ -33,6 +33,29 @@ t.test('it counts fifteen anonymous requests a minute for each address', async (
   t.strictSame([again.status, ...limits(again)], [200, '15', '14', String(NOW / 1_000 + 120)]);
 });
 
+t.test('it rounds the time to wait up, so that a client that waits as long is served', async (t) => {
+  const world = await startApi({ services: SERVICES, anonymousPerMinute: 1 });
+  t.teardown(world.close);
+  await world.get(PATH);
+  for (const [advanceMs, expected] of [
+    [1, '60'],
+    [998, '60'],
+    [1, '59'],
+    [500, '59'],
+    [56_600, '2'],
+    [899, '2'],
+    [1, '1'],
+    [999, '1'],
+  ] as const) {
+    await world.clock.advance(advanceMs);
+    const refused = await world.get(PATH);
+    t.strictSame([refused.status, refused.headers.get('retry-after')], [429, expected]);
+    t.match(refused.json, { retry_after: Number(expected) });
+  }
+  await world.clock.advance(1);
+  t.equal((await world.get(PATH)).status, 200);
+});
+
 t.test('it rounds the reset up to whole seconds', async (t) => {
   const world = await startApi({ services: SERVICES, anonymousPerMinute: 15 });
   t.teardown(world.close);

@@ -89,8 +89,10 @@ t.test(
     t.match(await limiter.charge('b'), { allowed: true, limit: 5, remaining: 4 });
     t.same((await redis.client.keys('*')).sort(), ['up:limit-probe', 'up:limit:api:a', 'up:limit:api:b']);
     t.ok((await redis.client.pttl('up:limit:api:a')) > 50_000);
-    await redis.client.pexpire('up:limit:api:a', 1_500);
-    t.match(await limiter.look('a'), { retryAfterSeconds: 2, resetAtSeconds: NOW / 1_000 + 2 });
+    // In the first half of a second, where rounding down or to the nearest would tell less than what is left.
+    await redis.client.pexpire('up:limit:api:a', 50_400);
+    t.match(await limiter.look('a'), { retryAfterSeconds: 51, resetAtSeconds: NOW / 1_000 + 51 });
+    t.match(await limiter.charge('a'), { allowed: false, retryAfterSeconds: 51 });
     await redis.client.pexpire('up:limit:api:a', 1);
     await until(async () => (await redis.client.exists('up:limit:api:a')) === 0);
     t.match(await limiter.charge('a'), { allowed: true, limit: 5, remaining: 4 }, 'a new window');

@@ -89,6 +89,41 @@ t.test('it keeps every update that was ever listed', async () => {
   );
 });
 
+t.test('it takes a lone newest state that is stamped anew for no update', async (t) => {
+  const told = { status: 'identified', text: 'A fix is on its way.' } as const;
+  const stamped = (...updates: FeedIncident['updates']): FeedIncident => ({
+    kind: 'incident',
+    key: 'k',
+    title: 'Slow',
+    sourceUrl: 'https://status.example/k',
+    components: null,
+    severity: 'minor',
+    status: updates.at(-1)?.status ?? 'investigating',
+    startedAt: START,
+    resolvedAt: null,
+    updates,
+  });
+  const timesOf = (entries: readonly FeedIncident[]) =>
+    read(entries)
+      .at(-1)
+      ?.updates.map(({ at }) => at);
+  const first = stamped({ at: START, ...told });
+  const again = [1, 2, 3].map((hours) => stamped({ at: START + hours * HOUR, ...told }));
+  t.same(timesOf([first, ...again]), [START]);
+  const other = { at: START + HOUR, status: 'identified', text: 'It takes longer.' } as const;
+  t.same(timesOf([first, stamped(other), ...again]), [START, START + HOUR], 'another text is an update');
+  const moved = { at: START + HOUR, status: 'monitoring', text: told.text } as const;
+  t.same(timesOf([first, stamped(moved)]), [START, START + HOUR], 'another status is an update');
+  const both = stamped({ at: START, ...told }, { at: START + HOUR, ...told });
+  t.same(timesOf([first, both]), [START, START + HOUR], 'a list of several is a timeline');
+  const maintenance = plan({ updates: [{ at: START, ...told }] });
+  t.same(
+    plan({ updates: [{ at: START + HOUR, ...told }] }, maintenance).updates.map(({ at }) => at),
+    [START],
+    'of a maintenance too',
+  );
+});
+
 t.test('it takes the first read for the start where the feed names none, and keeps it', async (t) => {
   const bare: FeedIncident = {
     kind: 'incident',
