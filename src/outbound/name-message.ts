@@ -1,4 +1,5 @@
 /** Writes DNS queries and reads the replies to them (RFC 1035, EDNS by RFC 6891), by the codec of dns-packet. */
+import { isIP } from 'node:net';
 import { type Answer, decode, encode, type Packet, RECURSION_DESIRED } from 'dns-packet';
 
 /** Record types that are asked for. */
@@ -72,7 +73,11 @@ export function decodeReply(packet: Buffer, query: NameQuery): NameReply | null 
     return code === 'NOERROR' || code === 'NXDOMAIN' ? null : { code, truncated: false, records: [] };
   }
   if (asked.type !== query.type || asked.name.toLowerCase() !== withoutDot(query.name)) return null;
-  return { code, truncated, records: answers.flatMap((answer) => readRecord(answer, query.type)) };
+  const records = answers.flatMap((answer) => readRecord(answer, query.type));
+  // The codec reads past the end of a message that was cut off.
+  const family = { A: 4, AAAA: 6, TXT: null, NS: null }[query.type];
+  if (family !== null && records.some(({ text }) => isIP(text) !== family)) return null;
+  return { code, truncated, records };
 }
 
 /** The fields of a decoded message that the package's types leave out. */

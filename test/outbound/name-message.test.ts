@@ -1,0 +1,73 @@
+import { isIP } from 'node:net';
+import { type Answer, encode, type Packet } from 'dns-packet';
+import fc from 'fast-check';
+import t from 'tap';
+import { decodeReply, encodeQuery, isQueryableName } from '../../src/outbound/name-message.ts';
+
+const QUERY = { name: 'shop.example', type: 'A' } as const;
+const reply = (answers: readonly Answer[], change: Partial<Packet> = {}) =>
+  encode({
+    type: 'response',
+    id: 7,
+    questions: [{ name: 'Shop.Example', type: 'A', class: 'IN' }],
+    answers: [...answers],
+    ...change,
+  });
+const a = (data: string, name = 'shop.example'): Answer => ({ type: 'A', name, ttl: 60, data });
+
+t.test('it reads the records of the type that was asked for', async (t) => {
+  const answers: Answer[] = [
+    { type: 'CNAME', name: 'shop.example', ttl: 5, data: 'edge.example' },
+    a('192.0.2.1', 'edge.example'),
+    { type: 'AAAA', name: 'edge.example', ttl: 60, data: '2001:db8::1' },
+    a('192.0.2.2', 'edge.example'),
+  ];
+  t.same(decodeReply(reply(answers), QUERY), {
+    code: 'NOERROR',
+    truncated: false,
+    records: [
+      { text: '192.0.2.1', ttl: 60 },
+      { text: '192.0.2.2', ttl: 60 },
+    ],
+  });
+  const texts = reply([{ type: 'TXT', name: 'shop.example', ttl: 60, data: ['one ', 'two'] }], {
+    questions: [{ name: 'shop.example', type: 'TXT' }],
+  });
+  t.match(decodeReply(texts, { ...QUERY, type: 'TXT' }), { records: [{ text: 'one two' }] });
+});
+
+t.test('it takes no reply to another question for one', async (t) => {
+  const message = reply([a('192.0.2.1')]);
+  t.equal(decodeReply(message, { ...QUERY, name: 'other.example' }), null);
+  t.equal(decodeReply(message, { ...QUERY, type: 'AAAA' }), null);
+  t.equal(decodeReply(encodeQuery(7, QUERY, true), QUERY), null);
+  t.equal(decodeReply(reply([], { questions: [] }), QUERY), null);
+  t.equal(decodeReply(Buffer.alloc(0), QUERY), null);
+});
+
+t.test('it reads whatever comes without a fault, and takes nothing for an address that is none', async () => {
+  const message = reply([a('192.0.2.1'), a('192.0.2.2')]);
+  const mutated = fc
+    .array(fc.tuple(fc.nat(message.length - 1), fc.nat(255)), { maxLength: 8 })
+    .chain((changes) => fc.nat(message.length).map((length) => ({ changes, length })))
+    .map(({ changes, length }) => {
+      const copy = Buffer.from(message);
+      for (const [at, value] of changes) copy[at] = value;
+      return copy.subarray(0, length);
+    });
+  const garbage = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
+  fc.assert(
+    fc.property(fc.oneof(mutated, garbage), (packet) => {
+      const { records = [] } = decodeReply(packet, QUERY) ?? {};
+      return records.every(({ text }) => isIP(text) === 4);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+t.test('it writes only names that can be asked for', async (t) => {
+  for (const name of ['a.example', 'a.example.', '_acme.a.example', 'xn--bcher-kva.example', 'localhost'])
+    t.equal(isQueryableName(name), true, name);
+  for (const name of ['', '.', '.a', 'a..b', 'a..', `${'a'.repeat(64)}.b`, `${'abc.'.repeat(63)}abcd`])
+    t.equal(isQueryableName(name), false, name);
+});
