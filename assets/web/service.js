@@ -162,6 +162,8 @@ if (box !== null) {
     chart = new uPlot(
       {
         ...sizeOf(),
+        // Room for half of the last label.
+        padding: [null, 32, null, null],
         cursor: { y: false },
         legend: { show: false },
         scales: { y: { range: (_u, _least, most) => [0, most * 1.1] } },

@@ -40,7 +40,7 @@ export function serviceOpenGraph(
     readonly page: string;
     /** The status in a word, such as `Operational`. */
     readonly word: string;
-    /** The verdict as a sentence: `GitHub is operational since …`. */
+    /** The verdict as a sentence: `GitHub has been operational since …`. */
     readonly verdict: string;
     /** What its chart is. */
     readonly alt: string;

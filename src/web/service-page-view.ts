@@ -22,6 +22,13 @@ const DAY_MS = 86_400_000;
 /** Certificates are renewed a month or a fortnight before their end; later than that somebody has forgotten one. */
 const CERTIFICATE_WARNING_DAYS = 14;
 const NINETY_DAYS = 90;
+const RANGE_DAYS: Readonly<Record<RangeName, number>> = {
+  '24h': 1,
+  '7d': 7,
+  '30d': 30,
+  '90d': 90,
+  '1y': 365,
+};
 const YOUNG_MS = 2 * DAY_MS;
 
 /** What is known of a service when its page is asked for. */
@@ -82,7 +89,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     blocked: latest?.blocked === true,
     stale: known.staleSince === null ? null : words.page.stale(known.staleSince),
     facts: factsOf(known, language),
-    uptimes: RANGE_NAMES.map((name) => ({
+    uptimes: knownRanges(known).map((name) => ({
       name: words.page.upFor[name],
       value: percentOf(daysOf[name]) ?? '–',
     })),
@@ -111,6 +118,13 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     incidents: known.incidents.map((incident) => viewPageIncident(incident, page, now, language)),
     ...snippetsOf(known),
   };
+}
+
+/** The ranges that say something of their own: of a young service all longer ones would repeat the first that holds it. */
+function knownRanges({ measuredFrom, now }: ServiceKnowledge): readonly RangeName[] {
+  if (measuredFrom === null) return RANGE_NAMES;
+  const whole = RANGE_NAMES.findIndex((name) => now - measuredFrom <= RANGE_DAYS[name] * DAY_MS);
+  return whole === -1 ? RANGE_NAMES : RANGE_NAMES.slice(0, whole + 1);
 }
 
 /** Of a young service the minute counts; later the day is enough, which is a UTC day as those of the drawings are. */

@@ -66,8 +66,8 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     if (buckets === null) return null;
     const close = closeUp(whole, buckets, intervalOf(service, intervalMs));
     const closer = close === null ? null : await past(service, close);
-    if (close === null || closer === null) return { window: whole, buckets, begins: null };
-    return { window: close, buckets: closer, begins: time(close.from) };
+    if (close === null || closer === null) return { window: whole, buckets, since: null };
+    return { window: close, buckets: closer, since: close.from };
   };
 
   /**
@@ -156,9 +156,9 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
       escape: escapeMarkup,
       styles: [assets.chartStyle, assets.serviceStyle],
       scripts: [assets.copyScript, assets.chartScript, assets.serviceScript],
-      times: responseTimesOf(range, times?.buckets ?? [], language),
+      times: responseTimesOf(range, times ?? { buckets: [], since: null }, language),
       drawing: times === null ? null : drawingOf(times.buckets, times.window, language),
-      begins: [times?.begins ?? language.words.page.ago[range]],
+      begins: [typeof times?.since === 'number' ? time(times.since) : language.words.page.ago[range]],
       timeRows: timeRows(times?.buckets ?? [], language),
     });
   };
@@ -177,7 +177,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
         {},
         { 'Retry-After': '60' },
       );
-    const answer = json(JSON.stringify(responseTimesOf(range, times.buckets, language)));
+    const answer = json(JSON.stringify(responseTimesOf(range, times, language)));
     return { ...answer, headers: { ...answer.headers, ...languageHeaders(language) } };
   };
 

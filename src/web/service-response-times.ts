@@ -27,6 +27,13 @@ export interface ResponseTimes {
   readonly empty: boolean;
 }
 
+/** The buckets that are shown of a range. */
+export interface KnownTimes {
+  readonly buckets: readonly Bucket[];
+  /** Where they begin later than the range because the service is new, epoch milliseconds; null: they cover it. */
+  readonly since: number | null;
+}
+
 /** The same as lines of an SVG of 1,000 by 200 units; gaps are gaps, and a lone point is a dot. */
 export interface Drawing {
   readonly width: number;
@@ -52,7 +59,7 @@ export interface TimeRow {
 /** The columns of a range. */
 export function responseTimesOf(
   range: RangeName,
-  buckets: readonly Bucket[],
+  { buckets, since }: KnownTimes,
   { words, formats }: Language,
 ): ResponseTimes {
   const highest = highestOf(buckets);
@@ -66,7 +73,9 @@ export function responseTimesOf(
     label:
       highest === null
         ? words.page.noTimes
-        : words.page.chartLabel(words.page.range[range], formats.milliseconds(highest)),
+        : since === null
+          ? words.page.chartLabel(words.page.range[range], formats.milliseconds(highest))
+          : words.page.chartLabelSince(formats.time(since), formats.milliseconds(highest)),
     empty: highest === null,
   };
 }

@@ -4,7 +4,7 @@ import { readStatusWord } from '../domain/heartbeat.ts';
 import type { Language } from './language/language.ts';
 import { lasting, type Phrase, time } from './language/phrase.ts';
 
-/** Since when and why, without the name of the service: `is down since ...: answered with status 503.` */
+/** Since when and why, without the name of the service: `has been down since ...: answered with status 503.` */
 export function sayVerdict(current: CurrentStatus, language: Language): Phrase {
   const { status, since, latest } = current;
   const { service } = language.words;

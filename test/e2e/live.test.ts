@@ -46,7 +46,7 @@ t.test('it stays true without a reload', { ...NEEDS_BROWSER, timeout: 240_000 },
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/status\/library-example$/);
-  t.match(await page.locator('.verdict').first().textContent(), /Library is down since .*503/);
+  t.match(await page.locator('.verdict').first().textContent(), /Library has been down since .*503/);
 
   const home = await context.newPage();
   await home.goto(installation.siteUrl);
@@ -58,7 +58,7 @@ t.test('it stays true without a reload', { ...NEEDS_BROWSER, timeout: 240_000 },
   answer = 200;
   program = await installation.start();
   await program.until<{ status: string }>('/api/v1/status/library', ({ status }) => status === 'up');
-  await page.locator('.verdict').getByText('is operational since').first().waitFor();
+  await page.locator('.verdict').getByText('has been operational since').first().waitFor();
   await home.getByText('Nothing is down or slow right now.').waitFor();
   for (const tab of [page, home])
     t.equal(await tab.evaluate('window.stays'), true, 'no page was loaded anew');

@@ -111,7 +111,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     await world.clock.advance(250);
     await page
       .locator('.verdict')
-      .getByText(/is down since .*: HTTP 503\./)
+      .getByText(/has been down since .*: HTTP 503\./)
       .waitFor();
     t.match(await page.locator('[data-live-part="ours"]').getAttribute('class'), /\bdown\b/);
     // The parts that are taken from the page itself come within seconds.

@@ -115,7 +115,7 @@ t.test('it tells a page of services every check of theirs, and of no others', as
   ]);
   t.match(one.heard[1]?.news.html, {
     'pill:alpha-example': /<\/svg>Down$/,
-    'said:alpha-example': /^is down since <time/,
+    'said:alpha-example': /^has been down since <time/,
     'checked:alpha-example': /<time [^>]*data-age/,
     'took:alpha-example': /^80 ms$/,
     'code:alpha-example': /^HTTP 503$/,

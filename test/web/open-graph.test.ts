@@ -12,15 +12,15 @@ t.test('it shows the chart of a service', (t) => {
     name: 'GitHub',
     page: 'github-com',
     word: 'Operational',
-    verdict: 'GitHub is operational since 2026-11-20 10:02 UTC (23 h).',
+    verdict: 'GitHub has been operational since 2026-11-20 10:02 UTC (23 h).',
     alt: 'Response times of GitHub over the last 24 hours',
   });
   t.same(rows(tags), [
-    'name description = GitHub is operational since 2026-11-20 10:02 UTC (23 h).',
+    'name description = GitHub has been operational since 2026-11-20 10:02 UTC (23 h).',
     'property og:site_name = Upbeat',
     'property og:type = website',
     'property og:title = GitHub: Operational',
-    'property og:description = GitHub is operational since 2026-11-20 10:02 UTC (23 h).',
+    'property og:description = GitHub has been operational since 2026-11-20 10:02 UTC (23 h).',
     'property og:url = https://upbeat.test/status/github-com',
     'property og:image = https://upbeat.test/api/chart/github-com.png?size=card',
     'property og:image:type = image/png',

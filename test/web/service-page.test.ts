@@ -11,6 +11,7 @@ import {
 } from '../../src/web/service-page-view.ts';
 import { RANGE_NAMES } from '../../src/web/service-ranges.ts';
 import { check, current, incident, NOW, service, startApi } from '../api/api-world.ts';
+import { openSampleStore } from '../support/sample-store.ts';
 import { EVIL, ODD_ID, SERVICES, startServiceWorld } from './service-world.ts';
 
 const { en, de } = LANGUAGES;
@@ -57,7 +58,7 @@ t.test('it shows our verdict, its reason and its age', async (t) => {
       status: 'up',
       word: 'Operational',
       ours: 'Our checks',
-      verdict: 'is operational since 20 Nov 2026, 09:59 UTC (30 sec).',
+      verdict: 'has been operational since 20 Nov 2026, 09:59 UTC (30 sec).',
       checked: 'Last check 30 sec. ago, by asking for its start page.',
       facts: [
         { name: 'Response time', value: '123 ms' },
@@ -297,6 +298,41 @@ t.test('it says since when it measures where longer ranges hold no more than tha
     t.notMatch((await world.get(path)).text, 'Measured since', path);
 });
 
+t.test('it repeats no uptime that a shorter time holds already', async (t) => {
+  const namesOf = (measuredFrom: number | null) =>
+    viewServicePage(known({ measuredFrom }), en).uptimes.map(({ name }) => name);
+  const all = ['Up, 24 hours', 'Up, 7 days', 'Up, 30 days', 'Up, 90 days', 'Up, a year'];
+  t.same(namesOf(NOW - 20 * MINUTE), all.slice(0, 1));
+  t.same(namesOf(NOW - DAY), all.slice(0, 1));
+  t.same(namesOf(NOW - DAY - 1), all.slice(0, 2));
+  t.same(namesOf(NOW - 40 * DAY), all.slice(0, 4));
+  t.same(namesOf(null), all);
+});
+
+t.test('it heads the chart of a young service with the time that it shows', async (t) => {
+  const samples = openSampleStore({ now: () => NOW });
+  t.teardown(() => samples.close());
+  const world = await startApi({ services: [service(1, 'shop')], samples });
+  t.teardown(world.close);
+  await world.status.put([current(1, check(NOW))]);
+  await samples.append(
+    [20, 15, 10, 5, 0].map((minutes) => ({
+      serviceId: 1,
+      at: NOW - minutes * MINUTE - 1,
+      status: 'up',
+      latencyMs: 120,
+      statusCode: 200,
+      suspect: false,
+    })),
+  );
+  const { json } = await world.get('/status/shop-example/response-times.json');
+  const begins = '20 Nov 2026, 09:30 UTC';
+  t.equal(json.label, `Response time since ${begins}: at most 120 ms`);
+  t.equal(json.at[0], (NOW - 30 * MINUTE) / 1_000);
+  const { text } = await world.get('/status/shop-example', { 'accept-language': 'de' });
+  t.match(text, 'Antwortzeit seit 20. Nov. 2026, 09:30 UTC: höchstens 120');
+});
+
 t.test('it says to the minute when a young service was first checked', async (t) => {
   const first = NOW - 20 * MINUTE;
   const world = await startApi({
@@ -331,7 +367,7 @@ t.test('it shows what it can while the store of past checks is away', async (t) 
   const { status, text } = await world.get('/status/shop-example');
   t.equal(status, 200);
   t.match(text, 'The store of past checks does not answer at the moment');
-  t.match(text, 'is operational');
+  t.match(text, 'has been operational');
   t.notMatch(text, 'id="uptime"');
   t.equal((await world.get('/status/shop-example/response-times.json')).json.code, 'history_unavailable');
 });
@@ -362,11 +398,11 @@ t.test('it tells other sites what a link leads to, on its page and on those of i
     return Object.fromEntries([...tags].map(([, key, content]) => [key, content]));
   };
   t.same(await tagsOf('/status/pier-example'), {
-    description: 'Pier is down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired.',
+    description: 'Pier has been down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired.',
     'og:site_name': 'Upbeat',
     'og:type': 'website',
     'og:title': 'Pier: Down',
-    'og:description': 'Pier is down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired.',
+    'og:description': 'Pier has been down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired.',
     'og:url': 'https://upbeat.test/status/pier-example',
     'og:image': 'https://upbeat.test/api/chart/pier-example.png?size=card',
   });

@@ -41,7 +41,7 @@ const BUCKETS = [
 
 t.test('it hands out columns of one length, with null where nothing is known', async (t) => {
   const start = (NOW - 4 * HOUR) / 1_000;
-  t.same(responseTimesOf('24h', BUCKETS, en), {
+  t.same(responseTimesOf('24h', { buckets: BUCKETS, since: null }, en), {
     range: '24h',
     at: [start, start + 3_600, start + 7_200, start + 10_800],
     p50: [50, null, 40, 25],
@@ -51,7 +51,7 @@ t.test('it hands out columns of one length, with null where nothing is known', a
     label: 'Response time, 24 hours: at most 200 ms',
     empty: false,
   });
-  const { label, empty } = responseTimesOf('1y', [bucket(0, null)], de);
+  const { label, empty } = responseTimesOf('1y', { buckets: [bucket(0, null)], since: null }, de);
   t.same({ label, empty }, { label: 'Aus diesem Zeitraum sind keine Antwortzeiten bekannt.', empty: true });
 });
 

@@ -157,7 +157,7 @@ t.test('it shows incidents that go on before all that are over', async (t) => {
   t.teardown(api.close);
   const day = 86_400_000;
   api.incidents.push(
-    incident('own-x-1', 2, { title: 'Library is slow since last week', startedAt: NOW - 7 * day }),
+    incident('own-x-1', 2, { title: 'Library has been slow since last week', startedAt: NOW - 7 * day }),
     incident('own-x-2', 1, {
       title: 'Post was late',
       startedAt: NOW - 9 * day,
@@ -172,7 +172,7 @@ t.test('it shows incidents that go on before all that are over', async (t) => {
   t.same(await titlesOf('/p/acme'), [
     'Running incidents',
     'Post is not reachable',
-    'Library is slow since last week',
+    'Library has been slow since last week',
     'Past incidents',
     'Library was away',
     'Post was late',

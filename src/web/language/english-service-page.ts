@@ -146,6 +146,7 @@ export const englishServicePage = {
   time: 'Time (UTC)',
   noTimes: 'No response times are known in this range.',
   chartLabel: (range: string, highest: string) => `Response time, ${range}: at most ${highest}`,
+  chartLabelSince: (since: string, highest: string) => `Response time since ${since}: at most ${highest}`,
   chartTable: 'Response times',
   chartOf: (name: string) => `Response times of ${name} over the last 24 hours`,
   chartFailed: 'This range could not be loaded. Try again in a moment.',

@@ -8,11 +8,11 @@ import { type Moment, type Phrase, say } from './phrase.ts';
 export const englishService = {
   /** Behind the service's name. `lasted` is the time since then, shown as a length. */
   notChecked: 'has not been checked yet.',
-  up: (since: Moment, lasted: Moment) => say`is operational since ${since} (${lasted}).`,
+  up: (since: Moment, lasted: Moment) => say`has been operational since ${since} (${lasted}).`,
   slow: (since: Moment, lasted: Moment, why: string | null) =>
-    say`is slow since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+    say`has been slow since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   down: (since: Moment, lasted: Moment, why: string | null) =>
-    say`is down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+    say`has been down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'no heartbeat arrived',
   failure: ({ detail }: Failure): string => inSeconds(detail, '.'),
   /** Title or text of an incident that our own checks opened; it is written in English. */

@@ -139,6 +139,7 @@ export const germanServicePage: Words['page'] = {
   time: 'Zeit (UTC)',
   noTimes: 'Aus diesem Zeitraum sind keine Antwortzeiten bekannt.',
   chartLabel: (range, highest) => `Antwortzeit, ${range}: höchstens ${highest}`,
+  chartLabelSince: (since, highest) => `Antwortzeit seit ${since}: höchstens ${highest}`,
   chartTable: 'Antwortzeiten',
   chartOf: (name) => `Antwortzeiten von ${name} in den letzten 24 Stunden`,
   chartFailed: 'Dieser Zeitraum ließ sich nicht laden. Versuchen Sie es gleich noch einmal.',

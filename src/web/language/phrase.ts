@@ -22,7 +22,7 @@ export interface TimeWords {
   length(ms: number): string;
 }
 
-/** Makes a phrase: `` say`is down since ${time(since)}: ${detail}` ``. A phrase inside a phrase becomes part of it. */
+/** Makes a phrase: `` say`has been down since ${time(since)}: ${detail}` ``. A phrase inside a phrase becomes part of it. */
 export function say(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | Moment | Phrase)[]
