@@ -6,6 +6,7 @@ import type { InfluxSamples } from '../../src/store/samples/influx/influx-sample
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
 import { freePort } from '../support/free-port.ts';
 import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
+import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
 import { useInflux } from '../support/run-servers.ts';
 import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux as open, settingsOf, until } from './influx-world.ts';
 import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
@@ -69,6 +70,22 @@ t.test('it keeps the contract of the store, on InfluxDB 1.6', NEEDS_INFLUX, asyn
     }
   });
 });
+
+if (INFLUXD2 !== null)
+  t.test('it keeps the contract of the store, on InfluxDB 2', async (t) => {
+    const folder = t.testdir();
+    const server = await startInflux2(t, join(folder, 'influx'));
+    let buckets = 0;
+    runSamplesContract(t, {
+      runs: 4,
+      async open() {
+        const bucket = `upbeat_${buckets++}`;
+        await server.makeBucket(bucket);
+        const more = { api: 'v2', org: 'acme', token: server.token } as const;
+        return await open({ settings: settingsOf(server.url, bucket, more), dataDir: join(folder, bucket) });
+      },
+    });
+  });
 
 t.test('it writes one measurement with whole-number fields', NEEDS_INFLUX, async (t) => {
   const { url, database } = await useInflux(t);

@@ -12,9 +12,20 @@ export interface Bucketing {
   addSeries(series: Series): void;
   /** Takes a summary whose span begins at `startAt`; it belongs to the bucket in which it begins. */
   addSummary(startAt: number, summary: Summary): void;
+  /** Takes samples that were counted by their latency; their span, which begins at `startAt`, lies in one bucket. */
+  addCounted(startAt: number, counted: CountedSamples): void;
   /** Whether a span lies in the window, and in one bucket. */
   holds(startAt: number, lengthMs: number): boolean;
   buckets(): Bucket[];
+}
+
+/** Samples without their times, exact for all that a bucket says. */
+export interface CountedSamples {
+  /** By verdict: up, slow, down. */
+  readonly counts: readonly [number, number, number];
+  readonly suspect: number;
+  /** How often each latency in milliseconds was measured. */
+  readonly latencies: ReadonlyMap<number, number>;
 }
 
 /** Begins a query. Throws a RangeError for a window that cannot be answered. */
@@ -26,6 +37,8 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
   const exact = Array.from({ length: count }, emptySummary);
   /** Latencies of single samples, from which percentiles are exact. */
   const latencies: (number[] | undefined)[] = new Array(count);
+  /** Latencies by their counts, of buckets that hold counted samples. */
+  const counted: (Map<number, number> | undefined)[] = new Array(count);
   const summarised = new Set<number>();
 
   const placeOf = (time: number): number => Math.floor((time - from) / stepMs);
@@ -58,6 +71,20 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
       addSummary(exact[place] as Summary, summary);
       summarised.add(place);
     },
+    addCounted(startAt, { counts, suspect, latencies: byLatency }) {
+      if (startAt < from || startAt >= to) return;
+      const place = placeOf(startAt);
+      const bucket = exact[place] as Summary;
+      for (const verdict of [0, 1, 2] as const) bucket.counts[verdict] += counts[verdict];
+      bucket.suspect += suspect;
+      const sums = counted[place] ?? new Map<number, number>();
+      counted[place] = sums;
+      for (const [latency, times] of byLatency) {
+        bucket.latencySum += latency * times;
+        bucket.latencyCount += times;
+        sums.set(latency, (sums.get(latency) ?? 0) + times);
+      }
+    },
     holds: (startAt, lengthMs) =>
       startAt >= from && startAt + lengthMs <= to && placeOf(startAt) === placeOf(startAt + lengthMs - 1),
     buckets: () =>
@@ -67,7 +94,9 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
         const startAt = from + place * stepMs;
         const rank = summarised.has(place)
           ? sketchRank(summary, latencies[place] ?? [])
-          : exactRank(latencies[place] ?? []);
+          : counted[place] === undefined
+            ? exactRank(latencies[place] ?? [])
+            : countedRank(counted[place], latencies[place] ?? []);
         return {
           startAt,
           endAt: Math.min(to, startAt + stepMs),
@@ -93,6 +122,22 @@ function exactRank(latencies: readonly number[]): Rank {
   const sorted = Uint16Array.from(latencies).sort();
   return (ratio) =>
     sorted.length === 0 ? null : (sorted[Math.max(1, Math.ceil(ratio * sorted.length)) - 1] ?? null);
+}
+
+/** The same of latencies by their counts, and of single ones. */
+function countedRank(counted: ReadonlyMap<number, number>, single: readonly number[]): Rank {
+  const merged = new Map(counted);
+  for (const latency of single) merged.set(latency, (merged.get(latency) ?? 0) + 1);
+  const sorted = [...merged].sort((a, b) => a[0] - b[0]);
+  const total = sorted.reduce((sum, [, times]) => sum + times, 0);
+  return (ratio) => {
+    let rank = Math.max(1, Math.ceil(ratio * total));
+    for (const [latency, times] of sorted) {
+      rank -= times;
+      if (rank <= 0) return latency;
+    }
+    return null;
+  };
 }
 
 /** Percentiles of a bucket that holds summaries, single samples counted in. */

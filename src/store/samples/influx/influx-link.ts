@@ -27,6 +27,8 @@ const MAX_SHOWN = 300;
 export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS): InfluxLink {
   const { url, bucket } = settings;
   const headers = authorizationOf(settings);
+  // InfluxDB packs an answer in so small pieces that it takes ten times as long.
+  const asking = { ...headers, 'accept-encoding': 'identity' };
   const client = new InfluxDB({ url, timeout: timeoutMs, headers });
   const path = writePath(settings);
   const options = {
@@ -53,7 +55,7 @@ export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS)
       let text: string;
       let status: number;
       try {
-        const response = await fetch(`${url}/query`, { method: 'POST', headers, body, signal });
+        const response = await fetch(`${url}/query`, { method: 'POST', headers: asking, body, signal });
         status = response.status;
         text = await response.text();
       } catch (error) {

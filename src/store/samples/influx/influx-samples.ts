@@ -67,7 +67,7 @@ const NO_STATE: InfluxState = {
 export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
   const { settings, dataDir, spoolBytes = SPOOL_BYTES, retentionMs = RETENTION_MS } = options;
   const { timeoutMs, labelsOf, log, onEnd } = options;
-  const data: InfluxThreadData = { settings, dataDir, spoolBytes, timeoutMs };
+  const data: InfluxThreadData = { settings, dataDir, spoolBytes, retentionMs, timeoutMs };
   const thread = startThread<InfluxMethods>(ENTRY, data, (reason) => {
     log.error({ problem: reason.message }, 'the thread that writes to InfluxDB has ended');
     onEnd?.(reason);

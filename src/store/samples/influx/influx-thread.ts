@@ -2,9 +2,11 @@
 import { type Cancel, systemClock } from '../../../clock.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
+import { createHourCollector } from './hour-collector.ts';
+import { hourLine, hourOf, hoursOverAt } from './hour-summary.ts';
 import { InfluxError, type InfluxFault } from './influx-fault.ts';
 import { openInfluxLink } from './influx-link.ts';
-import { queryBuckets, queryNewest } from './influx-reader.ts';
+import { type HourKeeping, queryBuckets, queryNewest } from './influx-reader.ts';
 import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
 import { createInfluxWriter, type InfluxWriterState } from './influx-writer.ts';
 import { createLineWriter } from './line-protocol.ts';
@@ -15,11 +17,16 @@ export interface InfluxThreadData {
   readonly settings: InfluxSettings;
   readonly dataDir: string;
   readonly spoolBytes: number;
+  /** The server keeps points for so long, milliseconds. */
+  readonly retentionMs: number;
   /** Of a request, milliseconds; undefined: the link's own. */
   readonly timeoutMs: number | undefined;
 }
 
 const READ_AGAIN_MS = 2_000;
+/** Between two looks whether an hour is over. */
+const FINISH_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /** How writing and reading go. */
 export interface InfluxState extends InfluxWriterState {
@@ -48,11 +55,33 @@ export function createInfluxMethods({
   settings,
   dataDir,
   spoolBytes,
+  retentionMs,
   timeoutMs,
 }: InfluxThreadData): InfluxMethods {
   const link = openInfluxLink(settings, timeoutMs);
   const writer = createInfluxWriter(link, openSpool(dataDir, spoolBytes), systemClock);
   const lines = createLineWriter();
+  const hours = createHourCollector(systemClock.now());
+  const stopFinishing = systemClock.every(FINISH_MS, () => {
+    const finished = hours.finish(systemClock.now());
+    if (finished.length > 0) writer.append(finished, true);
+  });
+  /** Hours may be summed up that are over, and of which nothing waits on disk. */
+  const hourKeeping = (): HourKeeping => {
+    const { lateSamples } = hours;
+    const missingSince = writer.state().missingSince ?? Number.MAX_SAFE_INTEGER;
+    return {
+      completeBefore: Math.min(hoursOverAt(systemClock.now()), hourOf(missingSince)),
+      keep(serviceId, hour, summary) {
+        // It may be without a sample that came while it was read.
+        if (hours.lateSamples !== lateSamples) return;
+        // The server refuses points that are about to go, and some of the hour's samples may be gone.
+        if (hour < systemClock.now() - retentionMs + DAY_MS) return;
+        hours.noteWritten(serviceId, hour);
+        writer.append([hourLine(serviceId, hour, summary)], true);
+      },
+    };
+  };
   let unread: InfluxState['unread'] = null;
   let cancelRetry: Cancel | null = null;
   const state = (): InfluxState => ({ ...writer.state(), unread });
@@ -81,6 +110,8 @@ export function createInfluxMethods({
     async append(packed, details, labels) {
       lines.name(labels);
       writer.append(lines.write(packed, details));
+      const spoilt = hours.add(packed);
+      if (spoilt.length > 0) writer.append(spoilt, true);
       await writer.room();
       return state();
     },
@@ -93,10 +124,11 @@ export function createInfluxMethods({
       await writer.flush();
       return state();
     },
-    query: (query) => read(() => queryBuckets(link, query)),
+    query: (query) => read(() => queryBuckets(link, query, hourKeeping())),
     newest: (serviceId, limit) => read(() => queryNewest(link, serviceId, limit)),
     async close() {
       cancelRetry?.();
+      stopFinishing();
       const last = await writer.close();
       await link.close();
       return { ...last, unread };
