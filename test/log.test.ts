@@ -19,3 +19,20 @@ t.test('it says what went wrong, with the cause, in either format', async (t) =>
     t.notMatch(stdout, 's3cret', format);
   }
 });
+
+t.test('it writes nothing that a terminal obeys, whatever strangers say', async (t) => {
+  const speak = `
+    import { createLog } from ${JSON.stringify(LOG)};
+    const evil = '\\u001b]52;c;aGk=\\u0007\\nforged \\u202e\\u009b31m\\u2028';
+    const log = createLog({ level: 'info', format: process.argv[1] });
+    log.warn({ feed: evil, deep: { list: [evil] }, error: new Error(evil) }, 'a page ' + evil);
+  `;
+  for (const format of ['json', 'pretty']) {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--eval', speak, format]);
+    t.notMatch(stdout, /[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}]/u, format);
+    t.notMatch(stdout, /^forged/m, format);
+    t.match(stdout, 'forged', format);
+    if (format === 'json')
+      t.match(JSON.parse(stdout), { feed: '\u001b]52;c;aGk=\u0007\nforged \u202e\u009b31m\u2028' });
+  }
+});

@@ -1,0 +1,31 @@
+/**
+ * Text of others made safe to show on a terminal or to write into a file that people read: what a terminal obeys, what
+ * turns the direction of the text around it, and what forges lines is written as its code.
+ */
+
+/** Control characters, separators of lines and paragraphs, marks of direction, halves of surrogate pairs. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/gu;
+/** What of these `JSON.stringify` leaves as it is. */
+const UNPRINTABLE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** One line: `\u{1B}` in place of an escape character, `\u{A}` in place of a line break. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, escapeCharacter);
+}
+
+/** Text of several lines: as {@link printable}, with its line breaks. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+/** JSON that says the same, with `\u202e` in place of such characters. */
+export function printableJson(json: string): string {
+  return json.replace(
+    UNPRINTABLE_IN_JSON,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`;
+}

@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { printable, printableJson, printableLines } from '../../src/domain/printable-text.ts';
+
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/u;
+
+t.test('it writes what a terminal obeys, and what turns text around, as codes', async (t) => {
+  const table: readonly [string, string][] = [
+    ['Shop', 'Shop'],
+    ['Zürich 東京 👩‍🚀 עברית', 'Zürich 東京 👩‍🚀 עברית'],
+    ['\u001b]52;c;aGk=\u0007', '\\u{1B}]52;c;aGk=\\u{7}'],
+    ['\u009b31m', '\\u{9B}31m'],
+    ['a\nb\r\tc', 'a\\u{A}b\\u{D}\\u{9}c'],
+    ['\u202egpj.exe\u2066\u200f\u061c', '\\u{202E}gpj.exe\\u{2066}\\u{200F}\\u{61C}'],
+    ['\u2028\u2029\u007f\ud800', '\\u{2028}\\u{2029}\\u{7F}\\u{D800}'],
+  ];
+  for (const [text, expected] of table) t.equal(printable(text), expected);
+  t.equal(printableLines('a\u001b\nb\r'), 'a\\u{1B}\nb\\u{D}');
+});
+
+t.test('it says the same in JSON, with nothing in it that a terminal obeys', async (t) => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const json = printableJson(JSON.stringify({ [text]: text }));
+      t.notOk(UNPRINTABLE.test(json));
+      t.strictSame(JSON.parse(json), { [text]: text });
+    }),
+  );
+});
