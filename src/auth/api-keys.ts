@@ -4,8 +4,8 @@ import { generateKeyText, readKey } from './key-text.ts';
 
 /** A key that is wanted. */
 export interface KeyRequest {
-  /** Name of the account, which is made where there is none. */
-  readonly account: string;
+  /** The account that owns it: its number, or its name, under which it is made where there is none. */
+  readonly account: number | string;
   /** What its owner calls it. */
   readonly name: string;
   /** Epoch milliseconds; null: it does not expire. */
@@ -18,7 +18,8 @@ export interface KeyRequest {
 
 /**
  * Makes a key and stores its SHA-256. `key` is the only copy of the secret: show it once and forget it. It works at
- * once, in every process that has the registry open. Throws `account_limit`.
+ * once, in every process that has the registry open. Throws `account_limit`, and `not_found` where
+ * there is no such account.
  */
 export async function createApiKey(
   registry: Pick<Registry, 'ensureAccount' | 'createKey'>,
@@ -27,9 +28,9 @@ export async function createApiKey(
   const key = generateKeyText();
   const reading = readKey(key);
   if (reading === null) throw new Error('a key was made that cannot be read');
-  const { id } = await registry.ensureAccount(account, now);
+  const accountId = typeof account === 'number' ? account : (await registry.ensureAccount(account, now)).id;
   const record = await registry.createKey({
-    accountId: id,
+    accountId,
     name,
     prefix: reading.shown,
     sha256: reading.sha256,

@@ -1,9 +1,14 @@
 /** All commands with their options, and how they end: errors go to standard error with status 1, wrong usage with 2. */
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
+import { CatalogueError } from '../catalogue/read-catalogue.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { parseDuration } from '../domain/durations.ts';
+import { printableLines } from '../domain/printable-text.ts';
 import { VERSION } from '../version.ts';
+import type { AccountChoice } from './accounts.ts';
+import { UsageError } from './command-error.ts';
 import type { DoctorOptions } from './doctor.ts';
+import { printNote } from './output.ts';
 import type { AddPageOptions } from './pages.ts';
 import type { SetOptions } from './set-service.ts';
 
@@ -36,11 +41,12 @@ export function buildCommands(): Command {
 
   const keys = program.command('keys').description('API keys');
   addJson(keys, 'create', 'make a key and print it, once')
-    .requiredOption('--account <name>', 'account that owns the key; it is made where there is none')
+    .option('--account <name>', 'account that owns the key; it is made where there is none')
+    .addOption(accountIdOption())
     .requiredOption('--name <name>', 'what the key is for')
     .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire', readLifetime)
     .action(
-      act(async (options: CommonOptions & { account: string; name: string; expires?: number }) =>
+      act(async (options: CommonOptions & AccountChoice & { name: string; expires?: number }) =>
         (await import('./keys.ts')).createKey(options),
       ),
     );
@@ -48,10 +54,15 @@ export function buildCommands(): Command {
     act(async (options: CommonOptions) => (await import('./keys.ts')).listKeys(options)),
   );
   add(keys, 'revoke', 'revoke a key; it is refused within a second')
-    .argument('<id>', 'number of the key, from "upbeat keys list"')
+    .argument('<id>', 'number of the key, from "upbeat keys list"', readId)
     .action(
-      act(async (id: string, options: CommonOptions) => (await import('./keys.ts')).revokeKey(id, options)),
+      act(async (id: number, options: CommonOptions) => (await import('./keys.ts')).revokeKey(id, options)),
     );
+
+  const accounts = program.command('accounts').description('accounts that own keys, services and pages');
+  addJson(accounts, 'list', 'list accounts with their numbers, and who signs in to them').action(
+    act(async (options: CommonOptions) => (await import('./accounts.ts')).listAccounts(options)),
+  );
 
   const services = program.command('services').description('services');
   addJson(services, 'list', 'list services with their last known status').action(
@@ -59,13 +70,14 @@ export function buildCommands(): Command {
   );
   addJson(services, 'add', 'register a service for an account')
     .argument('<domain>')
-    .requiredOption('--account <name>', 'account that owns the service; it is made where there is none')
+    .option('--account <name>', 'account that owns the service; it is made where there is none')
+    .addOption(accountIdOption())
     .addOption(kindOption())
     .action(
       act(
         async (
           domain: string,
-          options: CommonOptions & { account: string; kind: 'root' | 'health' | 'heartbeat' },
+          options: CommonOptions & AccountChoice & { kind: 'root' | 'health' | 'heartbeat' },
         ) => (await import('./service-commands.ts')).addService(domain, options),
       ),
     );
@@ -98,10 +110,11 @@ export function buildCommands(): Command {
     "register the services of a CSV, YAML or JSON file, of Uptime Kuma's backup or Gatus' configuration",
   )
     .argument('<file>')
-    .option('--account <name>', 'account that owns them', 'imported')
+    .option('--account <name>', 'account that owns them; default: imported')
+    .addOption(accountIdOption())
     .action(
-      act(async (file: string, options: CommonOptions & { account: string }) =>
-        (await import('./service-commands.ts')).importServices(file, options),
+      act(async (file: string, options: CommonOptions & AccountChoice) =>
+        (await import('./import-services.ts')).importServices(file, options),
       ),
     );
   addJson(services, 'export', "print the accounts' services as a file that import reads")
@@ -123,7 +136,8 @@ export function buildCommands(): Command {
   );
   addJson(pages, 'add', 'make a status page for an account')
     .argument('<slug>', 'its address behind /p/')
-    .requiredOption('--account <name>', 'account that owns the page; it is made where there is none')
+    .option('--account <name>', 'account that owns the page; it is made where there is none')
+    .addOption(accountIdOption())
     .requiredOption('--title <title>', 'at most 120 characters')
     .option('--text <text>', 'shown below the title')
     .option('--logo <file>', 'PNG, JPEG, WebP or GIF, up to 256 KiB')
@@ -176,6 +190,13 @@ export function buildCommands(): Command {
   return program;
 }
 
+function accountIdOption(): Option {
+  return new Option(
+    '--account-id <id>',
+    'its number, from "upbeat accounts list", in place of its name',
+  ).argParser(readId);
+}
+
 function kindOption(): Option {
   return new Option('--kind <kind>', 'how it is monitored')
     .choices(['root', 'health', 'heartbeat'])
@@ -190,6 +211,13 @@ function readLifetime(text: string): number {
   return ms;
 }
 
+/** The number of a key or an account, in decimal digits as the lists show it: no other notation may hit one by chance. */
+function readId(text: string): number {
+  const id = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(id)) throw new InvalidArgumentError('It takes a number in decimal digits.');
+  return id;
+}
+
 function add(parent: Command, name: string, description: string): Command {
   return parent
     .command(name)
@@ -201,20 +229,29 @@ function addJson(parent: Command, name: string, description: string): Command {
   return add(parent, name, description).option('--json', 'print JSON');
 }
 
-/** Wraps an action: what it throws is one line on standard error and status 1, a bad configuration status 2. */
+/**
+ * Wraps an action: what it throws is told on standard error, with status 2 where the configuration or the words of the
+ * command are wrong, else 1.
+ */
 function act<A extends unknown[]>(action: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
   return async (...args) => {
     try {
       await action(...args);
     } catch (error) {
-      console.error(error instanceof ConfigError ? error.message : `upbeat: ${(error as Error).message}`);
-      process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILURE);
+      const { message } = error as Error;
+      // These list several problems, a line each.
+      if (error instanceof ConfigError || error instanceof CatalogueError)
+        console.error(printableLines(message));
+      else printNote(`upbeat: ${message}`);
+      const isUsage = error instanceof ConfigError || error instanceof UsageError;
+      process.exit(isUsage ? EXIT_USAGE : EXIT_FAILURE);
     }
   };
 }
 
 /** Help and version end with 0, everything else that is wrong with the words of a command with 2. */
 function exitByStatus(command: Command): void {
+  command.configureOutput({ outputError: (text, write) => write(printableLines(text)) });
   command.exitOverride((error: CommanderError) => process.exit(error.exitCode === 0 ? 0 : EXIT_USAGE));
   for (const below of command.commands) exitByStatus(below);
 }

@@ -2,31 +2,36 @@
 import { createApiKey } from '../auth/api-keys.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
+import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
+import { CommandError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';
 import { withRegistry } from './open-stores.ts';
-import { printRows } from './output.ts';
-import { CommandError, readName } from './services.ts';
+import { printJson, printNote, printRows } from './output.ts';
+import { readName } from './services.ts';
 
-const COLUMNS = ['id', 'account', 'name', 'prefix', 'created', 'last_used', 'expires', 'state'];
+const COLUMNS = ['id', 'account', 'account_id', 'name', 'prefix', 'created', 'last_used', 'expires', 'state'];
 
 /**
  * Makes a key and prints it alone on standard output, or with what is known of it as JSON; it is shown this once.
  * `expires`: its lifetime, milliseconds above 0 and at most 1000 years; absent: it does not expire.
  */
 export async function createKey(
-  options: CommonOptions & { account: string; name: string; expires?: number },
+  options: CommonOptions & AccountChoice & { name: string; expires?: number },
 ): Promise<void> {
   const { config, expires, json = false } = options;
-  const account = readName('--account', options.account);
+  const choice = readAccountChoice(options);
   const name = readName('--name', options.name);
   const now = systemClock.now();
   const expiresAt = expires === undefined ? null : now + expires;
-  const { key, record } = await withRegistry(config, (registry) =>
-    createApiKey(registry, { account, name, expiresAt, now }),
-  );
+  const { account, key, record } = await withRegistry(config, async (registry) => {
+    const account = await chooseAccount(registry, choice);
+    return { account, ...(await createApiKey(registry, { account: account.id, name, expiresAt, now })) };
+  });
   const expiry = expiresAt === null ? null : formatTime(expiresAt);
-  const view = { id: record.id, account, name, prefix: record.prefix, expires: expiry, key };
-  console.log(json ? JSON.stringify(view, null, 2) : key);
+  const { id, prefix } = record;
+  const view = { id, account: account.name, account_id: account.id, name, prefix, expires: expiry, key };
+  if (json) printJson(view);
+  else console.log(key);
 }
 
 /** Prints the keys, oldest first. */
@@ -37,6 +42,7 @@ export async function listKeys({ config, json = false }: CommonOptions): Promise
   const rows = keys.map((key) => ({
     id: key.id,
     account: key.accountName,
+    account_id: key.accountId,
     name: key.name,
     prefix: key.prefix,
     created: time(key.createdAt),
@@ -57,12 +63,9 @@ export async function listKeys({ config, json = false }: CommonOptions): Promise
   );
 }
 
-/** Revokes a key by its number, in decimal digits as `keys list` shows it: no other notation may hit a key by chance. */
-export async function revokeKey(idText: string, { config }: CommonOptions): Promise<void> {
-  const id = /^\d+$/.test(idText) ? Number(idText) : Number.NaN;
-  const revoked =
-    Number.isSafeInteger(id) &&
-    (await withRegistry(config, (registry) => registry.revokeKey(id, systemClock.now())));
-  if (!revoked) throw new CommandError(`there is no key ${idText}; "upbeat keys list" shows their numbers`);
-  console.error(`key ${id} is revoked`);
+/** Revokes a key by its number. */
+export async function revokeKey(id: number, { config }: CommonOptions): Promise<void> {
+  const revoked = await withRegistry(config, (registry) => registry.revokeKey(id, systemClock.now()));
+  if (!revoked) throw new CommandError(`there is no key ${id}; "upbeat keys list" shows their numbers`);
+  printNote(`key ${id} is revoked`);
 }

@@ -9,6 +9,7 @@ import { type CheckDefinition, DEFAULT_CHECK, type ServiceOrigin } from '../doma
 import type { Verdict } from '../domain/status.ts';
 import { createProber, type Prober } from '../probe/prober.ts';
 import { VERSION } from '../version.ts';
+import { printNote } from './output.ts';
 
 /** Opens the prober as the engine would, with so many slots. */
 export function openProber({ checks, http }: Config, concurrency: number): Prober {
@@ -21,7 +22,7 @@ export function openProber({ checks, http }: Config, concurrency: number): Probe
     ownersMayProbePrivate: checks.ownersMayProbePrivate,
     concurrency,
   };
-  return createProber(settings, systemClock, ({ host, refusal }) => console.error(`${host}: ${refusal}`));
+  return createProber(settings, systemClock, ({ host, refusal }) => printNote(`${host}: ${refusal}`));
 }
 
 /** What is checked. */

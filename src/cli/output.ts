@@ -1,13 +1,14 @@
-/** How commands print data: a table for people, JSON with `--json`. */
+/** How commands print data: a table for people, JSON with `--json`. Text of others is made safe for a terminal. */
+import { printable, printableJson, printableLines } from '../domain/printable-text.ts';
 
 /** Values of a row by the name of their column; null is printed as `-`. */
 export type OutputRow = Readonly<Record<string, string | number | boolean | null>>;
 
 /** The rows as text, columns in the order of `columns`, each as wide as its widest value. */
 export function formatTable(columns: readonly string[], rows: readonly OutputRow[]): string {
-  const cells = rows.map((row) => columns.map((column) => String(row[column] ?? '-')));
+  const cells = rows.map((row) => columns.map((column) => printable(String(row[column] ?? '-'))));
   const widths = columns.map((column, index) =>
-    Math.max(column.length, ...cells.map((line) => line[index]?.length ?? 0)),
+    cells.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), column.length),
   );
   const line = (values: readonly string[]) =>
     values
@@ -24,7 +25,27 @@ export function printRows(
   json: boolean,
   empty: string,
 ): void {
-  if (json) console.log(JSON.stringify(rows, null, 2));
+  if (json) printJson(rows);
   else if (rows.length === 0) console.error(empty);
   else console.log(formatTable(columns, rows));
+}
+
+/** Prints a value as JSON on standard output. */
+export function printJson(value: unknown): void {
+  console.log(formatJson(value));
+}
+
+/** A value as JSON of several lines. */
+export function formatJson(value: unknown): string {
+  return printableJson(JSON.stringify(value, null, 2));
+}
+
+/** Prints text of one line or several on standard output. */
+export function printText(text: string): void {
+  console.log(printableLines(text));
+}
+
+/** Prints one line on standard error: what happened, or a warning. Line breaks of others' text forge no second one. */
+export function printNote(text: string): void {
+  console.error(printable(text));
 }

@@ -15,14 +15,14 @@ import {
 } from '../domain/status-page.ts';
 import type { StoredLogo } from '../store/ports/status-pages.ts';
 import { readLogo } from '../web/dashboard/page-logo.ts';
+import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
+import { CommandError, UsageError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';
 import { withRegistry } from './open-stores.ts';
-import { printRows } from './output.ts';
-import { CommandError, readName } from './services.ts';
+import { printJson, printNote, printRows } from './output.ts';
 
 /** What `pages add` is told. */
-export interface AddPageOptions {
-  readonly account: string;
+export interface AddPageOptions extends AccountChoice {
   readonly title: string;
   readonly text?: string;
   /** File of the picture. */
@@ -54,20 +54,19 @@ export async function listPages({ config, json = false }: CommonOptions): Promis
 }
 
 /** Makes a page; prints its slug, or what is known of it as JSON. */
-export async function addPage(
-  slug: string,
-  { config, account, title, text = '', logo, group = [], json = false }: CommonOptions & AddPageOptions,
-): Promise<void> {
+export async function addPage(slug: string, options: CommonOptions & AddPageOptions): Promise<void> {
+  const { config, title, text = '', logo, group = [], json = false } = options;
   const picture = logo === undefined ? null : openLogo(logo);
   const said = {
     slug: wellRead(readPageSlug(slug)),
     title: wellRead(readPageTitle(title)),
     text: wellRead(readPageText(text)),
   };
-  const owner = readName('--account', account);
-  const url = await withRegistry(config, async (registry, { http }) => {
+  const choice = readAccountChoice(options);
+  const { owner, url } = await withRegistry(config, async (registry, { http }) => {
     const now = systemClock.now();
-    const { id: accountId } = await registry.ensureAccount(owner, now);
+    const owner = await chooseAccount(registry, choice);
+    const accountId = owner.id;
     const states = await registry.loadServices();
     const groups = readGroups(
       group,
@@ -82,10 +81,11 @@ export async function addPage(
       throw error;
     }
     if (picture !== null) await registry.putLogo(accountId, said.slug, picture, now);
-    return addressOf(http.siteUrl, said.slug);
+    return { owner, url: addressOf(http.siteUrl, said.slug) };
   });
-  const view = { slug: said.slug, title: said.title, account: owner, url };
-  console.log(json ? JSON.stringify(view, null, 2) : said.slug);
+  const view = { slug: said.slug, title: said.title, account: owner.name, url };
+  if (json) printJson(view);
+  else console.log(said.slug);
 }
 
 function addressOf(siteUrl: string, slug: string): string {
@@ -99,7 +99,7 @@ export async function removePage(slug: string, { config }: CommonOptions): Promi
     return page !== null && (await registry.removePage(page.accountId, page.slug));
   });
   if (!removed) throw new CommandError(`there is no status page "${slug}"; "upbeat pages list" shows them`);
-  console.error(`${slug.toLowerCase()} is removed`);
+  printNote(`${slug.toLowerCase()} is removed`);
 }
 
 /**
@@ -132,12 +132,12 @@ export function readGroups(
 }
 
 function take(outcome: ReturnType<typeof arrangePage>): readonly PageGroup[] {
-  if (!outcome.ok) throw new CommandError(outcome.problem);
+  if (!outcome.ok) throw new UsageError(outcome.problem);
   return outcome.groups;
 }
 
 function wellRead(reading: FieldReading): string {
-  if (!reading.ok) throw new CommandError(reading.problem);
+  if (!reading.ok) throw new UsageError(reading.problem);
   return reading.value;
 }
 

@@ -1,18 +1,26 @@
 /** `upbeat probe`: one check now, told phase by phase. */
+import { viewLatestCheck } from '../api/service-view.ts';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
+import type { Config } from '../config/resolve-config.ts';
 import { formatTime } from '../domain/durations.ts';
 import { readHostName } from '../domain/host-name.ts';
-import type { Attempt } from '../domain/result.ts';
+import { latestCheckOf } from '../domain/judge.ts';
+import type { Attempt, SuspectReason } from '../domain/result.ts';
 import type { Verdict } from '../domain/status.ts';
+import { askControlTargets } from '../outbound/control-targets.ts';
 import type { NewService } from '../store/ports/registry.ts';
+import { CommandError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';
 import { checkOnce, type OneCheck, openProber } from './one-check.ts';
 import { readConfig } from './open-stores.ts';
-import { CommandError } from './services.ts';
+import { printJson, printText } from './output.ts';
+
+/** How long the control targets have to show that this machine is online, as in the engine. */
+const CONTROL_TIMEOUT_MS = 3_000;
 
 /**
- * Checks a domain once and prints what happened. A service that is down ends with status 1. `kind` undefined: as the
- * catalogue has it.
+ * Checks a domain once and prints what happened. Ends with status 1 where the service is down or cannot be judged.
+ * `kind` undefined: as the catalogue has it.
  */
 export async function probeDomain(
   domainText: string,
@@ -23,13 +31,23 @@ export async function probeDomain(
   const { domain } = wanted;
   const prober = openProber(config, 1);
   try {
-    const { attempt, verdict } = await checkOnce(prober, config, wanted, 0);
-    if (json) console.log(JSON.stringify({ domain, status: verdict, ...viewAttempt(attempt) }, null, 2));
-    else console.log(describeAttempt(domain, verdict, attempt));
-    if (verdict === 'down') process.exitCode = 1;
+    const { attempt: made, verdict } = await checkOnce(prober, config, wanted, 0);
+    const attempt = (await isOffline(made, config)) ? { ...made, suspect: 'offline' as const } : made;
+    if (json) printJson(viewAttempt(domain, verdict, attempt));
+    else printText(describeAttempt(domain, verdict, attempt));
+    if (verdict === 'down' || attempt.suspect !== null) process.exitCode = 1;
   } finally {
     await prober.close();
   }
+}
+
+/** Whether an attempt got no answer because this machine is offline: no control target answers either. */
+async function isOffline(
+  { failure, statusCode }: Attempt,
+  { checks: { controlTargets, nameservers } }: Config,
+): Promise<boolean> {
+  if (failure === null || statusCode !== 0 || controlTargets.length === 0) return false;
+  return !(await askControlTargets(controlTargets, CONTROL_TIMEOUT_MS, { nameservers }));
 }
 
 /** The public list; without a readable file there is none, and the domain is asked as any other. */
@@ -58,10 +76,25 @@ export function whatToProbe(
   return { domain: reading.domain, origin: 'catalogue', check: { kind: kind ?? 'root' } };
 }
 
-function viewAttempt({ memory: _memory, startedAt, certificateExpiresAt, ...rest }: Attempt): object {
-  const expires = certificateExpiresAt === null ? null : formatTime(certificateExpiresAt);
-  return { checkedAt: formatTime(startedAt), certificateExpires: expires, ...rest };
+/** The attempt with the members of the API's `latest_check`; the status is `unknown` where the fault may be ours. */
+export function viewAttempt(domain: string, verdict: Verdict, attempt: Attempt): object {
+  const { suspect, retryAfterMs } = attempt;
+  const view = viewLatestCheck(latestCheckOf(attempt, verdict));
+  return {
+    domain,
+    ...view,
+    status: suspect === null ? verdict : 'unknown',
+    retry_after_ms: retryAfterMs,
+    suspect,
+  };
 }
+
+/** Why an attempt says nothing of its service. */
+const SUSPECT_TEXTS: Readonly<Record<SuspectReason, string>> = {
+  offline: 'not judged: this machine seems to be offline, no control target answers',
+  own_fault: 'not judged, as the fault may be ours',
+  loop_late: 'not judged, as this machine was too busy to see the answer in time',
+};
 
 /** The attempt as lines for people. */
 export function describeAttempt(domain: string, verdict: Verdict, attempt: Attempt): string {
@@ -79,7 +112,7 @@ export function describeAttempt(domain: string, verdict: Verdict, attempt: Attem
   );
   const said = failure === null ? '' : `: ${failure.class} in ${failure.phase}: ${failure.detail}`;
   return [
-    `${domain} is ${suspect === null ? verdict : 'not judged, as the fault may be ours'}${said}`,
+    `${domain} is ${suspect === null ? verdict : SUSPECT_TEXTS[suspect]}${said}`,
     `  ${'asked'.padEnd(12)}${via}${blocked ? ' (a bot wall answered)' : ''}`,
     `  ${'answer'.padEnd(12)}${statusCode === 0 ? 'none' : `HTTP ${statusCode}`}${responseTimeMs === null ? '' : ` in ${responseTimeMs} ms`}`,
     ...lines,

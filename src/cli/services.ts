@@ -2,17 +2,16 @@
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { stringify as stringifyYaml } from 'yaml';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
+import { formatDuration } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
-import { isWithinDomain, readHostName } from '../domain/host-name.ts';
-import { type CheckKind, DEFAULT_CHECK, dashDomain, type Service } from '../domain/service.ts';
+import { readHostName } from '../domain/host-name.ts';
+import { printableJson } from '../domain/printable-text.ts';
+import { type AcceptRule, type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import type { NewService, Registry, RegistryErrorCode, ServiceState } from '../store/ports/registry.ts';
-import type { ListedService } from './import-formats.ts';
-import type { OutputRow } from './output.ts';
-
-/** An error that ends a command with status 1 and its message alone. */
-export class CommandError extends Error {
-  readonly code = 'command_failed';
-}
+import { CommandError, UsageError } from './command-error.ts';
+import { writeCell } from './import/csv-cells.ts';
+import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
+import { formatJson, type OutputRow } from './output.ts';
 
 /** Columns of `services list`. */
 export const SERVICE_COLUMNS = ['slug', 'domain', 'category', 'kind', 'origin', 'status', 'paused'] as const;
@@ -34,47 +33,54 @@ export function listRows(states: readonly ServiceState[]): OutputRow[] {
 }
 
 /**
- * Registers a service for an account. The slug is the dashed domain, with a number where that is taken
- * (decisions, Ownership). The operator's word stands for verification. Throws {@link CommandError}.
+ * Registers a service for an account; resolves with its slug, the dashed domain, with a number where that is taken
+ * (decisions, Ownership). Throws {@link CommandError}.
  */
 export async function addListed(
-  registry: Registry,
+  registry: Pick<Registry, 'addServices'>,
   listed: ListedService,
   accountId: number,
-  catalogueDomains: readonly string[],
-): Promise<Service> {
-  const owner = catalogueDomains.find((domain) => isWithinDomain(listed.domain, domain));
+  catalogueDomains: ReadonlySet<string>,
+): Promise<string> {
+  const [outcome] = await registry.addServices([newService(listed, accountId, catalogueDomains)]);
+  if (outcome === undefined) throw new Error('the registry said nothing of a service');
+  if ('slug' in outcome) return outcome.slug;
+  throw new CommandError(explainRefusal(outcome, listed.domain));
+}
+
+/**
+ * A service of a list as the registry takes it. The operator's word stands for verification. Throws
+ * {@link CommandError} for a domain of the public catalogue, and for a name that may not be.
+ */
+export function newService(
+  listed: ListedService,
+  accountId: number,
+  catalogueDomains: ReadonlySet<string>,
+): Omit<NewService, 'slug'> {
+  const { domain, category, kind, url, method, accept, paused, periodMs, graceMs } = listed;
+  const owner = parentsOf(domain).find((parent) => catalogueDomains.has(parent));
   if (owner !== undefined)
-    throw new CommandError(`${listed.domain} belongs to ${owner} of the public catalogue`);
-  const name = readName('the name', listed.name);
-  const base = dashDomain(listed.domain);
-  for (let number = 1; ; number++) {
-    const service: NewService = {
-      slug: number === 1 ? base : `${base}-${number}`,
-      name,
-      domain: listed.domain,
-      category: listed.category,
-      origin: 'owner',
-      accountId,
-      verified: true,
-      paused: false,
-      check: {
-        ...DEFAULT_CHECK,
-        kind: listed.kind,
-        url: listed.url,
-        method: listed.method,
-        accept: listed.accept,
-      },
-      statusPage: null,
-    };
-    try {
-      return await registry.addService(service);
-    } catch (error) {
-      const code = (error as { code?: RegistryErrorCode }).code;
-      if (code === 'slug_taken' && number < 1_000) continue;
-      throw new CommandError(explain(code, listed.domain) ?? (error as Error).message);
-    }
-  }
+    throw new CommandError(`domain "${domain}" belongs to "${owner}" of the public catalogue`);
+  return {
+    name: readName('the name', listed.name),
+    domain,
+    category,
+    origin: 'owner',
+    accountId,
+    verified: true,
+    paused,
+    check: {
+      ...DEFAULT_CHECK,
+      kind,
+      url,
+      method,
+      accept,
+      ...(periodMs === null ? {} : { periodMs }),
+      ...(graceMs === null ? {} : { graceMs }),
+    },
+    ...(listed.publicDependencies ? { publicDependencies: true } : {}),
+    statusPage: null,
+  };
 }
 
 /**
@@ -97,10 +103,10 @@ export async function listCatalogueDomains(
   return [...new Set([...known, ...listed.map(({ domain }) => domain)])];
 }
 
-/** A name given on the command line, without blanks around it. Throws {@link CommandError} for one that may not be. */
+/** A name given on the command line, without blanks around it. Throws {@link UsageError} for one that may not be. */
 export function readName(option: string, text: string): string {
   const reading = readGivenName(text);
-  if (!reading.ok) throw new CommandError(`${option} ${reading.problem}`);
+  if (!reading.ok) throw new UsageError(`${option} ${reading.problem}`);
   return reading.name;
 }
 
@@ -109,34 +115,72 @@ export function describeService(domainText: string, kind: CheckKind): ListedServ
   const reading = readHostName(domainText);
   if (!reading.ok) throw new CommandError(`domain "${domainText}" ${reading.problem}`);
   const { domain } = reading;
-  return { domain, name: domain, category: 'developer', kind, url: null, method: null, accept: null };
+  return { ...PLAIN_SERVICE, domain, name: domain, kind };
 }
 
 /** The owners' services as a file that `services import` reads again. */
 export function exportServices(states: readonly ServiceState[], format: 'csv' | 'yaml' | 'json'): string {
   const services = states
     .filter(({ service }) => service.origin === 'owner')
-    .map(({ service: { domain, name, category, check } }) => ({
-      domain,
-      name,
-      category,
-      kind: check.kind,
-      ...(check.url === null ? {} : { url: check.url }),
-      ...(check.method === null ? {} : { method: check.method }),
-      ...(check.accept === null ? {} : { accept: check.accept }),
-    }));
-  if (format === 'json') return `${JSON.stringify({ services }, null, 2)}\n`;
-  if (format === 'yaml') return stringifyYaml({ services });
-  const columns = ['domain', 'name', 'category', 'kind', 'url', 'method', 'accept'];
-  return stringifyCsv(
-    services.map((service) => ({ ...service, accept: service.accept?.join(' ') })),
-    { header: true, columns },
+    .map(({ service }) => listingOf(service));
+  if (format === 'json') return `${formatJson({ services })}\n`;
+  if (format === 'yaml') return formatYaml({ services });
+  const columns = EXPORT_COLUMNS.map((key) => ({ key }));
+  const rows = services.map((service) =>
+    Object.fromEntries(
+      Object.entries(service).map(([member, value]) => [member, writeCell([value].flat().join(' '))]),
+    ),
+  );
+  return stringifyCsv(rows, { header: true, columns });
+}
+
+/** YAML; texts that need it stand in quotation marks, within which it takes the escapes of JSON. */
+function formatYaml(value: object): string {
+  const plain = stringifyYaml(value);
+  if (printableJson(plain) === plain) return plain;
+  return printableJson(
+    stringifyYaml(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
   );
 }
 
-function explain(code: RegistryErrorCode | undefined, domain: string): string | null {
-  if (code === 'domain_taken') return `${domain} is registered already`;
-  if (code === 'catalogue_domain') return `${domain} belongs to the public catalogue`;
-  if (code === 'account_limit') return 'the account has as many domains as limits.domainsPerAccount allows';
-  return null;
+const EXPORT_COLUMNS = [
+  ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept'],
+  ...['paused', 'period', 'grace', 'public_dependencies'],
+];
+
+/** A service as an export lists it: what is as usual is left out. */
+export function listingOf(
+  service: Service | ListedService,
+): Readonly<Record<string, string | boolean | readonly AcceptRule[]>> {
+  const { domain, name, category, paused, publicDependencies = false } = service;
+  const { kind, url, method, accept, periodMs, graceMs } = 'check' in service ? service.check : service;
+  return {
+    domain,
+    name,
+    category,
+    kind,
+    ...(url === null ? {} : { url }),
+    ...(method === null ? {} : { method }),
+    ...(accept === null ? {} : { accept }),
+    ...(paused ? { paused } : {}),
+    ...(typeof periodMs === 'number' ? { period: formatDuration(periodMs) } : {}),
+    ...(typeof graceMs === 'number' ? { grace: formatDuration(graceMs) } : {}),
+    ...(publicDependencies ? { public_dependencies: true } : {}),
+  };
+}
+
+/** The domain and all above it. */
+function parentsOf(domain: string): string[] {
+  const labels = domain.split('.');
+  return labels.map((_, index) => labels.slice(index).join('.'));
+}
+
+/** Why the registry refused a service, in a sentence that quotes what belongs to this one alone. */
+export function explainRefusal(
+  { code, message }: { readonly code: RegistryErrorCode; readonly message: string },
+  domain: string,
+): string {
+  if (code === 'domain_taken') return `domain "${domain}" is registered already`;
+  if (code === 'catalogue_domain') return `domain "${domain}" belongs to the public catalogue`;
+  return message;
 }

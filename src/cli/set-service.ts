@@ -1,11 +1,13 @@
 /** `upbeat services set`: what an owner may change of a service, without a browser. */
 import { CATEGORIES, isCategory } from '../domain/category.ts';
 import { parseDuration } from '../domain/durations.ts';
-import type { CheckDefinition, CheckKind, Service } from '../domain/service.ts';
+import { type CheckDefinition, type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import type { ServiceEdit } from '../store/ports/heartbeats.ts';
+import { CommandError, UsageError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';
 import { withRegistry } from './open-stores.ts';
-import { CommandError, readName } from './services.ts';
+import { printNote } from './output.ts';
+import { readName } from './services.ts';
 
 /** What the command is told; what is absent stays. */
 export interface SetOptions {
@@ -27,6 +29,10 @@ export async function setService(
   slug: string,
   { config, ...options }: CommonOptions & SetOptions,
 ): Promise<void> {
+  if (Object.values(options).every((value) => value === undefined))
+    throw new UsageError('name what is to change: --name, --category, --kind, --period, --grace, --paused …');
+  // What no service could be given is wrong usage, whether there is such a service or not.
+  editOf({ check: DEFAULT_CHECK }, options);
   await withRegistry(config, async (registry) => {
     const states = await registry.loadServices();
     const service = states.find((state) => state.service.slug === slug.toLowerCase())?.service;
@@ -40,15 +46,15 @@ export async function setService(
       const { code, message } = error as Error & { code?: string };
       throw code === 'name_taken' ? new CommandError(message) : error;
     }
-    console.error(`${service.slug} is changed`);
+    printNote(`${service.slug} is changed`);
   });
 }
 
-/** The change that options describe. Throws {@link CommandError} for what they cannot mean. */
+/** The change that options describe. Throws {@link UsageError} for what they cannot mean. */
 export function editOf(service: Pick<Service, 'check'>, options: SetOptions): ServiceEdit {
   const { name, category, kind, period, grace, paused, publicDependencies } = options;
   if (category !== undefined && !isCategory(category))
-    throw new CommandError(`unknown category "${category}"; there are ${CATEGORIES.join(', ')}`);
+    throw new UsageError(`unknown category "${category}"; there are ${CATEGORIES.join(', ')}`);
   const check = checkOf(service.check, kind, period, grace);
   return {
     ...(name === undefined ? {} : { name: readName('the name', name) }),
@@ -87,6 +93,6 @@ function lengthOf(
   if (text === 'default') return undefined;
   const ms = parseDuration(text);
   if (ms === null || ms < fewestMs || ms > LONGEST_MS)
-    throw new CommandError(`${option} must be a duration such as 90s or 1h, at most 365d, or "default"`);
+    throw new UsageError(`${option} must be a duration such as 90s or 1h, at most 365d, or "default"`);
   return ms;
 }

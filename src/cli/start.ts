@@ -6,6 +6,7 @@ import { findWarnings } from '../config/cross-check.ts';
 import type { CommonOptions } from './commands.ts';
 import { keepAlive } from './keep-alive.ts';
 import { readConfig } from './open-stores.ts';
+import { printNote, printText } from './output.ts';
 import { isRunByNpx, watchShell } from './shell-watch.ts';
 
 /** Checks the configuration, then runs the program under its parent; ends the process with its status. */
@@ -16,8 +17,8 @@ export async function start({
   const read = readConfig(config);
   if (checkConfig) {
     const { services } = await loadCatalogue(read.catalogue.file);
-    console.log(`${config}: no problems; ${services.length} services in ${read.catalogue.file}`);
-    for (const { path, message } of findWarnings(read)) console.error(`warning: ${path} ${message}`);
+    printText(`${config}: no problems; ${services.length} services in ${read.catalogue.file}`);
+    for (const { path, message } of findWarnings(read)) printNote(`warning: ${path} ${message}`);
     return;
   }
   if (isRunByNpx(process.env)) {

@@ -1,11 +1,11 @@
 /** `upbeat services verify`: one check of every catalogue service, and a table of those that need attention. */
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
+import { CommandError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';
 import { checkOnce, openProber } from './one-check.ts';
 import { readConfig } from './open-stores.ts';
 import { type OutputRow, printRows } from './output.ts';
-import { CommandError } from './services.ts';
 
 const AT_A_TIME = 32;
 const COLUMNS = ['slug', 'address', 'status', 'code', 'problem', 'advice'];

@@ -30,3 +30,8 @@ export function formatDuration(ms: number): string {
 export function formatTime(at: number): string {
   return new Date(at).toISOString();
 }
+
+/** As {@link formatTime}; null stays null. */
+export function formatTimeOrNull(at: number | null): string | null {
+  return at === null ? null : formatTime(at);
+}

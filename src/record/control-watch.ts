@@ -1,5 +1,6 @@
 /** Asks the control targets whether the prober is online, and as seldom as can be. */
 import type { Clock } from '../clock.ts';
+import { formatTimeOrNull } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import { afterTurning } from './after-turning.ts';
 import { createOutageLog } from './outage-log.ts';
@@ -92,7 +93,7 @@ export function createControlWatch(options: ControlWatchOptions): ProberWatch {
     inFlightAt = null;
     if (answered) {
       if (outages.open) {
-        log.info({ offlineSince: outages.since }, 'the prober is online again');
+        log.info({ offlineSince: formatTimeOrNull(outages.since) }, 'the prober is online again');
         outages.end();
       }
       goodAt = askedAt;
@@ -103,7 +104,10 @@ export function createControlWatch(options: ControlWatchOptions): ProberWatch {
     } else {
       // It may have begun with the doubt that made us ask, but not before the last proof of the contrary.
       outages.begin(Math.max(goodAt, Math.min(askedAt, firstDoubtAt)));
-      log.warn({ offlineSince: outages.since }, `the prober is offline: ${reason}; nothing is marked down`);
+      log.warn(
+        { offlineSince: formatTimeOrNull(outages.since) },
+        `the prober is offline: ${reason}; nothing is marked down`,
+      );
     }
     onChange();
     plan();

@@ -1,5 +1,6 @@
 /** Without control targets the fleet itself must tell whether the prober is online (decisions). */
 import type { Clock } from '../clock.ts';
+import { formatTimeOrNull } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import { createOutageLog } from './outage-log.ts';
 import type { Answer, FailureSpan, ProberWatch, ProberWatchOptions, Ruling } from './prober-watch.ts';
@@ -72,9 +73,12 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
     const offline = newest.size >= FEWEST_SERVICES && failed * 2 > newest.size;
     if (offline && !outages.open) {
       outages.begin(firstFailedAt);
-      log.warn({ offlineSince: outages.since }, `the prober is offline: ${REASON}; nothing is marked down`);
+      log.warn(
+        { offlineSince: formatTimeOrNull(outages.since) },
+        `the prober is offline: ${REASON}; nothing is marked down`,
+      );
     } else if (!offline && outages.open) {
-      log.info({ offlineSince: outages.since }, 'the prober is online again');
+      log.info({ offlineSince: formatTimeOrNull(outages.since) }, 'the prober is online again');
       outages.end();
     }
     onChange();

@@ -1,18 +1,37 @@
+/** What import reads of the files of others, and what it says of the rest. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
 import t from 'tap';
-import { readImport } from '../../src/cli/import-formats.ts';
+import { readCell, writeCell } from '../../src/cli/import/csv-cells.ts';
+import { PLAIN_SERVICE } from '../../src/cli/import/listed-service.ts';
+import { readImport } from '../../src/cli/import/read-import.ts';
+import { describeLost, describeSkipped } from '../../src/cli/import-services.ts';
 
-const PLAIN = { category: 'developer', kind: 'root', url: null, method: null, accept: null };
+const FIXTURES = join(import.meta.dirname, 'fixtures');
+const fixture = (name: string) => readImport(readFileSync(join(FIXTURES, name), 'utf8'), name);
 
 t.test('it reads CSV with any order of columns', async (t) => {
   const text =
-    '\uFEFFName,Domain,kind,category\n"Shop, the big one",shop.example,health,ecommerce\n,bücher.de,,\nBad,localhost,,\n';
+    '\uFEFFName,Domain,kind,category,colour\n"Shop, the big one",shop.example,health,ecommerce,red\n,bücher.de,,,\nBad,localhost,,\nMore,more.example,,,,x\n';
   t.same(readImport(text, 'list.csv'), {
     format: 'csv',
     services: [
-      { ...PLAIN, domain: 'shop.example', name: 'Shop, the big one', kind: 'health', category: 'ecommerce' },
-      { ...PLAIN, domain: 'xn--bcher-kva.de', name: 'xn--bcher-kva.de' },
+      {
+        ...PLAIN_SERVICE,
+        domain: 'shop.example',
+        name: 'Shop, the big one',
+        kind: 'health',
+        category: 'ecommerce',
+      },
+      { ...PLAIN_SERVICE, domain: 'xn--bcher-kva.de', name: 'xn--bcher-kva.de' },
+      { ...PLAIN_SERVICE, domain: 'more.example', name: 'More' },
     ],
     skipped: [{ entry: 'Bad', reason: 'domain "localhost" needs at least two labels, such as example.com' }],
+    notCarried: [
+      { entry: 'Shop, the big one', field: 'colour', reason: 'it is not known' },
+      { entry: 'More', field: 'column 6', reason: 'it is not known' },
+    ],
   });
 });
 
@@ -21,100 +40,170 @@ t.test('it reads our own YAML and JSON, with the check of a catalogue entry', as
     format: 'upbeat',
     services: [
       {
-        ...PLAIN,
+        ...PLAIN_SERVICE,
         domain: 'a.example',
         name: 'A',
         url: 'https://a.example/x',
         method: 'GET',
         accept: ['2xx', 401],
       },
-      { ...PLAIN, domain: 'b.example', name: 'b.example', kind: 'heartbeat', category: 'ai' },
+      {
+        ...PLAIN_SERVICE,
+        ...{ domain: 'b.example', name: 'b.example', kind: 'heartbeat', category: 'ai' },
+        ...{ paused: true, periodMs: 90_000, graceMs: 3_600_000, publicDependencies: true },
+      },
     ],
     skipped: [],
+    notCarried: [{ entry: 'A', field: 'check.caFile', reason: 'it is not known' }],
   };
   const services = [
     {
       domain: 'a.example',
       name: 'A',
-      check: { url: 'https://a.example/x', method: 'GET', accept: ['2xx', 401] },
+      check: { url: 'https://a.example/x', method: 'GET', accept: ['2xx', 401], caFile: 'x.pem' },
     },
-    { domain: 'b.example', kind: 'heartbeat', category: 'ai' },
+    {
+      ...{ domain: 'b.example', kind: 'heartbeat', category: 'ai', paused: true },
+      ...{ period: '90s', grace: '1h', public_dependencies: true },
+    },
   ];
   t.same(readImport(JSON.stringify({ services }), 'x.json'), expected);
-  t.same(readImport(JSON.stringify(services), 'x.json'), expected);
+  t.same(readImport(`\uFEFF${JSON.stringify(services)}`, 'x.json'), expected);
 });
 
-t.test("it reads Uptime Kuma's backup", async (t) => {
-  const monitorList = [
-    {
-      name: 'Site',
-      type: 'http',
-      url: 'https://site.example/',
-      method: 'GET',
-      accepted_statuscodes: ['200-299'],
-    },
-    {
-      name: 'Deep',
-      type: 'keyword',
-      url: 'https://site.example:8443/a?b',
-      accepted_statuscodes: ['200', '204-205'],
-    },
-    { name: 'push.example', type: 'push' },
-    { name: 'My box', type: 'push' },
-    { name: 'Ping', type: 'ping', hostname: '10.0.0.1' },
+t.test('it refuses what our own form cannot mean', async (t) => {
+  const rows: readonly [object, RegExp][] = [
+    [{ kind: 'ping' }, /kind "ping" is not known/],
+    [{ category: 'constructor' }, /category "constructor" is not known/],
+    [{ accept: ['9xx'] }, /accept must list/],
+    [{ url: 'ftp://a.example' }, /must begin with http/],
+    [{ url: 'https://user:secret@a.example/' }, /must begin with http/],
+    [{ period: 'often' }, /durations/],
+    [{ paused: 'perhaps' }, /true or false/],
   ];
-  t.same(readImport(JSON.stringify({ version: '1.23', monitorList }), 'kuma.json'), {
-    format: 'uptime-kuma',
-    services: [
-      { ...PLAIN, domain: 'site.example', name: 'Site', method: 'GET', accept: ['2xx'] },
-      {
-        ...PLAIN,
-        domain: 'site.example',
-        name: 'Deep',
-        url: 'https://site.example:8443/a?b',
-        accept: [200, 204, 205],
-      },
-      { ...PLAIN, domain: 'push.example', name: 'push.example', kind: 'heartbeat' },
-    ],
-    skipped: [
-      {
-        entry: 'My box',
-        reason: 'domain "My box" must be a host name alone, without scheme, port or path',
-      },
-      { entry: 'Ping', reason: 'monitor type "ping" has no equal here' },
-    ],
-  });
+  for (const [row, reason] of rows)
+    t.match(readImport(JSON.stringify([{ domain: 'a.example', ...row }]), 'x.json').skipped, [{ reason }]);
 });
 
-t.test("it reads Gatus' configuration", async (t) => {
-  const text = `
-endpoints:
-  - name: front
-    group: ecommerce
-    url: https://front.example/
-    conditions: ["[STATUS] == 200", "[RESPONSE_TIME] < 300"]
-  - name: api
-    url: https://api.example/v1
-    method: GET
-    conditions: ["[STATUS] == any(200, 429)"]
-  - name: dns
-    url: 8.8.8.8
-`;
-  t.same(readImport(text, 'gatus.yaml'), {
-    format: 'gatus',
-    services: [
-      { ...PLAIN, domain: 'front.example', name: 'front', category: 'ecommerce', accept: [200] },
-      {
-        ...PLAIN,
-        domain: 'api.example',
-        name: 'api',
-        url: 'https://api.example/v1',
-        method: 'GET',
-        accept: [200, 429],
+t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", async (t) => {
+  const { services, skipped, notCarried, format } = fixture('uptime-kuma-1.23-backup.json');
+  t.equal(format, 'uptime-kuma');
+  t.same(services, [
+    { ...PLAIN_SERVICE, domain: 'shop.example.com', name: 'Shop', method: 'GET', accept: ['2xx'] },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'api.example.com', name: 'API health', url: 'https://api.example.com:8443/health?full=1' },
+      ...{ method: 'GET', accept: [200, 204, 205, 206] },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'login.example.com', name: 'Login (staging)', url: 'https://login.example.com/session' },
+      ...{ accept: ['2xx', '3xx', 401], paused: true },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{
+        domain: 'backup.example.com',
+        name: 'backup.example.com',
+        kind: 'heartbeat',
+        periodMs: 86_400_000,
       },
+    },
+  ]);
+  t.strictSame(describeSkipped(skipped), [
+    'left out: My nightly job: domain "My nightly job" must be a host name alone, without scheme, port or path',
+    'left out: 2 entries, such as Router: monitors of type ping have no equal here',
+    'left out: Database: monitors of type port have no equal here',
+    'left out: Web: monitors of type group have no equal here',
+    'left out: Must not answer: a monitor that is upside down has no equal here',
+    'left out: NAS: domain "nas" needs at least two labels, such as example.com',
+  ]);
+  const lines = describeLost(notCarried);
+  for (const field of [
+    ...['notificationList of the file', 'proxyList of the file'],
+    ...['interval of 3 entries, such as Shop', 'maxretries of 2 entries', 'timeout of 3 entries'],
+    ...[
+      'keyword of API health',
+      'headers of API health',
+      'method of Login (staging)',
+      'body of Login (staging)',
     ],
-    skipped: [{ entry: 'dns', reason: 'it has no address that can be read' }],
-  });
+    ...[
+      'basic_auth_user of Login (staging)',
+      'ignoreTls of Login (staging)',
+      'parent of Shop',
+      'tags of Shop',
+    ],
+    ...['description of API health', 'notificationIDList of 3 entries', 'proxyId of Login (staging)'],
+    ...[
+      'maxredirects of Login (staging)',
+      'accepted_statuscodes of Login (staging)',
+      'invertKeyword of API health',
+    ],
+    ...['url of Login (staging)', 'expiryNotification of Shop', 'retryInterval of 4 entries'],
+  ])
+    t.ok(
+      lines.some((line) => line.startsWith(`not carried over: ${field}`)),
+      field,
+    );
+  t.notMatch(lines.join('\n'), /hunter2|s3cret/, 'no secret is repeated');
+  t.notMatch(lines.join('\n'), /weight|dns_resolve|kafka|packetSize|pathName/, 'nor what says nothing');
+});
+
+t.test("it reads Gatus' configuration, and says what it cannot carry over", async (t) => {
+  const { services, skipped, notCarried, format } = fixture('gatus-config.yaml');
+  t.equal(format, 'gatus');
+  t.same(services, [
+    { ...PLAIN_SERVICE, domain: 'front.example.com', name: 'front', category: 'ecommerce', accept: [200] },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'api.example.com', name: 'api', url: 'https://api.example.com/v1', method: 'GET' },
+      accept: [200, 429],
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'old.example.com', name: 'old', url: 'http://old.example.com/', paused: true },
+      accept: ['2xx', '3xx', 401],
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'cron.example.com', name: 'cron.example.com', kind: 'heartbeat', periodMs: 1_800_000 },
+    },
+  ]);
+  t.strictSame(describeSkipped(skipped), [
+    'left out: dns: address "8.8.8.8" cannot be read',
+    'left out: ssh: addresses that begin with ssh: have no equal here',
+    'left out: 2 entries, such as ping: addresses that begin with icmp: have no equal here',
+  ]);
+  const lines = describeLost(notCarried);
+  for (const field of [
+    ...['alerting of the file', 'storage of the file', 'security of the file'],
+    ...[
+      'condition [RESPONSE_TIME] of front',
+      'condition [BODY] of api',
+      'condition [CERTIFICATE_EXPIRATION] of front',
+    ],
+    ...[
+      'interval of 2 entries',
+      'headers of api',
+      'client of api',
+      'alerts of 2 entries',
+      'group of 2 entries',
+    ],
+    ...['method of old'],
+  ])
+    t.ok(
+      lines.some((line) => line.startsWith(`not carried over: ${field}`)),
+      field,
+    );
+  t.notMatch(lines.join('\n'), /CONNECTED|hunter2/);
+});
+
+t.test('it makes one line of thousands of equal reasons', async (t) => {
+  const monitors = Array.from({ length: 9_900 }, (_, index) => ({ type: 'ping', name: `Ping ${index}` }));
+  t.strictSame(describeSkipped(readImport(JSON.stringify({ monitorList: monitors }), 'x.json').skipped), [
+    'left out: 9,900 entries, such as Ping 0: monitors of type ping have no equal here',
+  ]);
 });
 
 t.test('it says what is wrong with a file that holds no list', async (t) => {
@@ -122,6 +211,20 @@ t.test('it says what is wrong with a file that holds no list', async (t) => {
     code: 'bad_import',
     message: /^x\.yaml is neither JSON nor YAML/,
   });
-  t.throws(() => readImport('{"a":1}', 'x.json'), { code: 'bad_import', message: /holds no list/ });
+  for (const text of ['{"a":1}', '[]extra', 'null', '3', '"services"'])
+    t.throws(() => readImport(text, 'x.json'), { code: 'bad_import' });
   t.throws(() => readImport('a,b\n1,2\n', 'x.csv'), { code: 'bad_import', message: /column "domain"/ });
+});
+
+t.test('it writes cells that no spreadsheet computes, and reads them back as they were', async (t) => {
+  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '＝1', "'=1", "''-1", '\t=1', '\r=1', '=\u202e1'])
+    t.match(writeCell(text), /^'|^\\u/, JSON.stringify(text));
+  for (const text of ['plain', "it's", "'quoted'", 'a=b', '2xx 401', 'back\\slash', 'Ünïcode'])
+    t.equal(writeCell(text), text, 'what is harmless stays as it is');
+  const any = fc.string({
+    unit: fc.constantFrom("'", '=', '-', '\\', 'u', '{', '}', '4', '\u202e', '\u001b', 'x', '\n'),
+  });
+  fc.assert(fc.property(any, (text) => readCell(writeCell(text)) === text));
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => readCell(writeCell(text)) === text));
+  t.equal(readCell('\\u{FFFFFF}'), '\\u{FFFFFF}');
 });

@@ -30,6 +30,22 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
     t.not((await there.ensureAccount('other', NOON)).id, made.id);
   });
 
+  t.test('it lists accounts with who signs in and what they own', async (t) => {
+    const registry = await open(t);
+    t.same(await registry.listAccounts(), []);
+    await makeKey(registry, 'one');
+    await makeKey(registry, 'two');
+    await registry.ensureIdentity({ provider: 'github', subject: '42', name: 'ada' }, NOON + 1);
+    const [acme, ada] = await registry.listAccounts();
+    t.same(
+      [acme, ada],
+      [
+        { id: 1, name: 'acme', createdAt: NOON, providers: [], keys: 2, services: 0 },
+        { id: ada?.id, name: 'ada', createdAt: NOON + 1, providers: ['github'], keys: 0, services: 0 },
+      ],
+    );
+  });
+
   t.test('it finds a key by the hash of its whole value', async (t) => {
     const registry = await open(t);
     const key = await makeKey(registry, 'one', NOON + 9);

@@ -26,6 +26,11 @@ export interface ServiceChange {
 /** A service as it is put in: the registry gives `id` and `revision`. */
 export type NewService = Omit<Service, 'id' | 'revision'>;
 
+/** What came of adding a service: its slug, or why it was refused. */
+export type AddOutcome =
+  | { readonly slug: string }
+  | { readonly code: RegistryErrorCode; readonly message: string };
+
 /** What putting the public list in did, counted. */
 export interface CatalogueOutcome {
   readonly added: number;
@@ -82,6 +87,15 @@ export interface Account {
   readonly id: number;
   readonly name: string;
   readonly createdAt: number;
+}
+
+/** An account with what an operator must know of it. */
+export interface AccountListing extends Account {
+  /** Providers by which its person signs in; empty: it was made by the command line. */
+  readonly providers: readonly string[];
+  /** Keys, revoked and expired ones included. */
+  readonly keys: number;
+  readonly services: number;
 }
 
 /** A signed-in browser, as it is stored. */
@@ -200,6 +214,11 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
   putCatalogue(services: readonly NewService[]): Promise<CatalogueOutcome>;
   /** Adds an owner's service at the operator's word. Throws an error with a {@link RegistryErrorCode}. */
   addService(service: NewService): Promise<Service>;
+  /**
+   * Adds owners' services at the operator's word in one transaction, each under its dashed domain, or that with a number
+   * where another service has it. The outcomes stand in the order of the input; one that is refused hinders no other.
+   */
+  addServices(services: readonly Omit<NewService, 'slug'>[]): Promise<AddOutcome[]>;
   /** Removes an owner's service by slug, which others may have then if it was never verified. Throws `not_found`. */
   removeService(slug: string): Promise<void>;
   /** Changes after `seq`, in order, at most 1,000. */
@@ -246,6 +265,8 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
 
   /** Finds or makes the account of that name. */
   ensureAccount(name: string, now: number): Promise<Account>;
+  /** Every account, oldest first. */
+  listAccounts(): Promise<AccountListing[]>;
   /**
    * The account of a person whom a provider vouches for, made at the first time. Its name is the one given, or that
    * with a number where an account has it already.

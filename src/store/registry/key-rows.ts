@@ -1,7 +1,7 @@
 /** Accounts and keys. */
 import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Account, ApiKey, Registry } from '../ports/registry.ts';
+import type { Account, AccountListing, ApiKey, Registry } from '../ports/registry.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 
@@ -19,6 +19,44 @@ export function ensureAccount({ kysely, queries }: RegistryStore, name: string, 
   const row = queries.first(kysely.selectFrom('accounts').selectAll().where('name', '=', name));
   if (row === undefined) throw new Error(`account ${name} was not written`);
   return { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
+/** Every account with its providers, keys and services, oldest first. */
+export function listAccounts({ kysely, queries }: RegistryStore): AccountListing[] {
+  const providers = new Map<number, string[]>();
+  const identities = kysely.selectFrom('identities').select(['account_id', 'provider']).orderBy('created_at');
+  for (const { account_id, provider } of queries.all(identities))
+    providers.set(account_id, [...(providers.get(account_id) ?? []), provider]);
+  const keys = countBy(
+    queries.all(
+      kysely
+        .selectFrom('api_keys')
+        .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+        .groupBy('account_id'),
+    ),
+  );
+  const services = countBy(
+    queries.all(
+      kysely
+        .selectFrom('services')
+        .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+        .where('origin', '=', 'owner')
+        .where('removed', '=', 0)
+        .groupBy('account_id'),
+    ),
+  );
+  return queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id')).map((row) => ({
+    id: row.id,
+    name: row.name,
+    createdAt: row.created_at,
+    providers: providers.get(row.id) ?? [],
+    keys: keys.get(row.id) ?? 0,
+    services: services.get(row.id) ?? 0,
+  }));
+}
+
+function countBy(rows: readonly { account_id: number | null; count: number }[]): ReadonlyMap<number, number> {
+  return new Map(rows.map(({ account_id, count }) => [account_id ?? 0, count]));
 }
 
 /** Keys of an account that are revoked or expired and are kept, where its keys are bounded. */

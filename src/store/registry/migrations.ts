@@ -5,6 +5,7 @@ import { FIRST_TABLES } from './first-tables.ts';
 import { HEARTBEAT_TABLES } from './heartbeat-tables.ts';
 import { INBOX_TABLES } from './inbox-tables.ts';
 import { LEASE_PROCESS } from './lease-tables.ts';
+import { NAME_TABLES } from './name-tables.ts';
 import { OWNERSHIP_TABLES } from './ownership-tables.ts';
 import { SIGN_IN_TABLES } from './sign-in-tables.ts';
 import { SLUG_TABLES } from './slug-tables.ts';
@@ -26,6 +27,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010-webhook-queues': { up: run(WEBHOOK_QUEUES) },
   '0011-slugs': { up: run(SLUG_TABLES) },
   '0012-lease-process': { up: run(LEASE_PROCESS) },
+  '0013-catalogue-names': { up: run(NAME_TABLES) },
 };
 
 function run(statements: readonly string[]): (db: Kysely<unknown>) => Promise<void> {

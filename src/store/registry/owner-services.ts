@@ -2,7 +2,7 @@
 import { systemClock } from '../../clock.ts';
 import { formatTime } from '../../domain/durations.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
-import type { NewService } from '../ports/registry.ts';
+import type { AddOutcome, NewService, RegistryErrorCode } from '../ports/registry.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { insertService, retireService, type ServiceRow, updateService } from './service-rows.ts';
@@ -11,7 +11,7 @@ import { refuseTakenName } from './taken-names.ts';
 
 /** How many domains an account may have and register. */
 export interface DomainLimits {
-  /** Most live domains of one account. */
+  /** Most live domains of one account; infinity: the operator's word. */
   readonly perAccount: number;
   /** Most domains that one account registers within 24 hours, those that it removed again included. */
   readonly perDay: number;
@@ -36,6 +36,45 @@ export function addService(store: RegistryStore, service: NewService, limits: Do
   if (!cleared && isSlugTaken(store, slug, returning?.id))
     throw new RegistryError('slug_taken', `The slug ${slug} is taken: it stands for another service.`);
   return returning === null ? insertService(store, service) : updateService(store, returning, service);
+}
+
+/**
+ * Adds owners' services at the operator's word, inside the caller's transaction, each under the slug that is free. One
+ * that is refused hinders no other.
+ */
+export function addServices(
+  store: RegistryStore,
+  services: readonly Omit<NewService, 'slug'>[],
+  limits: DomainLimits,
+): AddOutcome[] {
+  return services.map((service) => {
+    store.database.exec('SAVEPOINT service');
+    try {
+      const { slug } = addUnderFreeSlug(store, service, limits);
+      store.database.exec('RELEASE service');
+      return { slug };
+    } catch (error) {
+      if (!(error instanceof RegistryError) || !store.database.isTransaction) throw error;
+      store.database.exec('ROLLBACK TO service');
+      store.database.exec('RELEASE service');
+      return { code: error.code as RegistryErrorCode, message: error.message };
+    }
+  });
+}
+
+function addUnderFreeSlug(
+  store: RegistryStore,
+  service: Omit<NewService, 'slug'>,
+  limits: DomainLimits,
+): Service {
+  const { accountId, domain, name, verified } = service;
+  if (service.origin !== 'owner' || accountId === null)
+    throw new Error(`${domain} is not a service of an owner`);
+  refuseTakenName(store, name, domain);
+  refuseDomain(store, { domain, accountId, verified }, limits);
+  const returning = findReturning(store, domain, accountId);
+  const definition = { ...service, slug: slugFor(store, domain, verified, returning) };
+  return returning === null ? insertService(store, definition) : updateService(store, returning, definition);
 }
 
 /** The live owner's service with that domain. */
@@ -82,6 +121,8 @@ export function refuseBeyondLimit(
   accountId: number,
   { perAccount }: DomainLimits,
 ): void {
+  // Counting thousands at each of thousands is what would make an import slow.
+  if (perAccount === Number.POSITIVE_INFINITY) return;
   const owned = queries.first(
     kysely
       .selectFrom('services')
@@ -191,16 +232,10 @@ function findReturning(
   domain: string,
   accountId: number,
 ): ServiceRow | null {
-  return (
-    queries.first(
-      kysely
-        .selectFrom('services')
-        .selectAll()
-        .where('domain', '=', domain)
-        .where('account_id', '=', accountId)
-        .where('origin', '=', 'owner')
-        .where('removed', '=', 1)
-        .orderBy('id', 'desc'),
-    ) ?? null
-  );
+  // By the domain alone: SQLite would otherwise walk through all services of the account.
+  const rows = queries.all(kysely.selectFrom('services').selectAll().where('domain', '=', domain));
+  const returning = rows
+    .filter((row) => row.account_id === accountId && row.origin === 'owner' && row.removed === 1)
+    .sort((a, b) => b.id - a.id);
+  return returning[0] ?? null;
 }

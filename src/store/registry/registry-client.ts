@@ -75,6 +75,7 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     loadServices: () => call('loadServices', []),
     putCatalogue: (services) => tell(call('putCatalogue', [services])),
     addService: (service) => tell(call('addService', [service])),
+    addServices: (services) => call('addServices', [services]),
     removeService: (slug) => tell(call('removeService', [slug])),
     claimDomain: (domain, accountId) => tell(call('claimDomain', [domain, accountId])),
     changeService: (slug, edit) => tell(call('changeService', [slug, edit])),
@@ -125,6 +126,7 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     listMaintenances: (query) => call('listMaintenances', [query]),
 
     ensureAccount: (name, now) => call('ensureAccount', [name, now]),
+    listAccounts: () => call('listAccounts', []),
     ensureIdentity: (identity, now) => call('ensureIdentity', [identity, now]),
     servicesOf: (accountId) => call('servicesOf', [accountId]),
     addClaim: (accountId, claim) => call('addClaim', [accountId, claim]),

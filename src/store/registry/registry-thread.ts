@@ -29,6 +29,7 @@ import {
   createKey,
   ensureAccount,
   findKey,
+  listAccounts,
   listKeys,
   type NewKey,
   revokeKey,
@@ -38,7 +39,7 @@ import { createQueries } from './kysely-sqlite.ts';
 import { type LeaseClaim, releaseLease, renewLease, takeLease, touchLease } from './lease-rows.ts';
 import { loadServices } from './load-services.ts';
 import { advanceMaintenances, listMaintenances } from './maintenance-rows.ts';
-import { addService, removeService } from './owner-services.ts';
+import { addService, addServices, removeService } from './owner-services.ts';
 import { addClaim, claimAddresses, claimsOf, dropClaim, proveDomain, servicesOf } from './ownership.ts';
 import { createSecrets, rewriteFile } from './protect-secrets.ts';
 import { putCatalogue } from './put-catalogue.ts';
@@ -137,6 +138,8 @@ export async function openRegistryMethods({
     loadServices: () => read(() => loadServices(store)),
     putCatalogue: (services: readonly NewService[]) => write(() => putCatalogue(store, services)),
     addService: (service: NewService): Promise<Service> => write(() => addService(store, service, limits)),
+    addServices: (services: readonly Omit<NewService, 'slug'>[]) =>
+      write(() => addServices(store, services, limits)),
     removeService: (slug: string) => write(() => removeService(store, slug)),
     claimDomain: (domain: string, accountId: number) =>
       write(() => claimDomain(store, domain, accountId, limits)),
@@ -184,6 +187,7 @@ export async function openRegistryMethods({
     listMaintenances: (query: MaintenanceQuery) => read(() => listMaintenances(store, query)),
 
     ensureAccount: (name: string, now: number) => write(() => ensureAccount(store, name, now)),
+    listAccounts: () => read(() => listAccounts(store)),
     ensureIdentity: (identity: Parameters<typeof ensureIdentity>[1], now: number) =>
       write(() => ensureIdentity(store, identity, now)),
     servicesOf: (accountId: number) => read(() => servicesOf(store, accountId)),

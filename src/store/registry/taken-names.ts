@@ -1,4 +1,5 @@
 /** Names of the public catalogue, which no owner's service may bear (decisions, Ownership). */
+import { sql } from 'kysely';
 import { nameKeys } from '../../domain/resembling-names.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
@@ -13,7 +14,12 @@ export function refuseTakenName({ kysely, queries }: RegistryStore, name: string
   const keys = nameKeys(name);
   const found = queries
     .all(
-      kysely.selectFrom('services').select('name').where('origin', '=', 'catalogue').where('removed', '=', 0),
+      // Literals, not parameters: only so SQLite knows that the partial index serves.
+      kysely
+        .selectFrom('services')
+        .select('name')
+        .where('origin', '=', sql.lit('catalogue'))
+        .where('removed', '=', sql.lit(0)),
     )
     .find((entry) => rememberKeys(entry.name).some((key) => keys.includes(key)));
   if (found !== undefined)

@@ -124,7 +124,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       const lifetime = LIFETIMES.get(fields.get('expires') ?? '90d');
       if (lifetime === undefined) return words.noSuchLifetime;
       const expiresAt = lifetime === null ? null : now() + lifetime;
-      const request = { account: session.accountName, name, expiresAt, now: now(), mostOfAccount: MOST_KEYS };
+      const request = { account: session.accountId, name, expiresAt, now: now(), mostOfAccount: MOST_KEYS };
       let key = '';
       const problem = await refusable(async () => {
         ({ key } = await createApiKey(registry, request));

@@ -1,0 +1,96 @@
+/** Which account a command means: by name or by number; and the list of accounts. */
+import { systemClock } from '../clock.ts';
+import { formatTime } from '../domain/durations.ts';
+import type { AccountListing, Registry } from '../store/ports/registry.ts';
+import { CommandError, UsageError } from './command-error.ts';
+import type { CommonOptions } from './commands.ts';
+import { withRegistry } from './open-stores.ts';
+import { printNote, printRows } from './output.ts';
+import { readName } from './services.ts';
+
+/** How a command names an account: one of the two. */
+export interface AccountChoice {
+  /** Its name; it is made where there is none. */
+  readonly account?: string;
+  /** Its number, from `upbeat accounts list`. */
+  readonly accountId?: number;
+}
+
+/** An account as a command found or made it. */
+export interface ChosenAccount {
+  readonly id: number;
+  readonly name: string;
+}
+
+const COLUMNS = ['id', 'account', 'signs_in_by', 'keys', 'services', 'created'];
+
+/**
+ * Checks the words of a command before anything is opened. `byDefault`: the name where neither option is given. Throws
+ * {@link UsageError} for both options, for neither, and for a name that may not be.
+ */
+export function readAccountChoice({ account, accountId }: AccountChoice, byDefault?: string): AccountChoice {
+  if (account !== undefined && accountId !== undefined)
+    throw new UsageError('give --account or --account-id, not both');
+  if (accountId !== undefined) return { accountId };
+  const name = account ?? byDefault;
+  if (name === undefined) throw new UsageError('name the account: --account NAME or --account-id ID');
+  return { account: readName('--account', name) };
+}
+
+/**
+ * The account that a command means, made where its name is new. Warns on standard error where the account is that of a
+ * person who signed in, whose name anybody could have chosen, and where a new name differs from a known one only in its
+ * case. Throws {@link CommandError} for a number that no account has.
+ */
+export async function chooseAccount(
+  registry: Pick<Registry, 'ensureAccount' | 'listAccounts'>,
+  { account, accountId }: AccountChoice,
+): Promise<ChosenAccount> {
+  const known = await registry.listAccounts();
+  if (accountId !== undefined) {
+    const found = known.find(({ id }) => id === accountId);
+    if (found === undefined)
+      throw new CommandError(`there is no account ${accountId}; "upbeat accounts list" shows their numbers`);
+    return found;
+  }
+  const name = account ?? '';
+  const found = known.find((one) => one.name === name);
+  const chosen = found ?? (await registry.ensureAccount(name, systemClock.now()));
+  const warning = warningFor(chosen, found, known);
+  if (warning !== null) printNote(`warning: ${warning}`);
+  return chosen;
+}
+
+function warningFor(
+  chosen: ChosenAccount,
+  found: AccountListing | undefined,
+  known: readonly AccountListing[],
+): string | null {
+  const { id, name } = chosen;
+  if (found !== undefined) {
+    if (found.providers.length === 0) return null;
+    return `account "${name}" (number ${id}) belongs to a person who signs in by ${found.providers.join(' and ')}, and who sees and manages all that it has; --account-id ${id} says that you mean it, another name makes another account`;
+  }
+  const alike = known.find((one) => foldName(one.name) === foldName(name));
+  if (alike === undefined) return null;
+  return `account "${name}" (number ${id}) is new; there is "${alike.name}" (number ${alike.id}) too`;
+}
+
+/** A name without what people do not see as a difference. */
+function foldName(name: string): string {
+  return name.normalize('NFKC').replaceAll(/\s+/g, ' ').toLowerCase().toUpperCase();
+}
+
+/** Prints all accounts, oldest first. */
+export async function listAccounts({ config, json = false }: CommonOptions): Promise<void> {
+  const accounts = await withRegistry(config, (registry) => registry.listAccounts());
+  const rows = accounts.map(({ id, name, providers, keys, services, createdAt }) => ({
+    id,
+    account: name,
+    signs_in_by: providers.length === 0 ? null : providers.join(' '),
+    keys,
+    services,
+    created: formatTime(createdAt),
+  }));
+  printRows(COLUMNS, rows, json, 'There are no accounts. A key makes one: upbeat keys create --account NAME');
+}

@@ -1,0 +1,152 @@
+/** `upbeat services import`: registers what a file lists, once, however often it is run. */
+import { readFileSync } from 'node:fs';
+import { systemClock } from '../clock.ts';
+import type { Service } from '../domain/service.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
+import type { CommonOptions } from './commands.ts';
+import type { ListedService } from './import/listed-service.ts';
+import { type NotCarried, readImport, type SkippedEntry } from './import/read-import.ts';
+import { withRegistry } from './open-stores.ts';
+import { printJson, printNote, printText } from './output.ts';
+import { startProgress } from './progress.ts';
+import { explainRefusal, listCatalogueDomains, listingOf, newService } from './services.ts';
+
+/** Entries that are written in one transaction; the running program waits for no longer than one lasts. */
+const BATCH = 200;
+
+/** What became of the services of a list. */
+interface ImportOutcome {
+  /** Slugs of the services that are new. */
+  readonly added: string[];
+  /** Slugs of those that were there, as the list has them. */
+  readonly unchanged: string[];
+  readonly skipped: SkippedEntry[];
+}
+
+/**
+ * Registers what a file lists. What is there already stays as it is. What cannot be taken, and what of an entry has no
+ * equal here, is told on standard error; status 1 where an entry was not taken.
+ */
+export async function importServices(file: string, options: CommonOptions & AccountChoice): Promise<void> {
+  const { config, json = false } = options;
+  const choice = readAccountChoice(options, 'imported');
+  const { format, services, skipped, notCarried } = readImport(readFileSync(file, 'utf8'), file);
+  const outcome = await withRegistry(config, async (registry, { catalogue }) => {
+    const { id } = await chooseAccount(registry, choice);
+    const taken = new Set(await listCatalogueDomains(registry, catalogue.file));
+    return registerAll(registry, services, id, taken);
+  });
+  const { added, unchanged } = outcome;
+  const leftOut = [...skipped, ...outcome.skipped];
+  if (json) printJson({ format, added, unchanged, skipped: leftOut, not_carried: notCarried });
+  else {
+    const already = unchanged.length === 0 ? '' : `, ${unchanged.length} there already`;
+    printText(`${file} (${format}): ${added.length} added${already}, ${leftOut.length} left out`);
+  }
+  for (const line of [...describeLost(notCarried), ...describeSkipped(leftOut)]) printNote(line);
+  if (leftOut.length > 0) process.exitCode = 1;
+}
+
+async function registerAll(
+  registry: Registry,
+  services: readonly ListedService[],
+  accountId: number,
+  catalogueDomains: ReadonlySet<string>,
+): Promise<ImportOutcome> {
+  const outcome: ImportOutcome = { added: [], unchanged: [], skipped: [] };
+  const states = await registry.loadServices();
+  const known = new Map(
+    states.flatMap(({ service }) => (service.origin === 'owner' ? [[service.domain, service] as const] : [])),
+  );
+  const fresh: ListedService[] = [];
+  const first = new Map<string, ListedService>();
+  for (const listed of services) {
+    const { domain, name } = listed;
+    const before = first.get(domain);
+    const there = known.get(domain);
+    const skip = (reason: string) => outcome.skipped.push({ entry: name, reason });
+    if (before !== undefined) {
+      if (!isSame(before, listed))
+        skip(`domain "${domain}" is that of "${before.name}", which comes first; a domain is watched once`);
+      continue;
+    }
+    first.set(domain, listed);
+    if (there === undefined) fresh.push(listed);
+    else if (there.accountId !== accountId) skip(`domain "${domain}" is registered by another account`);
+    else {
+      const other = differences(there, listed);
+      if (other.length === 0) outcome.unchanged.push(there.slug);
+      else skip(`it is registered already, with another ${other.join(', ')}; it stays as it is`);
+    }
+  }
+  const progress = startProgress(fresh.length, 'services', systemClock);
+  for (let at = 0; at < fresh.length; at += BATCH) {
+    const batch = fresh.slice(at, at + BATCH).flatMap((listed) => {
+      try {
+        return [{ listed, service: newService(listed, accountId, catalogueDomains) }];
+      } catch (error) {
+        outcome.skipped.push({ entry: listed.name, reason: (error as Error).message });
+        return [];
+      }
+    });
+    const results = await registry.addServices(batch.map(({ service }) => service));
+    batch.forEach(({ listed: { name, domain } }, index) => {
+      const result = results[index];
+      if (result === undefined) throw new Error('the registry said nothing of a service');
+      if ('slug' in result) outcome.added.push(result.slug);
+      else outcome.skipped.push({ entry: name, reason: explainRefusal(result, domain) });
+    });
+    progress.note(Math.min(at + BATCH, fresh.length));
+  }
+  progress.end();
+  return outcome;
+}
+
+function isSame(one: ListedService, other: ListedService): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The members in which a service is not as listed, as the columns of an export name them. */
+function differences(service: Service, listed: ListedService): string[] {
+  const [there, wanted] = [listingOf(service), listingOf(listed)];
+  return [...new Set([...Object.keys(there), ...Object.keys(wanted)])].filter(
+    (member) => JSON.stringify(there[member]) !== JSON.stringify(wanted[member]),
+  );
+}
+
+/** Fields that were not carried over, a line for each with the number of entries and one of them. */
+export function describeLost(lost: readonly NotCarried[]): string[] {
+  const groups = groupBy(lost, ({ field, reason }) => `${field}: ${withoutValues(reason)}`);
+  return groups.map(
+    ([{ entry, field, reason }, count]) =>
+      `not carried over: ${field} of ${namesOf(entry, count)}: ${reason}`,
+  );
+}
+
+/** Entries that were left out, a line for each reason with their number and one of them. */
+export function describeSkipped(skipped: readonly SkippedEntry[]): string[] {
+  const groups = groupBy(skipped, ({ reason }) => withoutValues(reason));
+  return groups.map(([{ entry, reason }, count]) => `left out: ${namesOf(entry, count)}: ${reason}`);
+}
+
+function namesOf(entry: string, count: number): string {
+  return count === 1 ? entry : `${count.toLocaleString('en')} entries, such as ${entry}`;
+}
+
+/** The first of each group, and how many there are. */
+function groupBy<T>(list: readonly T[], keyOf: (one: T) => string): (readonly [T, number])[] {
+  const groups = new Map<string, { first: T; count: number }>();
+  for (const one of list) {
+    const key = keyOf(one);
+    const group = groups.get(key) ?? { first: one, count: 0 };
+    group.count++;
+    groups.set(key, group);
+  }
+  return [...groups.values()].map(({ first, count }) => [first, count]);
+}
+
+/** A reason without what stands between quotation marks, so that reasons of one kind are equal. */
+function withoutValues(reason: string): string {
+  return reason.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
+}

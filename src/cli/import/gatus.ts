@@ -1,0 +1,144 @@
+/** Endpoints of a Gatus configuration (YAML). */
+import { isCategory } from '../../domain/category.ts';
+import { parseDuration } from '../../domain/durations.ts';
+import type { AcceptRule } from '../../domain/service.ts';
+import {
+  asRow,
+  asText,
+  type EntryReading,
+  groupCodes,
+  isEmpty,
+  type LostField,
+  listAddress,
+  listService,
+  type Row,
+  readMethod,
+} from './listed-service.ts';
+
+const KNOWN = new Set(['name', 'group', 'url', 'method', 'conditions', 'enabled', 'token']);
+
+/** What there is here instead of a field. */
+const REASONS: Readonly<Record<string, string>> = {
+  interval: 'the interval is one for all: checks.interval',
+  headers: 'checks send no headers of their own',
+  body: 'checks send no body',
+  graphql: 'checks send no body',
+  client: 'time-outs, resolvers and certificates are set for all checks',
+  alerts: 'set webhooks on the dashboard',
+  'maintenance-windows': 'there are no maintenance windows',
+};
+
+/** Parts of a condition that another rule of ours stands for. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  BODY: 'bodies are not searched',
+  RESPONSE_TIME: 'what takes longer than checks.slowOver is slow, and not down',
+  CERTIFICATE_EXPIRATION: 'the end of a certificate is shown, and is no failure before it comes',
+};
+
+/** An endpoint. Its conditions on the status become `accept`, a group that is a category of ours the category. */
+export function readGatusEndpoint(row: Row): EntryReading {
+  const { accept, lost: lostConditions } = readConditions(row.conditions);
+  const { method, lost: lostMethod } = readMethod(row.method);
+  const { category, lost: lostGroup } = readGroup(row.group);
+  const paused = row.enabled === false;
+  return listAddress(asText(row.url), asText(row.name), { ...category, method, accept, paused }, [
+    ...lostGroup,
+    ...lostMethod,
+    ...lostConditions,
+    ...findLost(row),
+  ]);
+}
+
+/** An external endpoint, which reports by itself: its name is the only thing that can be a domain. */
+export function readGatusExternal(row: Row): EntryReading {
+  const { category, lost } = readGroup(row.group);
+  const name = asText(row.name);
+  const interval = asText(asRow(row.heartbeat).interval);
+  const periodMs = interval === null ? null : parseDuration(interval);
+  const paused = row.enabled === false;
+  return listService(name, name, { ...category, kind: 'heartbeat', paused, periodMs }, [
+    ...lost,
+    ...(interval !== null && periodMs === null
+      ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }]
+      : []),
+    ...findLost(row, new Set(['heartbeat'])),
+  ]);
+}
+
+/** Sections of the file beside its lists. */
+export function readGatusSections(root: Row): LostField[] {
+  return Object.keys(root)
+    .filter((field) => field !== 'endpoints' && field !== 'external-endpoints' && !isEmpty(root[field]))
+    .map((field) => ({
+      field,
+      reason: 'this section has no equal here; docs/operating.md has our settings',
+    }));
+}
+
+function readGroup(value: unknown): { category: { category?: 'developer' }; lost: readonly LostField[] } {
+  const group = asText(value);
+  if (group === null) return { category: {}, lost: [] };
+  const category = group.toLowerCase();
+  if (isCategory(category)) return { category: { category } as { category: 'developer' }, lost: [] };
+  return {
+    category: {},
+    lost: [{ field: 'group', reason: 'it is no category of ours; "developer" is taken' }],
+  };
+}
+
+function findLost(row: Row, carried: ReadonlySet<string> = new Set()): LostField[] {
+  return Object.entries(row).flatMap(([field, value]) => {
+    if (isEmpty(value) || KNOWN.has(field) || carried.has(field)) return [];
+    return [
+      { field, reason: Object.hasOwn(REASONS, field) ? (REASONS[field] as string) : 'it has no equal here' },
+    ];
+  });
+}
+
+/** All conditions hold at once: the codes that none of them excludes. */
+function readConditions(value: unknown): {
+  accept: readonly AcceptRule[] | null;
+  lost: readonly LostField[];
+} {
+  if (!Array.isArray(value)) return { accept: null, lost: [] };
+  const lost: LostField[] = [];
+  const tests: ((code: number) => boolean)[] = [];
+  for (const condition of value.map(String)) {
+    const test = readStatusTest(condition);
+    if (test !== null) tests.push(test);
+    else if (!/^\s*\[CONNECTED\]\s*==\s*true\s*$/.test(condition)) {
+      const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
+      const known = Object.hasOwn(PLACEHOLDERS, placeholder) ? PLACEHOLDERS[placeholder] : undefined;
+      lost.push({ field: `condition [${placeholder}]`, reason: known ?? 'it has no equal here' });
+    }
+  }
+  if (tests.length === 0) return { accept: null, lost };
+  const codes = Array.from({ length: 500 }, (_, index) => 100 + index);
+  const accept = groupCodes(new Set(codes.filter((code) => tests.every((test) => test(code)))));
+  if (accept.length > 0) return { accept, lost };
+  return {
+    accept: null,
+    lost: [...lost, { field: 'condition [STATUS]', reason: 'no status code meets it' }],
+  };
+}
+
+const COMPARISONS: ReadonlyMap<string, (a: number, b: number) => boolean> = new Map([
+  ['==', (a: number, b: number) => a === b],
+  ['!=', (a: number, b: number) => a !== b],
+  ['<', (a: number, b: number) => a < b],
+  ['<=', (a: number, b: number) => a <= b],
+  ['>', (a: number, b: number) => a > b],
+  ['>=', (a: number, b: number) => a >= b],
+]);
+
+/** A test of a status code such as `[STATUS] == any(200, 429)`; null: the condition is none. */
+function readStatusTest(condition: string): ((code: number) => boolean) | null {
+  const match = /^\s*\[STATUS\]\s*(==|!=|<=|>=|<|>)\s*(?:(\d+)|any\(([\d,\s]+)\))\s*$/.exec(condition);
+  const compare = COMPARISONS.get(match?.[1] ?? '');
+  if (match === null || compare === undefined) return null;
+  const values = (match[2] ?? match[3] ?? '').split(',').map(Number);
+  // "Not any of" excludes each of them.
+  return match[1] === '!='
+    ? (code) => values.every((value) => compare(code, value))
+    : (code) => values.some((value) => compare(code, value));
+}

@@ -1,0 +1,123 @@
+/** Monitors of an Uptime Kuma backup (JSON, version 1). */
+import {
+  asText,
+  type EntryReading,
+  groupCodes,
+  isEmpty,
+  type LostField,
+  listAddress,
+  listService,
+  quote,
+  type Row,
+  readMethod,
+} from './listed-service.ts';
+
+/** Types of monitors that ask a web address. */
+const WEB_TYPES = new Set(['http', 'keyword', 'json-query']);
+
+/** Fields that are carried over, or that only number and order monitors. */
+const KNOWN = new Set([
+  ...['type', 'name', 'url', 'method', 'accepted_statuscodes', 'active'],
+  ...['id', 'pathName', 'childrenIDs', 'weight', 'forceInactive', 'maintenance', 'includeSensitiveData'],
+  ...['pushToken', 'screenshot'],
+]);
+
+/** Fields of other types of monitors, which are filled in whatever the type. */
+const OF_OTHER_TYPES =
+  /^(?:dns_|mqtt|grpc|radius|kafka|docker_|game|database|snmp|rabbitmq|packetSize$|hostname$|port$)/;
+
+/** Values that are the same for every new monitor and say nothing beyond what happens here. */
+const DEFAULTS: Row = {
+  maxredirects: 10,
+  httpBodyEncoding: 'json',
+  oauth_auth_method: 'client_secret_basic',
+};
+
+/** What there is here instead of a field. */
+const REASONS: Readonly<Record<string, string>> = {
+  interval: 'the interval is one for all: checks.interval',
+  retryInterval: 'failures are confirmed after checks.confirmAfter',
+  maxretries: 'failures are confirmed after checks.confirmAfter',
+  timeout: 'the time-out is one for all: checks.timeout',
+  resendInterval: 'webhooks are sent once for each change',
+  keyword: 'bodies are not searched',
+  invertKeyword: 'bodies are not searched',
+  jsonPath: 'bodies are not searched',
+  expectedValue: 'bodies are not searched',
+  jsonPathOperator: 'bodies are not searched',
+  ignoreTls: 'certificates are always judged',
+  expiryNotification: 'the end of a certificate is shown, and alerts nobody',
+  maxredirects: 'at most 5 redirects are followed',
+  headers: 'checks send no headers of their own',
+  body: 'checks send no body',
+  proxyId: 'checks use no proxy',
+  notificationIDList: 'set webhooks on the dashboard',
+  parent: 'there are no groups of monitors; status pages have some',
+  tags: 'there are no tags',
+  description: 'there are no descriptions',
+};
+const SIGNS_IN = /^(?:auth|basic_auth|oauth|tls(?:Ca|Cert|Key)$)/;
+
+/** A monitor; one that stands still is taken as a paused service. */
+export function readKumaMonitor(row: Row): EntryReading {
+  const type = asText(row.type) ?? '';
+  if (row.upsideDown === true) return { problem: 'a monitor that is upside down has no equal here' };
+  const paused = row.active === false || row.active === 0;
+  const name = asText(row.name);
+  if (type === 'push') {
+    // A push monitor has no address; its name is the only thing that can be a domain.
+    const seconds = Number(row.interval);
+    const periodMs = Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null;
+    return listService(
+      name,
+      name,
+      { kind: 'heartbeat', paused, periodMs },
+      findLost(row, new Set(['interval', 'url'])),
+    );
+  }
+  if (!WEB_TYPES.has(type)) return { problem: `monitors of type ${type.slice(0, 40)} have no equal here` };
+  const { accept, lost: lostCodes } = readCodes(row.accepted_statuscodes);
+  const { method, lost: lostMethod } = readMethod(row.method);
+  return listAddress(asText(row.url), name, { method, accept, paused }, [
+    ...lostMethod,
+    ...lostCodes,
+    ...findLost(row),
+  ]);
+}
+
+function findLost(row: Row, carried: ReadonlySet<string> = new Set()): LostField[] {
+  return Object.entries(row).flatMap(([field, value]) => {
+    if (isEmpty(value) || KNOWN.has(field) || carried.has(field) || OF_OTHER_TYPES.test(field)) return [];
+    if (
+      DEFAULTS[field] === value ||
+      (typeof value === 'object' && value !== null && Object.values(value).every(isEmpty))
+    )
+      return [];
+    const reason = Object.hasOwn(REASONS, field) ? REASONS[field] : undefined;
+    return [
+      { field, reason: reason ?? (SIGNS_IN.test(field) ? 'checks sign in nowhere' : 'it has no equal here') },
+    ];
+  });
+}
+
+/** Ranges such as `200-299`, and single codes. */
+function readCodes(value: unknown): {
+  accept: ReturnType<typeof groupCodes> | null;
+  lost: readonly LostField[];
+} {
+  if (!Array.isArray(value)) return { accept: null, lost: [] };
+  const codes = new Set<number>();
+  const lost: LostField[] = [];
+  for (const range of value) {
+    const match = /^\s*(\d{3})(?:\s*-\s*(\d{3}))?\s*$/.exec(String(range));
+    const from = Number(match?.[1] ?? 0);
+    const to = Number(match?.[2] ?? from);
+    if (from < 100 || to > 599 || from > to)
+      lost.push({
+        field: 'accepted_statuscodes',
+        reason: `${quote(String(range))} is no range of status codes`,
+      });
+    else for (let code = from; code <= to; code++) codes.add(code);
+  }
+  return { accept: codes.size === 0 ? null : groupCodes(codes), lost };
+}

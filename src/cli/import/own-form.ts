@@ -1,0 +1,100 @@
+/** Our own form of a list, in CSV, YAML or JSON: what `services export` writes, or an entry as in the catalogue. */
+import { isCategory } from '../../domain/category.ts';
+import { parseDuration } from '../../domain/durations.ts';
+import type { AcceptRule } from '../../domain/service.ts';
+import {
+  asRow,
+  asText,
+  type EntryReading,
+  isEmpty,
+  type LostField,
+  listService,
+  quote,
+  type Row,
+  readMethod,
+} from './listed-service.ts';
+
+const COLUMNS = new Set([
+  ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'check'],
+  ...['paused', 'period', 'grace', 'public_dependencies'],
+]);
+const OF_CHECK = new Set(['kind', 'url', 'method', 'accept']);
+const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
+  ['', false],
+  ['false', false],
+  ['no', false],
+  ['0', false],
+  ['true', true],
+  ['yes', true],
+  ['1', true],
+]);
+
+/** A row: `domain`, and optionally what an export has, or a `check` as in the catalogue. */
+export function readOwnRow(row: Row): EntryReading {
+  const check = asRow(row.check);
+  const kind = asText(row.kind) ?? asText(check.kind) ?? 'root';
+  if (kind !== 'root' && kind !== 'health' && kind !== 'heartbeat')
+    return { problem: `kind ${quote(kind)} is not known` };
+  const category = asText(row.category) ?? 'developer';
+  if (!isCategory(category)) return { problem: `category ${quote(category)} is not known` };
+  const accept = readAccept(row.accept ?? check.accept);
+  if (accept === 'bad') return { problem: 'accept must list status codes or classes such as 2xx' };
+  const url = asText(row.url) ?? asText(check.url);
+  if (url !== null && !isWebAddress(url))
+    return { problem: `url ${quote(url)} must begin with http:// or https://` };
+  const periodMs = readDuration(row.period);
+  const graceMs = readDuration(row.grace);
+  if (periodMs === 'bad' || graceMs === 'bad')
+    return { problem: 'period and grace must be durations such as 90s or 1h' };
+  const paused = readYesOrNo(row.paused);
+  const publicDependencies = readYesOrNo(row.public_dependencies);
+  if (paused === null || publicDependencies === null)
+    return { problem: 'paused and public_dependencies must be true or false' };
+  const { method, lost } = readMethod(row.method ?? check.method);
+  const more = {
+    category,
+    kind,
+    url,
+    method,
+    accept,
+    paused,
+    periodMs,
+    graceMs,
+    publicDependencies,
+  } as const;
+  return listService(asText(row.domain), asText(row.name), more, [
+    ...lost,
+    ...findUnknown(row, COLUMNS, ''),
+    ...findUnknown(check, OF_CHECK, 'check.'),
+  ]);
+}
+
+function findUnknown(row: Row, known: ReadonlySet<string>, before: string): LostField[] {
+  return Object.entries(row)
+    .filter(([field, value]) => !known.has(field) && !isEmpty(value))
+    .map(([field]) => ({ field: `${before}${field}`, reason: 'it is not known' }));
+}
+
+function isWebAddress(text: string): boolean {
+  const { protocol, username, password } = URL.parse(text) ?? { protocol: '', username: '', password: '' };
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
+}
+
+/** `accept` as a list, or in CSV as words between spaces; null: not given. */
+function readAccept(value: unknown): readonly AcceptRule[] | null | 'bad' {
+  if (value === undefined || value === null || value === '') return null;
+  const words = Array.isArray(value) ? value.map(String) : String(value).split(/[\s,]+/);
+  if (!words.every((word) => /^(?:[1-5]xx|[1-5]\d\d)$/.test(word))) return 'bad';
+  return words.map((word) => (word.endsWith('xx') ? (word as AcceptRule) : Number(word)));
+}
+
+function readDuration(value: unknown): number | null | 'bad' {
+  if (isEmpty(value)) return null;
+  return parseDuration(String(value)) ?? 'bad';
+}
+
+/** Null: neither. */
+function readYesOrNo(value: unknown): boolean | null {
+  if (typeof value === 'boolean') return value;
+  return YES_OR_NO.get(String(value ?? '').toLowerCase()) ?? null;
+}

@@ -1,0 +1,145 @@
+/** Reads lists of services in the forms that people have: our own CSV, YAML and JSON, Uptime Kuma's and Gatus'. */
+import { parse as parseCsv } from 'csv-parse/sync';
+import { parse as parseYaml } from 'yaml';
+import { readCell } from './csv-cells.ts';
+import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
+import { readKumaMonitor } from './kuma.ts';
+import {
+  asRow,
+  asText,
+  type EntryReading,
+  isEmpty,
+  type ListedService,
+  type LostField,
+  type Row,
+} from './listed-service.ts';
+import { readOwnRow } from './own-form.ts';
+
+/** An entry that was left out, with the reason. */
+export interface SkippedEntry {
+  readonly entry: string;
+  readonly reason: string;
+}
+
+/** A field of an entry that was not carried over. */
+export interface NotCarried extends LostField {
+  readonly entry: string;
+}
+
+/** What a file held: services, the entries that were left out, and what of the others has no equal here. */
+export interface ImportReading {
+  readonly format: 'csv' | 'upbeat' | 'uptime-kuma' | 'gatus';
+  readonly services: readonly ListedService[];
+  readonly skipped: readonly SkippedEntry[];
+  readonly notCarried: readonly NotCarried[];
+}
+
+/** An import file that cannot be read at all. */
+export class ImportError extends Error {
+  readonly code = 'bad_import';
+}
+
+/** What a field belongs to that stands beside the entries. */
+const WHOLE_FILE = 'the file';
+
+/** Reads a file by its content; `fileName` only tells CSV from the others. Throws {@link ImportError}. */
+export function readImport(text: string, fileName: string): ImportReading {
+  if (/\.csv$/i.test(fileName))
+    return collect(
+      'csv',
+      readCsvRows(text).map((row) => readEntry(row, readOwnRow)),
+    );
+  const document = parseDocument(text, fileName);
+  const root = asRow(document);
+  const monitors = listOf(root.monitorList);
+  if (monitors !== null) {
+    const lists = ['notificationList', 'proxyList'].filter((field) => !isEmpty(root[field]));
+    const lost = lists.map((field) => ({
+      field,
+      reason: 'it has no equal here: set webhooks on the dashboard',
+    }));
+    return collect(
+      'uptime-kuma',
+      monitors.map((row) => readEntry(row, readKumaMonitor)),
+      lost,
+    );
+  }
+  const endpoints = listOf(root.endpoints);
+  const external = listOf(root['external-endpoints']);
+  if (endpoints !== null || external !== null) {
+    const entries = [
+      ...(endpoints ?? []).map((row) => readEntry(row, readGatusEndpoint)),
+      ...(external ?? []).map((row) => readEntry(row, readGatusExternal)),
+    ];
+    return collect('gatus', entries, readGatusSections(root));
+  }
+  const services = listOf(Array.isArray(document) ? document : root.services);
+  if (services !== null)
+    return collect(
+      'upbeat',
+      services.map((row) => readEntry(row, readOwnRow)),
+    );
+  throw new ImportError(
+    `${fileName} holds no list: expected "services" (Upbeat), "monitorList" (Uptime Kuma) or "endpoints" (Gatus)`,
+  );
+}
+
+function readEntry(given: unknown, read: (row: Row) => EntryReading): { row: Row; reading: EntryReading } {
+  const row = asRow(given);
+  return { row, reading: read(row) };
+}
+
+function collect(
+  format: ImportReading['format'],
+  entries: readonly { readonly row: Row; readonly reading: EntryReading }[],
+  lostOfFile: readonly LostField[] = [],
+): ImportReading {
+  const services: ListedService[] = [];
+  const skipped: SkippedEntry[] = [];
+  const notCarried: NotCarried[] = lostOfFile.map((lost) => ({ entry: WHOLE_FILE, ...lost }));
+  entries.forEach(({ row, reading }, index) => {
+    const entry = asText(row.name) ?? asText(row.domain) ?? asText(row.url) ?? `entry ${index + 1}`;
+    if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
+    else {
+      services.push(reading.service);
+      for (const lost of reading.lost) notCarried.push({ entry, ...lost });
+    }
+  });
+  return { format, services, skipped, notCarried };
+}
+
+/** A list, or the values of an object that numbers its entries; null: neither. */
+function listOf(value: unknown): readonly unknown[] | null {
+  if (Array.isArray(value)) return value;
+  return typeof value === 'object' && value !== null ? Object.values(value) : null;
+}
+
+function parseDocument(text: string, fileName: string): unknown {
+  // JSON is YAML, but a reader of JSON is a hundred times as fast.
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    // Then it is YAML, or nothing.
+  }
+  try {
+    return parseYaml(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw new ImportError(`${fileName} is neither JSON nor YAML: ${(error as Error).message.split('\n')[0]}`);
+  }
+}
+
+function readCsvRows(content: string): Row[] {
+  let lines: string[][];
+  try {
+    lines = parseCsv(content, { bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
+  } catch (error) {
+    throw new ImportError(`not a CSV: ${(error as Error).message}`);
+  }
+  const [header = [], ...cells] = lines;
+  const names = header.map((name) => name.trim().toLowerCase());
+  if (!names.includes('domain'))
+    throw new ImportError('the first line of the CSV must name a column "domain"');
+  return cells.map((line) =>
+    Object.fromEntries(line.map((cell, index) => [names[index] ?? `column ${index + 1}`, readCell(cell)])),
+  );
+}

@@ -1,0 +1,304 @@
+/** The commands as an operator runs them, beside a registry with what strangers wrote. */
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { silentLog } from '../../src/log.ts';
+import type { Registry } from '../../src/store/ports/registry.ts';
+import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { freePort } from '../support/free-port.ts';
+import { install } from '../support/program.ts';
+import { type CommandResult, runCommandHere } from './run-command.ts';
+
+t.setTimeout(120_000);
+/** Writes the clipboard, begins a row of its own, and turns the text around. */
+const EVIL = '=HYPERLINK("x")\u001b]52;c;aGk=\u0007\nforged\u202e\u009b31m';
+const OBEYED = /[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+async function setUp(t: Test, settings: object = {}) {
+  const installation = await install([], settings);
+  t.teardown(() => installation.remove());
+  const withRegistry = async <T>(work: (registry: Registry) => Promise<T>): Promise<T> => {
+    const dataDir = join(installation.folder, 'data');
+    const registry = await openRegistry({ dataDir, clock: systemClock, log: silentLog });
+    try {
+      return await work(registry);
+    } finally {
+      await registry.close();
+    }
+  };
+  const write = (name: string, text: string): string => {
+    const file = join(installation.folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  const config = join(installation.folder, 'upbeat.yaml');
+  const run = (...args: readonly string[]) => runCommandHere([...args, '--config', config]);
+  return { run, withRegistry, write };
+}
+
+t.test('it shows names of strangers without what a terminal obeys', async (t) => {
+  const { run, withRegistry, write } = await setUp(t);
+  await withRegistry(async (registry) => {
+    const { id: accountId } = await registry.ensureAccount(EVIL, 1);
+    await registry.createKey({
+      ...{ accountId, name: EVIL, prefix: 'upb_abcd', sha256: new Uint8Array(32) },
+      ...{ createdAt: 1, expiresAt: null },
+    });
+    const [service] = await registry.addServices([
+      {
+        ...{ name: EVIL, domain: 'shop.example.com', category: 'developer', origin: 'owner', accountId },
+        ...{ verified: true, paused: false, check: DEFAULT_CHECK, statusPage: null },
+      },
+    ]);
+    t.match(service, { slug: 'shop-example-com' });
+    await registry.addPage({ accountId, slug: 'acme', title: EVIL, text: EVIL, groups: [], now: 1 });
+  });
+  const file = write('evil.json', JSON.stringify([{ domain: EVIL, name: EVIL }]));
+  const outputs: CommandResult[] = [];
+  for (const words of [
+    ['keys', 'list'],
+    ['keys', 'list', '--json'],
+    ['accounts', 'list'],
+    ['services', 'list', '--json'],
+    ['services', 'export', '--format', 'csv'],
+    ['services', 'export', '--format', 'yaml'],
+    ['services', 'export', '--format', 'json'],
+    ['pages', 'list'],
+    ['services', 'import', file],
+    ['services', 'remove', EVIL],
+    ['services', 'set', 'x', '--kind', EVIL],
+    [EVIL],
+  ])
+    outputs.push(await run(...words));
+  for (const [index, { stdout, stderr }] of outputs.entries()) {
+    t.notMatch(stdout, OBEYED, `standard output of ${index}`);
+    t.notMatch(stderr, OBEYED, `standard error of ${index}`);
+    // The last two repeat the operator's own words.
+    if (index < 10) t.notMatch(stdout + stderr, /^forged/m, `no line is forged in ${index}`);
+  }
+  const [keys, keysJson, accounts, services, csv, yaml, json] = outputs.map(({ stdout }) => stdout);
+  t.equal(keys?.trim().split('\n').length, 2, 'a row is a line');
+  t.match(accounts, 'forged');
+  for (const text of [keysJson, services]) t.match(JSON.parse(text ?? ''), [{ name: EVIL }]);
+  t.match(csv, `,"'=HYPERLINK(""x"")`, 'a spreadsheet computes nothing');
+  for (const [name, text] of [
+    ['list.csv', csv],
+    ['list.yaml', yaml],
+    ['list.json', json],
+  ] as const) {
+    const { stdout } = await run(
+      'services',
+      'import',
+      write(name, text ?? ''),
+      '--account-id',
+      '1',
+      '--json',
+    );
+    t.match(JSON.parse(stdout), { added: [], unchanged: ['shop-example-com'], skipped: [] }, name);
+  }
+});
+
+t.test('it says by its status whether the words or the world were wrong', async (t) => {
+  const { run, write } = await setUp(t);
+  const table: readonly [number, readonly string[]][] = [
+    [2, ['keys', 'revoke', 'abc']],
+    [2, ['keys', 'revoke', '1.5']],
+    [1, ['keys', 'revoke', '999']],
+    [2, ['keys', 'create', '--name', 'laptop']],
+    [2, ['keys', 'create', '--name', 'laptop', '--account', 'ada', '--account-id', '1']],
+    [2, ['keys', 'create', '--name', ' ', '--account', 'ada']],
+    [2, ['keys', 'create', '--name', 'laptop', '--account-id', 'ada']],
+    [1, ['keys', 'create', '--name', 'laptop', '--account-id', '7']],
+    [2, ['services', 'set', 'shop']],
+    [2, ['services', 'set', 'shop', '--period', 'often']],
+    [1, ['services', 'set', 'shop', '--paused']],
+    [2, ['services', 'add']],
+    [2, ['services', 'export', '--format', 'xml']],
+    [1, ['services', 'import', '/nowhere.csv']],
+    [1, ['services', 'import', write('bad.csv', 'a,b\n')]],
+    [1, ['services', 'remove', 'shop']],
+    [2, ['pages', 'add', 'Not A Slug', '--account', 'ada', '--title', 'x']],
+    [1, ['pages', 'remove', 'acme']],
+    [2, ['pages']],
+    [2, ['probe']],
+    [2, ['doctor', '--colour']],
+  ];
+  for (const [expected, words] of table) {
+    const { status, stdout, stderr } = await run(...words);
+    t.equal(status, expected, words.join(' '));
+    t.equal(stdout, '', `${words.join(' ')}: nothing on standard output`);
+    t.not(stderr, '', words.join(' '));
+  }
+  t.match((await run('services', 'set', 'shop')).stderr, /name what is to change/);
+});
+
+t.test(
+  'it makes keys for accounts by name or number, and warns where a person signs in',
+
+  async (t) => {
+    const { run, withRegistry } = await setUp(t);
+    await withRegistry((registry) =>
+      registry.ensureIdentity({ provider: 'github', subject: '42', name: 'ops' }, 1),
+    );
+    const create = (...words: string[]) => run('keys', 'create', '--name', 'laptop', ...words);
+    const KEY = /^upb_[0-9A-Za-z]{38}\n$/;
+    const [own, signedIn, byNumber] = [
+      await create('--account', 'Ada'),
+      await create('--account', 'ops'),
+      await create('--account-id', '1'),
+    ];
+    t.match(own, { status: 0, stdout: KEY, stderr: '' });
+    t.match(signedIn, {
+      status: 0,
+      stdout: KEY,
+      stderr: /^warning: account "ops" \(number 1\) belongs to a person/,
+    });
+    t.match(byNumber, { status: 0, stdout: KEY, stderr: '' }, 'a number says that it is meant');
+    t.match(await create('--account', 'ada'), { status: 0, stderr: /there is "Ada" \(number 2\) too/ });
+    t.match(await create('--account', 'ada'), { status: 0, stderr: '' }, 'and it is new only once');
+    t.match(JSON.parse((await run('accounts', 'list', '--json')).stdout), [
+      { id: 1, account: 'ops', signs_in_by: 'github', keys: 2, services: 0 },
+      { id: 2, account: 'Ada', signs_in_by: null, keys: 1, services: 0 },
+      { id: 3, account: 'ada', signs_in_by: null, keys: 2, services: 0 },
+    ]);
+    t.match(await run('services', 'add', 'shop.example.com', '--account', 'ops'), {
+      ...{ status: 0, stdout: 'shop-example-com\n', stderr: /belongs to a person/ },
+    });
+  },
+);
+
+t.test(
+  'it imports once, beyond the limit of an account, and says the rest in few lines',
+
+  async (t) => {
+    const { run, write } = await setUp(t, { limits: { domainsPerAccount: 3 } });
+    const monitorList = [
+      ...Array.from({ length: 600 }, (_, index) => ({
+        ...{ type: 'http', name: `Site ${index}`, url: `https://site-${index}.example.com/`, interval: 60 },
+      })),
+      ...Array.from({ length: 300 }, (_, index) => ({ type: 'ping', name: `Ping ${index}` })),
+      { type: 'http', name: 'Again', url: 'https://site-0.example.com/other' },
+    ];
+    const file = write('kuma.json', JSON.stringify({ version: '1.23.13', monitorList }));
+    const stderr = [
+      'not carried over: interval of 600 entries, such as Site 0: the interval is one for all: checks.interval',
+      'left out: 300 entries, such as Ping 0: monitors of type ping have no equal here',
+      'left out: Again: domain "site-0.example.com" is that of "Site 0", which comes first; a domain is watched once',
+    ];
+    const first = await run('services', 'import', file, '--account', 'ada');
+    const told = first.stderr
+      .split('\n')
+      .filter((line) => line !== '' && !/^[\d,]+ of 600 services$/.test(line));
+    t.match(first, { status: 1, stdout: `${file} (uptime-kuma): 600 added, 301 left out\n` });
+    t.strictSame(told, stderr);
+    const second = await run('services', 'import', file, '--account', 'ada');
+    t.match(second, {
+      status: 1,
+      stdout: `${file} (uptime-kuma): 0 added, 600 there already, 301 left out\n`,
+    });
+    t.strictSame(second.stderr.trim().split('\n'), stderr);
+
+    const clean = write('clean.csv', 'domain,name\nsite-1.example.com,Site 1\nnew.example.com,New\n');
+    t.match(await run('services', 'import', clean, '--account', 'ada'), {
+      ...{ status: 0, stdout: `${clean} (csv): 1 added, 1 there already, 0 left out\n`, stderr: '' },
+    });
+    const other = write('other.csv', 'domain,name\nsite-1.example.com,Another\nsite-2.example.com,Site 2\n');
+    t.match(await run('services', 'import', other, '--account', 'ada'), {
+      status: 1,
+      stderr: 'left out: Another: it is registered already, with another name; it stays as it is\n',
+    });
+    t.match(await run('services', 'import', other, '--account', 'eve'), {
+      status: 1,
+      stderr:
+        'left out: 2 entries, such as Another: domain "site-1.example.com" is registered by another account\n',
+    });
+    const exported = await run('services', 'export', '--format', 'json');
+    t.equal((JSON.parse(exported.stdout) as { services: unknown[] }).services.length, 601);
+  },
+);
+
+t.test('it keeps in an export all that an import can say', async (t) => {
+  const { run, write } = await setUp(t);
+  const services = [
+    {
+      ...{
+        domain: 'a.example.com',
+        name: "'=A",
+        category: 'ai',
+        kind: 'root',
+        url: 'https://a.example.com/x?y=1',
+      },
+      ...{ method: 'GET', accept: ['2xx', 401], paused: true },
+    },
+    {
+      ...{ domain: 'b.example.com', name: '-1', category: 'vpn', kind: 'heartbeat', period: '90s' },
+      ...{ grace: '1h', public_dependencies: true },
+    },
+  ];
+  t.match(await run('services', 'import', write('in.json', JSON.stringify({ services }))), {
+    status: 0,
+    stderr: '',
+  });
+  for (const format of ['csv', 'yaml', 'json']) {
+    const { stdout } = await run('services', 'export', '--format', format);
+    const again = await run('services', 'import', write(`out.${format}`, stdout), '--json');
+    t.match(JSON.parse(again.stdout), {
+      added: [],
+      unchanged: ['a-example-com', 'b-example-com'],
+      skipped: [],
+    });
+    if (format === 'json') t.strictSame(JSON.parse(stdout), { services });
+  }
+});
+
+t.test('it probes, and calls nothing down while this machine is offline', async (t) => {
+  const site = createServer((_request, response) => response.writeHead(204).end());
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => site.close());
+  const open = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
+  const closed = `http://127.0.0.1:${await freePort()}/`;
+  const catalogue = (url: string) =>
+    `services: [{ slug: shop, name: Shop, domain: shop.example.com, category: ai, check: { kind: root, url: "${url}" } }]`;
+  const probe = async (url: string, controlTargets: readonly string[]) => {
+    const { run, write } = await setUp(t, { checks: { controlTargets } });
+    write('catalogue.yaml', catalogue(url));
+    const text = await run('probe', 'shop.example.com');
+    const json = await run('probe', 'shop.example.com', '--json');
+    return { status: text.status, text: text.stdout, json: JSON.parse(json.stdout) };
+  };
+  const up = await probe(open, [open]);
+  const down = await probe(closed, [open]);
+  const offline = await probe(closed, [closed]);
+  const unasked = await probe(closed, []);
+  t.match(up, {
+    status: 0,
+    json: { status: 'up', status_code: 204, suspect: null, timing: { dns_ms: null } },
+  });
+  t.match(down, {
+    status: 1,
+    text: /is down: refused/,
+    json: { status: 'down', failure: { class: 'refused' } },
+  });
+  t.match(offline, {
+    status: 1,
+    text: /seems to be offline/,
+    json: { status: 'unknown', suspect: 'offline' },
+  });
+  t.notMatch(offline.text, /is down/);
+  t.match(
+    unasked,
+    { status: 1, text: /is down/ },
+    'where nothing can be asked, the failure is the service’s',
+  );
+  const names: string[] = [];
+  JSON.stringify(up.json, (name, value) => {
+    if (name !== '') names.push(name);
+    if (typeof value === 'number') t.match(String(value), /^-?\d+(?:\.\d)?$/, `${name} is ${value}`);
+    return value;
+  });
+  for (const name of names) t.match(name, /^[a-z][a-z0-9_]*$/);
+});
