@@ -106,5 +106,5 @@ export function shortVendors(periodMs: number, secondMs: number): Vendor[] {
 }
 
 function namesParts(kind: FeedKindName): boolean {
-  return !['incidentio', 'instatus', 'azure', 'rss', 'atom'].includes(kind);
+  return !['incidentio', 'instatus', 'rss', 'atom'].includes(kind);
 }

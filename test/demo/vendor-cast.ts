@@ -218,9 +218,11 @@ export const DEMO_VENDORS: readonly Vendor[] = [
     ],
   }),
   vendor('azure', 'Parcelpal', {
+    components: ['Tracking', 'West Europe'],
     incidents: [
       incident('Tracking - West Europe', {
         severity: 'major',
+        components: ['Tracking', 'West Europe'],
         updates: told(
           [100, 'investigating', 'We are investigating failures of parcel tracking.'],
           [155, 'resolved', 'Tracking works again.'],

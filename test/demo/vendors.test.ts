@@ -99,7 +99,7 @@ t.test('Instatus: lists are absent where they are empty, words in capitals, minu
   const vendor = sampleVendor('instatus');
   t.same(jsonAt(vendor, 5, '/summary.json'), { page: { name: 'Shop & Co', url: BASE, status: 'UP' } });
   t.match(jsonAt(vendor, 45, '/v3/summary.json'), {
-    page: { status: 'HASISSUES' },
+    page: { status: 'ONEMAJOROUTAGE' },
     activeIncidents: [{ status: 'IDENTIFIED', impact: 'MAJOROUTAGE', started: '2026-09-20T10:00:15.000Z' }],
     activeMaintenances: [{ status: 'INPROGRESS', duration: '1', start: '2026-09-20T10:00:30.000Z' }],
   });
@@ -129,8 +129,20 @@ t.test('Better Stack: reports and their updates in JSON:API', async (t) => {
         },
       },
     },
-    { attributes: { report_type: 'maintenance', ends_at: '2026-09-20T10:01:30.000Z' } },
+    {
+      attributes: {
+        report_type: 'maintenance',
+        aggregate_state: 'maintenance',
+        ends_at: '2026-09-20T10:01:30.000Z',
+      },
+    },
   ]);
+  const later = jsonAt(vendor, 95, '/index.json') as { included: { type: string }[] };
+  t.match(
+    later.included.findLast(({ type }) => type === 'status_report'),
+    { attributes: { report_type: 'maintenance', aggregate_state: 'resolved' } },
+  );
+  t.match(JSON.stringify(later), 'Maintenance ended');
   t.match(ofType('status_resource'), []);
   t.match(ofType('status_page_resource')[0], { attributes: { public_name: 'Web', status: 'operational' } });
   t.equal(new Set(included.map(({ type, id }) => `${type} ${id}`)).size, included.length);
@@ -219,7 +231,10 @@ t.test('AWS: UTF-16 with a byte order mark, epoch seconds as text', async (t) =>
 t.test('Azure: items that leave the feed', async (t) => {
   const vendor = sampleVendor('azure');
   const text = textAt(vendor, 45, '/en-us/status/feed/');
-  t.match(text, '<title>Errors &amp; more - Identified</title>');
+  t.match(text, '<guid isPermaLink="false">errors-more</guid>');
+  t.match(text, '<title>Errors &amp; more </title>');
+  t.match(text, '<category>Web</category>');
+  t.notMatch(text, BASE);
   t.match(text, '<pubDate>Sun, 20 Sep 2026 10:00:15 Z</pubDate>');
   t.match(text, '&lt;p&gt;&lt;strong&gt;Found&lt;/strong&gt; it.');
   t.notMatch(textAt(vendor, 60, '/en-us/status/feed/'), '<item>');
@@ -237,7 +252,7 @@ t.test('Slack: times of the west coast', async (t) => {
         type: 'outage',
         status: 'active',
         services: ['Web'],
-        notes: [{ date_created: '2026-09-20T03:00:40-07:00', body: /<strong>Found/ }, {}],
+        notes: [{}, { date_created: '2026-09-20T03:00:40-07:00', body: /<strong>Found/ }],
       },
     ],
   });

@@ -85,11 +85,14 @@ function viewIncidents(vendor: Vendor, { incidents }: VendorState) {
 }
 
 function viewMaintenances(vendor: Vendor, { maintenances }: VendorState) {
-  return maintenances.flatMap(({ number, title, text, components, announcedAt, startsAt, endsAt }) => {
+  return maintenances.flatMap(({ number, title, text, components, announcedAt, startsAt, endsAt, state }) => {
     const affected = components.map((name) => ({
       status_page_resource_id: resourceId(vendor, name),
       status: 'maintenance',
     }));
+    const announced = { at: announcedAt, message: asHtml(text) };
+    const updates =
+      state === 'done' ? [announced, { at: endsAt, message: 'Maintenance ended' }] : [announced];
     return [
       {
         id: String(number),
@@ -99,20 +102,20 @@ function viewMaintenances(vendor: Vendor, { maintenances }: VendorState) {
           report_type: 'maintenance',
           starts_at: isoTime(startsAt),
           ends_at: isoTime(endsAt),
-          aggregate_state: 'maintenance',
+          aggregate_state: state === 'done' ? 'resolved' : 'maintenance',
           affected_resources: affected,
         },
-        relationships: { status_updates: { data: [{ id: updateId(number, 0), type: 'status_update' }] } },
+        relationships: {
+          status_updates: {
+            data: updates.map((_, index) => ({ id: updateId(number, index), type: 'status_update' })),
+          },
+        },
       },
-      {
-        id: updateId(number, 0),
+      ...updates.map(({ at, message }, index) => ({
+        id: updateId(number, index),
         type: 'status_update',
-        attributes: {
-          message: asHtml(text),
-          published_at: isoTime(announcedAt),
-          affected_resources: affected,
-        },
-      },
+        attributes: { message, published_at: isoTime(at), affected_resources: [] },
+      })),
     ];
   });
 }

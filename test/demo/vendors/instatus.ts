@@ -15,7 +15,7 @@ export const renderInstatus: Render = (vendor, state, _now, baseUrl) => {
         started: isoTime(startedAt),
         status: newest.status.toUpperCase(),
         impact: IMPACTS[severity],
-        url: `${baseUrl}/incident/${id}`,
+        url: `${baseUrl}/${id}`,
         updatedAt: isoTime(newest.at),
       };
     });
@@ -31,7 +31,10 @@ export const renderInstatus: Render = (vendor, state, _now, baseUrl) => {
       url: `${baseUrl}/maintenance/${id}`,
     }));
   const running = maintenances.some(({ status }) => status === 'INPROGRESS');
-  const status = incidents.length > 0 ? 'HASISSUES' : running ? 'UNDERMAINTENANCE' : 'UP';
+  const calm = running ? 'UNDERMAINTENANCE' : 'UP';
+  const isOneMajor = incidents.length === 1 && incidents[0]?.impact === 'MAJOROUTAGE';
+  const disturbed = isOneMajor ? 'ONEMAJOROUTAGE' : 'HASISSUES';
+  const status = incidents.length > 0 ? disturbed : calm;
   const summary = jsonDocument({
     page: { name: vendor.name, url: baseUrl, status },
     ...(incidents.length > 0 ? { activeIncidents: incidents } : {}),

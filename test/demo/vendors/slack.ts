@@ -34,7 +34,7 @@ function viewIncident(incident: VendorIncident, baseUrl: string) {
     status: resolvedAt === null ? 'active' : 'resolved',
     url: `${baseUrl}/${time(startedAt).slice(0, 7)}/${id}`,
     services: components,
-    notes: updates.toReversed().map(({ at, text }) => ({ date_created: time(at), body: asHtml(text) })),
+    notes: updates.map(({ at, text }) => ({ date_created: time(at), body: asHtml(text) })),
   };
 }
 
