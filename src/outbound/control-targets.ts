@@ -41,7 +41,10 @@ export async function askControlTargets(
     const destination = readDestination(url);
     const budget = budgets[index];
     if ('problem' in destination || budget === undefined) throw new Error('not asked');
-    const limit = limitAfterName(resolver, () => clock.after(timeoutMs, () => budget.abort()));
+    const limit = limitAfterName(resolver, () =>
+      // Sockets are read before time counts as over, as a budget has it.
+      clock.after(timeoutMs, () => setImmediate(() => budget.abort())),
+    );
     const question = {
       destination,
       method: 'GET',

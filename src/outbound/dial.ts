@@ -119,6 +119,7 @@ class Dialling {
         else {
           this.#asking.add(family);
           void lookup.then((answer) => {
+            if (!this.#ended) this.#budget.step();
             this.#asking.delete(family);
             this.#note(family, answer);
             this.#onAnswer();
@@ -206,6 +207,7 @@ class Dialling {
 
   #onConnect(socket: Socket): void {
     if (this.#ended || this.#chosen !== null) return;
+    this.#budget.step();
     this.#chosen = socket;
     this.#stampConnections();
     this.#cancelDelay?.();
@@ -216,6 +218,7 @@ class Dialling {
 
   #onSecureConnect(socket: TLSSocket): void {
     if (this.#ended || this.#chosen !== socket) return;
+    this.#budget.step();
     const fault = certificateProblem(socket, this.#order, this.#stamps);
     this.#end(fault === null ? { socket, fault } : { fault });
   }

@@ -185,6 +185,7 @@ class Exchange implements Exchanged {
       return;
     }
     this.headersAt = this.#clock.monotonic();
+    this.#budget.step();
     this.firstByteMs = Math.max(0, (this.#begunAt ?? this.headersAt) - this.#sentAt);
     this.statusCode = statusCode;
     this.headers = headers;

@@ -25,8 +25,11 @@ export interface OpenQuestion {
 
 /** The client of a thread. */
 export interface NameClient {
-  /** Asks until `until` (monotonic milliseconds). Never rejects. */
-  ask(query: NameQuery, until: number): OpenQuestion;
+  /**
+   * Asks until `until` (monotonic milliseconds); where nothing but silence was met, for `graceMs` longer: what a late
+   * event loop took of an attempt is returned to it. Never rejects.
+   */
+  ask(query: NameQuery, until: number, graceMs?: number): OpenQuestion;
   /** When a name server last said anything, monotonic milliseconds; -Infinity: never. */
   heardAt(): number;
   /** Gives up what is open: it is answered with `ECANCELLED`. */
@@ -42,7 +45,7 @@ const ERROR_RESEND_MS = 250;
 const MAX_ERRORS_A_SERVER = 3;
 /**
  * At the end of its time a question that met errors is answered this much earlier, so that the error is told and not
- * the time-out of the request behind it. One that met silence is answered this much later: there the time-out says all.
+ * the time-out of the request behind it. One that met silence is answered later: there the time-out says all.
  */
 const MARGIN_MS = 5;
 /** A server that was silent is asked last; this often it gets a copy of a query, to learn whether it is back. */
@@ -113,8 +116,8 @@ export function createNameClient(serverList: ServerList, clock: Clock): NameClie
   };
 
   return {
-    ask(query, until) {
-      const question = new Question(query, until, servers, clock, () => end(question));
+    ask(query, until, graceMs = MARGIN_MS) {
+      const question = new Question(query, until, graceMs, servers, clock, () => end(question));
       questions.add(question);
       alive ??= setInterval(() => {}, ALIVE_MS);
       question.begin();
@@ -141,6 +144,7 @@ class Question implements OpenQuestion {
   readonly #asked = new Map<KnownServer, number>();
   readonly #giveUps: (() => void)[] = [];
   #resolve: (answer: NameAnswer) => void = () => {};
+  readonly #graceMs: number;
   #until: number;
   #resendAt = 0;
   #resendMs = FIRST_RESEND_MS;
@@ -154,12 +158,14 @@ class Question implements OpenQuestion {
   constructor(
     query: NameQuery,
     until: number,
+    graceMs: number,
     servers: () => KnownServer[],
     clock: Clock,
     onEnd: () => void,
   ) {
     this.#query = query;
     this.#until = until;
+    this.#graceMs = graceMs;
     this.#servers = servers;
     this.#clock = clock;
     this.#onEnd = onEnd;
@@ -270,14 +276,17 @@ class Question implements OpenQuestion {
     if (this.#ended) return;
     const now = this.#clock.monotonic();
     const at = Math.min(this.#resendAt, this.#endsAt());
-    this.#cancelTimer = this.#clock.after(Math.max(0, at - now), () => this.#wake());
+    // Sockets are read before time counts as over: an answer may have come while the event loop stood still.
+    const wake = () => setImmediate(() => this.#wake());
+    this.#cancelTimer = this.#clock.after(Math.max(0, at - now), wake);
   }
 
   #endsAt(): number {
-    return this.#errorCode === null ? this.#until + MARGIN_MS : this.#until - MARGIN_MS;
+    return this.#errorCode === null ? this.#until + this.#graceMs : this.#until - MARGIN_MS;
   }
 
   #wake(): void {
+    if (this.#ended) return;
     const now = this.#clock.monotonic();
     // A timer may fire a fraction of a millisecond early.
     if (now >= this.#endsAt() - 1) this.finish({ kind: 'failed', code: this.#errorCode ?? 'ETIMEOUT' });

@@ -4,6 +4,7 @@
  * every timing.
  */
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
+import { MAX_RETURNED_MS } from '../domain/result.ts';
 import { createHostsLookup } from './hosts-file.ts';
 import { createNameClient, type NameAnswer, type NameClient, type OpenQuestion } from './name-client.ts';
 import type { NameRecord } from './name-message.ts';
@@ -50,6 +51,9 @@ export interface Resolver {
 /** Time to live of an answer, at most. */
 const MAX_TTL_MS = 300_000;
 const MAX_CACHED = 20_000;
+
+/** A question that is met with silence ends after the attempts that wait for it, with all that was returned to them. */
+const MARGIN_MS = 50;
 
 /** Codes that say something about the name or its zone; all others mean that no name server was reached. */
 const SPOKEN_CODES = new Set(['ESERVFAIL', 'EBADRESP']);
@@ -99,7 +103,11 @@ export function createResolver(settings: ResolverSettings): Resolver {
   const ask = (key: string, name: string, family: 4 | 6, until: number): Promise<Lookup> => {
     const askedAt = clock.monotonic();
     silence.opened();
-    const question = client.ask({ name, type: family === 4 ? 'A' : 'AAAA' }, until);
+    const question = client.ask(
+      { name, type: family === 4 ? 'A' : 'AAAA' },
+      until,
+      MAX_RETURNED_MS + MARGIN_MS,
+    );
     const lookup = question.answer.then((answer) => {
       asking.delete(key);
       silence.ended();

@@ -110,3 +110,15 @@ t.test('it rejects what is no request', async (t) => {
   const injected = order({ headers: ['x-a', 'b\r\nx-injected: c'] });
   await t.rejects(say(await connect(), injected), { code: 'ERR_INVALID_CHAR' });
 });
+
+t.test('it notes what a late event loop may have cost until the headers came', async (t) => {
+  const { say, connect } = await start(t, answering('HTTP/1.1 200 OK\r\n\r\n'));
+  const budget = openBudget(systemClock, 20_000, () => 1_000_000);
+  t.teardown(() => budget.close());
+  const socket = await connect();
+  const before = systemClock.monotonic();
+  await say(socket, order(), budget);
+  const lostMs = budget.lostMs;
+  t.ok(lostMs > 0 && lostMs <= systemClock.monotonic() - budget.startedAt, `${lostMs} ms`);
+  t.ok(lostMs >= before - budget.startedAt);
+});

@@ -25,7 +25,7 @@ interface Known {
 const FROM_CACHE = { afterMs: null };
 
 /** Dials under a clock of its own, and notes when each address is judged. */
-function start(t: Test, four: Known, six: Known) {
+function start(t: Test, four: Known, six: Known, lateness?: () => number) {
   const clock = createFakeClock();
   const judged: [ms: number, address: string][] = [];
   const answerOf = ({ addresses = [], failed, afterMs }: Known): Lookup => {
@@ -49,12 +49,13 @@ function start(t: Test, four: Known, six: Known) {
       return address.startsWith('10.') ? `${address} is not public (private)` : null;
     },
   };
-  const budget = openBudget(clock, TIMEOUT_MS);
+  const budget = openBudget(clock, TIMEOUT_MS, lateness);
   const stamps = newStamps();
   return {
     clock,
     judged,
     stamps,
+    budget,
     /** Dials and lets time pass until it has ended. */
     async dial(url: string) {
       const destination = readDestination(url) as Destination;
@@ -207,6 +208,15 @@ t.test('with addresses that refuse', async (t) => {
     );
     t.match(await dial(url), { address: '127.0.0.9' });
     t.match(stamps, { dnsMs: 2000, connectMs: 0 });
+  });
+
+  await t.test('it notes what a late event loop may have cost, at each step', async (t) => {
+    const { dial, budget } = start(t, { addresses: ['127.0.0.9'], afterMs: 100 }, { afterMs: 300 }, () => 30);
+    await dial(url);
+    t.equal(budget.lostMs, 30, 'the name; the connection took no time');
+    const both = start(t, { afterMs: 100 }, { addresses: ['::ffff:127.0.0.9'], afterMs: 300 }, () => 30);
+    await both.dial(url);
+    t.equal(both.budget.lostMs, 60);
   });
 
   await t.test('it prefers IPv4, and waits 50 ms for it', async (t) => {
