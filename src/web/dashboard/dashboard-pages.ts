@@ -19,6 +19,14 @@ import {
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
+import {
+  type FormOutcome,
+  isProblem,
+  ofField,
+  type RefusedForm,
+  refuseForm,
+  viewForms,
+} from './refused-form.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 const DAY_MS = 86_400_000;
@@ -44,7 +52,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
 
-  const overview = async (session: Visitor, problem: string | null): Promise<ApiAnswer> => {
+  const overview = async (session: Visitor, refused: RefusedForm | null): Promise<ApiAnswer> => {
     const { accountId, language } = session;
     const words = language.words.dashboard;
     const [keys, services, claims, notices] = await Promise.all([
@@ -58,7 +66,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       './dashboard',
       {
         title: words.title,
-        problem: problem === null ? null : words.refusal(problem),
+        forms: viewForms(refused),
         notices: notices.map((notice) => ({
           ...notice,
           text: words.refusal(notice.text),
@@ -86,14 +94,14 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
         shapes: STATUS_SHAPES,
       },
       session,
-      problem === null ? 200 : 400,
+      refused === null ? 200 : 400,
     );
   };
 
   /** A form of the dashboard: it changes something and goes back, or says what is wrong. */
   const form = (
     path: string,
-    take: (session: Visitor, fields: ReadonlyMap<string, string>) => Promise<ApiAnswer | string | null>,
+    take: (session: Visitor, fields: ReadonlyMap<string, string>) => Promise<FormOutcome>,
   ): Route => ({
     path,
     bucket: 'pages',
@@ -102,7 +110,12 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       const { session, form: fields } = await requireForm(request, sources);
       const outcome = await take(session, fields);
       if (outcome === null) return seeOther('/dashboard');
-      return typeof outcome === 'string' ? await overview(session, outcome) : outcome;
+      if (!isProblem(outcome)) return outcome;
+      const name = path.slice('/dashboard/'.length);
+      return await overview(
+        session,
+        refuseForm(name, fields, outcome, session.language.words.dashboard.refusal),
+      );
     },
   });
 
@@ -117,19 +130,19 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     },
     form('/dashboard/keys', async (session, fields) => {
       const words = session.language.words.dashboard;
-      if ((fields.get('name') ?? '') === '') return words.keyNeedsName;
+      if ((fields.get('name') ?? '') === '') return { field: 'name', problem: words.keyNeedsName };
       const reading = readGivenName(fields.get('name') ?? '');
-      if (!reading.ok) return `The name ${reading.problem}.`;
+      if (!reading.ok) return { field: 'name', problem: `The name ${reading.problem}.` };
       const { name } = reading;
       const lifetime = LIFETIMES.get(fields.get('expires') ?? '90d');
-      if (lifetime === undefined) return words.noSuchLifetime;
+      if (lifetime === undefined) return { field: 'expires', problem: words.noSuchLifetime };
       const expiresAt = lifetime === null ? null : now() + lifetime;
       const request = { account: session.accountId, name, expiresAt, now: now(), mostOfAccount: MOST_KEYS };
       let key = '';
       const problem = await refusable(async () => {
         ({ key } = await createApiKey(registry, request));
       });
-      return problem ?? show('./dashboard-key', { title: words.newKey, name, key }, session);
+      return ofField('name', problem) ?? show('./dashboard-key', { title: words.newKey, name, key }, session);
     }),
     form('/dashboard/keys/revoke', async ({ accountId, language }, fields) => {
       const id = Number(fields.get('id'));
@@ -140,24 +153,24 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     }),
     form('/dashboard/domains', async ({ accountId, language }, fields) => {
       const reading = readHostName(fields.get('domain') ?? '');
-      if (!reading.ok) return `The domain ${reading.problem}.`;
+      if (!reading.ok) return { field: 'domain', problem: `The domain ${reading.problem}.` };
       const kind = readKind(fields.get('kind'));
-      if (kind === null) return language.words.dashboard.noSuchKind;
-      return await refusable(() =>
-        registry.addClaim(accountId, { domain: reading.domain, kind, createdAt: now() }),
-      );
+      if (kind === null) return { field: 'kind', problem: language.words.dashboard.noSuchKind };
+      const claim = { domain: reading.domain, kind, createdAt: now() };
+      return ofField('domain', await refusable(() => registry.addClaim(accountId, claim)));
     }),
     form('/dashboard/domains/verify', async ({ accountId, language }, fields) => {
       const domain = fields.get('domain') ?? '';
       const claim = (await registry.claimsOf(accountId)).find((one) => one.domain === domain);
       if (claim === undefined) return language.words.dashboard.noSuchDomain;
       const problem = await proofs.check(accountId, domain);
-      if (problem !== null) return problem;
-      return await refusable(async () => {
+      if (problem !== null) return { field: domain, problem };
+      const refusal = await refusable(async () => {
         await claimPlace(sources, domain, claim.kind);
         await registry.proveDomain(accountId, domain, claim.kind, now());
         await claimPlace(sources, domain, claim.kind);
       });
+      return ofField(domain, refusal);
     }),
     form('/dashboard/domains/drop', async ({ accountId }, fields) => {
       await registry.dropClaim(accountId, fields.get('domain') ?? '');

@@ -22,6 +22,14 @@ import {
   refusable,
   type ShowPage,
 } from './dashboard-sources.ts';
+import {
+  type FormOutcome,
+  isProblem,
+  ofField,
+  type RefusedForm,
+  refuseForm,
+  viewForms,
+} from './refused-form.ts';
 
 const SHOWN = 20;
 const SHORTEST_PERIOD_MS = 1_000;
@@ -38,7 +46,11 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     return service;
   };
 
-  const page = async (service: Service, session: Visitor, problem: string | null): Promise<ApiAnswer> => {
+  const page = async (
+    service: Service,
+    session: Visitor,
+    refused: RefusedForm | null,
+  ): Promise<ApiAnswer> => {
     const { id, slug, name } = service;
     const { words } = session.language;
     const current = status.get(id) ?? unknownStatus(id);
@@ -53,7 +65,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       {
         title: name,
         service,
-        problem: problem === null ? null : words.dashboard.refusal(problem),
+        forms: viewForms(refused),
         page: shownAs,
         word: words.status[current.status],
         status: current.status,
@@ -73,17 +85,13 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         slug,
       },
       session,
-      problem === null ? 200 : 400,
+      refused === null ? 200 : 400,
     );
   };
 
   const form = (
     action: string,
-    take: (
-      service: Service,
-      session: Visitor,
-      fields: ReadonlyMap<string, string>,
-    ) => Promise<ApiAnswer | string | null>,
+    take: (service: Service, session: Visitor, fields: ReadonlyMap<string, string>) => Promise<FormOutcome>,
   ): Route => ({
     path: `/dashboard/services/:slug/${action}`,
     bucket: 'pages',
@@ -93,7 +101,9 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       const service = find(request, session);
       const outcome = await take(service, session, fields);
       if (outcome === null) return seeOther(`/dashboard/services/${service.slug}`);
-      return typeof outcome === 'string' ? await page(service, session, outcome) : outcome;
+      if (!isProblem(outcome)) return outcome;
+      const { refusal } = session.language.words.dashboard;
+      return await page(service, session, refuseForm(action, fields, outcome, refusal));
     },
   });
 
@@ -108,26 +118,22 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     },
     form('save', async ({ slug, domain, check }, { language }, fields) => {
       const words = language.words.dashboard;
-      if ((fields.get('name') ?? '') === '') return words.needsName;
+      if ((fields.get('name') ?? '') === '') return { field: 'name', problem: words.needsName };
       const reading = readGivenName(fields.get('name') ?? '');
-      if (!reading.ok) return `The name ${reading.problem}.`;
+      if (!reading.ok) return { field: 'name', problem: `The name ${reading.problem}.` };
       const { name } = reading;
       const category = fields.get('category') ?? '';
-      if (!(CATEGORIES as readonly string[]).includes(category)) return words.noSuchCategory;
+      if (!(CATEGORIES as readonly string[]).includes(category))
+        return { field: 'category', problem: words.noSuchCategory };
       const kind = readKind(fields.get('kind'));
-      if (kind === null) return words.noSuchKind;
+      if (kind === null) return { field: 'kind', problem: words.noSuchKind };
       const publicDependencies = fields.get('dependencies') === 'public';
       const next = readCheck(check, kind, fields);
-      if (next === null) return words.noDuration;
-      return await refusable(async () => {
-        if (kind !== check.kind) await claimPlace(sources, domain, kind);
-        await registry.changeService(slug, {
-          name,
-          category: category as Category,
-          publicDependencies,
-          check: next,
-        });
-      });
+      if (typeof next === 'string') return { field: next, problem: words.noDuration };
+      const noPlace = kind === check.kind ? null : await refusable(() => claimPlace(sources, domain, kind));
+      if (noPlace !== null) return { field: 'kind', problem: noPlace };
+      const edit = { name, category: category as Category, publicDependencies, check: next };
+      return ofField('name', await refusable(() => registry.changeService(slug, edit)));
     }),
     form('pause', ({ slug }) => refusable(() => registry.changeService(slug, { paused: true }))),
     form('resume', ({ slug }) => refusable(() => registry.changeService(slug, { paused: false }))),
@@ -141,23 +147,25 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       });
     }),
     form('delete', async ({ slug, domain }, { language }, fields) => {
-      if (fields.get('confirm') !== domain) return language.words.dashboard.toDeleteService(domain);
+      if (fields.get('confirm') !== domain)
+        return { field: 'confirm', problem: language.words.dashboard.toDeleteService(domain) };
       const problem = await refusable(() => registry.removeService(slug));
       return problem ?? seeOther('/dashboard');
     }),
   ];
 }
 
-/** The check as the form has it; an empty period or grace means the usual one. Null: one that is no duration. */
+/** The check as the form has it; an empty period or grace means the usual one. The name of a field: it is no duration. */
 function readCheck(
   before: CheckDefinition,
   kind: CheckKind,
   fields: ReadonlyMap<string, string>,
-): CheckDefinition | null {
+): CheckDefinition | 'period' | 'grace' {
   const { periodMs: _period, graceMs: _grace, ...rest } = before;
   const periodMs = readLength(fields.get('period'), SHORTEST_PERIOD_MS);
   const graceMs = readLength(fields.get('grace'), 0);
-  if (periodMs === null || graceMs === null) return null;
+  if (periodMs === null) return 'period';
+  if (graceMs === null) return 'grace';
   return {
     ...rest,
     kind,

@@ -8,6 +8,14 @@ import { seeOther } from '../forms.ts';
 import { time } from '../language/phrase.ts';
 import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
 import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
+import {
+  type FormOutcome,
+  isProblem,
+  ofField,
+  type RefusedForm,
+  refuseForm,
+  viewForms,
+} from './refused-form.ts';
 
 const PATH = '/dashboard/webhooks';
 const LONGEST_URL = 2_000;
@@ -26,7 +34,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
 
   const page = async (
     session: Visitor,
-    problem: string | null,
+    refused: RefusedForm | null,
     secret: string | null = null,
   ): Promise<ApiAnswer> => {
     const [webhooks, deliveries] = await Promise.all([
@@ -40,7 +48,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
       './dashboard-webhooks',
       {
         title: dashboard.webhooks,
-        problem: problem === null ? null : dashboard.refusal(problem),
+        forms: viewForms(refused),
         secret,
         webhooks: webhooks.map(({ id, url, createdAt }) => ({
           id,
@@ -63,13 +71,13 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
         })),
       },
       session,
-      problem === null ? 200 : 400,
+      refused === null ? 200 : 400,
     );
   };
 
   const form = (
     action: string,
-    take: (session: Visitor, fields: ReadonlyMap<string, string>) => Promise<ApiAnswer | string | null>,
+    take: (session: Visitor, fields: ReadonlyMap<string, string>) => Promise<FormOutcome>,
   ): Route => ({
     path: `${PATH}/${action}`,
     bucket: 'pages',
@@ -78,7 +86,9 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
       const { session, form: fields } = await requireForm(request, sources);
       const outcome = await take(session, fields);
       if (outcome === null) return seeOther(PATH);
-      return typeof outcome === 'string' ? await page(session, outcome) : outcome;
+      if (!isProblem(outcome)) return outcome;
+      const { refusal } = session.language.words.dashboard;
+      return await page(session, refuseForm(action, fields, outcome, refusal));
     },
   });
 
@@ -93,13 +103,13 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     },
     form('add', async (session, fields) => {
       const url = readUrl(fields.get('url') ?? '');
-      if (url === null) return session.language.words.dashboard.badAddress;
+      if (url === null) return { field: 'url', problem: session.language.words.dashboard.badAddress };
       const secret = createWebhookSecret();
       const { accountId } = session;
       const problem = await refusable(() =>
         registry.addWebhook({ accountId, url, secret, createdAt: now() }),
       );
-      return problem ?? (await page(session, null, secret));
+      return ofField('url', problem) ?? (await page(session, null, secret));
     }),
     form('remove', async ({ accountId, language }, fields) => {
       const removed = await registry.removeWebhook(accountId, Number(fields.get('id')) || 0);

@@ -1,0 +1,74 @@
+/** Forms of the dashboard that are refused: the problem stands beside its field, and what was written stays. */
+import t from 'tap';
+import { dashboard } from './dashboard-world.ts';
+
+/** What a page shows of a field: its value, and the problem that it is described by. */
+function fieldOf(text: string, name: string) {
+  const [tag = ''] = new RegExp(`<(?:input|select) name="${name}"[^>]*>`).exec(text) ?? [];
+  const described = /aria-invalid="true" aria-describedby="([^"]+)"/.exec(tag)?.[1] ?? null;
+  const problem =
+    described === null ? null : new RegExp(`id="${described}" role="alert">([^<]*)<`).exec(text)?.[1];
+  return { value: / value="([^"]*)"/.exec(tag)?.[1] ?? null, problem };
+}
+
+/** The choice of a select. */
+function chosen(text: string, name: string) {
+  const [select = ''] = new RegExp(`<select name="${name}"[\\s\\S]*?</select>`).exec(text) ?? [];
+  return /<option value="([^"]*)" selected/.exec(select)?.[1] ?? null;
+}
+
+const hasNotice = (text: string) => /class="card notice" role="alert"/.test(text);
+
+t.test('it says beside a field of the overview what is wrong, and keeps what was written', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const domain = await post('/dashboard/domains', ada, { domain: 'no domain', kind: 'heartbeat' });
+  t.equal(domain.status, 400);
+  t.match(fieldOf(domain.text, 'domain'), { value: 'no domain', problem: /^The domain / });
+  t.equal(chosen(domain.text, 'kind'), 'heartbeat');
+  t.equal(chosen(domain.text, 'expires'), '90d', 'other forms stay as they were');
+  t.equal(hasNotice(domain.text), false);
+  const key = await post('/dashboard/keys', ada, { name: 'x\u0007', expires: '365d' });
+  t.equal(key.status, 400);
+  t.match(fieldOf(key.text, 'name').problem, /^The name /);
+  t.equal(chosen(key.text, 'expires'), '365d');
+  const empty = await post('/dashboard/keys?lang=de', ada, { name: '', expires: '30d' });
+  t.ok(fieldOf(empty.text, 'name').problem);
+  t.equal(fieldOf(empty.text, 'domain').problem, null);
+  const none = await post('/dashboard/keys/revoke', ada, { id: '9' });
+  t.equal(hasNotice(none.text), true, 'what concerns no field is said above');
+});
+
+t.test('it says beside a field of a service what is wrong, and keeps what was written', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const fields = {
+    name: 'Mine anew',
+    category: 'cloud',
+    kind: 'heartbeat',
+    period: '5m',
+    grace: 'soon',
+    dependencies: 'public',
+  };
+  const { status, text } = await post('/dashboard/services/mine/save', ada, fields);
+  t.equal(status, 400);
+  t.match(fieldOf(text, 'grace'), { value: 'soon', problem: /durations/ });
+  t.equal(fieldOf(text, 'period').problem, null);
+  t.same([fieldOf(text, 'name').value, fieldOf(text, 'period').value], ['Mine anew', '5m']);
+  t.same(
+    ['category', 'kind', 'dependencies'].map((name) => chosen(text, name)),
+    ['cloud', 'heartbeat', 'public'],
+  );
+  t.equal(hasNotice(text), false);
+  const gone = await post('/dashboard/services/mine/delete', ada, { confirm: 'other.example' });
+  t.match(fieldOf(gone.text, 'confirm'), {
+    value: 'other.example',
+    problem: /write its domain: mine\.example/,
+  });
+});
+
+t.test('it says beside the address of a webhook what is wrong, and keeps what was written', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const { status, text } = await post('/dashboard/webhooks/add', ada, { url: 'ftp://"<x>' });
+  t.equal(status, 400);
+  t.match(fieldOf(text, 'url'), { value: 'ftp://&quot;&lt;x&gt;', problem: /^The address must begin/ });
+  t.equal(hasNotice(text), false);
+});

@@ -1,0 +1,138 @@
+/** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
+import type { Test } from 'tap';
+import type { ApiRequest } from '../../src/api/exchange.ts';
+import { createServiceDirectory } from '../../src/api/service-directory.ts';
+import { createSessions } from '../../src/auth/sessions.ts';
+import { createFakeClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import {
+  createRegistryClient,
+  type RegistryClientOptions,
+} from '../../src/store/registry/registry-client.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { createAssets } from '../../src/web/assets.ts';
+import { createSiteCookie } from '../../src/web/cookies.ts';
+import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
+import { createViews } from '../../src/web/views.ts';
+import { NOW, service } from '../api/api-world.ts';
+
+/** The dashboard's routes over a real registry, with two people signed in. */
+export async function dashboard(t: Test) {
+  const methods: Record<string, (...args: never[]) => unknown> = await openRegistryMethods({
+    dataDir: t.testdir(),
+    domainsPerAccount: 100,
+  });
+  const registry = createRegistryClient({
+    call: (async (method: string, args: readonly unknown[]) =>
+      structuredClone(await methods[method]?.(...(args as never[])))) as RegistryClientOptions['call'],
+    clock: createFakeClock(NOW),
+    log: silentLog,
+    end: async () => {},
+  });
+  t.teardown(() => registry.close());
+  const sessions = createSessions({ registry, clock: createFakeClock(NOW) });
+  const signIn = async (name: string) => {
+    const { id } = await registry.ensureAccount(name, NOW);
+    const { token } = await sessions.open(id);
+    const session = await sessions.find(token);
+    return { id, cookie: `upbeat=${token}`, token: session?.formToken ?? '' };
+  };
+  const [ada, grace] = [await signIn('ada'), await signIn('grace')];
+  const directory = createServiceDirectory();
+  directory.load([
+    service(1, 'post', { name: 'Post' }),
+    service(2, 'library', { name: 'Library' }),
+    service(3, 'mine', { name: 'Mine', origin: 'owner', accountId: ada.id }),
+    service(4, 'hers', { name: 'Hers', origin: 'owner', accountId: grace.id }),
+    ...Array.from({ length: 20 }, (_, n) => service(10 + n, `shelf-${n}`, { name: `Shelf ${n}` })),
+  ]);
+  const away = async () => {
+    throw new Error('not of this test');
+  };
+  const now = () => NOW;
+  const render = createViews({
+    assets: createAssets().addresses,
+    version: '1.2.3',
+    readiness: () => ({
+      phase: 'serving',
+      role: 'monitor',
+      prober: { online: true, offlineSince: null, reason: null },
+      parts: {},
+    }),
+    now,
+  }).renderPage;
+  const routes = dashboardPages(render, {
+    registry,
+    sessions,
+    directory,
+    status: { get: () => null },
+    samples: { newest: away },
+    proofs: { instructions: () => ({ recordName: '', fileUrl: '', word: '' }), check: away, addresses: away },
+    limits: () => ({
+      anonymousPerMinute: 15,
+      authenticatedPerMinute: 60,
+      silenceMs: 600_000,
+      domainsPerAccount: 9,
+    }),
+    providers: [],
+    clock: createFakeClock(NOW),
+    cookie: createSiteCookie('http://upbeat.test'),
+    siteUrl: 'http://upbeat.test',
+    now,
+    log: silentLog,
+  });
+  const call = async (path: string, who: typeof ada | null, more: Partial<ApiRequest> = {}) => {
+    const [pathname = '', query = ''] = path.split('?');
+    for (const route of routes) {
+      const names: string[] = [];
+      const form = route.path.replace(/:(\w+)/g, (_, name: string) => {
+        names.push(name);
+        return '([^/]+)';
+      });
+      const found = new RegExp(`^${form}$`).exec(pathname);
+      if (found === null) continue;
+      const params = Object.fromEntries(names.map((name, index) => [name, found[index + 1] ?? '']));
+      const { headers = {}, ...rest } = more;
+      const request: ApiRequest = {
+        method: 'GET',
+        params,
+        query,
+        client: '203.0.113.1',
+        headers: { cookie: who?.cookie ?? '', ...headers },
+        ...rest,
+      };
+      const answer = await Promise.resolve(route.handle(request)).catch((error: { code: string }) => error);
+      if ('code' in answer) return { status: 0, code: answer.code, text: '', location: '' };
+      const location = answer.headers.Location ?? '';
+      return { status: answer.status, code: '', text: String(answer.body), location };
+    }
+    throw new Error(`no route for ${path}`);
+  };
+  const post = (path: string, who: typeof ada | null, fields: Record<string, string>) =>
+    call(path, who, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      readBody: async () =>
+        Buffer.from(new URLSearchParams({ token: who?.token ?? '', ...fields }).toString()),
+    });
+  /** Sends a file as a browser does. */
+  const upload = async (
+    path: string,
+    who: typeof ada | null,
+    file: Uint8Array,
+    fields: Record<string, string> = {},
+  ) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ token: who?.token ?? '', ...fields }))
+      form.append(name, value);
+    form.append('logo', new Blob([Buffer.from(file)], { type: 'image/svg+xml' }), '../../evil.html');
+    const sent = new Response(form);
+    const body = Buffer.from(await sent.arrayBuffer());
+    return await call(path, who, {
+      method: 'POST',
+      headers: { 'content-type': sent.headers.get('content-type') ?? '' },
+      readBody: async () => body,
+    });
+  };
+  return { registry, directory, ada, grace, call, post, upload };
+}
