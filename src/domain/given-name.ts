@@ -12,7 +12,7 @@ const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cn}\p{Cs}]/u;
 const FORBIDDEN_IN_LINES = /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cn}\p{Cs}]--[\n\t]]/v;
 const VISIBLE = /[^\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
-/** A name as it is kept, or what is wrong with it, as in `must not be empty`. */
+/** A name as it is kept, or what is wrong with it, as in `must have 1 to 100 characters`. */
 export type GivenNameReading =
   | { readonly ok: true; readonly name: string }
   | { readonly ok: false; readonly problem: string };
@@ -22,10 +22,9 @@ export function readGivenName(text: string): GivenNameReading {
   const problem = findForbidden(text);
   if (problem !== null) return { ok: false, problem };
   const name = text.trim();
-  if (!VISIBLE.test(name)) return { ok: false, problem: 'must not be empty' };
-  const { length } = [...name];
-  return length > LONGEST_GIVEN_NAME
-    ? { ok: false, problem: `has ${length} characters; at most ${LONGEST_GIVEN_NAME} are allowed` }
+  const isTooLong = [...name].length > LONGEST_GIVEN_NAME;
+  return isTooLong || !VISIBLE.test(name)
+    ? { ok: false, problem: `must have 1 to ${LONGEST_GIVEN_NAME} characters` }
     : { ok: true, name };
 }
 

@@ -6,8 +6,12 @@ t.test('it takes names of every script, and no character that acts instead of sh
   for (const name of ['a', 'é ü', '漢字 かな', 'שלום', 'مرحبا', '👩‍👩‍👧', 'x'.repeat(100), '😀'.repeat(100)])
     t.same(readGivenName(` ${name} `), { ok: true, name });
   for (const text of ['', '   ', '\u200b', '\u3164', '\u2060\u00ad'])
-    t.same(readGivenName(text), { ok: false, problem: 'must not be empty' }, JSON.stringify(text));
-  t.match(readGivenName('x'.repeat(101)), { ok: false, problem: /^has 101 characters/ });
+    t.same(
+      readGivenName(text),
+      { ok: false, problem: 'must have 1 to 100 characters' },
+      JSON.stringify(text),
+    );
+  t.match(readGivenName('x'.repeat(101)), { ok: false, problem: 'must have 1 to 100 characters' });
   const bad = [
     0x00, 0x07, 0x0a, 0x1b, 0x7f, 0x9b, 0x61c, 0x200e, 0x202e, 0x2028, 0x2069, 0x378, 0xfffe, 0xe0080,
   ];

@@ -87,6 +87,20 @@ t.test('it goes from signing in to a service with a badge, and lets nobody else 
     status: 400,
     text: /A service needs a name/,
   });
+  for (const [name, said] of [
+    ['KN0WN', /equals or resembles known of the public catalogue/],
+    ['a\u202eb', /must not contain U\+202E/],
+    ['a\u001b]52;c;ZXY=', /must not contain U\+001B/],
+  ] as const)
+    t.match(await ada.visit(`${path}/save`, { token, name, category: 'ecommerce', kind: 'heartbeat' }), {
+      status: 400,
+      text: said,
+    });
+  t.match(await ada.visit(`${siteUrl}/dashboard/keys`, { token, name: 'a\u009b2J', expires: '30d' }), {
+    status: 400,
+    text: /must not contain U\+009B/,
+  });
+  t.match((await program.get('/api/v1/status/shop-example-org')).body, { name: 'My shop' });
   const kept = { token, name: 'My shop', category: 'ecommerce', kind: 'heartbeat' };
   t.match(await ada.visit(`${path}/save`, { ...kept, period: 'soon' }), {
     status: 400,

@@ -40,7 +40,10 @@ async function plant(program: RunningProgram, folder: string, siteUrl: string): 
       }),
     });
     if (beat.status !== 200) throw new Error(`the heartbeat was answered ${beat.status}`);
-    await registry.changeService('shop-example-org', { name: EVIL, publicDependencies: true });
+    await registry.changeService('shop-example-org', {
+      name: `${EVIL} of an owner`,
+      publicDependencies: true,
+    });
     await registry.addClaim(accountId, { domain: EVIL, kind: 'root', createdAt: now });
     const secret = `whsec_${'A'.repeat(32)}`;
     const hook = await registry.addWebhook({ accountId, url: EVIL_URL, secret, createdAt: now });
@@ -93,7 +96,7 @@ async function plant(program: RunningProgram, folder: string, siteUrl: string): 
     database.close();
     await program.until<{ name: string }>(
       '/api/v1/status/shop-example-org',
-      ({ name }) => name === EVIL,
+      ({ name }) => name.startsWith(EVIL),
       PATIENCE_MS,
     );
     const { token } = await createSessions({ registry, clock: systemClock }).open(accountId);
@@ -203,6 +206,7 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/sign-in/:provider': ['/sign-in/nobody', DATA],
   '/sign-in/:provider/callback': ['/sign-in/nobody/callback', DATA],
   '/sign-out': ['/sign-out', DATA],
+  '/sign-out/everywhere': ['/sign-out/everywhere', DATA],
   '/dashboard': ['/dashboard', PAGE],
   '/dashboard/services/:slug': ['/dashboard/services/shop-example-org', PAGE],
   '/dashboard/webhooks': ['/dashboard/webhooks', PAGE],

@@ -94,11 +94,7 @@ const RULES: readonly Rule[] = [
     /^The name (.+) equals or resembles (.+) of the public catalogue: choose another\.$/,
     'Der Name $1 gleicht oder ähnelt $2 aus dem öffentlichen Katalog: wählen Sie einen anderen.',
   ],
-  [/^The name must not be empty\.$/, 'Der Name darf nicht leer sein.'],
-  [
-    /^The name has (\d+) characters; at most (\d+) are allowed\.$/,
-    'Der Name hat $1 Zeichen; höchstens $2 sind erlaubt.',
-  ],
+  [/^The name must have 1 to (\d+) characters\.$/, 'Der Name muss 1 bis $1 Zeichen haben.'],
   [
     /^(The name|A title|The text|The name of a group) must not contain (U\+[0-9A-F]+): control characters, marks of direction and unassigned characters are not allowed\.$/,
     (what, code) =>
