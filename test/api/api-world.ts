@@ -137,7 +137,7 @@ export interface WorldOptions {
   /** Where the clock stands; absent: {@link NOW}. */
   readonly startAt?: number;
   /** The sample store; absent: `buckets`. */
-  readonly samples?: Pick<SampleStore, 'query'>;
+  readonly samples?: Pick<SampleStore, 'query' | 'missingSince'>;
   /** What the samples answer; absent: buckets that are all alike. */
   readonly buckets?: (query: SampleQuery) => Bucket[];
   /** Draws badges; absent: what was asked for is written down in place of a picture. */
@@ -279,6 +279,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         if (options.samples !== undefined) return options.samples.query(query);
         return (options.buckets ?? bucketsOf)(query);
       },
+      missingSince: () => options.samples?.missingSince?.() ?? null,
     },
     registry,
     owners: null,

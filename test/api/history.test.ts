@@ -48,6 +48,22 @@ t.test('it answers every bucket of the window', async (t) => {
   });
 });
 
+t.test('it says where checks are still on their way to the store', async (t) => {
+  const since = NOW - 2 * HOUR_MS;
+  const world = await startApi({
+    services: [service(7, 'shop')],
+    samples: { query: async () => [], missingSince: () => since },
+  });
+  t.teardown(world.close);
+  const ask = async (from: number, to: number) =>
+    (await world.get(`/api/v1/services/shop/history?from=${from}&to=${to}`)).json as object;
+  const incomplete = await ask(NOW - 3 * HOUR_MS, NOW);
+  t.match(incomplete, { incomplete: true, missing_since: new Date(since).toISOString() });
+  t.ok(isHistory(incomplete), JSON.stringify(isHistory.errors));
+  t.match(await ask(NOW - 3 * HOUR_MS, since), { incomplete: false, missing_since: null });
+  t.match(await ask(since - HOUR_MS, since + 1), { incomplete: true });
+});
+
 t.test('it takes the last 24 hours where nothing is said', (t) => {
   const { from, to } = readWindow('', NOW);
   t.strictSame([from, to], [NOW - DAY_MS, NOW]);

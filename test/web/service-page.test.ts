@@ -416,3 +416,21 @@ t.test('it tells other sites what a link leads to, on its page and on those of i
     ],
   );
 });
+
+t.test('it says since when checks are missing while they are being stored', async (t) => {
+  const state = { since: null as number | null };
+  const store = openSampleStore({ now: () => NOW });
+  t.teardown(() => store.close());
+  const world = await startApi({
+    services: [service(1, 'shop')],
+    samples: { query: store.query, missingSince: () => state.since },
+  });
+  t.teardown(world.close);
+  await world.status.put([current(1, check(NOW))]);
+  const page = async (language: string) =>
+    (await world.get('/status/shop-example', { 'accept-language': language })).text;
+  t.notMatch(await page('en'), /are still being stored/);
+  state.since = NOW - 30 * MINUTE;
+  t.match(await page('en'), /Checks since <time[^>]*>[^<]*09:30 UTC<\/time> are still being stored/);
+  t.match(await page('de'), /Prüfungen seit <time[^>]*>[^<]*09:30 UTC<\/time> werden noch gespeichert/);
+});
