@@ -124,8 +124,8 @@ export function createApi(options: ApiOptions): Api {
     context.respond = false;
     return answer(UNKNOWN_ROUTE, requestOf(context.req, { path: context.path }, ''), context.res);
   });
-  application.on('error', (error: Error) =>
-    log.error({ problem: error.message }, 'a request failed outside its route'),
+  application.on('error', (error: Error, context?: Context) =>
+    log.error({ path: context?.path, problem: error.message }, 'a request failed outside its route'),
   );
   const koa = application.callback();
 
@@ -148,7 +148,7 @@ export function createApi(options: ApiOptions): Api {
       }
       const request = requestOf(message, { slug: hot?.[2] ?? '' }, mark === -1 ? '' : url.slice(mark + 1));
       answer(route, request, response).catch((error: Error) => {
-        log.error({ problem: error.message, stack: error.stack }, 'a request failed outside its route');
+        log.error({ path, problem: error.message, stack: error.stack }, 'a request failed outside its route');
         response.destroy();
       });
     },

@@ -58,9 +58,9 @@ const PREFLIGHT_SAME_ORIGIN: ApiAnswer = { status: 204, headers: { Allow: ALLOWE
 /** Makes the way of every request. */
 export function createServe({ siteUrl, authenticator, limiters, log }: ServeOptions): Serve {
   const looks = createFreeLooks();
-  const answerError = (thrown: unknown, request: ApiRequest): ApiAnswer => {
+  const answerError = (thrown: unknown, route: Route, request: ApiRequest): ApiAnswer => {
     const error =
-      thrown instanceof ApiError ? thrown : (refusedWrite(thrown) ?? hideFault(thrown, request, log));
+      thrown instanceof ApiError ? thrown : (refusedWrite(thrown) ?? hideFault(thrown, route, request, log));
     return {
       status: PROBLEMS[error.code].status,
       headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...error.headers },
@@ -143,7 +143,7 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
       if (route.bucket === 'pictures' && answer.etag !== undefined)
         looks.note(targetOf(route, request), answer.etag);
     } catch (thrown) {
-      answer = answerError(thrown, request);
+      answer = answerError(thrown, route, request);
       if (answer.status >= 500) route.post?.onFault();
     }
     return complete(answer, route, request, allowance ?? (await lookAt(route, request)));
@@ -254,14 +254,26 @@ function refusedWrite(thrown: unknown): ApiError | null {
 }
 
 /** A fault of ours: the client gets a number to report, the log gets the story. */
-function hideFault(thrown: unknown, request: ApiRequest, log: Log): ApiError {
+function hideFault(thrown: unknown, { path: pattern }: Route, request: ApiRequest, log: Log): ApiError {
   const requestId = randomUUID();
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   log.error(
-    { requestId, method: request.method, problem: error.message, stack: error.stack },
+    {
+      requestId,
+      method: request.method,
+      path: pathOf(pattern, request.params),
+      problem: error.message,
+      stack: error.stack,
+    },
     'a request failed',
   );
   return new ApiError('internal_error', `Something failed here. Report it with request id ${requestId}.`, {
     request_id: requestId,
   });
+}
+
+/** The path that was asked for, without its query: a route's pattern with its parameters, cut where they are long. */
+function pathOf(pattern: string, params: ApiRequest['params']): string {
+  const path = pattern.replace(/:(\w+)/g, (named, name: string) => params[name] ?? named);
+  return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }

@@ -15,10 +15,16 @@ export const FAILURE_CLASS_WORDS: Readonly<Record<FailureClass, string>> = {
   forbidden_address: 'its name leads to an address that may not be checked',
 };
 
-/** A failure in one line: what it means, then the detail, as in `it answered with an error (HTTP 503)`. */
-export function describeFailure(failure: Failure): string {
-  const words = FAILURE_CLASS_WORDS[failure.class];
-  return failure.detail === '' ? words : `${words} (${failure.detail})`;
+/**
+ * A failure in one line: what it means, then the detail, as in `its name could not be resolved (the name does not
+ * exist)`; once, where the detail says the same.
+ */
+export function describeFailure({ class: kind, detail }: Failure): string {
+  const words = FAILURE_CLASS_WORDS[kind];
+  if (kind === 'status' && detail.startsWith('answered with ')) return `it ${detail}`;
+  return detail === '' || (kind === 'refused' && detail === 'the connection was refused')
+    ? words
+    : `${words} (${detail})`;
 }
 
 /** Why a check ended in its verdict, in one line; null: it is `up`, which needs no reason. */

@@ -27,6 +27,8 @@ export interface VendorDeskOptions {
   readonly forget: (feedId: string) => void;
   /** Counts polls, for metrics. */
   readonly onPoll: (ok: boolean) => void;
+  /** Whether this machine has a connection: while it has none, pages that cannot be read are no news. */
+  readonly isOnline?: () => boolean;
   /** What vendors say of a service has changed in the registry; absent: nobody asks. */
   readonly onChange?: (serviceId: number) => void;
 }
@@ -48,13 +50,18 @@ const LONGEST_LOOK_MS = 60_000;
 
 /** Makes the desk. */
 export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
-  const { registry, board, clock, log, setFeeds, forget, onPoll, onChange } = options;
+  const { registry, board, clock, log, setFeeds, forget, onPoll, onChange, isOnline = () => true } = options;
   const services = new Map<number, Service>();
   const byFeed = new Map<string, Set<number>>();
   const failing = new Set<string>();
-  const failed = createGatheredLine(clock, (pages) =>
-    log.warn(pages, 'status pages cannot be read; their last known incidents stay'),
-  );
+  /** Pages that are failing and not yet told of. */
+  const untold = new Set<string>();
+  const failed = createGatheredLine<{ feed: string; problem: string }>(clock, (pages) => {
+    if (isOnline()) log.warn(pages, 'status pages cannot be read; their last known incidents stay');
+    // They are told of with the first poll that fails while this machine is online.
+    else for (const feedId of untold) failing.delete(feedId);
+    untold.clear();
+  });
   const readAgain = createGatheredLine(clock, (pages) => log.info(pages, 'status pages can be read again'));
   let work: Promise<void> = Promise.resolve();
   let cancelLook: Cancel | null = null;
@@ -165,9 +172,12 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
     board.notePoll(feedId, at, problem);
     onPoll(problem === null);
     if (problem !== null && !failing.has(feedId)) {
+      if (!isOnline()) return;
       failing.add(feedId);
+      untold.add(feedId);
       failed.tell({ feed: feedId, problem });
     } else if (problem === null && failing.delete(feedId)) {
+      untold.delete(feedId);
       readAgain.tell({ feed: feedId });
     }
   };

@@ -20,8 +20,10 @@ export function joinVendors(parts: {
   readonly log: Log;
   /** What vendors say of a service has changed. */
   readonly onChange: (serviceId: number) => void;
+  /** Whether this machine is known to have a connection. */
+  readonly isOnline: () => boolean;
 }) {
-  const { registry, clock, log, onChange } = parts;
+  const { registry, clock, log, onChange, isOnline } = parts;
   const { checks, http, incidents } = parts.config;
   const board = createVendorBoard({ intervalMs: incidents.feedIntervalMs, now: clock.now });
   const polls = { good: 0, failed: 0 };
@@ -36,6 +38,7 @@ export function joinVendors(parts: {
       polls[ok ? 'good' : 'failed'] += 1;
     },
     onChange,
+    isOnline,
   });
   const thread = startFeedThread({
     settings: {

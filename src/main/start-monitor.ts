@@ -65,6 +65,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       vendorChanges = Math.max(vendorChanges + 1, clock.now());
       observed?.noteVendor(serviceId);
     },
+    isOnline: () => record.prober().online,
   });
   const { board, desk } = vendors;
 

@@ -22,6 +22,9 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'upbeat_' });
+  // Gauges with the ending of counters; each is the sum of its namesake by type, without the ending.
+  for (const what of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`upbeat_nodejs_active_${what}_total`);
   const requests = new Counter({
     name: 'upbeat_http_requests_total',
     help: 'Requests answered, by route and status.',

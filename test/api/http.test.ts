@@ -173,6 +173,7 @@ t.test('it answers a fault of its own with a request id, and tells the story to 
     const logged = lines.findLast(([level]) => level === 'error');
     t.match(JSON.stringify(logged), answer.json.request_id, path);
     t.match(JSON.stringify(logged), 'secret inside', path);
+    t.match(logged?.[1], { method: 'GET', path }, 'the line has the path, without the query');
   }
 });
 

@@ -73,7 +73,7 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
     log: [] as string[],
   };
   const note = (_: object, message: string) => void told.log.push(message);
-  const fault = { away: false };
+  const fault = { away: false, offline: false };
   const desk = createVendorDesk({
     registry: {
       ...registry,
@@ -88,6 +88,7 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
     setFeeds: (feeds) => void told.feeds.push(feeds.map(({ id }) => id)),
     forget: (feedId) => void told.forgotten.push(feedId),
     onPoll: (ok) => void told.polls.push(ok),
+    isOnline: () => !fault.offline,
   });
   await desk.load(services);
   await clock.advance(1);
@@ -271,4 +272,25 @@ t.test('it forgets what a vendor said of a service that was removed', async (t) 
   await world.desk.idle();
   t.equal(world.board.word(1, PAGE)?.incidentId, null);
   t.equal(world.board.isInMaintenance(1, NOW), false);
+});
+
+t.test('it says nothing of pages that cannot be read while this machine is offline', async (t) => {
+  const world = await start(t, [PAGE]);
+  const poll = async (problem: string | null) => {
+    await world.take({ kind: 'polled', feedId: FEED, at: world.clock.now(), problem });
+    await world.clock.advance(5_000);
+  };
+  world.fault.offline = true;
+  await poll('no answer');
+  t.strictSame(world.told.log, [], 'known to be offline at the poll');
+  world.fault.offline = false;
+  await world.take({ kind: 'polled', feedId: FEED, at: world.clock.now(), problem: 'no answer' });
+  world.fault.offline = true;
+  await world.clock.advance(5_000);
+  t.strictSame(world.told.log, [], 'known a moment later');
+  world.fault.offline = false;
+  await poll('no answer');
+  t.strictSame(world.told.log, ['status pages cannot be read; their last known incidents stay']);
+  await poll(null);
+  t.strictSame(world.told.log.slice(1), ['status pages can be read again']);
 });

@@ -60,6 +60,8 @@ function germanReason(reason: string): string {
     if (reason.startsWith(`${words} (`) && reason.endsWith(')'))
       return germanFailure({ class: kind, detail: reason.slice(words.length + 2, -1) });
   }
+  const status = /^it (answered with status \d+)$/.exec(reason)?.[1];
+  if (status !== undefined) return germanFailure({ class: 'status', detail: status });
   return translate(reason, REASONS) ?? reason;
 }
 

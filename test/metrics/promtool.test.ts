@@ -1,0 +1,30 @@
+/** The figures as Prometheus' own tool judges them. */
+import { spawnSync } from 'node:child_process';
+import t from 'tap';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import { observeProgram } from '../../src/metrics/observe-program.ts';
+import { hasProgram } from '../support/install-servers.ts';
+
+const NEEDS_PROMTOOL = hasProgram('promtool')
+  ? {}
+  : { skip: 'promtool is not there: apt-get install prometheus' };
+
+t.test('it names and describes figures as Prometheus wants them', NEEDS_PROMTOOL, async (t) => {
+  const metrics = createMetrics();
+  observeProgram(metrics, {
+    fleet: { report: () => ({ services: 0, restarts: 0, checksDone: 0, hosts: [] }) },
+    record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
+    samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }), lost: () => 7 },
+    directory: { all: () => [] },
+    status: { get: () => null },
+    openStreams: () => 0,
+    feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
+    stores: () => ({ influx: { problem: null }, redis: { problem: null } }),
+    site: { url: 'https://up.example', version: '1.2.3' },
+  });
+  metrics.noteRequest('/healthz', 200, 0.002);
+  const input = await metrics.render();
+  t.match(input, /^upbeat_nodejs_active_resources\{type=/m);
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
+  t.strictSame({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });
+});
