@@ -1,4 +1,5 @@
 import { createSocket } from 'node:dgram';
+import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { createFakeClock, type FakeClock, systemClock } from '../../src/clock.ts';
 import { createNameClient, type NameAnswer } from '../../src/outbound/name-client.ts';
@@ -266,3 +267,40 @@ t.test('it reads addresses of name servers', async (t) => {
     t.throws(() => readServer(text), RangeError, text);
   }
 });
+
+/** Answers every query after 100 ms, in a thread that goes on while this one stands still. */
+const ANSWERING_THREAD = `
+  const { parentPort } = require('node:worker_threads');
+  const socket = require('node:dgram').createSocket('udp4');
+  socket.on('message', (query, from) => {
+    let end = 12;
+    while (query[end] > 0) end += query[end] + 1;
+    const record = Buffer.from('c00c000100010000003c0004c0000201', 'hex');
+    const reply = Buffer.concat([query.subarray(0, end + 5), record]);
+    reply.writeUInt16BE(0x8180, 2);
+    reply.writeUInt16BE(1, 6);
+    reply.writeUInt16BE(0, 10);
+    setTimeout(() => socket.send(reply, from.port, from.address), 100);
+    parentPort.postMessage('asked');
+  });
+  socket.bind(0, '127.0.0.1', () => parentPort.postMessage(socket.address().port));
+`;
+
+t.test(
+  'it reads an answer that came while the event loop stood still past the end of the question',
+  async (t) => {
+    const thread = new Worker(ANSWERING_THREAD, { eval: true });
+    const next = () => new Promise<unknown>((resolve) => thread.once('message', resolve));
+    const server = `127.0.0.1:${await next()}`;
+    const client = createNameClient(createServerList([server], systemClock), systemClock);
+    t.teardown(() => {
+      client.close();
+      return thread.terminate();
+    });
+    const asked = next();
+    const { answer } = client.ask({ name: 'a.example', type: 'A' }, systemClock.monotonic() + 1000);
+    await asked;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    t.same(await answer, ADDRESS);
+  },
+);
