@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../clock.ts';
+import type { ChildMemory } from './child-memory.ts';
 
 /** Exit status with which the program says: a fault that a fresh start may mend. EX_SOFTWARE of sysexits. */
 export const EXIT_FAULT = 70;
@@ -50,8 +51,16 @@ export function nextStep(
   };
 }
 
-/** Runs `entry` with `args` until it ends for good; resolves with the exit status for the parent. */
-export function keepAlive(entry: string, args: readonly string[], clock: Clock): Promise<number> {
+/**
+ * Runs `entry` with `args` until it ends for good; resolves with the exit status for the parent. `memory`: how its
+ * process is started; default: as this one was.
+ */
+export function keepAlive(
+  entry: string,
+  args: readonly string[],
+  clock: Clock,
+  memory: ChildMemory = { execArgv: [], env: {} },
+): Promise<number> {
   return new Promise((resolve) => {
     let failures = 0;
     let stopping = false;
@@ -66,7 +75,8 @@ export function keepAlive(entry: string, args: readonly string[], clock: Clock):
       const bornAt = clock.monotonic();
       let ready = false;
       // The channel tells the child when the parent has gone, however it went.
-      const child = spawn(process.execPath, [entry, ...args], {
+      const child = spawn(process.execPath, [...memory.execArgv, entry, ...args], {
+        env: { ...process.env, ...memory.env },
         stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       });
       child.on('message', (message) => {

@@ -1,8 +1,10 @@
 /** `upbeat start`. */
+import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import { findWarnings } from '../config/cross-check.ts';
+import { openCompileCache, planMemory } from './child-memory.ts';
 import type { CommonOptions } from './commands.ts';
 import { keepAlive } from './keep-alive.ts';
 import { readConfig } from './open-stores.ts';
@@ -26,5 +28,12 @@ export async function start({
     watchShell(systemClock, () => process.ppid, stop);
   }
   const program = fileURLToPath(new URL('../main.ts', import.meta.url));
-  process.exit(await keepAlive(program, ['--config', config], systemClock));
+  const memory = planMemory(process.env, availableBytes(), openCompileCache(tmpdir()));
+  process.exit(await keepAlive(program, ['--config', config], systemClock, memory));
+}
+
+/** What this process and those that it starts may use: the limit of their container, or what the machine has. */
+function availableBytes(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
