@@ -1,7 +1,7 @@
 /** A time-out that does not count the time in which our own event loop stood still. */
 import type { Cancel, Clock } from '../clock.ts';
 
-const TICK_MS = 100;
+const TICK_MS = 500;
 /** A tick that comes later than this counts as one that came so late. */
 const MAX_LATE_MS = 50;
 

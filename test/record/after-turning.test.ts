@@ -7,7 +7,7 @@ t.test('it counts the time in which the event loop turned, and no standstill', a
     ['a loop that is on time', [], 3_000],
     ['one standstill', [[1_020, 60_000]], 62_950],
     ['a standstill at the end', [[2_950, 5_000]], 7_950],
-    ['a loop that is always late', Array.from({ length: 100 }, (_, index) => [index * 200 + 50, 100]), 3_600],
+    ['a loop that is always late', Array.from({ length: 100 }, (_, index) => [index * 200 + 50, 100]), 4_150],
   ] as const) {
     const clock = createFakeClock();
     let stoodStillMs = 0;
@@ -31,7 +31,7 @@ t.test('it lets what has arrived be read first, and can be cancelled until then'
     afterTurning(clock, 250, () => ran.push(name)),
   );
   cancels[1]?.();
-  clock.after(250, () => setImmediate(() => cancels[2]?.()));
+  clock.after(250, () => cancels[2]?.());
   await clock.advance(249);
   t.same(ran, []);
   await clock.advance(1);

@@ -161,6 +161,7 @@ async function runPart(part: number, name: string, disturbance: Disturbance): Pr
   const delay = monitorEventLoopDelay();
   delay.enable();
   const from = seen.length;
+  const printed = program.output().length;
   const end = disturbance.begin();
   const had = await Promise.all(
     services.map((service, index) => runOutage(service, index, part, disturbance)),
@@ -168,6 +169,8 @@ async function runPart(part: number, name: string, disturbance: Disturbance): Pr
   await end();
   await allUp();
   delay.disable();
+  const offline = program.output().slice(printed).split('the prober is offline').length - 1;
+  if (offline > 0) console.log(`(the program took itself for offline ${offline} times)`);
   const ownDelayMs = delay.max / 1e6;
   if (ownDelayMs > SLOW_OVER_MS / 2)
     console.log(`(the trial itself was late by up to ${ownDelayMs.toFixed(0)} ms)`);
