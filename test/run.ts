@@ -32,11 +32,14 @@ const COMPILE_CACHE = join(import.meta.dirname, '../.tap/compile-cache');
 
 const mark = markRun();
 const ends: (() => unknown)[] = [];
+/** A signal has ended the run: nothing is started any more. */
+let terminated = false;
 for (const [signal, status] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)
   process.once(signal, () => {
+    terminated = true;
     killMarkedProcesses(mark);
     void endServers().finally(() => process.exit(status));
   });
@@ -76,6 +79,7 @@ async function runAll(args: readonly string[]) {
   const first = await runTests(args);
   const failed = first.files.filter(({ ok }) => !ok).map(({ name }) => name);
   const again =
+    !terminated &&
     failed.length > 0 &&
     failed.length <= MOST_SECOND_RUNS &&
     failed.every((name) => /\.test\.ts$/.test(name));
