@@ -159,7 +159,7 @@ t.test('a slug that was burnt, and a name that looks like another, harm nobody',
     stderr: /equals or resembles other of the public catalogue/,
   });
   t.match(await installation.run('services', 'set', 'shop-example-com', '--name', 'a\u001b]52;c;ZXY='), {
-    status: 1,
+    status: 2,
     stderr: /must not contain U\+001B/,
   });
   t.match(await ada(program, 'shop.example.com', { checks: { 'db\u001b[2J': { status: 'ok' } } }), {
