@@ -27,21 +27,19 @@ const TIMESTAMP = Type.Optional(
 const RUN = Type.Optional(
   Type.String({ ...name, description: 'Pairs the start of a run with the heartbeat that ends it.' }),
 );
-const CHECKS = Type.Optional(
-  Type.Record(
-    Type.String(name),
-    Type.Object({
-      status: Word,
-      latency: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: LARGEST_LATENCY_MS, description: 'Milliseconds.' }),
-      ),
-    }),
-    {
-      maxProperties: MOST_DEPENDENCIES,
-      propertyNames: name,
-      description: 'What the service says of the things that it depends on, by name.',
-    },
+/** What a service says of one dependency. */
+export const DependencyReportSchema = Type.Object({
+  status: Word,
+  latency: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: LARGEST_LATENCY_MS, description: 'Milliseconds.' }),
   ),
+});
+const CHECKS = Type.Optional(
+  Type.Record(Type.String(name), DependencyReportSchema, {
+    maxProperties: MOST_DEPENDENCIES,
+    propertyNames: name,
+    description: 'What the service says of the things that it depends on, by name.',
+  }),
 );
 
 /** The body of a heartbeat (contract 2.4). */

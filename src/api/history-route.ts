@@ -17,11 +17,25 @@ import type { ServiceDirectory } from './service-directory.ts';
 
 const TIME_FORM = 'an ISO 8601 time such as 2026-11-20T10:00:00Z, or epoch milliseconds';
 
+/** A day, or a time with its offset from UTC. */
+const ISO_TIME =
+  '\\d{4}-\\d\\d-\\d\\d(?:T\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d\\d:?\\d\\d))?';
+const TIME_PATTERN = `^(?:${ISO_TIME}|\\d{1,15})$`;
+/** The form of a duration; which ones are long enough depends on the window. */
+const STEP_PATTERN = '^\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w|y)$';
+
 /** Query parameters of the history. */
 export const HISTORY_QUERY = {
-  from: Type.String({ description: `Start of the window, ${TIME_FORM}. Default: 24 hours before "to".` }),
-  to: Type.String({ description: `End of the window, not included, ${TIME_FORM}. Default: now.` }),
+  from: Type.String({
+    pattern: TIME_PATTERN,
+    description: `Start of the window, ${TIME_FORM}. Default: 24 hours before "to".`,
+  }),
+  to: Type.String({
+    pattern: TIME_PATTERN,
+    description: `End of the window, not included, ${TIME_FORM}. Default: now.`,
+  }),
   step: Type.String({
+    pattern: STEP_PATTERN,
     description:
       'Width of a bucket, such as 5m, 1h or 1d; at least 1s, at most 1,000 buckets. Default: fits the window.',
   }),
@@ -111,7 +125,7 @@ async function readBuckets(samples: HistorySources['samples'], query: SampleQuer
 
 function readTime(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
-  const isIso = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/.test(text);
+  const isIso = new RegExp(`^${ISO_TIME}$`).test(text);
   const at = /^\d{1,15}$/.test(text) ? Number(text) : isIso && isDay(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at) || at > 8.64e15) throw refuse(name, `must be ${TIME_FORM}`);
   return at;

@@ -1,7 +1,14 @@
 /** Badges in the OpenAPI document. */
 import { BADGE_QUERY } from './badge-query.ts';
 import { ShieldsSchema } from './badge-shields.ts';
-import { LIMIT_HEADERS, type OpenApiOperation, problems, queryParameters, SLUG } from './openapi-parts.ts';
+import {
+  LIMIT_HEADERS,
+  OPEN_TO_ALL,
+  type OpenApiOperation,
+  problems,
+  queryParameters,
+  SLUG,
+} from './openapi-parts.ts';
 import { PICTURE_CACHING } from './picture-keeper.ts';
 
 /** `GET /api/badge/{slug}`. */
@@ -13,6 +20,7 @@ export function badgeOperation(): OpenApiOperation {
   return {
     operationId: 'getBadge',
     tags: ['Badges'],
+    security: OPEN_TO_ALL,
     summary: 'A badge of a service: its status, its uptime or its response time',
     description:
       'A picture of 280 by 36 pixels. The status: Operational, Slow, Down or Unknown. The uptime: the share of good checks in the window, rounded down. The latency: the median or the 95th percentile of its response times. Where there are no checks it says "No data". What is stale, older than two intervals, is grey (never a silent service while the monitor listens) and tells its age; a figure has a clock then. An SVG says in its title, and a PNG of a figure in the text "As of", which time it shows. The format "shields" is JSON for the endpoint badge of shields.io. Figures are read at most once a minute.',

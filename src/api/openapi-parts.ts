@@ -32,6 +32,9 @@ export interface OpenApiPath {
   readonly post?: OpenApiOperation;
 }
 
+/** Anybody may ask, with a key or without. */
+export const OPEN_TO_ALL: readonly object[] = [{}, { key: [] }];
+
 /** The parameter that names a service. */
 export const SLUG = (what: string, example: string): OpenApiParameter => ({
   name: 'slug',
@@ -82,7 +85,9 @@ export function problems(statuses: Readonly<Record<string, string>>): OpenApiOpe
 /** Query parameters as the document has them. */
 export function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
   return Object.entries(schemas).map(([name, schema]) => {
-    const { description = '', lowered: _, ...shape } = schema;
+    const { description = '', lowered = false, ...shape } = schema;
+    // What is over it is lowered to it, and so is not forbidden.
+    if (lowered) delete shape.maximum;
     return { name, in: 'query', required: false, description, schema: shape };
   });
 }
@@ -105,7 +110,7 @@ export function operation(
     tags: [tag],
     summary,
     description,
-    security: [{}, { key: [] }],
+    security: OPEN_TO_ALL,
     parameters,
     responses: {
       200: {

@@ -1,5 +1,12 @@
 /** Charts and heat maps in the OpenAPI document. */
-import { LIMIT_HEADERS, type OpenApiOperation, problems, queryParameters, SLUG } from './openapi-parts.ts';
+import {
+  LIMIT_HEADERS,
+  OPEN_TO_ALL,
+  type OpenApiOperation,
+  problems,
+  queryParameters,
+  SLUG,
+} from './openapi-parts.ts';
 import type { ParameterSchemas } from './parameters.ts';
 import { CHART_QUERY, HEATMAP_QUERY } from './picture-routes.ts';
 
@@ -36,6 +43,7 @@ function pictureOperation(
 ): Omit<OpenApiOperation, 'operationId' | 'summary' | 'description'> {
   return {
     tags: ['Pictures'],
+    security: OPEN_TO_ALL,
     parameters: queryParameters(query),
     responses: {
       200: {

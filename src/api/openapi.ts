@@ -3,10 +3,12 @@ import type { ApiLimits } from './api-limits.ts';
 import { EVENTS_QUERY } from './events-route.ts';
 import { HISTORY_QUERY } from './history-route.ts';
 import { badgeOperation } from './openapi-badge.ts';
+import { componentSchemas, withReferences } from './openapi-components.ts';
 import { heartbeatPaths } from './openapi-heartbeats.ts';
 import {
   INCIDENT_ID,
   LIMIT_HEADERS,
+  OPEN_TO_ALL,
   type OpenApiOperation,
   type OpenApiParameter,
   type OpenApiPath,
@@ -23,7 +25,6 @@ import {
   IncidentSchema,
   IncidentsSchema,
   MaintenanceSchema,
-  ProblemSchema,
   ServiceIncidentsSchema,
   ServicesSchema,
   StatusSchema,
@@ -39,11 +40,17 @@ export interface OpenApiDocument {
     readonly title: string;
     readonly version: string;
     readonly description: string;
+    readonly contact: object;
     readonly license: object;
   };
   readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, OpenApiPath>>;
-  readonly components: object;
+  readonly components: {
+    readonly securitySchemes: object;
+    readonly schemas: Readonly<Record<string, unknown>>;
+    readonly headers: object;
+  };
 }
 
 const describe = ({ anonymousPerMinute, authenticatedPerMinute }: ApiLimits) =>
@@ -57,6 +64,16 @@ or not valid is a 400 that names it and lists the allowed values. Answers to GET
 carry a strong ETag for If-None-Match. All times are ISO 8601 UTC with milliseconds. Version 1 only gains members and
 routes; nothing is removed or renamed.`.replaceAll('\n', ' ');
 
+const TAGS = [
+  { name: 'Services', description: 'Services, how they are, and how they were.' },
+  { name: 'Incidents', description: 'What went wrong, by our checks and by the vendors themselves.' },
+  { name: 'Heartbeats', description: 'What services report of themselves and of their dependencies.' },
+  { name: 'Status pages', description: "Owners' own pages." },
+  { name: 'Events', description: 'Changes as they happen.' },
+  { name: 'Badges', description: 'Small pictures for other sites.' },
+  { name: 'Pictures', description: 'Charts and heat maps.' },
+];
+
 /** Makes the document for a site. */
 export function openApiDocument(siteUrl: string, version: string, limits: ApiLimits): OpenApiDocument {
   return {
@@ -65,10 +82,12 @@ export function openApiDocument(siteUrl: string, version: string, limits: ApiLim
       title: 'Upbeat service status API',
       version,
       description: describe(limits),
+      contact: { name: 'The operator of this site', url: siteUrl },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: siteUrl }],
-    paths: {
+    tags: TAGS,
+    paths: withReferences({
       '/api/v1/status/{slug}': {
         get: operation(
           'getStatus',
@@ -174,12 +193,12 @@ export function openApiDocument(siteUrl: string, version: string, limits: ApiLim
       '/api/badge/{slug}': { get: badgeOperation() },
       '/api/chart/{slug}': { get: chartOperation() },
       '/api/heatmap.png': { get: heatmapOperation() },
-    },
+    }),
     components: {
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'API key: upb_ and 38 letters and digits.' },
       },
-      schemas: { Problem: ProblemSchema },
+      schemas: componentSchemas(),
       headers: {
         'X-RateLimit-Limit': header('Requests a minute.'),
         'X-RateLimit-Remaining': header('Requests left in this window.'),
@@ -211,6 +230,7 @@ function eventsOperation(): OpenApiOperation {
   return {
     operationId: 'streamEvents',
     tags: ['Events'],
+    security: OPEN_TO_ALL,
     summary: 'Changes of status as they happen',
     description:
       'Server-Sent Events named "status", resumable by their id. An address may hold 10 streams open.',
@@ -240,6 +260,7 @@ function atomOperation(
   return {
     operationId,
     tags: ['Incidents'],
+    security: OPEN_TO_ALL,
     summary,
     description:
       'RFC 4287, the newest 50. Ids never change; an entry is updated with each update of its incident.',

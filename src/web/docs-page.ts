@@ -32,7 +32,7 @@ function describeApi(siteUrl: string, version: string, limits: ApiLimits) {
   const document = openApiDocument(siteUrl, version, limits);
   const operations = Object.entries(document.paths).flatMap(([path, { get, post }]) => [
     ...(get === undefined ? [] : [describeReading(get, path, siteUrl)]),
-    ...(post === undefined ? [] : [describePosting(post, path, siteUrl)]),
+    ...(post === undefined ? [] : [describePosting(post, path, siteUrl, document.components.schemas)]),
   ]);
   return {
     siteUrl,
@@ -58,8 +58,8 @@ function describeReading(operation: OpenApiOperation, path: string, siteUrl: str
   };
 }
 
-function describePosting(operation: OpenApiOperation, path: string, siteUrl: string) {
-  const { schema, example } = bodyOf(operation);
+function describePosting(operation: OpenApiOperation, path: string, siteUrl: string, types: NamedTypes) {
+  const { schema, example } = bodyOf(operation, types);
   const required = schema.required ?? [];
   return {
     ...operation,
@@ -89,14 +89,23 @@ interface BodySchema {
   readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
 }
 
-function bodyOf({ requestBody }: OpenApiOperation): {
+/** The named types of the document. */
+type NamedTypes = Readonly<Record<string, unknown>>;
+
+function bodyOf(
+  { requestBody }: OpenApiOperation,
+  types: NamedTypes,
+): {
   readonly schema: BodySchema;
   readonly example: unknown;
 } {
   const content = (requestBody?.content ?? {}) as Readonly<
-    Record<string, { readonly schema: BodySchema; readonly example: unknown }>
+    Record<string, { readonly schema: { readonly $ref: string }; readonly example: unknown }>
   >;
-  return content['application/json'] ?? { schema: {}, example: {} };
+  const body = content['application/json'];
+  if (body === undefined) return { schema: {}, example: {} };
+  const name = body.schema.$ref.split('/').at(-1) ?? '';
+  return { schema: (types[name] ?? {}) as BodySchema, example: body.example };
 }
 
 function answersOf({ responses }: OpenApiOperation) {

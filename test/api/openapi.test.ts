@@ -8,6 +8,7 @@ import { ownedPage } from './page-shelf.ts';
 interface Parameter {
   readonly name: string;
   readonly in: string;
+  readonly description: string;
   readonly schema: {
     readonly default?: unknown;
     readonly maximum?: number;
@@ -101,11 +102,19 @@ t.test('it documents the defaults and bounds of the contract', async (t) => {
     const limit = paths[path]?.get?.parameters.find(({ name }) => name === 'limit')?.schema;
     return [limit?.default, limit?.maximum];
   });
-  t.strictSame(limits, [
-    [100, 500],
-    [50, 100],
-    [20, 50],
-  ]);
+  t.strictSame(
+    limits,
+    [
+      [100, undefined],
+      [50, undefined],
+      [20, undefined],
+    ],
+    'what is over the maximum is lowered, and so is not forbidden',
+  );
+  const described = ['/api/v1/services', '/api/v1/incidents', '/api/v1/incidents/{slug}'].map(
+    (path) => paths[path]?.get?.parameters.find(({ name }) => name === 'limit')?.description,
+  );
+  t.match(described, [/Over 500 it is lowered to 500/, /Over 100 it/, /Over 50 it/]);
 });
 
 t.test('it documents the rules that a client can see', async (t) => {
@@ -128,8 +137,9 @@ t.test('it documents the rules that a client can see', async (t) => {
   });
   const checks = { maxProperties: 50, propertyNames: { minLength: 1, maxLength: 64 } };
   t.match(document.paths['/api/v1/heartbeat']?.post, {
-    requestBody: { content: { 'application/json': { schema: { properties: { checks } } } } },
+    requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Heartbeat' } } } },
   });
+  t.match(document.components, { schemas: { Heartbeat: { properties: { checks } } } });
 });
 
 t.test('it documents every error, and each has the documented body', async (t) => {
@@ -156,4 +166,55 @@ t.test('it documents every error, and each has the documented body', async (t) =
     t.ok(isProblem(answer.json), `${url}: ${JSON.stringify(isProblem.errors)}`);
     t.ok(status in (paths[path]?.get?.responses ?? {}), `${path} documents ${status}`);
   }
+});
+
+t.test('it names each type once, and says of each operation who may ask', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const document = (await world.get('/api/v1/openapi.json')).json as {
+    readonly tags: readonly { readonly name: string }[];
+    readonly info: object;
+    readonly paths: Record<
+      string,
+      Record<string, { security?: unknown; tags: string[]; description: string }>
+    >;
+    readonly components: { readonly schemas: Record<string, { type?: string; properties?: object }> };
+  };
+  const { schemas } = document.components;
+  for (const name of [
+    'Service',
+    'ServiceStatus',
+    'LatestCheck',
+    'Incident',
+    'Heartbeat',
+    'HeartbeatReply',
+    'Problem',
+  ])
+    t.equal(schemas[name]?.type, 'object', name);
+  t.match(schemas.ServiceList?.properties, { services: { items: { $ref: '#/components/schemas/Service' } } });
+  const known = new Set(document.tags.map(({ name }) => name));
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, { security, tags, description }] of Object.entries(operations)) {
+      t.ok(Array.isArray(security), `${method} ${path} has its security`);
+      t.ok(
+        tags.every((tag) => known.has(tag)),
+        `${method} ${path} has tags that are described`,
+      );
+      t.not(description, '', `${method} ${path}`);
+    }
+  t.match(document.info, { contact: { url: 'https://upbeat.test' }, license: { identifier: 'MIT' } });
+  // No object with members of its own stands in two places.
+  const seen = new Map<string, string>();
+  const look = (value: unknown, place: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if ('properties' in value && 'type' in value) {
+      const text = JSON.stringify(value);
+      t.notOk(seen.has(text), `${place} is the same as ${seen.get(text)}`);
+      seen.set(text, place);
+    }
+    for (const [name, inner] of Object.entries(value)) look(inner, `${place}/${name}`);
+  };
+  look(document, '');
+  const used = JSON.stringify(document);
+  for (const name of Object.keys(schemas)) t.match(used, `#/components/schemas/${name}"`, `${name} is used`);
 });
