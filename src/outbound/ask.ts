@@ -41,8 +41,16 @@ const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 /** Not handed on to another origin. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
-/** Asks. Resolves for everything that the target does. */
-export async function ask(parts: DialParts, question: Question, budget: Budget): Promise<Reply> {
+/**
+ * Asks. Resolves for everything that the target does. `converse` sends each request: by the reader of checks, unless
+ * another way is given.
+ */
+export async function ask(
+  parts: DialParts,
+  question: Question,
+  budget: Budget,
+  converse: typeof exchange = exchange,
+): Promise<Reply> {
   const stamps = newStamps();
   const startedAt = parts.clock.monotonic();
   const lostBefore = budget.lostMs;
@@ -80,7 +88,7 @@ export async function ask(parts: DialParts, question: Question, budget: Budget):
     if (dialled.fault !== null) return reply(null, dialled.fault, destination);
     const { method, body, maxBodyBytes } = question;
     const spoken = { destination, method, headers, body, maxBodyBytes, wantsBody };
-    const answer = await exchange(parts.clock, dialled.socket, spoken, budget);
+    const answer = await converse(parts.clock, dialled.socket, spoken, budget);
     if (answer.firstByteMs !== null) stamps.firstByteMs = (stamps.firstByteMs ?? 0) + answer.firstByteMs;
     if (answer.fault !== null) return reply(answer, answer.fault, destination);
     const location = redirectOf(question, answer.statusCode, answer.headers);

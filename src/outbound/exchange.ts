@@ -1,6 +1,6 @@
 /**
- * One HTTP/1.1 request and its answer over a connection that is already made and serves nothing else. See ADR 11 for
- * why no client of a library does it.
+ * One HTTP/1.1 request and its answer over a connection that is already made and serves nothing else, for
+ * checks. See ADR 11 for why no client of a library does it.
  */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';

@@ -8,6 +8,7 @@ import type { Timing } from '../domain/result.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
 import { ask } from './ask.ts';
 import { openBudget } from './budget.ts';
+import { exchangeByClient } from './client-exchange.ts';
 import { decodeBody } from './decode-body.ts';
 import { readDestination } from './destination.ts';
 import type { DialParts } from './dial.ts';
@@ -102,7 +103,7 @@ export function createOutbound(
           trust: () => trusts.trust(caFile),
           fresh: false,
         };
-        const reply = await ask(parts, question, budget);
+        const reply = await ask(parts, question, budget, exchangeByClient);
         if (budget.over === 'aborted') throw signal?.reason;
         const { body: received, fault } = readWhole(reply, request.maxBodyBytes);
         const { statusCode: status, headers, timing, url } = reply;

@@ -1,0 +1,192 @@
+/**
+ * One HTTP/1.1 request and its answer over a connection that is already made, by undici: for everything that is no
+ * check. Feeds, webhooks and sign-in want the strict parser of a kept client; a check has to take what browsers take,
+ * and reads answers by `exchange.ts`. See ADR 11.
+ */
+import type { Socket } from 'node:net';
+import { Client, type Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { Budget } from './budget.ts';
+import type { Exchanged, ExchangeOrder, Headers } from './exchange.ts';
+import { answerFault, type Fault, targetFault, timeoutFault } from './fault.ts';
+
+/** Longer headers are a fault of the server. */
+const MAX_HEADER_BYTES = 65_536;
+/** The client never dials: it is handed the socket. Its address only fills a place. */
+const NOWHERE = 'http://connection.invalid';
+const LOST = 'ERR_UPBEAT_CONNECTION_LOST';
+const NO_HEADERS: Headers = {};
+/** Codes for a request that is no request: a bug of the caller. */
+const BUG_CODES = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
+const PROTOCOL_PROBLEMS = new Map([
+  ['UND_ERR_HEADERS_OVERFLOW', 'the headers are longer than 64 KiB'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the body is not as long as announced'],
+]);
+
+/** Sends the request over `socket`, which is closed in the end. Rejects only for a request that is no request. */
+export function exchangeByClient(
+  clock: Clock,
+  socket: Socket,
+  order: ExchangeOrder,
+  budget: Budget,
+): Promise<Exchanged> {
+  return new Promise((resolve, reject) => {
+    const client = clientOf(socket);
+    const exchange = new ClientExchange(clock, order, budget, socket, (bug) => {
+      client.destroy(null, () => {});
+      socket.destroy();
+      if (bug === null) resolve(exchange);
+      else reject(bug);
+    });
+    const interrupt = () => exchange.interrupted();
+    if (budget.over !== null) {
+      interrupt();
+      return;
+    }
+    budget.interrupt = interrupt;
+    const { destination, method, headers, body } = order;
+    client.dispatch(
+      {
+        path: destination.path,
+        method: method as Dispatcher.HttpMethod,
+        headers: ['host', destination.hostHeader, ...headers],
+        body,
+        reset: true,
+      },
+      exchange,
+    );
+  });
+}
+
+/** A client for the one socket. The budget is the only clock: undici's timers are up to a second coarse. */
+function clientOf(socket: Socket): Client {
+  let handedOver = false;
+  return new Client(NOWHERE, {
+    allowH2: false,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    connect(_options, callback) {
+      // When undici comes again, the connection was lost before the request went out. An error with a code of its own
+      // would make it come for ever.
+      const lost = handedOver;
+      handedOver = true;
+      queueMicrotask(() => {
+        if (lost) callback(Object.assign(new Error('connection lost'), { code: LOST }), null);
+        else callback(null, socket);
+      });
+    },
+  });
+}
+
+/** undici's handler, and the result. */
+class ClientExchange implements Dispatcher.DispatchHandler, Exchanged {
+  statusCode = 0;
+  headers: Headers = NO_HEADERS;
+  body: Buffer | null = null;
+  overlong = false;
+  fault: Fault | null = null;
+  headersAt: number | null = null;
+  firstByteMs: number | null = null;
+  readonly #clock: Clock;
+  readonly #order: ExchangeOrder;
+  readonly #budget: Budget;
+  readonly #socket: Socket;
+  readonly #done: (bug: Error | null) => void;
+  #settled = false;
+  #sentAt = 0;
+  #begunAt: number | null = null;
+  #chunks: Buffer[] | null = null;
+  #bodyBytes = 0;
+
+  constructor(
+    clock: Clock,
+    order: ExchangeOrder,
+    budget: Budget,
+    socket: Socket,
+    done: (bug: Error | null) => void,
+  ) {
+    this.#clock = clock;
+    this.#order = order;
+    this.#budget = budget;
+    this.#socket = socket;
+    this.#done = done;
+  }
+
+  onRequestStart(): void {
+    this.#sentAt = this.#clock.monotonic();
+  }
+
+  onResponseStarted(): void {
+    this.#begunAt = this.#clock.monotonic();
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
+    if (this.#settled || statusCode < 200) return;
+    this.headersAt = this.#clock.monotonic();
+    this.#budget.step();
+    this.firstByteMs = (this.#begunAt ?? this.headersAt) - this.#sentAt;
+    this.statusCode = statusCode;
+    this.headers = headers;
+    if (this.#order.method === 'HEAD') return;
+    if (this.#order.wantsBody(statusCode, headers)) this.#chunks = [];
+    else {
+      this.#settle();
+      controller.abort(new Error('the headers were enough'));
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled || this.#chunks === null) return;
+    // A copy: the parser uses its memory again.
+    const room = this.#order.maxBodyBytes - this.#bodyBytes;
+    this.#chunks.push(Buffer.from(chunk.subarray(0, room)));
+    this.#bodyBytes += chunk.length;
+    if (chunk.length <= room) return;
+    this.overlong = true;
+    this.body = Buffer.concat(this.#chunks);
+    this.#settle();
+    controller.abort(new Error('the body is too long'));
+  }
+
+  onResponseEnd(): void {
+    if (this.#chunks !== null) this.body = Buffer.concat(this.#chunks);
+    this.#settle();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, thrown: Error): void {
+    if (this.#settled) return;
+    const { code = '' } = thrown as NodeJS.ErrnoException;
+    const error = code === LOST ? (this.#socket.errored ?? thrown) : thrown;
+    this.fault = this.#faultOf(error);
+    this.#settle(BUG_CODES.has(code) ? thrown : null);
+  }
+
+  /** The budget is over. */
+  interrupted(): void {
+    const phase = this.headersAt === null ? 'first_byte' : 'body';
+    this.fault = timeoutFault(phase, this.#budget.timeoutMs, false);
+    this.#settle();
+  }
+
+  #faultOf(error: NodeJS.ErrnoException): Fault {
+    const phase = this.headersAt === null ? 'first_byte' : 'body';
+    const known = PROTOCOL_PROBLEMS.get(error.code ?? '');
+    if (known !== undefined) return targetFault('protocol', phase, known);
+    if (error.name === 'HTTPParserError' && !/\bEOF\b/.test(error.message)) {
+      const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? error.message;
+      return targetFault('protocol', phase, `the answer is not HTTP (${reason})`);
+    }
+    if (this.headersAt !== null) return answerFault(error.code ?? null, 'body');
+    return answerFault(error.code ?? null, this.#begunAt === null ? 'nothing' : 'headers');
+  }
+
+  #settle(bug: Error | null = null): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#budget.interrupt = null;
+    this.#chunks = null;
+    this.#done(bug);
+  }
+}
