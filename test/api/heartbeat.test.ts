@@ -328,12 +328,14 @@ t.test('it documents the endpoints, their bodies and the limits in force', async
   t.match(document.info.description, /from 33 requests a minute for each address to 44 for each key/);
   const ajv = new Ajv({ strict: false, formats: { 'date-time': true } });
   const { post } = document.paths[PATH];
-  const { schema, example } = post.requestBody.content['application/json'];
+  const { components } = document;
+  const { example, schema: body } = post.requestBody.content['application/json'];
+  const schema = { ...body, components };
   t.ok(ajv.validate(schema, example), JSON.stringify(ajv.errors));
   t.notOk(ajv.validate(schema, { ...example, status: 'fine' }));
   t.match(post.description, /At most 44 a minute for each key.*at most 100 for each account.*After 10m/);
   const answer = await world.post(PATH, { ...example, run: 'r' }, world.makeKey());
-  const answered = post.responses[200].content['application/json'].schema;
+  const answered = { ...post.responses[200].content['application/json'].schema, components };
   t.ok(ajv.validate(answered, answer.json), JSON.stringify(ajv.errors));
   for (const status of [400, 401, 403, 413, 415, 429, 500, 503]) t.ok(post.responses[status], `${status}`);
 
