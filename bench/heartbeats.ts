@@ -24,6 +24,8 @@ import { createMemoryStatusStore } from '../src/store/status/memory-status-store
 import { type BenchRow, floor, median, printRows } from './row.ts';
 
 const SERVICES = 1_000;
+/** An account registers no more than 200 domains a day. */
+const ACCOUNTS = 10;
 const ROUNDS = 5;
 const AT_ONCE = 256;
 const THROUGH_RECORD = 10_000;
@@ -101,12 +103,22 @@ async function openWorld(dataDir: string) {
     record.applyChange(change);
   });
   record.startListening();
-  const { key, record: stored } = await createApiKey(registry, {
-    account: 'bench',
-    name: 'bench',
-    expiresAt: null,
-    now: clock.now(),
-  });
+  const keys = await Promise.all(
+    Array.from({ length: ACCOUNTS }, (_, number) =>
+      createApiKey(registry, {
+        account: `bench ${number}`,
+        name: 'bench',
+        expiresAt: null,
+        now: clock.now(),
+      }),
+    ),
+  );
+  const owners = keys.map(({ key, record: { accountId } }) => ({
+    accountId,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  }));
+  /** Of the service that {@link bodyOf} names. */
+  const ownerOf = (index: number) => owners[(index % SERVICES) % ACCOUNTS] ?? { accountId: 0, headers: {} };
   const authenticator = createKeyAuthenticator({ registry, clock, log });
   const api = createApi({
     settings: {
@@ -141,17 +153,17 @@ async function openWorld(dataDir: string) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true });
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 
   const take = async (index: number): Promise<void> => {
     const body = bodyOf(index);
     const reading = readHeartbeat(body, 'beat');
     if (!reading.ok) throw new Error(reading.problem);
     const { report } = reading;
-    await record.takeHeartbeat({ report, accountId: stored.accountId, arrivedAt: clock.now(), body });
+    await record.takeHeartbeat({ report, accountId: ownerOf(index).accountId, arrivedAt: clock.now(), body });
   };
   const post = (index: number): Promise<void> =>
     new Promise((resolve, reject) => {
+      const { headers } = ownerOf(index);
       const options = { port, path: '/api/v1/heartbeat', method: 'POST', headers, agent };
       const sending = request(options, (response) => {
         response.resume();
