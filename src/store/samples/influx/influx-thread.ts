@@ -9,8 +9,8 @@ import { openInfluxLink } from './influx-link.ts';
 import { type HourKeeping, queryBuckets, queryNewest } from './influx-reader.ts';
 import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
 import { createInfluxWriter, type InfluxWriterState } from './influx-writer.ts';
+import { openLateSpool } from './late-spool.ts';
 import { createLineWriter } from './line-protocol.ts';
-import { openSpool } from './spool.ts';
 
 /** What the thread is started with. */
 export interface InfluxThreadData {
@@ -59,7 +59,7 @@ export function createInfluxMethods({
   timeoutMs,
 }: InfluxThreadData): InfluxMethods {
   const link = openInfluxLink(settings, timeoutMs);
-  const writer = createInfluxWriter(link, openSpool(dataDir, spoolBytes), systemClock);
+  const writer = createInfluxWriter(link, openLateSpool(dataDir, spoolBytes), systemClock);
   const lines = createLineWriter();
   const hours = createHourCollector(systemClock.now());
   const stopFinishing = systemClock.every(FINISH_MS, () => {
