@@ -71,13 +71,9 @@ t.test('it probes a listed domain as the engine would, and any other at its root
 t.test('it refuses names that say nothing', async (t) => {
   t.equal(readName('--account', ' ada '), 'ada');
   t.equal(readName('--name', 'x'.repeat(100)).length, 100);
-  for (const text of ['', ' '])
+  for (const text of ['', ' ', 'x'.repeat(101)])
     t.throws(() => readName('--name', text), {
       code: 'command_failed',
-      message: '--name must not be empty',
+      message: '--name must have 1 to 100 characters',
     });
-  t.throws(() => readName('--name', 'x'.repeat(101)), {
-    code: 'command_failed',
-    message: '--name has 101 characters; at most 100 are allowed',
-  });
 });

@@ -26,7 +26,7 @@ t.test('it changes what is named, and leaves the rest', async (t) => {
 
 t.test('it refuses what cannot be meant, and says what can', async (t) => {
   const cases: readonly [SetOptions, RegExp][] = [
-    [{ name: ' ' }, /must not be empty/],
+    [{ name: ' ' }, /1 to 100/],
     [{ category: 'shops' }, /unknown category "shops"; there are ai, /],
     [{ period: '5 minutes' }, /--period must be a duration/],
     [{ period: '500ms' }, /--period/],

@@ -7,6 +7,7 @@ import { silentLog } from '../../src/log.ts';
 import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { openRedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import { openRedisTransitionStream } from '../../src/store/status/redis-transition-stream.ts';
+import { NOON, record } from '../store/registry-fixtures.ts';
 import {
   NEEDS_REDIS,
   type RedisServer,
@@ -14,7 +15,6 @@ import {
   startRedisCluster,
   until,
 } from '../support/redis-server.ts';
-import { NOON, record } from './registry-fixtures.ts';
 
 const TEN_MINUTES_MS = 600_000;
 const MISSED = 3_000;

@@ -8,8 +8,8 @@ import type { Bucket, Sample } from '../../src/domain/sample.ts';
 import { silentLog } from '../../src/log.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
+import { NEEDS_INFLUX, openInflux, settingsOf } from '../store/influx-world.ts';
 import { ask, startInflux } from '../support/influx-server.ts';
-import { NEEDS_INFLUX, openInflux, settingsOf } from './influx-world.ts';
 
 const SERVICES = 1_000;
 const ROUNDS = 1_000;
