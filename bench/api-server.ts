@@ -149,13 +149,16 @@ async function upbeat(): Promise<number> {
     registry: {
       dependenciesOf: async () => ({ reportedAt: null, dependencies: [], changes: [] }),
       failingDependencies: async () => [],
+      countFailingDependencies: async () => 0,
       listIncidents: async () => [],
+      countIncidents: async () => 0,
       transitionsAfter: async () => [],
       lastTransition: async () => 0,
       findIncident: async () => null,
       incidentsSince: async () => [],
       incidentsBeside: async () => ({ older: null, newer: null }),
       listMaintenances: async () => [],
+      countMaintenances: async () => 0,
     },
     authenticator: createKeyAuthenticator({
       registry: { findKey: async () => null, touchKeys: async () => {} },

@@ -144,7 +144,7 @@ async function measurePages(): Promise<BenchRow[]> {
       listenedAt: () => systemClock.now(),
       vendorOf: () => null,
     });
-    const registry = { listIncidents: async () => [] };
+    const registry = { listIncidents: async () => [], countIncidents: async () => 0 };
     const monotonic = () => systemClock.monotonic();
     const search = createServiceSearch({ directory, status, monotonic });
     const route = readingRoutes({ directory, search, bytes, registry }).find(

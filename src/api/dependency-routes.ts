@@ -17,7 +17,10 @@ export const DEPENDENCIES_QUERY = { limit: limitParameter(50, 100), offset: OFFS
 /** What these routes read from. */
 export interface DependencySources {
   readonly directory: ServiceDirectory;
-  readonly registry: Pick<HeartbeatBook, 'dependenciesOf' | 'failingDependencies'>;
+  readonly registry: Pick<
+    HeartbeatBook,
+    'dependenciesOf' | 'failingDependencies' | 'countFailingDependencies'
+  >;
 }
 
 /** The routes. */
@@ -55,13 +58,16 @@ export function dependencyRoutes({ directory, registry }: DependencySources): Ro
       bucket: 'api',
       async handle({ query }) {
         const { limit, offset } = readParameters(query, DEPENDENCIES_QUERY);
-        const failing = await registry.failingDependencies({ limit: Number(limit), offset: Number(offset) });
+        const [failing, total] = await Promise.all([
+          registry.failingDependencies({ limit: Number(limit), offset: Number(offset) }),
+          registry.countFailingDependencies(),
+        ]);
         const dependencies = failing.map(({ name, services, since }) => ({
           name,
           services,
           since: formatTime(since),
         }));
-        return json(JSON.stringify({ dependencies, limit, offset }));
+        return json(JSON.stringify({ dependencies, total, limit, offset }));
       },
     },
   ];

@@ -127,6 +127,7 @@ export const DependenciesSchema = Type.Object(
       ),
       { description: 'The one that most services report first, then by name.' },
     ),
+    total: whole('Dependencies that fail.'),
     limit: whole('The limit that was used.'),
     offset: whole('The offset that was used.'),
   },

@@ -45,7 +45,7 @@ export interface ReadingSources {
   readonly directory: ServiceDirectory;
   readonly search: ServiceSearch;
   readonly bytes: ServiceBytes;
-  readonly registry: Pick<Registry, 'listIncidents'>;
+  readonly registry: Pick<Registry, 'listIncidents' | 'countIncidents'>;
 }
 
 /** The routes. */
@@ -79,19 +79,21 @@ export function readingRoutes({ directory, search, bytes, registry }: ReadingSou
       bucket: 'api',
       async handle({ query }) {
         const { status, limit, offset } = readParameters(query, INCIDENTS_QUERY);
-        const found = await registry.listIncidents({
+        const filter = {
           ...(status === undefined ? {} : { status: status as IncidentStatus }),
           verifiedOnly: true,
-          limit: Number(limit),
-          offset: Number(offset),
-        });
+        };
+        const [found, total] = await Promise.all([
+          registry.listIncidents({ ...filter, limit: Number(limit), offset: Number(offset) }),
+          registry.countIncidents(filter),
+        ]);
         const incidents = found.flatMap((incident) => {
           const service = directory.byId(incident.serviceId);
           return service === null
             ? []
             : [{ ...viewIncident(incident), service: viewIncidentService(service) }];
         });
-        return json(JSON.stringify({ incidents, limit, offset }));
+        return json(JSON.stringify({ incidents, total, limit, offset }));
       },
     },
     {
@@ -100,14 +102,12 @@ export function readingRoutes({ directory, search, bytes, registry }: ReadingSou
       async handle(request) {
         const service = findService(directory, request);
         const { limit } = readParameters(request.query, SERVICE_INCIDENTS_QUERY);
-        const found = await registry.listIncidents({
-          serviceId: service.id,
-          limit: Number(limit),
-          offset: 0,
-        });
-        return json(
-          JSON.stringify({ service: viewIncidentService(service), incidents: found.map(viewIncident) }),
-        );
+        const [found, total] = await Promise.all([
+          registry.listIncidents({ serviceId: service.id, limit: Number(limit), offset: 0 }),
+          registry.countIncidents({ serviceId: service.id }),
+        ]);
+        const incidents = found.map(viewIncident);
+        return json(JSON.stringify({ service: viewIncidentService(service), incidents, total }));
       },
     },
   ];

@@ -45,6 +45,7 @@ export interface RouteSources {
   readonly registry: Pick<
     Registry,
     | 'listIncidents'
+    | 'countIncidents'
     | 'transitionsAfter'
     | 'lastTransition'
     | keyof PageSources['registry']

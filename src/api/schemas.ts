@@ -145,6 +145,7 @@ export const IncidentsSchema = Type.Object(
     incidents: Type.Array(Type.Object({ ...INCIDENT_MEMBERS, service: IncidentServiceSchema }, strict), {
       description: 'Newest start first.',
     }),
+    total: whole('Incidents that match the filter.'),
     limit: whole('The limit that was used.'),
     offset: whole('The offset that was used.'),
   },
@@ -153,7 +154,11 @@ export const IncidentsSchema = Type.Object(
 
 /** Incidents of one service (contract 4.4). */
 export const ServiceIncidentsSchema = Type.Object(
-  { service: IncidentServiceSchema, incidents: Type.Array(Type.Object(INCIDENT_MEMBERS, strict)) },
+  {
+    service: IncidentServiceSchema,
+    incidents: Type.Array(Type.Object(INCIDENT_MEMBERS, strict)),
+    total: whole('Incidents of the service.'),
+  },
   strict,
 );
 
@@ -229,6 +234,7 @@ export const MaintenanceSchema = Type.Object(
       ),
       { description: 'By their start, earliest first.' },
     ),
+    total: whole('Maintenances that are planned or run.'),
     limit: whole('The limit that was used.'),
     offset: whole('The offset that was used.'),
   },

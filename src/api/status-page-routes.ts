@@ -80,7 +80,9 @@ export const PageSchema = Type.Object(
       { description: 'In the order of their owner.' },
     ),
     maintenance: MaintenanceSchema.properties.maintenance,
-    ...IncidentsSchema.properties,
+    incidents: IncidentsSchema.properties.incidents,
+    limit: IncidentsSchema.properties.limit,
+    offset: IncidentsSchema.properties.offset,
   },
   strict,
 );

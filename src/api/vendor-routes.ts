@@ -20,7 +20,10 @@ const YEAR_MS = 365 * 86_400_000;
 /** What these routes read from. */
 export interface VendorSources {
   readonly directory: ServiceDirectory;
-  readonly registry: Pick<Registry, 'findIncident' | 'incidentsSince' | 'listMaintenances'>;
+  readonly registry: Pick<
+    Registry,
+    'findIncident' | 'incidentsSince' | 'listMaintenances' | 'countMaintenances'
+  >;
   readonly vendorOf: (service: Service) => VendorWord | null;
   readonly now: () => number;
 }
@@ -67,12 +70,15 @@ export function vendorRoutes({ directory, registry, vendorOf, now }: VendorSourc
       bucket: 'api',
       async handle({ query }) {
         const { limit, offset } = readParameters(query, MAINTENANCE_QUERY);
-        const found = await registry.listMaintenances({ limit: Number(limit), offset: Number(offset) });
+        const [found, total] = await Promise.all([
+          registry.listMaintenances({ limit: Number(limit), offset: Number(offset) }),
+          registry.countMaintenances({}),
+        ]);
         const maintenance = found.flatMap((one) => {
           const service = directory.byId(one.serviceId);
           return service === null ? [] : [{ ...viewMaintenance(one), service: viewIncidentService(service) }];
         });
-        return json(JSON.stringify({ maintenance, limit, offset }));
+        return json(JSON.stringify({ maintenance, total, limit, offset }));
       },
     },
   ];

@@ -222,6 +222,14 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         )
         .slice(query.offset, query.offset + query.limit);
     },
+    async countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset'>) {
+      return incidents
+        .filter(({ serviceId }) => query.serviceId === undefined || query.serviceId === serviceId)
+        .filter((incident) => query.status === undefined || query.status === incident.status)
+        .filter(
+          ({ serviceId }) => query.verifiedOnly !== true || directory.byId(serviceId)?.verified !== false,
+        ).length;
+    },
     async transitionsAfter(position: number, limit: number) {
       const found = transitions.filter((one) => one.position > position).slice(0, limit);
       reads.most = Math.max(reads.most, ++reads.now);
@@ -251,6 +259,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     failingDependencies: async ({ limit, offset }: { limit: number; offset: number }) =>
       failing.slice(offset, offset + limit),
+    countFailingDependencies: async () => failing.length,
+    countMaintenances: async () => maintenances.length,
     async listMaintenances(query: MaintenanceQuery) {
       return maintenances
         .filter(({ serviceId }) => query.serviceId === undefined || query.serviceId === serviceId)

@@ -392,10 +392,11 @@ t.test('it counts what is failing over all services', async (t) => {
       { name: 'stripe', services: 14, since: AT },
       { name: 's3', services: 2, since: AT },
     ],
+    total: 2,
     limit: 50,
     offset: 0,
   });
-  t.match(await get('?limit=1&offset=1'), { dependencies: [{ name: 's3' }], limit: 1, offset: 1 });
+  t.match(await get('?limit=1&offset=1'), { dependencies: [{ name: 's3' }], total: 2, limit: 1, offset: 1 });
   t.match(await get('?limit=1000'), { limit: 100 });
 });
 

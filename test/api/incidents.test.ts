@@ -26,12 +26,13 @@ t.test('it shows incidents with their service, or the service once', async (t) =
   const all = (await world.get('/api/v1/incidents')).json;
   t.strictSame(all, {
     incidents: [{ ...SHOWN, service: { name: 'Shop', slug: 'shop' } }],
+    total: 1,
     limit: 50,
     offset: 0,
   });
   t.ok(isList(all), JSON.stringify(isList.errors));
   const one = (await world.get('/api/v1/incidents/SHOP')).json;
-  t.strictSame(one, { service: { name: 'Shop', slug: 'shop' }, incidents: [SHOWN] });
+  t.strictSame(one, { service: { name: 'Shop', slug: 'shop' }, incidents: [SHOWN], total: 1 });
   t.ok(isServiceList(one), JSON.stringify(isServiceList.errors));
 });
 

@@ -157,6 +157,7 @@ t.test('it lists maintenances, upcoming and running', async (t) => {
         service: { name: 'Shop', slug: 'shop' },
       },
     ],
+    total: 2,
     limit: 50,
     offset: 0,
   });

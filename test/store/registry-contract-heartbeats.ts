@@ -337,6 +337,7 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
     const mail = { name: 'mail', services: 1, since: NOON };
     t.strictSame(await failing(), [stripe, mail]);
     t.strictSame(await failing({ limit: 1, offset: 1 }), [mail]);
+    t.equal(await registry.countFailingDependencies(), 2);
 
     await services[0]?.send(beat({ arrivedAt: NOON + 5, dependencies: [] }));
     t.strictSame(await failing(), [{ name: 'stripe', services: 1, since: NOON + 1 }]);
@@ -346,6 +347,7 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
     t.same((await failing()).length, 1);
     await registry.changeService('c-com', { paused: true });
     t.strictSame(await failing(), [], 'a paused service says nothing now');
+    t.equal(await registry.countFailingDependencies(), 0);
   });
 
   t.test('it leaves the dependencies of a silent service out', async (t) => {

@@ -95,6 +95,9 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
         ids,
         JSON.stringify(query),
       );
+      const { limit: _limit, offset: _offset, ...filter } = { limit: 0, offset: 0, ...query };
+      const whole = await registry.listIncidents({ ...filter, limit: 50, offset: 0 });
+      t.equal(await registry.countIncidents(filter), whole.length, `the total of ${JSON.stringify(query)}`);
     }
   });
 
@@ -110,8 +113,10 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
         (await registry.listIncidents({ verifiedOnly, limit: 9, offset: 0 })).map(({ id }) => id);
       t.same(await ids(false), ['owned', 'public']);
       t.same(await ids(true), ['public']);
+      t.equal(await registry.countIncidents({ verifiedOnly: true }), 1);
       await registry.removeService('o-org');
       t.same(await ids(false), ['public'], 'a removed service takes its incidents along');
+      t.equal(await registry.countIncidents({}), 1);
       t.match(await registry.addService(owned('o.org', accountId, { verified: true })), { id: service.id });
       t.same(await ids(true), ['owned', 'public'], 'and brings them back');
     },

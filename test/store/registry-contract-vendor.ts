@@ -226,10 +226,15 @@ export async function vendorContract(t: Test, open: OpenForTest): Promise<void> 
     t.match(started.states, [{ open: [{ id: incident?.id, severity: 'maintenance' }] }]);
     t.match(await registry.listMaintenances({ serviceId: 1, limit: 9, offset: 0 }), [{ phase: 'running' }]);
     t.same(await registry.listMaintenances({ serviceId: 2, limit: 9, offset: 0 }), []);
+    t.same(
+      [await registry.countMaintenances({}), await registry.countMaintenances({ serviceId: 2 })],
+      [1, 0],
+    );
     const over = await registry.advanceMaintenances(NOON + 2 * HOUR + 7);
     t.match(over, { states: [{ open: [], maintenances: [] }], nextAt: null });
     t.match(await all(registry), [{ id: incident?.id, status: 'resolved', resolvedAt: NOON + 2 * HOUR }]);
     t.same(await registry.listMaintenances({ limit: 9, offset: 0 }), []);
+    t.equal(await registry.countMaintenances({}), 0);
   });
 
   t.test('it follows the word of the vendor about a maintenance', async (t) => {

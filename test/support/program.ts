@@ -169,7 +169,11 @@ async function startProgram(
     await killHard();
     throw new Error(`${path} still answered ${JSON.stringify(last)}\n${output.slice(-3_000)}`);
   };
-  await until<{ status?: string }>('/readyz', (body) => body !== null && !('code' in body), 60_000);
+  await until<{ status?: string }>(
+    '/readyz',
+    (body) => !('code' in body) && body.status !== 'starting',
+    60_000,
+  );
   return {
     process: child,
     siteUrl,

@@ -107,4 +107,6 @@ export interface HeartbeatBook {
     readonly limit: number;
     readonly offset: number;
   }): Promise<FailingDependency[]>;
+  /** How many dependencies `failingDependencies` has over all its pages. */
+  countFailingDependencies(): Promise<number>;
 }

@@ -238,6 +238,8 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
   transitionsOf(serviceId: number, from: number, to: number): Promise<Transition[]>;
 
   listIncidents(query: IncidentQuery): Promise<Incident[]>;
+  /** How many incidents `listIncidents` has for the query over all its pages. */
+  countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset'>): Promise<number>;
   /** Null: there is none, or its service was removed. */
   findIncident(id: string): Promise<Incident | null>;
   /** Incidents of a service from all sources that started at `from` or later: the newest 1,000 of them, oldest first. */
@@ -262,6 +264,8 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
   /** The states of every service that a vendor ever spoke of, for the start. */
   loadVendorStates(): Promise<VendorState[]>;
   listMaintenances(query: MaintenanceQuery): Promise<Maintenance[]>;
+  /** How many maintenances `listMaintenances` has for the query over all its pages. */
+  countMaintenances(query: Omit<MaintenanceQuery, 'limit' | 'offset'>): Promise<number>;
 
   /** Finds or makes the account of that name. */
   ensureAccount(name: string, now: number): Promise<Account>;

@@ -63,21 +63,12 @@ export function failingDependencies(
 ): FailingDependency[] {
   return queries
     .all(
-      kysely
-        .selectFrom('failing_dependencies')
-        .innerJoin('services', 'services.id', 'failing_dependencies.service_id')
-        .innerJoin('current', 'current.service_id', 'services.id')
+      failingPublicly(kysely)
         .select((eb) => [
           'folded as name',
           eb.fn.count<number>('services.id').distinct().as('services'),
           eb.fn.min('failing_dependencies.since').as('since'),
         ])
-        .where('services.removed', '=', 0)
-        .where('services.paused', '=', 0)
-        .where('services.verified', '=', 1)
-        .where('services.public_dependencies', '=', 1)
-        .where(sql`json_extract(services.check_definition, '$.kind')`, '=', 'heartbeat')
-        .where(sql`coalesce(json_extract(current.latest, '$.source'), '')`, '<>', 'silence')
         .groupBy('folded')
         .orderBy('services', 'desc')
         .orderBy('name')
@@ -85,4 +76,26 @@ export function failingDependencies(
         .offset(offset),
     )
     .map(({ name, services, since }) => ({ name, services, since }));
+}
+
+/** How many dependencies `failingDependencies` has over all its pages. */
+export function countFailingDependencies({ kysely, queries }: RegistryStore): number {
+  const counted = failingPublicly(kysely).select((eb) =>
+    eb.fn.count<number>('folded').distinct().as('total'),
+  );
+  return queries.first(counted)?.total ?? 0;
+}
+
+/** What fails by the word of services that are verified, at work, heard of, and public about it. */
+function failingPublicly(kysely: RegistryStore['kysely']) {
+  return kysely
+    .selectFrom('failing_dependencies')
+    .innerJoin('services', 'services.id', 'failing_dependencies.service_id')
+    .innerJoin('current', 'current.service_id', 'services.id')
+    .where('services.removed', '=', 0)
+    .where('services.paused', '=', 0)
+    .where('services.verified', '=', 1)
+    .where('services.public_dependencies', '=', 1)
+    .where(sql`json_extract(services.check_definition, '$.kind')`, '=', 'heartbeat')
+    .where(sql`coalesce(json_extract(current.latest, '$.source'), '')`, '<>', 'silence');
 }

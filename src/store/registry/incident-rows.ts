@@ -8,15 +8,34 @@ import type { IncidentsTable, RegistrySchema } from './schema.ts';
 /** Incidents that a query has chosen, by their ids, not yet in order. */
 type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string }>;
 
+/** Which incidents are asked for, whatever the page. */
+type IncidentFilter = Omit<IncidentQuery, 'limit' | 'offset'>;
+
 /** Newest `startedAt` first, then `id` (decisions, Incidents). Those of removed services are left out. */
 export function listIncidents({ kysely, queries }: RegistryStore, query: IncidentQuery): Incident[] {
-  const { serviceId, status, verifiedOnly = false } = query;
+  return readPage(
+    { kysely, queries },
+    incidentsOf(kysely.selectFrom('incidents').select('id'), query),
+    query,
+  );
+}
+
+/** How many incidents `listIncidents` has for the query over all its pages. */
+export function countIncidents({ kysely, queries }: RegistryStore, query: IncidentFilter): number {
+  const counted = kysely.selectFrom('incidents').select((eb) => eb.fn.countAll<number>().as('total'));
+  return queries.first(incidentsOf(counted, query))?.total ?? 0;
+}
+
+/** Leaves the incidents that the query asks for. */
+function incidentsOf<Row>(
+  found: SelectQueryBuilder<RegistrySchema, 'incidents', Row>,
+  { serviceId, status, verifiedOnly = false }: IncidentFilter,
+): SelectQueryBuilder<RegistrySchema, 'incidents', Row> {
   // The flags are written as literals, not parameters: only so SQLite knows that the partial indexes serve.
-  let page = kysely.selectFrom('incidents').select('id').where('listed', '=', sql.lit(1));
-  if (serviceId !== undefined) page = page.where('service_id', '=', serviceId);
-  if (status !== undefined) page = page.where('status', '=', status);
-  if (verifiedOnly) page = page.where('verified', '=', sql.lit(1));
-  return readPage({ kysely, queries }, page, query);
+  let chosen = found.where('listed', '=', sql.lit(1));
+  if (serviceId !== undefined) chosen = chosen.where('service_id', '=', serviceId);
+  if (status !== undefined) chosen = chosen.where('status', '=', status);
+  return verifiedOnly ? chosen.where('verified', '=', sql.lit(1)) : chosen;
 }
 
 /** A page out of `found`: it is found by the index alone, and only its own rows are then read whole. */

@@ -87,18 +87,36 @@ export function advanceMaintenances(
   return { serviceIds: [...new Set(due.map(({ serviceId }) => serviceId))], nextAt: next?.due_at ?? null };
 }
 
+/** Which maintenances are asked for, whatever the page. */
+type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset'>;
+
 /** Planned and running ones by their start, then id; those of removed services are left out. */
 export function listMaintenances({ kysely, queries }: RegistryStore, query: MaintenanceQuery): Maintenance[] {
-  let page = kysely
+  return queries
+    .all(
+      maintenancesOf(kysely, query)
+        .selectAll('maintenances')
+        .orderBy('starts_at')
+        .orderBy('maintenances.id')
+        .limit(query.limit)
+        .offset(query.offset),
+    )
+    .map(toMaintenance);
+}
+
+/** How many maintenances `listMaintenances` has for the query over all its pages. */
+export function countMaintenances({ kysely, queries }: RegistryStore, query: MaintenanceFilter): number {
+  const counted = maintenancesOf(kysely, query).select((eb) => eb.fn.countAll<number>().as('total'));
+  return queries.first(counted)?.total ?? 0;
+}
+
+function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: MaintenanceFilter) {
+  const found = kysely
     .selectFrom('maintenances')
     .innerJoin('services', 'services.id', 'maintenances.service_id')
-    .selectAll('maintenances')
     .where('maintenances.phase', '<>', sql.lit('ended'))
     .where('services.removed', '=', sql.lit(0));
-  if (query.serviceId !== undefined) page = page.where('service_id', '=', query.serviceId);
-  return queries
-    .all(page.orderBy('starts_at').orderBy('maintenances.id').limit(query.limit).offset(query.offset))
-    .map(toMaintenance);
+  return serviceId === undefined ? found : found.where('service_id', '=', serviceId);
 }
 
 /** The maintenance that a row holds. */

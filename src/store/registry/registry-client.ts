@@ -82,6 +82,7 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     recentHeartbeats: (serviceId) => call('recentHeartbeats', [serviceId]),
     dependenciesOf: (serviceId, limit) => call('dependenciesOf', [serviceId, limit]),
     failingDependencies: (page) => call('failingDependencies', [page]),
+    countFailingDependencies: () => call('countFailingDependencies', []),
     putInInbox: (entry) => call('putInInbox', [entry]),
     openInInbox: (after) => call('openInInbox', [after]),
     answerInInbox: (id, answer) => call('answerInInbox', [id, answer]),
@@ -114,6 +115,7 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     lastTransition: () => call('lastTransition', []),
     transitionsOf: (serviceId, from, to) => call('transitionsOf', [serviceId, from, to]),
     listIncidents: (query) => call('listIncidents', [query]),
+    countIncidents: (query) => call('countIncidents', [query]),
     findIncident: (id) => call('findIncident', [id]),
     incidentsSince: (serviceId, from) => call('incidentsSince', [serviceId, from]),
     incidentsBeside: ({ id, serviceId, startedAt }) =>
@@ -124,6 +126,7 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     advanceMaintenances: (now) => call('advanceMaintenances', [now]),
     loadVendorStates: () => call('loadVendorStates', []),
     listMaintenances: (query) => call('listMaintenances', [query]),
+    countMaintenances: (query) => call('countMaintenances', [query]),
 
     ensureAccount: (name, now) => call('ensureAccount', [name, now]),
     listAccounts: () => call('listAccounts', []),

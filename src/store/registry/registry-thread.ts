@@ -18,12 +18,23 @@ import type { NewPage, PageEdit, PageIncidentQuery, StoredLogo } from '../ports/
 import type { DeliveryOutcome, Webhook } from '../ports/webhooks.ts';
 import { dropNotice, noticesOf } from './account-notices.ts';
 import { changeService, claimDomain } from './claim-domain.ts';
-import { dependenciesOf, failingDependencies, recentHeartbeats } from './dependency-rows.ts';
+import {
+  countFailingDependencies,
+  dependenciesOf,
+  failingDependencies,
+  recentHeartbeats,
+} from './dependency-rows.ts';
 import { ensureInstallation, getFact, readInstallation, setFact } from './fact-rows.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { createHeldLease } from './held-lease.ts';
 import { prepareInbox } from './inbox-rows.ts';
-import { findIncident, incidentsBeside, incidentsSince, listIncidents } from './incident-rows.ts';
+import {
+  countIncidents,
+  findIncident,
+  incidentsBeside,
+  incidentsSince,
+  listIncidents,
+} from './incident-rows.ts';
 import { createJudgements } from './judgements.ts';
 import {
   createKey,
@@ -38,7 +49,7 @@ import {
 import { createQueries } from './kysely-sqlite.ts';
 import { type LeaseClaim, releaseLease, renewLease, takeLease, touchLease } from './lease-rows.ts';
 import { loadServices } from './load-services.ts';
-import { advanceMaintenances, listMaintenances } from './maintenance-rows.ts';
+import { advanceMaintenances, countMaintenances, listMaintenances } from './maintenance-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
 import { addClaim, claimAddresses, claimsOf, dropClaim, proveDomain, servicesOf } from './ownership.ts';
 import { createSecrets, rewriteFile } from './protect-secrets.ts';
@@ -148,6 +159,7 @@ export async function openRegistryMethods({
     dependenciesOf: (serviceId: number, limit: number) => read(() => dependenciesOf(store, serviceId, limit)),
     failingDependencies: (page: { readonly limit: number; readonly offset: number }) =>
       read(() => failingDependencies(store, page)),
+    countFailingDependencies: () => read(() => countFailingDependencies(store)),
     putInInbox: (entry: Omit<InboxEntry, 'id'>) => write(() => inbox.put(entry)),
     openInInbox: (after: number) => read(() => inbox.open(after)),
     answerInInbox: (id: number, answer: InboxAnswer) => write(() => inbox.answer(id, answer)),
@@ -164,6 +176,8 @@ export async function openRegistryMethods({
     transitionsOf: (serviceId: number, from: number, to: number) =>
       read(() => transitionsOf(store, serviceId, from, to)),
     listIncidents: (query: IncidentQuery) => read(() => listIncidents(store, query)),
+    countIncidents: (query: Omit<IncidentQuery, 'limit' | 'offset'>) =>
+      read(() => countIncidents(store, query)),
     findIncident: (id: string) => read(() => findIncident(store, id)),
     incidentsSince: (serviceId: number, from: number) => read(() => incidentsSince(store, serviceId, from)),
     incidentsBeside: (place: IncidentPlace) => read(() => incidentsBeside(store, place)),
@@ -185,6 +199,8 @@ export async function openRegistryMethods({
       }),
     loadVendorStates: () => read(() => loadVendorStates(store)),
     listMaintenances: (query: MaintenanceQuery) => read(() => listMaintenances(store, query)),
+    countMaintenances: (query: Omit<MaintenanceQuery, 'limit' | 'offset'>) =>
+      read(() => countMaintenances(store, query)),
 
     ensureAccount: (name: string, now: number) => write(() => ensureAccount(store, name, now)),
     listAccounts: () => read(() => listAccounts(store)),
