@@ -79,6 +79,24 @@ t.test('it compares secrets in constant time', async (t) => {
   }
 });
 
+t.test('it lets tests wrap the registry, and build none with rules of its own', async (t) => {
+  // Whichever way such a method is written, it hands on to the same method of the registry that it wraps.
+  const names =
+    'commitJudgements|claimDomain|putCatalogue|putInInbox|openInInbox|answerInInbox|putVendorReadings';
+  const definition = new RegExp(`(?<![.\\w'$])(${names})\\s*[(:,=]|\\.(${names})\\s*=(?![=>])`, 'g');
+  const others = sources(join(ROOT, 'test')).flatMap((file) => {
+    const text = readFileSync(file, 'utf8');
+    return [...text.matchAll(definition)]
+      .filter(({ 0: found, 1: own, 2: assigned, index }) => {
+        const name = own ?? assigned;
+        if (new RegExp(`^import \\{[^}]*\\b${name}\\b[^}]*\\} from '.*/src/`, 'm').test(text)) return false;
+        return !text.slice(index + found.length, index + 600).includes(`.${name}(`);
+      })
+      .map(({ 0: found }) => `${relative(ROOT, file)}: ${found}`);
+  });
+  t.same(others, []);
+});
+
 function imports(folder: string): Import[] {
   return sources(folder).flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)]

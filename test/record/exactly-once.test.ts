@@ -4,7 +4,7 @@ import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Verdict } from '../../src/domain/status.ts';
-import { createMemoryRegistry, type MemoryRegistry } from '../support/memory-registry.ts';
+import { createRecordedRegistry, type RecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, failed503, good, makeServices, START, type World } from './record-world.ts';
 
 const SERVICES = 3;
@@ -58,13 +58,14 @@ t.test('it writes each change once, whatever ends in between', async () => {
       checkIncidents(run.registry);
       for (const world of run.worlds) checkTold(world);
       checkOutcome(run);
+      await run.registry.close();
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
 interface Run {
-  readonly registry: MemoryRegistry;
+  readonly registry: RecordedRegistry;
   readonly worlds: readonly World[];
   /** What each service said last, to a process that lived on. */
   readonly last: ReadonlyMap<number, Verdict>;
@@ -72,7 +73,7 @@ interface Run {
 
 async function play(steps: readonly Step[]): Promise<Run> {
   const clock = createFakeClock(START);
-  const registry = createMemoryRegistry(makeServices(SERVICES));
+  const registry = await createRecordedRegistry(makeServices(SERVICES));
   const worlds: World[] = [];
   const last = new Map<number, Verdict>();
   let process = createProcess(registry);
@@ -117,7 +118,7 @@ async function play(steps: readonly Step[]): Promise<Run> {
 }
 
 /** The registry as one process sees it; after `end` its commits get no answer any more. */
-function createProcess(registry: MemoryRegistry) {
+function createProcess(registry: RecordedRegistry) {
   let ended: 'no' | 'before' | 'after' = 'no';
   return {
     end(committed: boolean) {
@@ -125,7 +126,7 @@ function createProcess(registry: MemoryRegistry) {
     },
     registry: {
       ...registry,
-      async commitJudgements(judgements: Parameters<MemoryRegistry['commitJudgements']>[0]) {
+      async commitJudgements(judgements: Parameters<RecordedRegistry['commitJudgements']>[0]) {
         if (ended === 'no') return registry.commitJudgements(judgements);
         if (ended === 'after') {
           ended = 'before';
@@ -142,7 +143,7 @@ function makeResult(id: number, verdict: Verdict, at: number): CheckResult {
   return good(id, at, { responseTimeMs: verdict === 'slow' ? 3_001 : 3_000 });
 }
 
-function checkTransitions({ transitions, ids }: MemoryRegistry): void {
+function checkTransitions({ transitions, ids }: RecordedRegistry): void {
   for (const id of ids) {
     let before = { seq: 0, to: 'unknown', at: 0 };
     for (const transition of transitions.filter(({ serviceId }) => serviceId === id)) {
@@ -154,7 +155,7 @@ function checkTransitions({ transitions, ids }: MemoryRegistry): void {
   }
 }
 
-function checkIncidents({ transitions, incidents, committed, ids, current }: MemoryRegistry): void {
+function checkIncidents({ transitions, incidents, committed, ids, current }: RecordedRegistry): void {
   for (const id of ids) {
     const own = [...incidents.values()].filter(({ serviceId }) => serviceId === id);
     const open = own.filter(({ status }) => status !== 'resolved');

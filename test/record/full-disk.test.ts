@@ -34,7 +34,7 @@ function createStorage() {
 }
 
 const PROBED = makeService(1);
-const REPORTING = makeService(2, {
+const REPORTING = makeService(1, {
   domain: 'shop.example',
   origin: 'owner',
   accountId: 7,
@@ -112,13 +112,13 @@ t.test('it refuses heartbeats at once, and calls nobody silent meanwhile', async
   await t.rejects(record.takeHeartbeat(heartbeat(world)), { code: 'storage_full' });
   t.equal(registry.calls.length, calls);
   await clock.advance(60_000);
-  t.match(published.get(2), { status: 'up' });
+  t.match(published.get(1), { status: 'up' });
 
   storage.free(world);
   await clock.advance(9_000);
-  t.match(published.get(2), { status: 'up' }, 'one full period afterwards');
+  t.match(published.get(1), { status: 'up' }, 'one full period afterwards');
   await clock.advance(2_000);
-  t.match(published.get(2), { status: 'down', latest: { source: 'silence' } });
+  t.match(published.get(1), { status: 'down', latest: { source: 'silence' } });
   t.equal(registry.heartbeats.length, 1);
 });
 
@@ -140,5 +140,5 @@ t.test('it refuses heartbeats that wait behind a change that cannot be written',
   storage.free(world);
   await clock.advance(100);
   await record.idle();
-  t.match(registry.current(2), { status: 'down' });
+  t.match(registry.current(1), { status: 'down' });
 });

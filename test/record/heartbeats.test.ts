@@ -1,11 +1,10 @@
 /** Heartbeats in the record (decisions, Heartbeats; contract 3). */
 import t from 'tap';
-import { unknownStatus } from '../../src/domain/current.ts';
 import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
-import { createMemoryRegistry } from '../support/memory-registry.ts';
+import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, good, makeService, START, type World, type WorldOptions } from './record-world.ts';
 
 const DOMAIN = 'shop.example';
@@ -189,12 +188,7 @@ t.test('it keeps an older heartbeat as a sample, and lets it change nothing', as
 t.test('it remembers the newest timestamp across a restart', async (t) => {
   const { world: first, send } = await listening();
   await send({ timestamp: START });
-  const loaded = await first.registry.loadServices();
-  const registry = {
-    ...first.registry,
-    loadServices: async () => loaded.map((s) => ({ ...s, toldAt: START })),
-  };
-  const { send: again } = await listening({ registry });
+  const { send: again } = await listening({ registry: first.registry });
   t.match(await again({ word: 'down', timestamp: START - 1 }), { status: 'up' });
 });
 
@@ -254,20 +248,27 @@ t.test('it refuses the domain of another account with the word of the registry',
 });
 
 t.test('it refuses where the registry, asked again, still has no such service', async (t) => {
-  const { world } = await listening();
-  const outcomes = world.registry.commitJudgements;
-  let foreign = true;
-  world.registry.commitJudgements = async (judgements) => {
-    const given = await outcomes(foreign ? [] : judgements);
-    return foreign
-      ? judgements.map(({ serviceId }) => ({ kind: 'stale', current: unknownStatus(serviceId) }))
-      : given;
-  };
+  const registry = await createRecordedRegistry([SERVICE]);
+  let isForeign = true;
+  const { world } = await listening({
+    registry: {
+      ...registry,
+      commitJudgements: (judgements) =>
+        registry.commitJudgements(
+          judgements.map(({ heartbeat, ...judgement }) =>
+            heartbeat === undefined
+              ? judgement
+              : { ...judgement, heartbeat: { ...heartbeat, accountId: isForeign ? 8 : 7 } },
+          ),
+        ),
+    },
+  });
   const refused = t.rejects(world.record.takeHeartbeat(received(world)), { code: 'unavailable' });
   await world.settle();
   await world.settle();
   await refused;
-  foreign = false;
+  t.same(registry.committed, []);
+  isForeign = false;
   const taken = world.record.takeHeartbeat(received(world));
   await world.settle();
   t.match(await taken, { status: 'up' });
@@ -312,7 +313,7 @@ t.test('it takes a start as a sign of life that says nothing of the status', asy
   t.equal(world.published.get(1)?.status, 'up');
   await world.clock.advance(101_000);
   t.match(world.published.get(1), { status: 'down', latest: { checkedAt: START + 1_100_000 } });
-  t.match(await send({ run: 'r' }), { runMs: 1_500 });
+  t.match(await send({ run: 'r' }), { runMs: 1_101_000 });
 });
 
 t.test('it hands out what it knows of a service, until the check becomes another', async (t) => {
@@ -337,17 +338,20 @@ t.test('it hands out what it knows of a service, until the check becomes another
 });
 
 t.test('it asks the registry again about a domain that the catalogue has gained meanwhile', async (t) => {
-  const registry = createMemoryRegistry([SERVICE]);
   let isGained = false;
-  const refusing = {
-    ...registry,
-    claimDomain: () =>
-      Promise.reject(Object.assign(new Error('verify it first'), { code: 'catalogue_domain' })),
-  };
-  const { world, send } = await listening({ registry: refusing, isCatalogueDomain: () => isGained });
-  t.match(await send(), { status: 'up' });
-  isGained = true;
-  await t.rejects(world.record.takeHeartbeat(received(world)), { code: 'catalogue_domain' });
+  const { world } = await listening({ isCatalogueDomain: () => isGained });
+  const { id: _, revision: __, ...entry } = makeService(2, { domain: DOMAIN });
+  await world.registry.client(world.clock).putCatalogue([entry]);
+  for (const [gained, tries] of [
+    [false, 1],
+    [true, 0],
+  ] as const) {
+    isGained = gained;
+    const calls = world.registry.calls.length;
+    await t.rejects(world.record.takeHeartbeat(received(world)), { code: 'catalogue_domain' });
+    t.equal(world.registry.calls.length - calls, tries, 'it is not even tried where the list is known');
+  }
+  t.same(world.registry.committed, []);
 });
 
 t.test('it counts no heartbeat for an incident that came too late to change the service', async (t) => {

@@ -1,6 +1,6 @@
 /** Heartbeats that another process received: judged once, in their order, and answered to their senders. */
-import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
+import t, { type Test } from 'tap';
+import { createFakeClock, type FakeClock } from '../../src/clock.ts';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import { readHeartbeat } from '../../src/domain/heartbeat-body.ts';
 import { silentLog } from '../../src/log.ts';
@@ -8,8 +8,7 @@ import { createHeartbeatForwarder } from '../../src/record/forward-heartbeats.ts
 import type { ReceivedHeartbeat } from '../../src/record/observation.ts';
 import { startInboxReader } from '../../src/record/read-inbox.ts';
 import type { InboxEntry } from '../../src/store/ports/inbox.ts';
-import { createMemoryInbox, type MemoryInbox } from '../support/memory-inbox.ts';
-import { createMemoryRegistry, type MemoryRegistry } from '../support/memory-registry.ts';
+import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, makeService, START } from './record-world.ts';
 
 const DOMAIN = 'shop.example.com';
@@ -34,85 +33,73 @@ function received(word: string, arrivedAt: number): ReceivedHeartbeat {
   return { report: reading.report, accountId: 7, arrivedAt, body };
 }
 
-/** A registry that answers the inbox with each judgement, as the port wants it. */
-function answering(inbox: MemoryInbox): MemoryRegistry {
-  const registry = createMemoryRegistry([own()]);
-  return {
-    ...registry,
-    async commitJudgements(judgements) {
-      const outcomes = await registry.commitJudgements(judgements);
-      for (const [index, { heartbeat, serviceId, current }] of judgements.entries()) {
-        const id = heartbeat?.inboxId;
-        if (id === undefined || outcomes[index]?.kind !== 'committed') continue;
-        await inbox.answerInInbox(id, {
-          kind: 'written',
-          serviceId,
-          current,
-          responseTimeMs: null,
-          runMs: null,
-        });
-      }
-      return outcomes;
-    },
-  };
+/** A commit of one process is heard of by another one within this, milliseconds. */
+const HEARD_MS = 50;
+
+/** One registry as the monitor and as a process that only serves have it open. */
+async function twoProcesses(t: Test, clock: FakeClock = createFakeClock(START)) {
+  const registry = await createRecordedRegistry([own()]);
+  const server = await registry.openOther(clock);
+  t.teardown(() => server.close());
+  return { clock, registry, monitor: registry.client(clock), server };
 }
 
 t.test('it judges what waits, in its order, each once', async (t) => {
-  const inbox = createMemoryInbox();
-  const world = await createWorld({ registry: answering(inbox) });
+  const { clock, registry, monitor, server } = await twoProcesses(t);
+  const world = await createWorld({ registry, clock });
   world.record.startListening();
   for (const [index, word] of ['ok', 'down', 'ok', 'down'].entries())
-    await inbox.putInInbox(entryOf(word, START + index));
-  const reader = startInboxReader({ inbox, record: world.record, clock: world.clock, log: silentLog });
+    await server.putInInbox(entryOf(word, START + index));
+  const reader = startInboxReader({ inbox: monitor, record: world.record, clock, log: silentLog });
   await reader.drained();
-  await inbox.putInInbox(entryOf('warn', START + 9));
-  await world.clock.advance(2_000);
+  await server.putInInbox(entryOf('warn', START + 9));
+  await clock.advance(2_000);
   await reader.drained();
   t.same(
     world.told.map(({ to }) => to),
     ['up', 'down', 'up', 'down', 'slow'],
   );
   t.same(
-    world.registry.heartbeats.map(({ inboxId }) => inboxId),
+    registry.heartbeats.map(({ inboxId }) => inboxId),
     [1, 2, 3, 4, 5],
   );
   t.equal(world.samples.length, 5);
   reader.stop();
-  await inbox.putInInbox(entryOf('ok', START + 10));
-  await world.clock.advance(2_000);
-  t.equal(world.registry.heartbeats.length, 5, 'nothing after the stop');
+  await server.putInInbox(entryOf('ok', START + 10));
+  await clock.advance(2_000);
+  t.equal(registry.heartbeats.length, 5, 'nothing after the stop');
   await world.record.stop();
 });
 
 t.test('it lets what arrived later stand, whichever way it came', async (t) => {
-  const inbox = createMemoryInbox();
-  const world = await createWorld({ registry: answering(inbox) });
+  const { clock, registry, monitor, server } = await twoProcesses(t);
+  const world = await createWorld({ registry, clock });
   world.record.startListening();
-  await world.clock.advance(1_000);
+  await clock.advance(1_000);
   const taken = world.record.takeHeartbeat(received('down', START + 900));
-  await world.clock.advance(0);
+  await clock.advance(0);
   t.match(await taken, { status: 'down' });
-  const reader = startInboxReader({ inbox, record: world.record, clock: world.clock, log: silentLog });
-  await inbox.putInInbox(entryOf('ok', START + 899));
+  const reader = startInboxReader({ inbox: monitor, record: world.record, clock, log: silentLog });
+  await server.putInInbox(entryOf('ok', START + 899));
   await reader.drained();
   t.same(
-    world.registry.heartbeats.map(({ counted, body }) => [counted, JSON.parse(body).status]),
+    registry.heartbeats.map(({ counted, body }) => [counted, JSON.parse(body).status]),
     [
       [true, 'down'],
       [false, 'ok'],
     ],
   );
-  t.equal(world.registry.current(1).status, 'down');
-  await inbox.putInInbox(entryOf('ok', START + 901));
+  t.equal(registry.current(1).status, 'down');
+  await server.putInInbox(entryOf('ok', START + 901));
   await reader.drained();
-  t.equal(world.registry.current(1).status, 'up');
+  t.equal(registry.current(1).status, 'up');
   reader.stop();
   await world.record.stop();
 });
 
 t.test('it answers what is refused, and leaves what we cannot take for later', async (t) => {
-  const clock = createFakeClock(START);
-  const inbox = createMemoryInbox();
+  const { clock, monitor, server } = await twoProcesses(t);
+  const arrivedAt = START - 590_000;
   let refusals = 0;
   const outcomes = [
     () => Promise.reject(Object.assign(new Error('It is another’s.'), { code: 'foreign_domain' })),
@@ -120,7 +107,7 @@ t.test('it answers what is refused, and leaves what we cannot take for later', a
   ];
   const taken: number[] = [];
   const reader = startInboxReader({
-    inbox,
+    inbox: monitor,
     record: {
       takeHeartbeat(one) {
         taken.push(one.inboxId ?? 0);
@@ -131,15 +118,16 @@ t.test('it answers what is refused, and leaves what we cannot take for later', a
     clock,
     log: silentLog,
   });
-  await inbox.putInInbox(entryOf('ok', START));
-  await inbox.putInInbox(entryOf('ok', START));
-  await inbox.putInInbox({ kind: 'refused', accountId: 0, arrivedAt: START, body: '' });
-  await inbox.putInInbox(entryOf('ok', START, { body: '[]' }));
+  await server.putInInbox(entryOf('ok', arrivedAt));
+  await server.putInInbox(entryOf('ok', arrivedAt));
+  await server.putInInbox({ kind: 'refused', accountId: 0, arrivedAt, body: '' });
+  await server.putInInbox(entryOf('ok', arrivedAt, { body: '[]' }));
   await clock.advance(100);
   t.same(
-    [...inbox.answers]
-      .sort(([a], [b]) => a - b)
-      .map(([id, answer]) => [id, 'code' in answer ? answer.code : '']),
+    (await server.inboxAnswers([1, 2, 3, 4])).map(({ id, answer }) => [
+      id,
+      'code' in answer ? answer.code : '',
+    ]),
     [
       [1, 'foreign_domain'],
       [3, ''],
@@ -151,18 +139,23 @@ t.test('it answers what is refused, and leaves what we cannot take for later', a
   t.same(taken.filter((id) => id === 2).length, 2, 'it is tried again');
   await clock.advance(5_000);
   t.same(taken.filter((id) => id === 2).length, 2, 'and not while it is under way');
-  await clock.advance(700_000);
-  t.same(
-    inbox.entries.map(({ id }) => id),
-    [2],
-    'what was answered is forgotten after ten minutes',
-  );
+  t.equal((await server.inboxAnswers([1, 3, 4])).length, 3);
+  await clock.advance(6_000);
+  t.same(await server.inboxAnswers([1, 3, 4]), [], 'what was answered is forgotten after ten minutes');
+  t.match(await server.openInInbox(0), [{ id: 2 }], 'and what waits is not');
   reader.stop();
 });
 
 t.test('it answers the sender when the monitor has judged and every read shows it', async (t) => {
-  const clock = createFakeClock(START);
-  const inbox = createMemoryInbox();
+  const { clock, monitor, server } = await twoProcesses(t);
+  let isAway = false;
+  const inbox: typeof server = {
+    ...server,
+    async putInInbox(entry) {
+      if (isAway) throw new Error('the registry is away');
+      return await server.putInInbox(entry);
+    },
+  };
   const known = new Map([[1, own()]]);
   const learnt: CurrentStatus[] = [];
   const forwarder = createHeartbeatForwarder({
@@ -177,8 +170,9 @@ t.test('it answers the sender when the monitor has judged and every read shows i
 
   const first = forwarder.takeHeartbeat(received('ok', START));
   await clock.advance(0);
-  t.match(inbox.entries, [{ id: 1, kind: 'beat', accountId: 7, arrivedAt: START }]);
-  await inbox.answerInInbox(1, written(1));
+  t.match(await monitor.openInInbox(0), [{ id: 1, kind: 'beat', accountId: 7, arrivedAt: START }]);
+  await monitor.answerInInbox(1, written(1));
+  await clock.advance(HEARD_MS);
   t.same(await first, {
     service: own(),
     status: 'slow',
@@ -194,32 +188,36 @@ t.test('it answers the sender when the monitor has judged and every read shows i
     answered = true;
   });
   await clock.advance(0);
-  await inbox.answerInInbox(2, written(2));
+  await monitor.answerInInbox(2, written(2));
   await clock.advance(300);
   t.equal(answered, false, 'the feed of changes has not told of the service yet');
   known.set(2, makeService(2));
   await clock.advance(200);
   t.match(await unknown, { service: { id: 2 } });
 
-  const foreign = forwarder.takeHeartbeat(received('ok', START));
+  const foreign = t.rejects(forwarder.takeHeartbeat(received('ok', START)), {
+    code: 'foreign_domain',
+    message: 'Not yours.',
+  });
   await clock.advance(0);
-  await inbox.answerInInbox(3, { kind: 'refused', code: 'foreign_domain', message: 'Not yours.' });
-  await t.rejects(foreign, { code: 'foreign_domain', message: 'Not yours.' });
+  await monitor.answerInInbox(3, { kind: 'refused', code: 'foreign_domain', message: 'Not yours.' });
+  await clock.advance(HEARD_MS);
+  await foreign;
 
   const late = forwarder.takeHeartbeat(received('ok', START));
   const failed = t.rejects(late, { code: 'unavailable' }, 'there is no monitor');
   await clock.advance(10_000);
   await failed;
 
-  inbox.away = true;
+  isAway = true;
   await t.rejects(forwarder.takeHeartbeat(received('ok', START)), 'the registry is away');
   forwarder.noteRefusal();
   forwarder.noteRefusal();
   await clock.advance(3_000);
-  inbox.away = false;
+  isAway = false;
   await clock.advance(1_000);
   t.same(
-    inbox.entries.filter(({ kind }) => kind === 'refused').map(({ id }) => id),
+    (await monitor.openInInbox(0)).filter(({ kind }) => kind === 'refused').map(({ id }) => id),
     [5],
     'the monitor is told once, when that is possible',
   );
@@ -232,11 +230,10 @@ t.test('it answers the sender when the monitor has judged and every read shows i
 });
 
 t.test('it answers the sender at the next look where the record could not be taken over', async (t) => {
-  const clock = createFakeClock(START);
-  const inbox = createMemoryInbox();
+  const { clock, monitor, server } = await twoProcesses(t);
   let faults = 1;
   const forwarder = createHeartbeatForwarder({
-    inbox,
+    inbox: server,
     serviceOf: own,
     async learn() {
       faults -= 1;
@@ -247,7 +244,7 @@ t.test('it answers the sender at the next look where the record could not be tak
   const asked = forwarder.takeHeartbeat(received('ok', START));
   await clock.advance(0);
   const answer = { kind: 'written', serviceId: 1, responseTimeMs: null, runMs: null } as const;
-  await inbox.answerInInbox(1, { ...answer, current: { ...unknownStatus(1), status: 'up' } });
+  await monitor.answerInInbox(1, { ...answer, current: { ...unknownStatus(1), status: 'up' } });
   await clock.advance(11_000);
   t.match(await asked, { status: 'up' });
   await forwarder.idle();

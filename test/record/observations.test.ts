@@ -4,7 +4,7 @@ import type { Incident } from '../../src/domain/incident.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { ObservedHeartbeat } from '../../src/store/ports/observations.ts';
-import { createMemoryRegistry } from '../support/memory-registry.ts';
+import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, failed503, good, makeService, START } from './record-world.ts';
 
 const MINUTE = 60_000;
@@ -55,7 +55,7 @@ t.test('it lets samples carry what a check found, only where somebody keeps it',
 
 t.test('it tells of own incidents after they are written, through every fault of the registry', async (t) => {
   const { incidents, observations } = watcher();
-  const registry = createMemoryRegistry([makeService(1)]);
+  const registry = await createRecordedRegistry([makeService(1)]);
   const world = await createWorld({ observations, registry });
   const check = async (result: ReturnType<typeof good>) => {
     world.record.takeResults([result]);

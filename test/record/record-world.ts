@@ -1,4 +1,4 @@
-/** A record between stores in memory, a clock that stands still, and results made by hand. */
+/** A record over the embedded registry and other stores in memory, a clock that stands still, and results made by hand. */
 import { createFakeClock, type FakeClock } from '../../src/clock.ts';
 import type { CurrentStatus, Transition } from '../../src/domain/current.ts';
 import type { CheckResult, Failure } from '../../src/domain/result.ts';
@@ -8,8 +8,9 @@ import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
 import type { Observations } from '../../src/store/ports/observations.ts';
 import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
+import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { goodResult } from '../support/attempts.ts';
-import { createMemoryRegistry, type MemoryRegistry } from '../support/memory-registry.ts';
+import { createRecordedRegistry, type RecordedRegistry } from '../support/recorded-registry.ts';
 
 /** The wall time at which a new world's clock stands. */
 export const START = Date.UTC(2026, 0, 1);
@@ -65,7 +66,7 @@ export function unanswered(serviceId: number, at: number, changes: Partial<Check
 /** The record and everything around it. */
 export interface World {
   readonly clock: FakeClock;
-  readonly registry: MemoryRegistry;
+  readonly registry: RecordedRegistry;
   readonly record: ResultRecord;
   readonly samples: Sample[];
   /** The status store's copy. */
@@ -89,7 +90,7 @@ export interface WorldOptions {
   readonly silenceMs?: number;
   readonly isCatalogueDomain?: (domain: string) => boolean;
   readonly clock?: FakeClock;
-  readonly registry?: MemoryRegistry;
+  readonly registry?: RecordedRegistry;
   /** True: the status store refuses records. */
   readonly refusePut?: () => boolean;
   /** True: the sample store refuses samples. */
@@ -101,13 +102,15 @@ export interface WorldOptions {
 /** Builds a record and loads it. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const clock = options.clock ?? createFakeClock(START);
-  const registry = options.registry ?? createMemoryRegistry(options.services ?? [makeService(1)]);
+  const registry = options.registry ?? (await createRecordedRegistry(options.services ?? [makeService(1)]));
   const lines: string[] = [];
   const line = (level: string) => (_fields: object, message: string) =>
     void lines.push(`${level}: ${message}`);
   const log: Log = { ...silentLog, info: line('info'), warn: line('warn'), error: line('error') };
   const samples: Sample[] = [];
+  const status = createMemoryStatusStore({ log: silentLog });
   const published = new Map<number, CurrentStatus>();
+  status.watch((next) => void published.set(next.serviceId, next));
   const rechecks: World['rechecks'][number][] = [];
   const questions: number[] = [];
   const told: Transition[] = [];
@@ -117,11 +120,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     status: {
       async put(records) {
         if (options.refusePut?.() === true) throw new Error('the status store is away');
-        const taken = records.filter((next) => isNewer(next, published.get(next.serviceId)));
-        for (const next of taken) published.set(next.serviceId, next);
-        return taken.length;
+        return await status.put(records);
       },
       async remove(serviceId) {
+        await status.remove(serviceId);
         published.delete(serviceId);
       },
     },
@@ -175,9 +177,4 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     settle: () => clock.advance(0),
   };
-}
-
-function isNewer(next: CurrentStatus, known: CurrentStatus | undefined): boolean {
-  if (known === undefined) return true;
-  return next.seq > known.seq || (next.seq === known.seq && next.observedAt > known.observedAt);
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { createMemoryRegistry } from '../support/memory-registry.ts';
+import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, makeService, START } from './record-world.ts';
 
 const SILENCE = 20_000;
@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 t.test('it tells each silence once, never too early, and loses no answered heartbeat', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
-      const registry = createMemoryRegistry([SERVICE]);
+      const registry = await createRecordedRegistry([SERVICE]);
       let clock = createFakeClock(START);
       let world = await createWorld({ registry, clock });
       world.record.startListening();
@@ -102,6 +102,8 @@ t.test('it tells each silence once, never too early, and loses no answered heart
       }
       const chain = registry.transitions;
       const open = [...registry.incidents.values()].filter((incident) => incident.status !== 'resolved');
+      await world.record.stop();
+      await registry.close();
       return (
         open.length <= 1 &&
         chain.every(({ seq, from, to }, index) => seq === index + 1 && from !== to) &&

@@ -11,10 +11,11 @@ function reporting(id: number, changes: Partial<Service> = {}): Service {
   return makeService(id, { origin: 'owner', accountId: 7, domain: `s${id}.example`, check, ...changes });
 }
 
-async function beat(world: World, id = 1, word: 'up' | 'down' = 'up'): Promise<void> {
+/** A heartbeat of the service; the word null: a run begins. */
+async function beat(world: World, id = 1, word: 'up' | 'down' | null = 'up'): Promise<void> {
   const domain = `s${id}.example`;
   const report = {
-    kind: 'beat',
+    kind: word === null ? 'start' : 'beat',
     domain,
     word,
     reported: null,
@@ -175,24 +176,14 @@ t.test(
 );
 
 t.test('it counts the silence of a run that began and never ended, across a restart too', async (t) => {
-  const service = reporting(1);
-  const unknown = {
-    serviceId: 1,
-    seq: 0,
-    observedAt: 0,
-    status: 'unknown',
-    since: null,
-    latest: null,
-  } as const;
-  const memory = { needsGet: false, healthSeen: false, askHealthAt: null };
-  const world = await listening([service]);
-  const state = { service, current: unknown, memory, openIncident: null };
-  for (const [heardAt, status] of [
-    [null, 'unknown'],
-    [START - 1_000, 'down'],
+  for (const [began, status] of [
+    [false, 'unknown'],
+    [true, 'down'],
   ] as const) {
-    const registry = { ...world.registry, loadServices: async () => [{ ...state, heardAt }] };
-    const again = await listening([service], { registry });
+    const first = await listening([reporting(1)], { clock: createFakeClock(START - 1_000) });
+    if (began) await beat(first, 1, null);
+    await first.record.stop();
+    const again = await listening([], { registry: first.registry });
     await again.clock.advance(SILENCE + 1_000);
     t.equal(statusOf(again), status);
   }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createMemoryRegistry } from '../support/memory-registry.ts';
+import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, failed503, good, makeServices, START } from './record-world.ts';
 
 t.test('it keeps what the registry refuses, and writes it when the registry is back', async (t) => {
@@ -45,7 +45,7 @@ t.test('it makes one transition and tells it once where the answer of a commit w
 });
 
 t.test('it judges again from the record of another writer', async (t) => {
-  const registry = createMemoryRegistry(makeServices(1));
+  const registry = await createRecordedRegistry(makeServices(1));
   const first = await createWorld({ registry });
   const second = await createWorld({ registry });
   first.record.takeResults([failed503(1, START)]);
@@ -70,7 +70,7 @@ t.test('it judges again from the record of another writer', async (t) => {
 });
 
 t.test('it takes the record of another writer over where only a plain check met it', async (t) => {
-  const registry = createMemoryRegistry(makeServices(1));
+  const registry = await createRecordedRegistry(makeServices(1));
   const first = await createWorld({ registry });
   first.record.takeResults([good(1, START)]);
   await first.record.idle();

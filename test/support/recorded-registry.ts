@@ -1,0 +1,194 @@
+/**
+ * The embedded registry in the process of a test, for tests of what writes to it: its own rules and tables, with a
+ * record of the commits and with faults that a test chooses. It has no rules of its own.
+ */
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../src/clock.ts';
+import { type CurrentStatus, type Transition, unknownStatus } from '../../src/domain/current.ts';
+import type { Incident } from '../../src/domain/incident.ts';
+import { NO_MEMORY, type ProbeMemory } from '../../src/domain/result.ts';
+import type { Service } from '../../src/domain/service.ts';
+import { silentLog } from '../../src/log.ts';
+import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
+import type { Judgement, Registry } from '../../src/store/ports/registry.ts';
+import { ensureAccount } from '../../src/store/registry/key-rows.ts';
+import { createQueries } from '../../src/store/registry/kysely-sqlite.ts';
+import {
+  createRegistryClient,
+  type RegistryClientOptions,
+  type SqliteRegistry,
+} from '../../src/store/registry/registry-client.ts';
+import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
+import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { insertService } from '../../src/store/registry/service-rows.ts';
+
+/** The part of the port that the record uses. */
+export type JudgementRegistry = Pick<
+  Registry,
+  | 'loadServices'
+  | 'claimDomain'
+  | 'commitJudgements'
+  | 'transitionsAfter'
+  | 'lastTransition'
+  | 'listIncidents'
+>;
+
+/**
+ * What a commit meets: it works, is refused before anything is written (`full`: for want of room), or is written and
+ * then its answer is lost.
+ */
+export type CommitFault = 'none' | 'refused' | 'full' | 'answer_lost';
+
+/** The registry, and what a test may look at and do. */
+export interface RecordedRegistry extends JudgementRegistry {
+  /** The ids of the services that it was made with. */
+  readonly ids: readonly number[];
+  /** As they are stored now, in order. */
+  readonly transitions: readonly Transition[];
+  /** As they are stored now, by id, the first one to start first. */
+  readonly incidents: ReadonlyMap<string, Incident>;
+  /** Every judgement that was committed, in order. */
+  readonly committed: readonly Judgement[];
+  /** The heartbeats of these judgements, in order. */
+  readonly heartbeats: readonly (HeartbeatWrite & { readonly serviceId: number })[];
+  /** Calls of `commitJudgements`, refused ones included. */
+  readonly calls: readonly (readonly Judgement[])[];
+  /** As it is stored now. */
+  current(serviceId: number): CurrentStatus;
+  /** As it is stored now. */
+  memory(serviceId: number): ProbeMemory;
+  /** What the next commits meet, in order; `none` afterwards. */
+  meet(...faults: readonly CommitFault[]): void;
+  /** Forgets the faults that the next commits were to meet. */
+  recover(): void;
+  /** Commits wait until the returned function is called. */
+  hold(): () => void;
+  /** The whole port over the same connection. */
+  client(clock: Clock): SqliteRegistry;
+  /** The whole port over a connection of its own, as another process has it; the caller closes it. */
+  openOther(clock: Clock): Promise<SqliteRegistry>;
+  /** Closes the registry and removes its files. */
+  close(): Promise<void>;
+}
+
+/** Accounts 1 to this number are there. */
+const ACCOUNTS = 8;
+const DOMAINS_PER_ACCOUNT = 100;
+
+/** In memory where the system has such a folder: the tests of the record commit many thousand times. */
+const FOLDER = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'upbeat-registry-'));
+process.once('exit', () => rmSync(FOLDER, { recursive: true, force: true }));
+let made = 0;
+const templates = new Map<string, Promise<string>>();
+
+/** Makes a registry that knows `known`, whose ids are 1, 2, 3 and so on. Its accounts are 1 to 8. */
+export async function createRecordedRegistry(known: readonly Service[]): Promise<RecordedRegistry> {
+  const dataDir = await makeDataDir(known);
+  const methods = await openRegistryMethods({ dataDir, domainsPerAccount: DOMAINS_PER_ACCOUNT });
+  const committed: Judgement[] = [];
+  const calls: (readonly Judgement[])[] = [];
+  const faults: CommitFault[] = [];
+  let gate = Promise.resolve();
+  const stateOf = (id: number) => methods.loadServices().find(({ service }) => service.id === id);
+
+  return {
+    ids: known.map(({ id }) => id),
+    committed,
+    calls,
+    get transitions() {
+      return methods.transitionsAfter(0, Number.MAX_SAFE_INTEGER);
+    },
+    get incidents() {
+      const newestFirst = methods.listIncidents({ limit: Number.MAX_SAFE_INTEGER, offset: 0 });
+      return new Map(newestFirst.reverse().map((incident) => [incident.id, incident]));
+    },
+    get heartbeats() {
+      return committed.flatMap(({ serviceId, heartbeat }) =>
+        heartbeat === undefined ? [] : [{ ...heartbeat, serviceId }],
+      );
+    },
+    current: (serviceId) => stateOf(serviceId)?.current ?? unknownStatus(serviceId),
+    memory: (serviceId) => stateOf(serviceId)?.memory ?? NO_MEMORY,
+    meet: (...next) => void faults.push(...next),
+    recover: () => void faults.splice(0),
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return resolve;
+    },
+    client: (clock) => clientOf(methods, clock),
+    openOther: async (clock) =>
+      clientOf(await openRegistryMethods({ dataDir, domainsPerAccount: DOMAINS_PER_ACCOUNT }), clock),
+    async close() {
+      await methods.close();
+      rmSync(dataDir, { recursive: true });
+    },
+
+    loadServices: async () => methods.loadServices(),
+    claimDomain: async (domain, accountId) => methods.claimDomain(domain, accountId),
+    async commitJudgements(judgements) {
+      calls.push(judgements);
+      await gate;
+      const fault = faults.shift() ?? 'none';
+      if (fault === 'full') throw Object.assign(new Error('no room'), { code: 'storage_full' });
+      if (fault === 'refused') throw new Error('the registry is away');
+      const copies = structuredClone(judgements);
+      const outcomes = await methods.commitJudgements(copies);
+      committed.push(...copies.filter((_, index) => outcomes[index]?.kind === 'committed'));
+      if (fault === 'answer_lost') throw new Error('the answer was lost');
+      return structuredClone(outcomes);
+    },
+    transitionsAfter: async (position, limit) => methods.transitionsAfter(position, limit),
+    lastTransition: async () => methods.lastTransition(),
+    listIncidents: async (query) => methods.listIncidents(query),
+  };
+}
+
+function clientOf(methods: RegistryMethods, clock: Clock): SqliteRegistry {
+  const named: Record<string, (...args: never[]) => unknown> = methods;
+  const call = async (method: string, args: readonly unknown[]) =>
+    structuredClone(await named[method]?.(...(structuredClone(args) as never[])));
+  return createRegistryClient({
+    call: call as RegistryClientOptions['call'],
+    clock,
+    log: silentLog,
+    end: async () => {},
+  });
+}
+
+/** A new data directory whose registry has these services, as they are. */
+async function makeDataDir(services: readonly Service[]): Promise<string> {
+  const key = JSON.stringify(services);
+  const template = templates.get(key) ?? makeTemplate(services);
+  templates.set(key, template);
+  const dataDir = newFolder();
+  copyFileSync(await template, registryFile(dataDir));
+  return dataDir;
+}
+
+/** Makes the tables once for all the registries of the process that begin with these services; the path of the file. */
+async function makeTemplate(services: readonly Service[]): Promise<string> {
+  const dataDir = newFolder();
+  const { file, database, kysely } = await openRegistryDatabase(dataDir);
+  const store = { database, kysely, queries: createQueries(database) };
+  const revise = database.prepare('UPDATE services SET revision = ? WHERE id = ?');
+  database.exec('BEGIN');
+  for (let id = 1; id <= ACCOUNTS; id++) ensureAccount(store, `account ${id}`, 0);
+  for (const { id, revision, ...service } of services) {
+    const given = insertService(store, service);
+    if (given.id !== id) throw new Error(`service ${id} became ${given.id}`);
+    revise.run(revision, id);
+  }
+  database.exec('COMMIT');
+  database.close();
+  return file;
+}
+
+function newFolder(): string {
+  made += 1;
+  const folder = join(FOLDER, String(made));
+  mkdirSync(folder);
+  return folder;
+}
