@@ -1,4 +1,4 @@
-/** The API over real HTTP on loopback, on simple stores that a test fills, with a clock that stands still. */
+/** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 import type { AddressInfo } from 'node:net';
 import { createApi } from '../../src/api/api.ts';
 import type { BadgeText } from '../../src/api/badge-route.ts';
@@ -14,7 +14,6 @@ import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/cu
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
 import type { HeatmapPicture } from '../../src/domain/heatmap-picture.ts';
 import type { Incident } from '../../src/domain/incident.ts';
-import type { Maintenance } from '../../src/domain/maintenance.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
@@ -22,18 +21,13 @@ import type { VendorWord } from '../../src/domain/vendor-word.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
-import type { Dependencies, FailingDependency } from '../../src/store/ports/heartbeats.ts';
-import type {
-  ApiKey,
-  IncidentPlace,
-  IncidentQuery,
-  MaintenanceQuery,
-} from '../../src/store/ports/registry.ts';
+import type { ApiKey, IncidentQuery, Registry } from '../../src/store/ports/registry.ts';
 import { MAX_BUCKETS, type SampleQuery, type SampleStore } from '../../src/store/ports/samples.ts';
+import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import type { Answer } from './answer.ts';
 import { bucketsOf } from './even-buckets.ts';
-import { createPageShelf } from './page-shelf.ts';
+import { openFilledRegistry } from './filled-registry.ts';
 
 /** When the clock of a test stands. */
 export const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
@@ -160,10 +154,9 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const { ageMs } = options;
   const status = { ...createMemoryStatusStore({ log }), ...(ageMs === undefined ? {} : { ageMs }) };
   const metrics = createMetrics();
-  const keys = new Map<string, ApiKey>();
-  const transitions: Transition[] = [];
-  const incidents: Incident[] = [];
-  const maintenances: Maintenance[] = [];
+  const filled = await openFilledRegistry(options.startAt ?? NOW);
+  const stored = filled.registry;
+  filled.addServices(services);
   const vendorWords = new Map<number, VendorWord>();
   const listeners = new Set<(transition: Transition) => void>();
   const asked = {
@@ -175,8 +168,6 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     keys: 0,
   };
   const faults = { registry: false, samples: false, keys: false, heartbeats: null as Error | null };
-  const dependencies = new Map<number, Dependencies>();
-  const failing: FailingDependency[] = [];
   const heartbeats = {
     taken: [] as ReceivedHeartbeat[],
     refusals: 0,
@@ -188,7 +179,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       runMs: null,
     }),
   };
-  const reads = { now: 0, most: 0 };
+  const reads = { now: 0, most: 0, done: 0 };
   const gate = { keys: Promise.resolve(), transitions: Promise.resolve(), heatmaps: Promise.resolve() };
   const state = {
     phase: 'serving' as 'starting' | 'serving' | 'stopping',
@@ -196,78 +187,38 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     prober: { online: true, offlineSince: null as number | null, reason: null as string | null },
     parts: {} as Record<string, { problem: string | null }>,
   };
-  const idOf = (sha256: Uint8Array) => Buffer.from(sha256).toString('hex');
+  const away = () => new Error('secret inside: the registry is away');
   const authenticator = createKeyAuthenticator({
     registry: {
       async findKey(sha256) {
         asked.keys++;
         await gate.keys;
-        if (faults.keys) throw new Error('secret inside: the registry is away');
-        return keys.get(idOf(sha256)) ?? null;
+        if (faults.keys) throw away();
+        return await stored.findKey(sha256);
       },
-      async touchKeys() {},
+      touchKeys: stored.touchKeys,
     },
     clock,
     log,
   });
-  const registry = {
-    async listIncidents(query: IncidentQuery) {
-      if (faults.registry) throw new Error('secret inside: the registry is away');
+  const registry: Registry = {
+    ...stored,
+    async listIncidents(query) {
+      if (faults.registry) throw away();
       asked.incidents.push(query);
-      return incidents
-        .filter(({ serviceId }) => query.serviceId === undefined || query.serviceId === serviceId)
-        .filter((incident) => query.status === undefined || query.status === incident.status)
-        .filter(
-          ({ serviceId }) => query.verifiedOnly !== true || directory.byId(serviceId)?.verified !== false,
-        )
-        .slice(query.offset, query.offset + query.limit);
+      return await stored.listIncidents(query);
     },
-    async countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset'>) {
-      return incidents
-        .filter(({ serviceId }) => query.serviceId === undefined || query.serviceId === serviceId)
-        .filter((incident) => query.status === undefined || query.status === incident.status)
-        .filter(
-          ({ serviceId }) => query.verifiedOnly !== true || directory.byId(serviceId)?.verified !== false,
-        ).length;
-    },
-    async transitionsAfter(position: number, limit: number) {
-      const found = transitions.filter((one) => one.position > position).slice(0, limit);
+    async transitionsAfter(position, limit) {
       reads.most = Math.max(reads.most, ++reads.now);
+      const found = await stored.transitionsAfter(position, limit);
+      reads.done += 1;
       await gate.transitions;
       // Another read that is asked for at the same time begins before this one ends.
       await new Promise((resolve) => setImmediate(resolve));
       reads.now -= 1;
       return found;
     },
-    lastTransition: async () => transitions.at(-1)?.position ?? 0,
-    async findIncident(id: string) {
-      return incidents.find((incident) => incident.id === id) ?? null;
-    },
-    async incidentsSince(serviceId: number, from: number) {
-      return incidents.filter((incident) => incident.serviceId === serviceId && incident.startedAt >= from);
-    },
-    async incidentsBeside({ id, serviceId }: IncidentPlace) {
-      const list = incidents
-        .filter((incident) => incident.serviceId === serviceId)
-        .sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? -1 : 1));
-      const place = list.findIndex((incident) => incident.id === id);
-      return { older: list[place + 1] ?? null, newer: list[place - 1] ?? null };
-    },
-    dependenciesOf: async (serviceId: number, limit: number) => {
-      const known = dependencies.get(serviceId) ?? { reportedAt: null, dependencies: [], changes: [] };
-      return { ...known, changes: known.changes.slice(0, limit) };
-    },
-    failingDependencies: async ({ limit, offset }: { limit: number; offset: number }) =>
-      failing.slice(offset, offset + limit),
-    countFailingDependencies: async () => failing.length,
-    countMaintenances: async () => maintenances.length,
-    async listMaintenances(query: MaintenanceQuery) {
-      return maintenances
-        .filter(({ serviceId }) => query.serviceId === undefined || query.serviceId === serviceId)
-        .slice(query.offset, query.offset + query.limit);
-    },
   };
-  const shelf = createPageShelf({ incidents, maintenances });
   const api = createApi({
     settings: {
       siteUrl: options.siteUrl ?? 'https://upbeat.test',
@@ -296,7 +247,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     registry,
     owners: null,
-    ownedPages: shelf.book,
+    ownedPages: registry,
     heartbeats: {
       async takeHeartbeat(received: ReceivedHeartbeat) {
         const fault = faults.heartbeats;
@@ -353,48 +304,58 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     directory,
     status,
     heartbeats,
-    dependencies,
-    failing,
-    transitions,
-    incidents,
-    maintenances,
-    /** Status pages of owners. */
-    shelf,
+    /** The embedded registry itself. */
+    registry: stored,
+    addServices: filled.addServices,
+    putIncidents: filled.putIncidents,
+    putMaintenances: filled.putMaintenances,
+    report: filled.report,
+    /** Makes a status page of account 1, written on the first of the month and changed on the second. */
+    async putPage(slug: string, { logo, ...more }: Partial<NewPage> & { readonly logo?: StoredLogo } = {}) {
+      const page = {
+        accountId: 1,
+        title: 'Our services',
+        text: '',
+        groups: [],
+        now: Date.UTC(2026, 10, 1),
+        ...more,
+      };
+      filled.ensureAccount(page.accountId);
+      const { revision } = await stored.addPage({ ...page, slug });
+      const changedAt = Math.max(page.now, Date.UTC(2026, 10, 2));
+      if (logo === undefined) await stored.changePage(page.accountId, slug, revision, {}, changedAt);
+      else await stored.putLogo(page.accountId, slug, logo, changedAt);
+    },
     vendorWords,
     listeners,
     asked,
     faults,
     /** What looking a key up, reading transitions, and drawing heat maps wait for. */
     gate,
-    /** Reads of transitions under way, and the most there were at a time. */
+    /** Reads of transitions: under way, the most there were at a time, and those that the registry has answered. */
     reads,
     state,
-    /** Makes a key; returns the header that carries it, and its record, which a test may change. */
-    makeKey(more: Partial<ApiKey> = {}) {
+    /** Makes a key; returns the header that carries it. */
+    makeKey(more: Partial<Pick<ApiKey, 'accountId' | 'expiresAt' | 'revokedAt'>> = {}) {
       const text = generateKeyText();
-      const record: ApiKey = {
-        id: keys.size + 1,
+      const reading = readKey(text);
+      if (reading === null) throw new Error('a key that cannot be read');
+      filled.addKey({
         accountId: 1,
-        accountName: 'ada',
         name: 'laptop',
         prefix: text.slice(0, 8),
+        sha256: reading.sha256,
         createdAt: NOW,
-        lastUsedAt: null,
         expiresAt: null,
         revokedAt: null,
         ...more,
-      };
-      const reading = readKey(text);
-      if (reading === null) throw new Error('a key that cannot be read');
-      keys.set(idOf(reading.sha256), record);
+      });
       return { authorization: `Bearer ${text}` };
     },
-    /** Records a transition and tells the watchers. */
+    /** Records transitions and tells the watchers. */
     tell(...told: readonly Transition[]) {
-      for (const one of told) {
-        transitions.push(one);
-        for (const listener of listeners) listener(one);
-      }
+      filled.addTransitions(told);
+      for (const one of told) for (const listener of listeners) listener(one);
     },
     async get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
       const response = await fetch(origin + path, { method, headers, redirect: 'manual' });
@@ -426,6 +387,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       await new Promise((resolve) => server.close(resolve));
       await authenticator.close();
       await status.close();
+      await filled.close();
     },
   };
 }

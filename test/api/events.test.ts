@@ -54,7 +54,7 @@ const ids = (stream: Stream) => stream.events().map(([id]) => Number(id));
 const begun = (stream: Stream) => until(() => stream.text().includes('retry:'));
 
 t.test('it tells each change of status once, in order', async (t) => {
-  const world = await startApi({ services: [service(1, 'shop')] });
+  const world = await startApi({ services: [service(1, 'shop'), service(2, 'other')] });
   t.teardown(world.close);
   world.tell(transition(1, 'shop'));
   const stream = await open(world);
@@ -62,7 +62,10 @@ t.test('it tells each change of status once, in order', async (t) => {
   t.match(stream.headers, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   t.equal(stream.headers['access-control-allow-origin'], '*');
   await begun(stream);
-  world.tell(transition(2, 'shop'), transition(3, 'other', { from: 'unknown', to: 'up', reason: null }));
+  world.tell(
+    transition(2, 'shop'),
+    transition(3, 'other', { serviceId: 2, from: 'unknown', to: 'up', reason: null }),
+  );
   await until(() => stream.events().length === 2);
   t.strictSame(stream.events(), [
     [
@@ -95,7 +98,7 @@ t.test('it resumes after Last-Event-ID without a gap and without a repetition', 
   const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
   const count = 1_200;
-  for (let position = 1; position <= count; position++) world.tell(transition(position, 'shop'));
+  world.tell(...Array.from({ length: count }, (_, index) => transition(index + 1, 'shop')));
   const expected = Array.from({ length: count + 1 - 5 }, (_, index) => index + 6);
   for (const [path, headers] of [
     [PATH, { 'last-event-id': '5' }],
@@ -123,6 +126,7 @@ t.test('it misses nothing that happens while it reads what was missed', async (t
   world.gate.transitions = promise;
   const stream = await open(world, PATH, { 'last-event-id': '0' });
   await begun(stream);
+  await until(() => world.reads.done === 1);
   world.tell(transition(4, 'shop'), transition(5, 'shop'));
   t.strictSame(ids(stream), []);
   release();
@@ -135,7 +139,7 @@ t.test(
   async (t) => {
     const world = await startApi({ services: [service(1, 'shop')] });
     t.teardown(world.close);
-    for (let position = 1; position <= 1_100; position++) world.tell(transition(position, 'shop'));
+    world.tell(...Array.from({ length: 1_100 }, (_, index) => transition(index + 1, 'shop')));
     const { promise, resolve: release } = Promise.withResolvers<void>();
     world.gate.transitions = promise;
     const streams = await Promise.all(
@@ -151,10 +155,11 @@ t.test(
 t.test('it tells of one service where the client wants one, and still moves on', async (t) => {
   const world = await startApi({ services: [service(1, 'shop'), service(2, 'other')] });
   t.teardown(world.close);
-  world.tell(transition(1, 'shop'), transition(2, 'other'));
+  world.tell(transition(1, 'shop'), transition(2, 'other', { serviceId: 2 }));
   const stream = await open(world, `${PATH}?slug=SHOP`, { 'last-event-id': '0' });
   await until(() => stream.events().length === 1);
-  world.tell(transition(3, 'other'), transition(4, 'shop'), transition(5, 'other'));
+  const other = { serviceId: 2 };
+  world.tell(transition(3, 'other', other), transition(4, 'shop'), transition(5, 'other', other));
   await until(() => stream.events().length === 2);
   t.strictSame(ids(stream), [1, 4]);
   await world.clock.advance(15_000);
@@ -264,7 +269,7 @@ t.test('it frees the place of a client that left while its key was looked up', a
 });
 
 t.test('it ends the streams when the API closes, and writes to none afterwards', async (t) => {
-  const world = await startApi();
+  const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
   const stream = await open(world);
   await begun(stream);

@@ -363,14 +363,10 @@ t.test('it shows the dependencies of a service where its owner has made them pub
     dependencies: [],
     changes: [],
   });
-  world.dependencies.set(1, {
-    reportedAt: NOW,
-    dependencies: [{ name: '<db>', status: 'down', latencyMs: null, since: NOW - 1_000 }],
-    changes: [
-      { name: '<db>', status: 'down', at: NOW - 1_000 },
-      { name: 'old', status: null, at: NOW - 2_000 },
-    ],
-  });
+  world.report(1, NOW - 3_000, [{ name: 'old', status: 'up', latencyMs: 1 }]);
+  world.report(1, NOW - 2_000, []);
+  world.report(1, NOW - 1_000, [{ name: '<db>', status: 'down', latencyMs: null }]);
+  world.report(1, NOW, [{ name: '<db>', status: 'down', latencyMs: null }]);
   t.strictSame((await world.get(`${path('OPEN')}?limit=1`)).json, {
     service: { name: 'OPEN', slug: 'open' },
     reported_at: AT,
@@ -383,9 +379,20 @@ t.test('it shows the dependencies of a service where its owner has made them pub
 });
 
 t.test('it counts what is failing over all services', async (t) => {
-  const world = await startApi();
+  const check = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
+  const services = Array.from({ length: 14 }, (_, index) =>
+    service(index + 1, `s${index}`, { check, publicDependencies: true }),
+  );
+  const world = await startApi({ services });
   t.teardown(world.close);
-  world.failing.push({ name: 'stripe', services: 14, since: NOW }, { name: 's3', services: 2, since: NOW });
+  for (const { id } of services) {
+    const names = id <= 2 ? ['s3', 'Stripe'] : ['stripe'];
+    world.report(
+      id,
+      NOW,
+      names.map((name) => ({ name, status: 'down', latencyMs: null })),
+    );
+  }
   const get = async (query: string) => (await world.get(`/api/v1/dependencies${query}`)).json;
   t.strictSame(await get(''), {
     dependencies: [

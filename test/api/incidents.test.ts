@@ -22,7 +22,7 @@ const SHOWN = {
 t.test('it shows incidents with their service, or the service once', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' })] });
   t.teardown(world.close);
-  world.incidents.push(incident('own-1-1', 1, { status: 'resolved', resolvedAt: NOW + 60_000 }));
+  world.putIncidents(incident('own-1-1', 1, { status: 'resolved', resolvedAt: NOW + 60_000 }));
   const all = (await world.get('/api/v1/incidents')).json;
   t.strictSame(all, {
     incidents: [{ ...SHOWN, service: { name: 'Shop', slug: 'shop' } }],
@@ -65,7 +65,9 @@ t.test('it leaves self-reported services out of the list of all, not out of thei
     ],
   });
   t.teardown(world.close);
-  world.incidents.push(incident('own-2-1', 2), incident('own-1-1', 1), incident('own-9-1', 9));
+  // What the directory does not know yet.
+  world.addServices([service(9, 'new')]);
+  world.putIncidents(incident('own-2-1', 2), incident('own-1-1', 1), incident('own-9-1', 9));
   const all = (await world.get('/api/v1/incidents')).json;
   t.strictSame(
     all.incidents.map(({ id }: { id: string }) => id),

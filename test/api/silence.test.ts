@@ -1,7 +1,6 @@
 /** A service that is down by silence stays as it is for as long as the monitor listens, in every answer (decisions, Services). */
 import t from 'tap';
 import { check, current, NOW, service, startApi } from './api-world.ts';
-import { ownedPage } from './page-shelf.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -16,7 +15,7 @@ async function startSilent(ageMs?: () => number) {
   });
   const silence = { source: 'silence', status: 'down', statusCode: 0, responseTimeMs: null } as const;
   await world.status.put([current(1, check(NOW - 5 * HOUR, silence))]);
-  world.shelf.put(ownedPage('acme', { groups: [{ name: '', services: [1] }] }));
+  await world.putPage('acme', { groups: [{ name: '', services: [1] }] });
 
   const look = async () => {
     const get = world.get;

@@ -7,7 +7,6 @@ import type { Sample } from '../../src/domain/sample.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
 import { RANGE_NAMES } from '../../src/web/service-ranges.ts';
 import { check, current, incident, service, startApi } from '../api/api-world.ts';
-import { ownedPage } from '../api/page-shelf.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 
 const MINUTE = 60_000;
@@ -68,14 +67,12 @@ async function startAt(t: Test, at: number, samples: SampleStore) {
     await samples.append(samplesOf(id, times, false));
     const last = times.at(-1) ?? at;
     await world.status.put([current(id, check(last), { since: at - ageMs })]);
-    world.incidents.push(
+    world.putIncidents(
       incident(`own-${id}-1`, id, { startedAt: at - ageMs, resolvedAt: at, status: 'resolved' }),
     );
   }
   await samples.append(samplesOf(ONLY_SUSPECT, timesOf(at, HOUR), true));
-  world.shelf.put(
-    ownedPage('acme', { groups: [{ name: '', services: services.map(({ id }) => id) }], createdAt: at }),
-  );
+  await world.putPage('acme', { groups: [{ name: '', services: services.map(({ id }) => id) }], now: at });
   return world;
 }
 

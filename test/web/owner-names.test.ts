@@ -4,7 +4,6 @@ import { unknownStatus } from '../../src/domain/current.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
 import { fullName } from '../../src/domain/service.ts';
 import { check, current, incident, NOW, service, startApi } from '../api/api-world.ts';
-import { ownedPage } from '../api/page-shelf.ts';
 
 const SHOP = service(1, 'shop-example-org', {
   name: 'Pay Pol',
@@ -20,11 +19,11 @@ t.test('it shows the domain beside the name on pages, in feeds and on badges', a
   const latest = check(NOW - 30_000, { status: 'down', statusCode: 503 });
   await api.status.put([current(1, latest), current(2, check(NOW - 30_000))]);
   // An old title that names the service alone, and a vendor's that names none.
-  api.incidents.push(
+  api.putIncidents(
     incident('one', 1, { title: 'Pay Pol answers with errors', status: 'resolved', resolvedAt: NOW }),
     incident('two', 1, { title: 'Trouble', source: 'vendor' }),
   );
-  api.shelf.put(ownedPage('acme', { groups: [{ name: '', services: [1] }] }));
+  await api.putPage('acme', { groups: [{ name: '', services: [1] }] });
 
   const places = [
     ['/', 4],

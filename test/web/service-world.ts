@@ -1,7 +1,7 @@
 /** Services in every state that a page can show, with a year of made-up past. */
 import type { Incident } from '../../src/domain/incident.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
-import type { Service } from '../../src/domain/service.ts';
+import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { check, current, incident, NOW, service, startApi } from '../api/api-world.ts';
 
@@ -123,7 +123,7 @@ export async function startServiceWorld() {
     current(SERVICES.blocked, { ...good, statusCode: 403, blocked: true }),
     current(SERVICES.paused, good),
   ]);
-  world.incidents.push(...INCIDENTS);
+  world.putIncidents(...INCIDENTS);
   const read = {
     kind: 'statuspage',
     url: 'https://status.vendor.example',
@@ -150,7 +150,7 @@ export async function startServiceWorld() {
     since: NOW - HOUR,
     incidentId: ODD_ID,
   });
-  world.maintenances.push(
+  world.putMaintenances(
     {
       id: 'm-1',
       serviceId: SERVICES.up,
@@ -177,21 +177,21 @@ export async function startServiceWorld() {
     },
   );
   const since = NOW - HOUR;
-  world.dependencies.set(SERVICES.heartbeat, {
-    reportedAt: NOW - 90_000,
-    dependencies: [
-      { name: 'cache', status: 'up', latencyMs: 3, since },
-      { name: 'Database', status: 'down', latencyMs: null, since: NOW - 20 * MINUTE },
-      { name: 'search', status: 'slow', latencyMs: 3_400, since },
-    ],
-    changes: [],
-  });
-  world.dependencies.set(SERVICES.hostile, {
-    reportedAt: NOW - 90_000,
-    dependencies: [{ name: EVIL, status: 'down', latencyMs: null, since }],
-    changes: [],
-  });
-  world.failing.push({ name: 'database', services: 4, since });
+  const cache = { name: 'cache', status: 'up', latencyMs: 3 } as const;
+  const database = { name: 'Database', status: 'down', latencyMs: null } as const;
+  const search = { name: 'search', status: 'slow', latencyMs: 3_400 } as const;
+  world.report(SERVICES.heartbeat, since, [cache, { ...database, status: 'up' }, search]);
+  world.report(SERVICES.heartbeat, NOW - 20 * MINUTE, [cache, database, search]);
+  world.report(SERVICES.heartbeat, NOW - 90_000, [cache, database, search]);
+  const evil = [{ name: EVIL, status: 'down', latencyMs: null }] as const;
+  world.report(SERVICES.hostile, since, evil);
+  world.report(SERVICES.hostile, NOW - 90_000, evil);
+  // Services that no page lists, which report the same database.
+  for (const id of [101, 102, 103]) {
+    const check = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
+    world.addServices([service(id, `reporter-${id}`, { check, publicDependencies: true })]);
+    world.report(id, since, [database]);
+  }
   return world;
 }
 

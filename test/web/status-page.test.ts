@@ -6,7 +6,6 @@ import type { Sample } from '../../src/domain/sample.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { barsOf, createUptimeBars } from '../../src/web/status-page-bars.ts';
 import { check, current, from, incident, NOW, service, startApi } from '../api/api-world.ts';
-import { ownedPage } from '../api/page-shelf.ts';
 import { hasProgram } from '../support/install-servers.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 
@@ -35,21 +34,18 @@ async function world() {
     current(4, check(NOW - 30_000)),
     current(5, check(NOW - 900_000)),
   ]);
-  api.shelf.put(
-    ownedPage('acme', {
-      title: 'Acme & friends',
-      text: 'All that we run.',
-      groups: [
-        { name: 'Public', services: [1, 2, 99] },
-        { name: '', services: [3, 4] },
-        { name: 'Empty', services: [] },
-        { name: 'Later', services: [5] },
-      ],
-      logo: LOGO,
-    }),
-  );
-  api.shelf.logos.set('acme', { ...LOGO, bytes: PNG });
-  api.incidents.push(
+  await api.putPage('acme', {
+    title: 'Acme & friends',
+    text: 'All that we run.',
+    groups: [
+      { name: 'Public', services: [1, 2, 99] },
+      { name: '', services: [3, 4] },
+      { name: 'Empty', services: [] },
+      { name: 'Later', services: [5] },
+    ],
+    logo: { ...LOGO, bytes: PNG },
+  });
+  api.putIncidents(
     incident('own-1', 1, { title: 'Post is not reachable', startedAt: NOW - 60_000 }),
     incident('own-2', 2, {
       title: 'Library was away',
@@ -60,7 +56,7 @@ async function world() {
     }),
     incident('own-4', 4, { title: 'Hers is not reachable' }),
   );
-  api.maintenances.push({
+  api.putMaintenances({
     id: 'm-1',
     serviceId: 2,
     title: 'New shelves',
@@ -141,8 +137,9 @@ t.test('it filters incidents and turns their pages', async (t) => {
   );
   t.equal((await api.get('/p/acme?show=none')).status, 400);
   const over = { status: 'resolved', startedAt: NOW - 90_000_000, resolvedAt: NOW - 80_000_000 } as const;
+  // Those of one moment stand in the order of their ids.
   for (let n = 0; n < 15; n++)
-    api.incidents.push(incident(`own-x-${n}`, 1, { ...over, title: `Number ${n}.` }));
+    api.putIncidents(incident(`own-x-${10 + n}`, 1, { ...over, title: `Number ${n}.` }));
   const first = (await api.get('/p/acme')).text;
   t.match(first, 'href="?show=all&amp;service=&amp;offset=10#incidents">Older');
   t.notMatch(first, 'Newer');
@@ -156,7 +153,7 @@ t.test('it shows incidents that go on before all that are over', async (t) => {
   const api = await world();
   t.teardown(api.close);
   const day = 86_400_000;
-  api.incidents.push(
+  api.putIncidents(
     incident('own-x-1', 2, { title: 'Library has been slow since last week', startedAt: NOW - 7 * day }),
     incident('own-x-2', 1, {
       title: 'Post was late',
@@ -215,10 +212,14 @@ t.test('it calls a day the same as the page of the service does', async (t) => {
     [3, 'doubtful', 'suspect'],
   ] as const) {
     await api.status.put([current(id, check(NOW - 30_000))]);
-    api.shelf.put(ownedPage(slug, { groups: [{ name: '', services: [id] }] }));
+    await api.putPage(`page-${slug}`, { groups: [{ name: '', services: [id] }] });
     const kinds = (text: string, pattern: RegExp) =>
       [...new Set([...text.matchAll(pattern)].map(([, one]) => one))].filter((one) => one !== 'none');
-    t.same(kinds((await api.get(`/p/${slug}`)).text, /class="day-([a-z]+)"/g), [kind], `${slug}: its page`);
+    t.same(
+      kinds((await api.get(`/p/page-${slug}`)).text, /class="day-([a-z]+)"/g),
+      [kind],
+      `${slug}: its page`,
+    );
     const { text } = await api.get(`/status/${slug}-example`);
     const [cells] = /<svg[^>]*class="[^"]*calendar[\s\S]*?<\/svg>/.exec(text) ?? [text];
     t.same(kinds(cells, /<use href="#day-([a-z]+)" x=/g), [kind], `${slug}: the service's page`);
@@ -272,7 +273,7 @@ t.test('it gives the same to programs, within the limits of the API', async (t) 
   t.match(await api.get('/p/acme.json?incidents=some'), { status: 400, json: { parameter: 'incidents' } });
   const few = await startApi({ anonymousPerMinute: 1 });
   t.teardown(few.close);
-  few.shelf.put(ownedPage('acme'));
+  await few.putPage('acme');
   t.equal((await few.get('/p/acme.json', from('203.0.113.1'))).status, 200);
   t.equal((await few.get('/api/v1/pages/acme', from('203.0.113.1'))).status, 429);
   t.equal((await few.get('/p/acme', from('203.0.113.1'))).status, 200, 'the page itself is not of the API');
@@ -284,9 +285,9 @@ t.test('it gives the same to programs, within the limits of the API', async (t) 
 t.test('it calls a service within an announced maintenance neither down nor up', async (t) => {
   const api = await world();
   t.teardown(api.close);
-  const [planned] = api.maintenances;
+  const [planned] = await api.registry.listMaintenances({ limit: 1, offset: 0 });
   if (planned === undefined) throw new Error('no maintenance');
-  api.maintenances.push({ ...planned, id: 'm-2', serviceId: 1, phase: 'running', startsAt: NOW - 1_000 });
+  api.putMaintenances({ ...planned, id: 'm-2', serviceId: 1, phase: 'running', startsAt: NOW - 1_000 });
   const { json } = await api.get('/p/acme.json');
   t.match(json, { status: 'maintenance', counts: { down: 0, maintenance: 1, up: 2 } });
   t.match(json.groups[0].services[0], { status: 'down', in_maintenance: true });

@@ -1,0 +1,143 @@
+/**
+ * The embedded registry, opened in the process of the test over a file of its own, and what fills it: the registry's own
+ * writers over a second connection, which let a test choose the ids.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createFakeClock } from '../../src/clock.ts';
+import type { Transition } from '../../src/domain/current.ts';
+import type { DependencyReport } from '../../src/domain/heartbeat-body.ts';
+import type { Incident } from '../../src/domain/incident.ts';
+import type { Maintenance } from '../../src/domain/maintenance.ts';
+import type { Service } from '../../src/domain/service.ts';
+import { silentLog } from '../../src/log.ts';
+import type { Registry } from '../../src/store/ports/registry.ts';
+import { prepareHeartbeatWriter } from '../../src/store/registry/heartbeat-rows.ts';
+import { createKey, type NewKey, revokeKey } from '../../src/store/registry/key-rows.ts';
+import { createQueries } from '../../src/store/registry/kysely-sqlite.ts';
+import { writeMaintenance } from '../../src/store/registry/maintenance-rows.ts';
+import {
+  createRegistryClient,
+  type RegistryClientOptions,
+} from '../../src/store/registry/registry-client.ts';
+import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { insertService } from '../../src/store/registry/service-rows.ts';
+import { prepareIncidentWriter } from '../../src/store/registry/write-incident.ts';
+
+/** The file of an empty registry: its tables are made once in a process, and copied from then on. */
+let emptyFile: Promise<{ readonly name: string; readonly bytes: Uint8Array }> | null = null;
+
+/** Opens an empty registry. `now`: the time at which its clock stands, epoch milliseconds. */
+export async function openFilledRegistry(now: number) {
+  const dataDir = makeFolder();
+  emptyFile ??= makeEmptyFile();
+  const { name, bytes } = await emptyFile;
+  writeFileSync(join(dataDir, name), bytes);
+  const methods: Record<string, (...args: never[]) => unknown> = await openRegistryMethods({
+    dataDir,
+    domainsPerAccount: 100,
+  });
+  const client = createRegistryClient({
+    call: (async (method: string, args: readonly unknown[]) =>
+      structuredClone(await methods[method]?.(...(args as never[])))) as RegistryClientOptions['call'],
+    clock: createFakeClock(now),
+    log: silentLog,
+    end: async () => {},
+  });
+  const registry: Registry = client;
+
+  const { database, kysely } = await openRegistryDatabase(dataDir);
+  // A test whose machine fails has failed.
+  database.exec('PRAGMA synchronous = OFF');
+  const store = { database, kysely, queries: createQueries(database) };
+  const writeIncident = prepareIncidentWriter(database);
+  const heartbeats = prepareHeartbeatWriter(database);
+  const addAccount = database.prepare(
+    'INSERT OR IGNORE INTO accounts (id, name, created_at) VALUES (?, ?, ?)',
+  );
+  const forgetLastId = database.prepare("DELETE FROM sqlite_sequence WHERE name = 'services'");
+  const setLastId = database.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('services', ?)");
+  const addTransition = database.prepare(
+    `INSERT INTO transitions (position, service_id, seq, from_status, to_status, at, recorded_at, reason)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const ensureAccount = (id: number) => void addAccount.run(id, id === 1 ? 'ada' : `account ${id}`, now);
+
+  return {
+    registry,
+    /** Makes the account of that id, where there is none. */
+    ensureAccount,
+    /** Adds services with the ids that they have, which are above those of all that are there. */
+    addServices(services: readonly Service[]) {
+      database.exec('BEGIN IMMEDIATE');
+      for (const { id, revision: _, ...service } of services.toSorted((a, b) => a.id - b.id)) {
+        if (service.accountId !== null) ensureAccount(service.accountId);
+        forgetLastId.run();
+        setLastId.run(id - 1);
+        const added = insertService(store, service);
+        if (added.id !== id) throw new Error(`service ${id} got the id ${added.id}`);
+      }
+      database.exec('COMMIT');
+    },
+    /** Writes incidents, new or changed; the registry drops those of services that it does not have. */
+    putIncidents(...incidents: readonly Incident[]) {
+      for (const incident of incidents) writeIncident(incident);
+    },
+    /** Writes maintenances, new or changed. */
+    putMaintenances(...maintenances: readonly Maintenance[]) {
+      for (const maintenance of maintenances) writeMaintenance(store, maintenance, now);
+    },
+    /** Writes what a service says of its dependencies at `arrivedAt`. */
+    report(serviceId: number, arrivedAt: number, dependencies: readonly DependencyReport[]) {
+      heartbeats.write(serviceId, {
+        accountId: 1,
+        kind: 'beat',
+        arrivedAt,
+        timestamp: null,
+        counted: true,
+        verdict: 'up',
+        responseTimeMs: null,
+        dependencies,
+        run: null,
+        body: '',
+      });
+    },
+    /** Writes transitions at the positions that they have. */
+    addTransitions(transitions: readonly Transition[]) {
+      database.exec('BEGIN IMMEDIATE');
+      for (const { position, serviceId, seq, from, to, at, recordedAt, reason } of transitions)
+        addTransition.run(position, serviceId, seq, from, to, at, recordedAt, reason);
+      database.exec('COMMIT');
+    },
+    /** Stores a key, of an account that is made where there is none. */
+    addKey(key: NewKey & { readonly revokedAt: number | null }) {
+      ensureAccount(key.accountId);
+      const { id } = createKey(store, key);
+      if (key.revokedAt !== null) revokeKey(store, id, key.revokedAt);
+    },
+    /** Closes it and removes its file; a second call does nothing. */
+    async close() {
+      if (!database.isOpen) return;
+      database.close();
+      await registry.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makeEmptyFile() {
+  const dataDir = makeFolder();
+  const { database } = await openRegistryDatabase(dataDir);
+  // The last connection writes the log into the file.
+  database.close();
+  const file = registryFile(dataDir);
+  const bytes = readFileSync(file);
+  rmSync(dataDir, { recursive: true, force: true });
+  return { name: basename(file), bytes };
+}
+
+function makeFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'upbeat-registry-'));
+}
