@@ -17,9 +17,9 @@ import { timeOfUlid } from './ulid.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
 /** Longer than the longest text of an update: an item can hold all updates of its incident. */
-const MOST_ITEM_TEXT = 100_000;
+const MAX_ITEM_TEXT = 100_000;
 
-const MOST_ID = 4_000;
+const MAX_ID = 4_000;
 
 /** A path that leads to one entry, such as `/incidents/abc` or `/pages/incident/5b36/66f0`. */
 const ENTRY_PATH = /\/(?:incidents?|maintenances?|events?|notices?|reports?|updates?|posts?|issues?)\/[^/]/i;
@@ -56,7 +56,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
   const home = safeLink(feed.link, pageUrl) ?? pageUrl;
   const link = safeLink(item.link, home) ?? (/^https?:/i.test(item.id) ? safeLink(item.id, home) : null);
   const { publishedAt, updatedAt } = timesOf(item, link);
-  const text = plainText(unescapeTwice(item.content), MOST_ITEM_TEXT);
+  const text = plainText(unescapeTwice(item.content), MAX_ITEM_TEXT);
   const timeline = readTimeline(text, updatedAt ?? publishedAt);
   const { title, meaning: titled } = splitTitle(oneLine(plainText(item.title), 1_000));
   const isPart = title !== '' && isPartState(text);
@@ -109,7 +109,7 @@ function partsOf(
   if (rules.categoriesAreParts === true) return item.categories;
   // Instatus names the parts only in the shorter text.
   if (item.description !== item.content)
-    return readTimeline(plainText(item.description, MOST_ITEM_TEXT), null).components;
+    return readTimeline(plainText(item.description, MAX_ITEM_TEXT), null).components;
   // xAI: `[API (us-east-1.api.x.ai)] Requests fail`, above a text that begins with labels.
   const bracketed = /^severity: /im.test(text) ? /^\[([^[\]]{1,100})\] /.exec(title)?.[1] : undefined;
   return bracketed === undefined ? [] : [bracketed];
@@ -124,11 +124,11 @@ function keyOf({ id, published }: XmlItem, link: string | null, home: string, ti
     (url) => url != null && ENTRY_PATH.test(new URL(url).pathname),
   );
   if (entry != null) return entry.replace(/#.*$/, '');
-  const ownId = oneLine(id, MOST_ID);
+  const ownId = oneLine(id, MAX_ID);
   const ofIncident = /^([^#]*\bincidents?\/[^#]+)#/i.exec(ownId)?.[1];
   if (ofIncident !== undefined) return ofIncident;
   const isPage = ownId.replace(/\/$/, '') === home.replace(/\/$/, '');
-  return (isPage ? '' : ownId) || oneLine(`${title} ${published}`, MOST_ID) || 'entry';
+  return (isPage ? '' : ownId) || oneLine(`${title} ${published}`, MAX_ID) || 'entry';
 }
 
 function isMaintenance(
