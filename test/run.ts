@@ -25,7 +25,7 @@ interface FileReport {
 }
 
 /** More failures than this are no matter of a busy machine. */
-const MOST_SECOND_RUNS = 5;
+const MAX_SECOND_RUNS = 5;
 const insideCi = process.env.CI === 'true';
 /** Node.js keeps here what it has made of the sources, for the hundreds of processes that a run starts. */
 const COMPILE_CACHE = join(import.meta.dirname, '../.tap/compile-cache');
@@ -81,7 +81,7 @@ async function runAll(args: readonly string[]) {
   const again =
     !terminated &&
     failed.length > 0 &&
-    failed.length <= MOST_SECOND_RUNS &&
+    failed.length <= MAX_SECOND_RUNS &&
     failed.every((name) => /\.test\.ts$/.test(name));
   if (again) console.log(`# ${failed.length} failed; a second run with nothing beside: ${failed.join(', ')}`);
   return { first, second: again ? await runTests(['--jobs=1', ...failed]) : null };

@@ -12,7 +12,7 @@ import { createTurns } from './turns.ts';
 export type ReadFigures = (serviceId: number, window: BadgeWindow) => Promise<BadgeFigures>;
 
 /** Services and windows that are remembered; beyond, the one read first goes. About 300 bytes each. */
-const MOST_KEPT = 20_000;
+const MAX_KEPT = 20_000;
 /** Reads at a time; the others wait for their turn. */
 const AT_ONCE = 4;
 
@@ -56,7 +56,7 @@ export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () 
     });
     memories.delete(key);
     memories.set(key, { triedAt, found, reading });
-    if (memories.size > MOST_KEPT) memories.delete(memories.keys().next().value ?? key);
+    if (memories.size > MAX_KEPT) memories.delete(memories.keys().next().value ?? key);
     return reading;
   };
 }

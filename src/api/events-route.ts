@@ -49,7 +49,7 @@ const STREAMS_PER_CLIENT = 10;
 const HEARTBEAT_MS = 15_000;
 const REPLAY_PAGE = 500;
 /** A client that does not read is ended when this much waits for it; it resumes where it was. */
-const LONGEST_BACKLOG_BYTES = 1_048_576;
+const MAX_BACKLOG_BYTES = 1_048_576;
 /** When a client with too many streams may try again, seconds. */
 const RETRY_AFTER_SECONDS = 10;
 
@@ -70,7 +70,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
     const write = (text: string) => {
       if (response.writableEnded || response.destroyed) return;
       response.write(text);
-      if (response.writableLength > LONGEST_BACKLOG_BYTES) response.destroy();
+      if (response.writableLength > MAX_BACKLOG_BYTES) response.destroy();
     };
     const send = (transition: Transition) => {
       if (transition.position <= position) return;

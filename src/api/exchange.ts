@@ -54,7 +54,7 @@ export interface Route {
   /** How the route is posted to: with a key and a JSON body; it is then not read. Absent: it is read alone. */
   readonly post?: {
     /** Longest body. */
-    readonly mostBytes: number;
+    readonly maxBytes: number;
     readonly handle: (request: PostRequest) => Promise<ApiAnswer>;
     /** A request was refused by a fault of ours: an answer of 500 or more. */
     readonly onFault: () => void;

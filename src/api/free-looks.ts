@@ -18,7 +18,7 @@ export interface FreeLooks {
 /** Addresses of pictures that are remembered, at most 500 bytes each; beyond, the one sent first goes. */
 const TARGETS_KEPT = 20_000;
 /** Unknown query parameters are ignored, however long they are; nothing is remembered for them. */
-const LONGEST_TARGET = 400;
+const MAX_TARGET_LENGTH = 400;
 
 /** Makes the memory. */
 export function createFreeLooks(): FreeLooks {
@@ -26,7 +26,7 @@ export function createFreeLooks(): FreeLooks {
   const looking = new Map<string, number>();
   return {
     note(target, etag) {
-      if (target.length > LONGEST_TARGET) return;
+      if (target.length > MAX_TARGET_LENGTH) return;
       sent.delete(target);
       sent.set(target, etag);
       if (sent.size > TARGETS_KEPT) sent.delete(sent.keys().next().value ?? target);

@@ -9,7 +9,7 @@ import { ApiError, type ProblemCode } from './problem.ts';
 import { decodeText } from './request-body.ts';
 
 /** Longest body (decisions). */
-export const MOST_HEARTBEAT_BYTES = 16_384;
+export const MAX_HEARTBEAT_BYTES = 16_384;
 /** When a sender is to try again after a fault of ours, seconds. */
 const RETRY_SECONDS = 5;
 
@@ -51,7 +51,7 @@ export function heartbeatRoutes(
     bucket: 'api',
     handle: neverRead,
     post: {
-      mostBytes: MOST_HEARTBEAT_BYTES,
+      maxBytes: MAX_HEARTBEAT_BYTES,
       handle: (request) => takeHeartbeat(taker, siteUrl, kind, request, now()),
       onFault: () => taker.noteRefusal(),
     },

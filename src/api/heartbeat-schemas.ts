@@ -1,16 +1,11 @@
 /** The shapes of heartbeats and of what they tell of dependencies, as JSON Schema for the OpenAPI document. */
 import { Type } from '@sinclair/typebox';
-import {
-  LARGEST_LATENCY_MS,
-  LONGEST_NAME,
-  MOST_DEPENDENCIES,
-  STATUS_WORDS,
-} from '../domain/heartbeat-body.ts';
+import { MAX_DEPENDENCIES, MAX_LATENCY_MS, MAX_NAME_LENGTH, STATUS_WORDS } from '../domain/heartbeat-body.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { IncidentServiceSchema, nullable, strict, TimeSchema, whole, words } from './schemas.ts';
 
 const Word = words(STATUS_WORDS, 'In any case of letters.');
-const name = { minLength: 1, maxLength: LONGEST_NAME };
+const name = { minLength: 1, maxLength: MAX_NAME_LENGTH };
 
 const DOMAIN = Type.String({
   description:
@@ -30,13 +25,11 @@ const RUN = Type.Optional(
 /** What a service says of one dependency. */
 export const DependencyReportSchema = Type.Object({
   status: Word,
-  latency: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: LARGEST_LATENCY_MS, description: 'Milliseconds.' }),
-  ),
+  latency: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_LATENCY_MS, description: 'Milliseconds.' })),
 });
 const CHECKS = Type.Optional(
   Type.Record(Type.String(name), DependencyReportSchema, {
-    maxProperties: MOST_DEPENDENCIES,
+    maxProperties: MAX_DEPENDENCIES,
     propertyNames: name,
     description: 'What the service says of the things that it depends on, by name.',
   }),

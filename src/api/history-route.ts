@@ -42,7 +42,7 @@ export const HISTORY_QUERY = {
 };
 
 const DAY_MS = 86_400_000;
-const LONGEST_WINDOW_MS = 731 * DAY_MS;
+const MAX_WINDOW_MS = 731 * DAY_MS;
 /** Steps that people think in; the first that gives few enough buckets is the default. */
 const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].map(
   (text) => parseDuration(text) ?? 0,
@@ -91,7 +91,7 @@ export function readWindow(
   const to = readTime('to', given.to as string | undefined) ?? now;
   const from = readTime('from', given.from as string | undefined) ?? to - DAY_MS;
   if (from >= to) throw refuse('from', 'must be earlier than "to"');
-  if (to - from > LONGEST_WINDOW_MS) throw refuse('from', 'begins a window that is longer than two years');
+  if (to - from > MAX_WINDOW_MS) throw refuse('from', 'begins a window that is longer than two years');
   const text = given.step as string | undefined;
   if (text === undefined) {
     const usual = USUAL_STEPS_MS.find((stepMs) => (to - from) / stepMs <= USUAL_BUCKETS);

@@ -15,10 +15,10 @@ import { ApiError, PROBLEMS, problemBody } from './problem.ts';
  * A connection on which nothing moves for so long is ended, milliseconds: a client that asks and does not read would
  * hold its answer in our memory for ever. Event streams say something more often, and are read.
  */
-const LONGEST_STANDSTILL_MS = 60_000;
+const MAX_IDLE_MS = 60_000;
 
 /** Longest request line with headers, bytes. */
-const MOST_HEADER_BYTES = 16_384;
+const MAX_HEADER_BYTES = 16_384;
 /** How long a client that sent no request may take to close, milliseconds. */
 const LINGER_MS = 5_000;
 
@@ -34,7 +34,7 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
       // Longer than the minute for which load balancers keep connections, so that they end them, not we.
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
-      maxHeaderSize: MOST_HEADER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
       // Node's own refusal has no body; ours has one.
       requireHostHeader: false,
     },
@@ -60,7 +60,7 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
     socket.on('error', () => socket.destroy());
     socket.end(formatRefusal(error, siteUrl));
   });
-  server.timeout = LONGEST_STANDSTILL_MS;
+  server.timeout = MAX_IDLE_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
     // Within an answer that has begun, another would be taken for a part of it.
     if (!socket.writable || socket._httpMessage?.headersSent === true) {
@@ -92,7 +92,7 @@ function hasOneHost({ httpVersionMajor, httpVersionMinor, rawHeaders }: Incoming
 /** What Node could not read as a request. */
 function describe({ code }: NodeJS.ErrnoException): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new ApiError('headers_too_large', `Request line and headers are over ${MOST_HEADER_BYTES} bytes.`);
+    return new ApiError('headers_too_large', `Request line and headers are over ${MAX_HEADER_BYTES} bytes.`);
   return code === 'ERR_HTTP_REQUEST_TIMEOUT'
     ? new ApiError('request_timeout', 'The request did not arrive in time.')
     : new ApiError('bad_request', 'This is not a request by the rules of HTTP/1.1.');

@@ -4,7 +4,7 @@ import { formatDuration } from '../domain/durations.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
 import type { ApiLimits } from './api-limits.ts';
 import { DEPENDENCIES_QUERY, SERVICE_DEPENDENCIES_QUERY } from './dependency-routes.ts';
-import { MOST_HEARTBEAT_BYTES } from './heartbeat-routes.ts';
+import { MAX_HEARTBEAT_BYTES } from './heartbeat-routes.ts';
 import {
   DependenciesSchema,
   FailSchema,
@@ -111,7 +111,7 @@ function posting(
         400: 'The body is not valid; `place` is a JSON Pointer to what is wrong, `allowed` lists the values.',
         401: 'There is no API key, or it is not valid.',
         403: 'The domain belongs to another account or to the public catalogue (forbidden_domain), or the account has as many as it may (domain_limit).',
-        413: `The body is longer than ${MOST_HEARTBEAT_BYTES} bytes.`,
+        413: `The body is longer than ${MAX_HEARTBEAT_BYTES} bytes.`,
         415: 'The body is not sent as application/json.',
         429: 'Too many requests; Retry-After says how long to wait.',
         500: 'A fault of ours, with a request id.',

@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from './problem.ts';
 
 /** What a client may send beyond the bound before its connection is cut; it is read so that it sees the answer. */
-const MOST_DISCARDED_BYTES = 1_048_576;
+const MAX_DISCARDED_BYTES = 1_048_576;
 
 /**
- * Gives the body; rejects with `body_too_large` where it is longer than `mostBytes`. Called once at most. What comes
- * beyond is read and dropped up to `mostDiscardedBytes`, by default 1 MiB; then the connection is cut.
+ * Gives the body; rejects with `body_too_large` where it is longer than `maxBytes`. Called once at most. What comes
+ * beyond is read and dropped up to `maxDiscardedBytes`, by default 1 MiB; then the connection is cut.
  */
-export type ReadBody = (mostBytes: number, mostDiscardedBytes?: number) => Promise<Buffer>;
+export type ReadBody = (maxBytes: number, maxDiscardedBytes?: number) => Promise<Buffer>;
 
 /** Refuses a body that is not declared to be JSON, or that is packed. Throws `unsupported_media_type`. */
 export function requireJson(headers: IncomingHttpHeaders): void {
@@ -36,12 +36,12 @@ export function decodeText(body: Uint8Array): string {
 
 /** Reads the body of a message when it is asked to. */
 export function createBodyReader(message: IncomingMessage): ReadBody {
-  return (mostBytes, mostDiscardedBytes = MOST_DISCARDED_BYTES) => {
+  return (maxBytes, maxDiscardedBytes = MAX_DISCARDED_BYTES) => {
     const tooLarge = () =>
-      new ApiError('body_too_large', `The body is longer than ${mostBytes} bytes.`, { limit: mostBytes });
+      new ApiError('body_too_large', `The body is longer than ${maxBytes} bytes.`, { limit: maxBytes });
     const declared = Number(message.headers['content-length'] ?? 0);
-    if (declared > mostBytes) {
-      discard(message, mostDiscardedBytes);
+    if (declared > maxBytes) {
+      discard(message, maxDiscardedBytes);
       return Promise.reject(tooLarge());
     }
     return new Promise((resolve, reject) => {
@@ -49,12 +49,12 @@ export function createBodyReader(message: IncomingMessage): ReadBody {
       let length = 0;
       const onData = (chunk: Buffer) => {
         length += chunk.length;
-        if (length <= mostBytes) {
+        if (length <= maxBytes) {
           chunks.push(chunk);
           return;
         }
         message.off('data', onData);
-        discard(message, mostDiscardedBytes);
+        discard(message, maxDiscardedBytes);
         reject(tooLarge());
       };
       message.on('data', onData);
@@ -66,10 +66,10 @@ export function createBodyReader(message: IncomingMessage): ReadBody {
 }
 
 /** Lets the rest of a body run into nothing, so that a client that is still sending reads our answer. */
-function discard(message: IncomingMessage, mostBytes: number): void {
+function discard(message: IncomingMessage, maxBytes: number): void {
   let bytes = 0;
   message.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > mostBytes) message.destroy();
+    if (bytes > maxBytes) message.destroy();
   });
 }

@@ -174,7 +174,7 @@ function wrongMethod({ method }: ApiRequest, allowed: string): ApiError {
 
 /** Reads the body last: whoever may not send one is told so first. */
 async function handlePost(
-  { mostBytes, handle }: NonNullable<Route['post']>,
+  { maxBytes, handle }: NonNullable<Route['post']>,
   request: ApiRequest,
   key: ApiKey | null,
 ): Promise<ApiAnswer> {
@@ -185,7 +185,7 @@ async function handlePost(
     throw new ApiError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
   }
   requireJson(headers);
-  return await handle({ ...request, key, body: await readBody(mostBytes) });
+  return await handle({ ...request, key, body: await readBody(maxBytes) });
 }
 
 function targetOf({ path }: Route, { params, query }: ApiRequest): string {

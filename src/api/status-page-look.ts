@@ -44,7 +44,7 @@ export interface PageLook {
   readonly at: number;
 }
 
-const MOST_MAINTENANCES = 20;
+const MAX_MAINTENANCES = 20;
 
 /** Looks at the page of that slug, in any case; null: there is none. */
 export async function lookAtPage(slug: string, sources: PageLookSources): Promise<PageLook | null> {
@@ -58,7 +58,7 @@ export async function lookAtPage(slug: string, sources: PageLookSources): Promis
     services: services.flatMap((id) => findListed(directory, page.accountId, id) ?? []),
   }));
   const ids = groups.flatMap(({ services }) => services.map(({ id }) => id));
-  const maintenances = await pages.maintenancesOfPage(ids, MOST_MAINTENANCES);
+  const maintenances = await pages.maintenancesOfPage(ids, MAX_MAINTENANCES);
   const running = new Set(
     maintenances.filter(({ phase }) => phase === 'running').map(({ serviceId }) => serviceId),
   );

@@ -36,7 +36,7 @@ export interface PartState {
 /** The figures are shown again for so many times as long as it took to gather them. */
 const SHOWN_AGAIN = 9;
 /** But for no longer than this, milliseconds: whoever looks wants to see what is. */
-const LONGEST_SHOWN_MS = 250;
+const MAX_SHOWN_MS = 250;
 
 /** The routes. They have no limits, so that monitors of the monitor are never refused. */
 export function systemRoutes(
@@ -81,7 +81,7 @@ function createFigures(
     const beganAt = monotonic();
     newest = await render();
     const endedAt = monotonic();
-    newestUntil = endedAt + Math.min(LONGEST_SHOWN_MS, (endedAt - beganAt) * SHOWN_AGAIN);
+    newestUntil = endedAt + Math.min(MAX_SHOWN_MS, (endedAt - beganAt) * SHOWN_AGAIN);
     return newest;
   };
   return async () => {

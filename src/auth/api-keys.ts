@@ -13,7 +13,7 @@ export interface KeyRequest {
   /** Epoch milliseconds. */
   readonly now: number;
   /** Keys that work and that the account may have; absent: the operator's word, and no bound. */
-  readonly mostOfAccount?: number;
+  readonly maxPerAccount?: number;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface KeyRequest {
  */
 export async function createApiKey(
   registry: Pick<Registry, 'ensureAccount' | 'createKey'>,
-  { account, name, expiresAt, now, mostOfAccount }: KeyRequest,
+  { account, name, expiresAt, now, maxPerAccount }: KeyRequest,
 ): Promise<{ key: string; record: ApiKey }> {
   const key = generateKeyText();
   const reading = readKey(key);
@@ -36,7 +36,7 @@ export async function createApiKey(
     sha256: reading.sha256,
     createdAt: now,
     expiresAt,
-    ...(mostOfAccount === undefined ? {} : { mostOfAccount }),
+    ...(maxPerAccount === undefined ? {} : { maxPerAccount }),
   });
   return { key, record };
 }

@@ -22,7 +22,7 @@ const DEFAULT_CONFIG = 'config/upbeat.yaml';
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 /** A thousand years: an end beyond what a date can hold could neither be printed nor listed. */
-const LONGEST_LIFETIME_MS = 1_000 * 31_536_000_000;
+const MAX_LIFETIME_MS = 1_000 * 31_536_000_000;
 
 /** Makes the command with all below it. */
 export function buildCommands(): Command {
@@ -206,7 +206,7 @@ function kindOption(): Option {
 /** A key's lifetime, milliseconds. What cannot be read is wrong usage, like every value that an option does not take. */
 function readLifetime(text: string): number {
   const ms = parseDuration(text);
-  if (ms === null || ms <= 0 || ms > LONGEST_LIFETIME_MS)
+  if (ms === null || ms <= 0 || ms > MAX_LIFETIME_MS)
     throw new InvalidArgumentError('It takes a duration such as 12h, 90d or 1y, at most 1000y.');
   return ms;
 }

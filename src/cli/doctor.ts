@@ -32,7 +32,7 @@ interface Finding {
   readonly made?: boolean;
 }
 
-const LEAST_FREE_BYTES = 1_073_741_824;
+const MIN_FREE_BYTES = 1_073_741_824;
 const WORST_CLOCK_OFFSET_MS = 5_000;
 
 /** Options of the command. */
@@ -187,7 +187,7 @@ async function examineDisk({ storage }: Config): Promise<Finding> {
   return {
     what: 'disk',
     found: `${(free / 2 ** 30).toFixed(1)} GiB are free for ${storage.dataDir}`,
-    advice: free < LEAST_FREE_BYTES ? 'make room, or set storage.dataDir to a larger disk' : null,
+    advice: free < MIN_FREE_BYTES ? 'make room, or set storage.dataDir to a larger disk' : null,
   };
 }
 

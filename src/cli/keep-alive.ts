@@ -21,7 +21,7 @@ export type NextStep =
   | { readonly kind: 'restart'; readonly afterMs: number; readonly failures: number };
 
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 /** The program could not start, though it was told nothing wrong: a disk is full, a file is locked. */
 const EXIT_NO_START = 1;
 /** A life this long shows that the fault before it was a single one. */
@@ -46,7 +46,7 @@ export function nextStep(
   const inRow = livedMs >= GOOD_LIFE_MS ? 0 : failures;
   return {
     kind: 'restart',
-    afterMs: Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** inRow),
+    afterMs: Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** inRow),
     failures: inRow + 1,
   };
 }

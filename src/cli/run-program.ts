@@ -11,7 +11,7 @@ export interface ProgramHandles {
 }
 
 /** A stop that takes longer is broken off, so that the process ends within 15 s of the signal. */
-const LONGEST_STOP_MS = 14_500;
+const STOP_TIMEOUT_MS = 14_500;
 /** npm, the terminal and the parent may each pass one signal on: what follows this closely is the same one. */
 const SAME_SIGNAL_MS = 400;
 
@@ -40,7 +40,7 @@ export function joinProcess(program: Promise<ProgramHandles>, log: Log): void {
     setTimeout(() => {
       log.error({}, 'the stop took too long and was broken off');
       process.exit(1);
-    }, LONGEST_STOP_MS).unref();
+    }, STOP_TIMEOUT_MS).unref();
     program
       .then((started) => started.stop())
       .then(

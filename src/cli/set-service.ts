@@ -22,7 +22,7 @@ export interface SetOptions {
 }
 
 /** No service is expected to be silent for longer: a year. */
-const LONGEST_MS = 365 * 86_400_000;
+const MAX_PERIOD_MS = 365 * 86_400_000;
 
 /** Changes an account's service. */
 export async function setService(
@@ -87,12 +87,12 @@ function lengthOf(
   option: string,
   text: string | undefined,
   before: number | undefined,
-  fewestMs: number,
+  minMs: number,
 ): number | undefined {
   if (text === undefined) return before;
   if (text === 'default') return undefined;
   const ms = parseDuration(text);
-  if (ms === null || ms < fewestMs || ms > LONGEST_MS)
+  if (ms === null || ms < minMs || ms > MAX_PERIOD_MS)
     throw new UsageError(`${option} must be a duration such as 90s or 1h, at most 365d, or "default"`);
   return ms;
 }

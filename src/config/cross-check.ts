@@ -50,11 +50,11 @@ export function findWarnings({ http, checks, storage }: Config): ConfigWarning[]
     });
   }
   const { timeoutMs, confirmAfterMs, intervalMs } = checks;
-  const longestMs = timeoutMs * (confirmAfterMs.length + 1) + confirmAfterMs.reduce((sum, ms) => sum + ms, 0);
-  if (longestMs > intervalMs) {
+  const maxMs = timeoutMs * (confirmAfterMs.length + 1) + confirmAfterMs.reduce((sum, ms) => sum + ms, 0);
+  if (maxMs > intervalMs) {
     warnings.push({
       path: 'checks.interval',
-      message: `a check that fails can last ${formatDuration(longestMs)} with its re-checks, longer than the interval of ${formatDuration(intervalMs)}; the service is then checked less often`,
+      message: `a check that fails can last ${formatDuration(maxMs)} with its re-checks, longer than the interval of ${formatDuration(intervalMs)}; the service is then checked less often`,
     });
   }
   if (checks.slowOverMs >= timeoutMs) {

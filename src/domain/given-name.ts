@@ -1,7 +1,7 @@
 /** Names and texts that people give: to keys, services, accounts, status pages and dependencies. */
 
 /** Longest name, characters. */
-export const LONGEST_GIVEN_NAME = 100;
+export const MAX_GIVEN_NAME_LENGTH = 100;
 
 /**
  * What no given text may hold (decisions, Ownership): control characters and separators of lines, which terminals and
@@ -22,9 +22,9 @@ export function readGivenName(text: string): GivenNameReading {
   const problem = findForbidden(text);
   if (problem !== null) return { ok: false, problem };
   const name = text.trim();
-  const isTooLong = [...name].length > LONGEST_GIVEN_NAME;
+  const isTooLong = [...name].length > MAX_GIVEN_NAME_LENGTH;
   return isTooLong || !VISIBLE.test(name)
-    ? { ok: false, problem: `must have 1 to ${LONGEST_GIVEN_NAME} characters` }
+    ? { ok: false, problem: `must have 1 to ${MAX_GIVEN_NAME_LENGTH} characters` }
     : { ok: true, name };
 }
 

@@ -53,11 +53,11 @@ export type HeartbeatReading =
   | ({ readonly ok: false } & HeartbeatProblem);
 
 /** Most entries of `checks` (decisions). */
-export const MOST_DEPENDENCIES = 50;
+export const MAX_DEPENDENCIES = 50;
 /** Longest name of a dependency and of a run, characters. */
-export const LONGEST_NAME = 64;
+export const MAX_NAME_LENGTH = 64;
 /** Largest latency of a dependency, milliseconds. */
-export const LARGEST_LATENCY_MS = 600_000;
+export const MAX_LATENCY_MS = 600_000;
 /** Every word of the vocabulary, from good to bad. */
 export const STATUS_WORDS: readonly string[] = Object.values(STATUS_VOCABULARY).flat();
 
@@ -128,8 +128,8 @@ function readDependencies(value: unknown): DependencyReport[] | null {
   if (value === undefined) return null;
   if (!isObject(value)) throw new Refusal('/checks', 'must be an object of {status, latency} by name');
   const entries = Object.entries(value);
-  if (entries.length > MOST_DEPENDENCIES)
-    throw new Refusal('/checks', `has ${entries.length} entries; at most ${MOST_DEPENDENCIES} are allowed`);
+  if (entries.length > MAX_DEPENDENCIES)
+    throw new Refusal('/checks', `has ${entries.length} entries; at most ${MAX_DEPENDENCIES} are allowed`);
   return entries.map(([name, entry]) => {
     const place = `/checks/${escapePointer(name)}`;
     readName(name, place, 'has a name that ');
@@ -141,8 +141,8 @@ function readDependencies(value: unknown): DependencyReport[] | null {
 
 function readLatency(value: unknown, place: string): number | null {
   if (value === undefined) return null;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > LARGEST_LATENCY_MS)
-    throw new Refusal(place, `must be a whole number of milliseconds from 0 to ${LARGEST_LATENCY_MS}`);
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > MAX_LATENCY_MS)
+    throw new Refusal(place, `must be a whole number of milliseconds from 0 to ${MAX_LATENCY_MS}`);
   // Minus zero is a whole number too.
   return value === 0 ? 0 : value;
 }
@@ -159,8 +159,8 @@ function readName(name: string, place: string, before = ''): string {
   const problem = findForbidden(name);
   if (problem !== null) throw new Refusal(place, before === '' ? problem : `${before}${problem}`);
   const { length } = [...name];
-  if (length < 1 || length > LONGEST_NAME)
-    throw new Refusal(place, `${before}is ${length} characters long; 1 to ${LONGEST_NAME} are allowed`);
+  if (length < 1 || length > MAX_NAME_LENGTH)
+    throw new Refusal(place, `${before}is ${length} characters long; 1 to ${MAX_NAME_LENGTH} are allowed`);
   return name;
 }
 
@@ -182,5 +182,5 @@ function quote(text: string): string {
 }
 
 function clip(text: string): string {
-  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME).toWellFormed()}…` : text;
+  return text.length > MAX_NAME_LENGTH ? `${text.slice(0, MAX_NAME_LENGTH).toWellFormed()}…` : text;
 }

@@ -8,16 +8,16 @@ import type { CheckDefinition } from './service.ts';
 import { judgeLatency, type Verdict } from './status.ts';
 
 /** How far the sender's clock may be ahead of ours, milliseconds. */
-export const MOST_AHEAD_MS = 300_000;
+export const MAX_AHEAD_MS = 300_000;
 /** How old a heartbeat may be by its own word, milliseconds. */
-export const MOST_BEHIND_MS = 600_000;
+export const MAX_BEHIND_MS = 600_000;
 /** The largest latency that a sample can hold, milliseconds. */
-const LONGEST_SAMPLE_MS = 65_534;
+const MAX_SAMPLE_MS = 65_534;
 
 /** What is wrong with a timestamp at `now`; null: nothing. */
 export function refuseTimestamp(timestamp: number, now: number): string | null {
-  if (timestamp - now > MOST_AHEAD_MS) return 'is more than 5 minutes ahead of our clock';
-  if (now - timestamp > MOST_BEHIND_MS) return 'is more than 10 minutes behind our clock';
+  if (timestamp - now > MAX_AHEAD_MS) return 'is more than 5 minutes ahead of our clock';
+  if (now - timestamp > MAX_BEHIND_MS) return 'is more than 10 minutes behind our clock';
   return null;
 }
 
@@ -113,7 +113,7 @@ export function sampleOfLatest(
     serviceId,
     at: checkedAt,
     status,
-    latencyMs: latencyMs === null ? null : Math.min(latencyMs, LONGEST_SAMPLE_MS),
+    latencyMs: latencyMs === null ? null : Math.min(latencyMs, MAX_SAMPLE_MS),
     statusCode,
     suspect: false,
   };

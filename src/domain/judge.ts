@@ -5,7 +5,7 @@ import type { Sample } from './sample.ts';
 import { judgeLatency, type Verdict } from './status.ts';
 
 /** The largest latency that a sample can hold, milliseconds. */
-const LONGEST_LATENCY_MS = 65_534;
+const MAX_LATENCY_MS = 65_534;
 
 /**
  * Judges an attempt. A failure is `down`; a good answer is `up` or, over `slowOverMs` (exactly so much is still
@@ -46,7 +46,7 @@ export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean
     serviceId: result.serviceId,
     at: result.startedAt,
     status: verdict,
-    latencyMs: responseTimeMs === null ? null : Math.min(responseTimeMs, LONGEST_LATENCY_MS),
+    latencyMs: responseTimeMs === null ? null : Math.min(responseTimeMs, MAX_LATENCY_MS),
     statusCode: result.statusCode,
     suspect,
   };

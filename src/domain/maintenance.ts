@@ -10,7 +10,7 @@ export const MAINTENANCE_PHASES = ['planned', 'running', 'ended'] as const;
 export type MaintenancePhase = (typeof MAINTENANCE_PHASES)[number];
 
 /** How long a maintenance lasts at most where its vendor names no end, or says at its end that it still goes on. */
-const LONGEST_UNKNOWN_MS = 24 * 3_600_000;
+const MAX_UNKNOWN_MS = 24 * 3_600_000;
 
 /** A maintenance of one service. */
 export interface Maintenance {
@@ -69,8 +69,8 @@ export function nextPhaseAt(maintenance: Maintenance, now: number): number | nul
 }
 
 function lastsUntil({ startsAt, endsAt, told }: Maintenance): number {
-  if (endsAt === null) return startsAt + LONGEST_UNKNOWN_MS;
-  return told === 'running' ? endsAt + LONGEST_UNKNOWN_MS : endsAt;
+  if (endsAt === null) return startsAt + MAX_UNKNOWN_MS;
+  return told === 'running' ? endsAt + MAX_UNKNOWN_MS : endsAt;
 }
 
 /** Whether `at` lies within it: what fails then is expected to. */

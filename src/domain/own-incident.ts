@@ -10,7 +10,7 @@ import { fullName } from './service.ts';
 const GOOD_CHECKS_TO_RESOLVE = 3;
 
 /** A service that flaps for weeks must not grow its timeline without end; the first and the newest entries stay. */
-const MOST_UPDATES = 50;
+const MAX_UPDATES = 50;
 
 /** A judged check, as an incident sees it. */
 export interface IncidentStep {
@@ -107,6 +107,6 @@ function recover(open: Incident, { service, current, reason }: IncidentStep): In
 function move(open: Incident, status: IncidentStatus, at: number, text: string): Incident {
   const update: IncidentUpdate = { at: Math.max(at, open.updates.at(-1)?.at ?? at), status, text };
   const updates = [...open.updates, update];
-  if (updates.length > MOST_UPDATES) updates.splice(1, updates.length - MOST_UPDATES);
+  if (updates.length > MAX_UPDATES) updates.splice(1, updates.length - MAX_UPDATES);
   return { ...open, status, updates };
 }

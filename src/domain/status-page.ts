@@ -56,8 +56,8 @@ export const PAGE_BOUNDS = {
   slugCharacters: 60,
   logoBytes: 262_144,
   /** Of each side. */
-  leastLogoPixels: 16,
-  mostLogoPixels: 2_048,
+  minLogoPixels: 16,
+  maxLogoPixels: 2_048,
 } as const;
 
 /** Words that could be taken for a part of this site. */

@@ -6,7 +6,7 @@ import type { FeedIncident } from './feed-entry.ts';
 import type { Incident, IncidentUpdate } from './incident.ts';
 
 /** Updates kept of one incident: the first, and the newest. */
-const MOST_UPDATES = 100;
+const MAX_UPDATES = 100;
 
 /** A list this long may have pushed an old entry out; a shorter one lists all there is. */
 const FULL_LIST = 10;
@@ -134,7 +134,7 @@ export function mergeUpdates(
   const merged = new Map<string, IncidentUpdate>();
   for (const update of [...stored, ...added]) merged.set(`${update.at} ${update.status}`, update);
   const updates = [...merged.values()].sort((a, b) => a.at - b.at);
-  if (updates.length > MOST_UPDATES) updates.splice(1, updates.length - MOST_UPDATES);
+  if (updates.length > MAX_UPDATES) updates.splice(1, updates.length - MAX_UPDATES);
   return updates;
 }
 

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
 import { oneLine, plainText } from './plain-text.ts';
 
-const LONGEST_KEY = 300;
-const LONGEST_TITLE = 300;
-const MOST_UPDATES = 100;
-const MOST_COMPONENTS = 1_000;
-const LONGEST_RAW_NAME = 1_000;
+const MAX_KEY_LENGTH = 300;
+const MAX_TITLE_LENGTH = 300;
+const MAX_UPDATES = 100;
+const MAX_COMPONENTS = 1_000;
+const MAX_RAW_NAME_LENGTH = 1_000;
 
 /** What a reader found of an entry, unbounded and as the vendor wrote it. */
 interface EntryDraft {
@@ -60,12 +60,12 @@ export function buildMaintenance(draft: MaintenanceDraft): FeedMaintenance {
 
 function buildBase({ key, title, sourceUrl, components, updates }: EntryDraft, fallbackTitle: string) {
   // Cut before they are read: one long name may stand in thousands of entries.
-  const raw = new Set(components.map((name) => name.slice(0, LONGEST_RAW_NAME)));
-  const names = [...raw].slice(0, MOST_COMPONENTS).map((name) => oneLine(plainText(name), LONGEST_TITLE));
+  const raw = new Set(components.map((name) => name.slice(0, MAX_RAW_NAME_LENGTH)));
+  const names = [...raw].slice(0, MAX_COMPONENTS).map((name) => oneLine(plainText(name), MAX_TITLE_LENGTH));
   const named = [...new Set(names)].filter((name) => name !== '');
   return {
     key: isPlainKey(key) ? key : createHash('sha256').update(key).digest('hex'),
-    title: oneLine(plainText(title), LONGEST_TITLE) || fallbackTitle,
+    title: oneLine(plainText(title), MAX_TITLE_LENGTH) || fallbackTitle,
     sourceUrl,
     components: named.length === 0 ? null : named,
     updates: orderUpdates(updates),
@@ -74,11 +74,11 @@ function buildBase({ key, title, sourceUrl, components, updates }: EntryDraft, f
 
 /** Whether it is plain text on one line, which a store gives back as it was and which holds no markup. */
 function isPlainKey(key: string): boolean {
-  return oneLine(key, LONGEST_KEY) === key;
+  return oneLine(key, MAX_KEY_LENGTH) === key;
 }
 
 function orderUpdates(updates: readonly FeedUpdate[]): FeedUpdate[] {
-  return updates.toSorted((a, b) => a.at - b.at).slice(-MOST_UPDATES);
+  return updates.toSorted((a, b) => a.at - b.at).slice(-MAX_UPDATES);
 }
 
 /** When the updates at the end that all say resolved began: a look back that is published later is not the end. */

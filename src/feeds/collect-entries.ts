@@ -1,8 +1,8 @@
 /** The last step of every reader: from all entries of a document, those that count, in order. */
 import type { FeedEntry } from '../domain/feed-entry.ts';
 
-const MOST_ENTRIES = 2_000;
-const OLDEST_MS = 400 * 86_400_000;
+const MAX_ENTRIES = 2_000;
+const MAX_AGE_MS = 400 * 86_400_000;
 /** Vendors' clocks differ from ours, but not by more. */
 const AHEAD_MS = 86_400_000;
 
@@ -15,13 +15,13 @@ export function collectEntries(entries: Iterable<FeedEntry>, now: number): FeedE
   const byKey = new Map<string, FeedEntry>();
   for (const found of entries) {
     const entry = withoutFuture(found, now + AHEAD_MS);
-    if (startOf(entry, now) < now - OLDEST_MS) continue;
+    if (startOf(entry, now) < now - MAX_AGE_MS) continue;
     const other = byKey.get(entry.key);
     if (other === undefined || isNewer(entry, other, now)) byKey.set(entry.key, entry);
   }
   return [...byKey.values()]
     .sort((a, b) => startOf(b, now) - startOf(a, now) || (a.key < b.key ? -1 : 1))
-    .slice(0, MOST_ENTRIES);
+    .slice(0, MAX_ENTRIES);
 }
 
 function isNewer(entry: FeedEntry, other: FeedEntry, now: number): boolean {

@@ -34,7 +34,7 @@ export interface FeedThread {
 
 const ENTRY = new URL('../../workers/feeds.ts', import.meta.url);
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 300_000;
+const MAX_PAUSE_MS = 300_000;
 /** Documents are bounded; what needs more than this is a fault of a reader, and costs no other thread its memory. */
 const HEAP_MB = 256;
 /** A thread that lived this long may start again without a pause grown by earlier ends. */
@@ -74,7 +74,7 @@ export function startFeedThread(options: FeedThreadOptions): FeedThread {
       'the thread that reads status pages ended; it is started again',
     );
     cancelStart = clock.after(pauseMs, start);
-    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+    pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
   };
 
   /** A call that fails because the thread ended needs no word of its own. */

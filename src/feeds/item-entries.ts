@@ -16,9 +16,9 @@ const INFERRED_OPEN_MS = 86_400_000;
 const INFERRED_TEXT = 'The feed tells no state; an entry without one counts as resolved after a day.';
 
 /** Items that are read; the newest ones, by their own times. */
-const MOST_READ = 4_000;
+const MAX_ITEMS_READ = 4_000;
 
-const OLDEST_MS = 400 * 86_400_000;
+const MAX_AGE_MS = 400 * 86_400_000;
 
 /**
  * The entries of a feed, one for each incident and maintenance, unbounded in number and in no order. Items that say that
@@ -44,9 +44,9 @@ export function readItemEntries(
 function newestItems(items: readonly XmlItem[], now: number): XmlItem[] {
   return items
     .map((item) => ({ item, at: readTime(item.updated) ?? readTime(item.published) ?? now }))
-    .filter(({ at }) => at >= now - OLDEST_MS)
+    .filter(({ at }) => at >= now - MAX_AGE_MS)
     .sort((a, b) => b.at - a.at)
-    .slice(0, MOST_READ)
+    .slice(0, MAX_ITEMS_READ)
     .map(({ item }) => item);
 }
 

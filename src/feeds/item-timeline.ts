@@ -31,7 +31,7 @@ export interface ItemTimeline {
 }
 
 /** Of more lines than this, those behind are not read. */
-const MOST_LINES = 5_000;
+const MAX_LINES = 5_000;
 
 const MONTH_DAY =
   /^(?:[a-z]{3,9},? )?([a-z]{3,9}) (\d{1,2})(?:,? (\d{4}))?,?(?: at)? (\d{1,2}:\d\d(?::\d\d)?)(?: ?(am|pm))?(?: ?(\S{1,8}))?$/i;
@@ -52,7 +52,7 @@ const PARTS = /^affected (?:components|services|systems|products|locations)\s*(?
 const SPAN =
   /^incident began at ([\d-]{10} [\d:]{5})(?: and ended at ([\d-]{10} [\d:]{5}))? ?\(all times are ([a-z/]{2,20})\)/i;
 
-const MOST_PARTS = 1_000;
+const MAX_PARTS = 1_000;
 
 const SCHEDULED = /^this (?:is|was) a scheduled event\b\s*(.*)$/i;
 
@@ -63,7 +63,7 @@ const WINDOW_LABEL = /^(?:scheduled for|scheduled|maintenance window|when|planne
  * text names none; null: such times are not read.
  */
 export function readTimeline(plain: string, near: number | null): ItemTimeline {
-  const lines = plain.split('\n', MOST_LINES).map((line) => line.trim());
+  const lines = plain.split('\n', MAX_LINES).map((line) => line.trim());
   const found = {
     window: null as ItemTimeline['window'],
     span: null as ItemTimeline['span'],
@@ -85,7 +85,7 @@ export function readTimeline(plain: string, near: number | null): ItemTimeline {
     else if (parts !== null) {
       const listed = parts[1] ?? '';
       const end = listed === '' ? endOfList(lines, index + 1) : index + 1;
-      const names = listed === '' ? lines.slice(index + 1, end) : listed.split(/,\s*/, MOST_PARTS);
+      const names = listed === '' ? lines.slice(index + 1, end) : listed.split(/,\s*/, MAX_PARTS);
       found.components.push(...names.map(withoutState).filter((name) => name !== ''));
       index = end - 1;
     } else {
@@ -198,7 +198,7 @@ function toDayClock(clock: string, half: string): string {
 /** In a list each part has a bracket behind it, most often its state; what has none is text again. */
 function endOfList(lines: readonly string[], start: number): number {
   let end = start;
-  while (end < lines.length && end - start < MOST_PARTS && PART_STATE.test(lines[end] ?? '')) end += 1;
+  while (end < lines.length && end - start < MAX_PARTS && PART_STATE.test(lines[end] ?? '')) end += 1;
   return end;
 }
 

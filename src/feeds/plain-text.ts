@@ -6,16 +6,16 @@
 import { Parser } from 'htmlparser2';
 
 /** Most characters of a text: the bound of an update in the domain. */
-const MOST_TEXT = 10_000;
+const MAX_TEXT_LENGTH = 10_000;
 
 /** Characters collected for each that is kept, before white space is folded; what comes after them is not read. */
 const COLLECTED = 4;
 
 /** Most characters of a Markdown text that are read. */
-const MOST_MARKDOWN = COLLECTED * MOST_TEXT;
+const MAX_MARKDOWN_LENGTH = COLLECTED * MAX_TEXT_LENGTH;
 
 /** Elements open at once; the rest of a document that nests deeper is not read. The parser's cost grows with depth. */
-const MOST_DEPTH = 200;
+const MAX_DEPTH = 200;
 
 /** Elements whose content is no text for people. */
 const DROPPED = new Set(
@@ -42,7 +42,7 @@ const BORDER = '\v';
  * once; a `<` that would begin a tag after that becomes `‹`. Each block of HTML is a line of its own; in a text without
  * blocks the lines stay as they are, of several empty ones in a row one. Ends in time linear to its input.
  */
-export function plainText(markup: string, most = MOST_TEXT): string {
+export function plainText(markup: string, most = MAX_TEXT_LENGTH): string {
   return tidy(strip(markup, most * COLLECTED, false), most);
 }
 
@@ -79,7 +79,7 @@ export function unescapeTwice(html: string): string {
 
 /** Plain text within the bound of an update: cut to 10,000 characters, the last of them an ellipsis then. */
 export function boundText(text: string): string {
-  return cut(text, MOST_TEXT);
+  return cut(text, MAX_TEXT_LENGTH);
 }
 
 /**
@@ -87,7 +87,7 @@ export function boundText(text: string): string {
  * text, marks of emphasis, headings, quotations and code go. Only the first 40,000 characters are read.
  */
 export function plainMarkdown(markdown: string): string {
-  const text = visible(markdown.slice(0, MOST_MARKDOWN))
+  const text = visible(markdown.slice(0, MAX_MARKDOWN_LENGTH))
     .replace(/^ {0,3}(?:```|~~~)[^\n]*$/gm, '')
     .replace(/`{1,3}([^`\n]{1,1000})`{1,3}/g, (_, code: string) => escapeMarkup(code))
     .replace(/<(https?:\/\/[^<>\s]{1,2000})>/g, '$1')
@@ -100,7 +100,7 @@ export function plainMarkdown(markdown: string): string {
     // Before the end of a line it breaks the line.
     .replace(/(?<!\\)\\$/gm, '')
     .replace(/\\([\\`*_{}[\]()#+\-.!<>~|])/g, (_, sign: string) => escapeMarkup(sign));
-  return tidy(strip(text, MOST_MARKDOWN, true), MOST_TEXT);
+  return tidy(strip(text, MAX_MARKDOWN_LENGTH, true), MAX_TEXT_LENGTH);
 }
 
 /**
@@ -129,7 +129,7 @@ function strip(markup: string, most: number, keepLines: boolean): string {
         text += BORDER;
       }
       if (CELLS.has(name)) text += ' ';
-      if (depth > MOST_DEPTH) parser.pause();
+      if (depth > MAX_DEPTH) parser.pause();
     },
     onclosetag(name) {
       depth -= 1;

@@ -64,7 +64,7 @@ export interface Poller {
 }
 
 /** Polls under way at a time, over all hosts. */
-const MOST_POLLS = 16;
+const MAX_POLLS = 16;
 
 /** Makes a poller without feeds. */
 export function createPoller({ settings, kinds, outbound, clock, random, tell }: PollerOptions): Poller {
@@ -72,7 +72,7 @@ export function createPoller({ settings, kinds, outbound, clock, random, tell }:
   const feeds = new Map<number, Feed>();
   const timers = new Map<number, Cancel>();
   const abort = new AbortController();
-  const turns = createHostTurns(MOST_POLLS);
+  const turns = createHostTurns(MAX_POLLS);
   let nextNumber = 1;
 
   const actors = createActorGroup<FeedState, FeedMessage, FeedEffect>({

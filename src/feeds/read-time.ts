@@ -4,7 +4,7 @@
 const EARLIEST = Date.UTC(2000, 0, 1);
 const LATEST = Date.UTC(2100, 0, 1);
 
-const MOST_CHARACTERS = 80;
+const MAX_TIME_LENGTH = 80;
 
 /** `2026-09-20T10:00:00.123456+02:00`; a time without a zone is read as UTC, a day alone as its first moment. */
 const ISO =
@@ -53,7 +53,7 @@ const ZONES: Readonly<Record<string, number>> = {
  */
 export function readTime(value: unknown): number | null {
   if (typeof value === 'number') return within(value < 1e11 ? value * 1_000 : value);
-  if (typeof value !== 'string' || value.length > MOST_CHARACTERS) return null;
+  if (typeof value !== 'string' || value.length > MAX_TIME_LENGTH) return null;
   const text = value.trim();
   if (EPOCH.test(text)) return within(Number(text) * 1_000);
   if (/^\d{12,13}$/.test(text)) return within(Number(text));

@@ -46,7 +46,7 @@ export interface VendorDesk {
 }
 
 /** Maintenances are looked at no later than this after they are due, and as often where none is known. */
-const LONGEST_LOOK_MS = 60_000;
+const MAX_POLL_INTERVAL_MS = 60_000;
 
 /** Makes the desk. */
 export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
@@ -130,7 +130,8 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
         nextAt = advanced.nextAt;
       } finally {
         if (!stopped) {
-          const ms = nextAt === null ? LONGEST_LOOK_MS : Math.min(LONGEST_LOOK_MS, nextAt - clock.now());
+          const ms =
+            nextAt === null ? MAX_POLL_INTERVAL_MS : Math.min(MAX_POLL_INTERVAL_MS, nextAt - clock.now());
           cancelLook?.();
           cancelLook = clock.after(Math.max(0, ms), look);
         }

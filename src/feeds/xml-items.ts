@@ -36,10 +36,10 @@ export interface XmlFeed {
   readonly items: readonly XmlItem[];
 }
 
-const MOST_DEPTH = 100;
+const MAX_DEPTH = 100;
 /** More than are kept, since the newest need not come first. */
-const MOST_ITEMS = 20_000;
-const MOST_CATEGORIES = 50;
+const MAX_ITEMS = 20_000;
+const MAX_CATEGORIES = 50;
 
 /** Namespaces whose elements have a meaning here, and what stands before their names below. */
 const NAMESPACES: ReadonlyMap<string, string> = new Map([
@@ -159,8 +159,7 @@ class FeedReader {
 
   onopentag(qualified: string, attributes: Readonly<Record<string, string>>): void {
     this.#depth += 1;
-    if (this.#depth > MOST_DEPTH)
-      throw new FeedFormatError(`the document nests more than ${MOST_DEPTH} deep`);
+    if (this.#depth > MAX_DEPTH) throw new FeedFormatError(`the document nests more than ${MAX_DEPTH} deep`);
     if (this.#capture !== null) {
       // XHTML within Atom, and HTML that somebody forgot to escape: markup again, for those who read texts.
       this.#add(`<${qualified}>`);
@@ -239,7 +238,7 @@ class FeedReader {
     }
     const { values, categories } = this.#item.draft;
     if (field === 'category') {
-      if (categories.length < MOST_CATEGORIES) categories.push(found);
+      if (categories.length < MAX_CATEGORIES) categories.push(found);
     } else if (rank > (values.get(field)?.rank ?? 0)) values.set(field, { rank, text: found });
   }
 
@@ -257,7 +256,7 @@ class FeedReader {
       status: field('status'),
       categories,
     });
-    if (this.#items.length >= MOST_ITEMS) this.#end();
+    if (this.#items.length >= MAX_ITEMS) this.#end();
   }
 
   #declare(attributes: Readonly<Record<string, string>>): void {

@@ -28,7 +28,7 @@ export interface TransitionFollower {
 const PAGE = 1_000;
 const LOOK_MS = 1_000;
 /** A transition is told after this at the latest: Redis may be away, and the copy old. */
-const LONGEST_WAIT_MS = 100;
+const MAX_WAIT_MS = 100;
 
 /** Starts after the newest transition that there is. */
 export async function followTransitions(options: TransitionFollowerOptions): Promise<TransitionFollower> {
@@ -59,10 +59,10 @@ export async function followTransitions(options: TransitionFollowerOptions): Pro
         again = false;
         for (;;) {
           const page = await registry.transitionsAfter(readUpTo, PAGE);
-          const untilMs = clock.monotonic() + LONGEST_WAIT_MS;
+          const untilMs = clock.monotonic() + MAX_WAIT_MS;
           for (const transition of page) waiting.push({ transition, untilMs });
           readUpTo = page.at(-1)?.position ?? readUpTo;
-          if (page.length > 0) clock.after(LONGEST_WAIT_MS, () => tell(false));
+          if (page.length > 0) clock.after(MAX_WAIT_MS, () => tell(false));
           if (page.length < PAGE) break;
         }
         tell(false);

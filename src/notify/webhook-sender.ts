@@ -50,7 +50,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** The registry names few of one account at a time, so that no account's receivers can fill these places alone. */
 const AT_A_TIME = 64;
 /** A receiver that hangs holds up the end of the program no longer. */
-const LONGEST_END_MS = 5 * SECOND;
+const STOP_TIMEOUT_MS = 5 * SECOND;
 /** Settled deliveries are shown for so long. */
 const KEPT_MS = 30 * 24 * HOUR;
 const JITTER = 0.1;
@@ -180,7 +180,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
     async stop() {
       stopped = true;
       cancel();
-      const cancelEnd = clock.after(LONGEST_END_MS, () => end.abort());
+      const cancelEnd = clock.after(STOP_TIMEOUT_MS, () => end.abort());
       await looking;
       await Promise.all(underWay.values());
       cancelEnd();

@@ -13,7 +13,7 @@ export interface AwaitedServices {
   tell(change: ServiceChange): void;
 }
 
-const LONGEST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 /** Nobody waits yet. */
 export function createAwaitedServices(clock: Pick<Clock, 'after'>): AwaitedServices {
@@ -21,7 +21,7 @@ export function createAwaitedServices(clock: Pick<Clock, 'after'>): AwaitedServi
   return {
     wait: (id, revision) =>
       new Promise((resolve) => {
-        const cancel = clock.after(LONGEST_WAIT_MS, () => {
+        const cancel = clock.after(MAX_WAIT_MS, () => {
           awaited = awaited.filter((one) => one !== waiter);
           resolve();
         });

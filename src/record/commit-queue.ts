@@ -15,9 +15,9 @@ import type { StatusPublisher } from './status-publisher.ts';
 import type { TransitionFeed } from './transition-feed.ts';
 
 const GATHER_MS = 1_000;
-const MOST_IN_GROUP = 1_000;
+const MAX_GROUP = 1_000;
 const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5_000;
+const MAX_RETRY_DELAY_MS = 5_000;
 /** While stopping nobody waits for a registry that is away. */
 const TRIES_AT_STOP = 3;
 
@@ -90,8 +90,8 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     }
     const entries = [...touched];
     touched.clear();
-    for (let at = 0; at < entries.length; at += MOST_IN_GROUP)
-      plainGroups.push(entries.slice(at, at + MOST_IN_GROUP));
+    for (let at = 0; at < entries.length; at += MAX_GROUP)
+      plainGroups.push(entries.slice(at, at + MAX_GROUP));
     run();
   }
 
@@ -105,7 +105,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     for (;;) {
       const plain = changes.length > 0 ? undefined : plainGroups.shift();
       if (plain !== undefined) await commitPlain(plain);
-      else if (changes.length > 0) await commitChanges(changes.splice(0, MOST_IN_GROUP));
+      else if (changes.length > 0) await commitChanges(changes.splice(0, MAX_GROUP));
       else break;
     }
     running = false;
@@ -223,7 +223,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     onRefused: (refusal: StorageRefusal) => void = () => {},
   ): Promise<CommitOutcome[]> {
     let tries = 0;
-    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
+    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS)) {
       const judgements = judgementsNow();
       if (judgements.length === 0) return [];
       try {

@@ -15,7 +15,7 @@ const QUESTION_PERIOD_MS = 2_000;
 const QUESTION_LIMIT_MS = 3_000;
 /** While offline the targets are asked again after 1 s, 2 s, 4 s, and then every 5 s. */
 const FIRST_BACK_OFF_MS = 1_000;
-const LONGEST_BACK_OFF_MS = 5_000;
+const MAX_BACKOFF_MS = 5_000;
 
 /** What the watch needs. */
 export interface ControlWatchOptions extends ProberWatchOptions {
@@ -100,7 +100,7 @@ export function createControlWatch(options: ControlWatchOptions): ProberWatch {
       firstDoubtAt = Number.POSITIVE_INFINITY;
       backOffMs = FIRST_BACK_OFF_MS;
     } else if (outages.open) {
-      backOffMs = Math.min(backOffMs * 2, LONGEST_BACK_OFF_MS);
+      backOffMs = Math.min(backOffMs * 2, MAX_BACKOFF_MS);
     } else {
       // It may have begun with the doubt that made us ask, but not before the last proof of the contrary.
       outages.begin(Math.max(goodAt, Math.min(askedAt, firstDoubtAt)));

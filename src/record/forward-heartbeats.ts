@@ -38,7 +38,7 @@ interface Waiting {
 }
 
 /** A sender waits no longer than this, as at the monitor. */
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 /** Answers are looked for so often while somebody waits, even where nobody told of a commit. */
 const LOOK_MS = 100;
 const RETRY_MS = 1_000;
@@ -103,7 +103,7 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
     const id = await inbox.putInInbox({ kind: report.kind, accountId, arrivedAt, body });
     if (stopped) throw refusal();
     return await new Promise<HeartbeatReceipt>((resolve, reject) => {
-      const cancel = clock.after(LONGEST_WAIT_MS, () => {
+      const cancel = clock.after(MAX_WAIT_MS, () => {
         if (waiting.delete(id)) reject(refusal());
       });
       waiting.set(id, {

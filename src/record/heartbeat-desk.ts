@@ -26,7 +26,7 @@ import {
 } from './observation.ts';
 
 /** A sender is told after this that we could not take its heartbeat, though it may yet be written. */
-const LONGEST_WRITE_MS = 10_000;
+const WRITE_TIMEOUT_MS = 10_000;
 
 /** What heartbeats need beyond the record's own options. */
 export interface HeartbeatSettings {
@@ -102,7 +102,7 @@ export function createHeartbeatDesk(options: HeartbeatDeskOptions): HeartbeatDes
   /** What `work` resolves with, or `unavailable` when it takes too long for anybody to wait for. */
   function within<T>(work: Promise<T>): Promise<T | 'unavailable'> {
     return new Promise((resolve, reject) => {
-      const cancel = clock.after(LONGEST_WRITE_MS, () => resolve('unavailable'));
+      const cancel = clock.after(WRITE_TIMEOUT_MS, () => resolve('unavailable'));
       work.then(resolve, reject).finally(cancel);
     });
   }

@@ -29,9 +29,9 @@ import type { SilenceDeadline } from './silence-watch.ts';
 import type { StatusPublisher } from './status-publisher.ts';
 
 /** Results of one service that wait while a change of it is written; a registry that is away must not fill the memory. */
-const LONGEST_QUEUE = 16;
+const MAX_QUEUE_LENGTH = 16;
 /** Heartbeats of one service that wait likewise; each has a sender who waits too. */
-const MOST_HEARTBEATS = 1_000;
+const MAX_HEARTBEATS = 1_000;
 
 /** What judging needs. */
 export interface JudgingOptions {
@@ -97,7 +97,7 @@ export function createJudging(options: JudgingOptions): Judging {
     if (entry.shown !== null) show(entry, observation);
     entry.queue ??= [];
     entry.queue.push(observation);
-    if (entry.queue.length <= (isResult(observation) ? LONGEST_QUEUE : MOST_HEARTBEATS)) return;
+    if (entry.queue.length <= (isResult(observation) ? MAX_QUEUE_LENGTH : MAX_HEARTBEATS)) return;
     const dropped = entry.queue.shift();
     if (dropped?.via === 'heartbeat') dropped.settle('unavailable');
   }

@@ -6,7 +6,7 @@ import { createOutageLog } from './outage-log.ts';
 import type { Answer, FailureSpan, ProberWatch, ProberWatchOptions, Ruling } from './prober-watch.ts';
 
 /** Fewer services say nothing about the connection that they share (decisions). */
-const FEWEST_SERVICES = 10;
+const MIN_SERVICES = 10;
 /** "Checked in the last minute" (decisions); no failure is held for longer. */
 const WINDOW_MS = 60_000;
 /** How often the fleet is counted while somebody fails. */
@@ -70,7 +70,7 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
     }
     smoothBegan = Float64Array.from(smooth).sort();
     troubledBegan = Float64Array.from(troubled).sort();
-    const offline = newest.size >= FEWEST_SERVICES && failed * 2 > newest.size;
+    const offline = newest.size >= MIN_SERVICES && failed * 2 > newest.size;
     if (offline && !outages.open) {
       outages.begin(firstFailedAt);
       log.warn(
@@ -92,10 +92,10 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
     const settledAt = now - (span.endedAt - span.beganAt);
     const troubled = countBetween(troubledBegan, span.beganAt, settledAt);
     const smooth = countBetween(smoothBegan, span.beganAt, settledAt);
-    if (troubled + smooth >= FEWEST_SERVICES) return troubled * 2 > troubled + smooth ? 'own' : 'clear';
+    if (troubled + smooth >= MIN_SERVICES) return troubled * 2 > troubled + smooth ? 'own' : 'clear';
     const total = troubledBegan.length + smoothBegan.length;
     const smoothSince = countBetween(smoothBegan, span.provenFrom, now);
-    if (total >= FEWEST_SERVICES && smoothSince * 2 >= total) return 'clear';
+    if (total >= MIN_SERVICES && smoothSince * 2 >= total) return 'clear';
     return now - span.takenAt >= WINDOW_MS ? 'clear' : 'wait';
   }
 
@@ -118,14 +118,14 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
     },
     rule(span) {
       if (outages.open || outages.overlaps(span.beganAt, span.endedAt)) return 'own';
-      if (fleetSize() < FEWEST_SERVICES) return 'clear';
+      if (fleetSize() < MIN_SERVICES) return 'clear';
       const ruling = ruleByPeers(span, clock.monotonic());
       if (ruling === 'wait') countSoon();
       return ruling;
     },
     ruleSlow(span) {
       if (outages.open || outages.overlaps(span.beganAt, span.endedAt)) return 'own';
-      const isSuspected = counting && fleetSize() >= FEWEST_SERVICES;
+      const isSuspected = counting && fleetSize() >= MIN_SERVICES;
       return isSuspected ? ruleByPeers(span, clock.monotonic()) : 'clear';
     },
     ruleSilence: () => (outages.open ? 'own' : 'clear'),

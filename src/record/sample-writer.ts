@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 
 /** About 10 MiB; beyond it the oldest are given up, for the record must not end because a disk is full. */
-const MOST_WAITING = 100_000;
+const MAX_WAITING = 100_000;
 const RETRY_MS = 1_000;
 
 /** A queue before the sample store. */
@@ -65,7 +65,7 @@ export function createSampleWriter(
   }
 
   function giveUpOldest(): void {
-    const excess = waiting.length - MOST_WAITING;
+    const excess = waiting.length - MAX_WAITING;
     if (excess <= 0) return;
     waiting.splice(0, excess);
     log.error({ samples: excess }, 'samples were given up: the store has been away for too long');
@@ -76,7 +76,7 @@ export function createSampleWriter(
       if (samples.length === 0) return;
       for (const sample of samples) waiting.push(sample);
       // Not at every call: the queue is cut in steps, so that cutting costs little.
-      if (waiting.length > MOST_WAITING * 1.1) giveUpOldest();
+      if (waiting.length > MAX_WAITING * 1.1) giveUpOldest();
       if (!busy) void drain();
     },
     idle: () => (busy ? new Promise<void>((resolve) => idlers.push(resolve)) : Promise.resolve()),

@@ -2,7 +2,7 @@
 import type { ApiRequest } from '../api/exchange.ts';
 import { ApiError } from '../api/problem.ts';
 
-const MOST_BYTES = 16 * 1024;
+const MAX_BYTES = 16 * 1024;
 
 /** The fields of a form; of a repeated one the first counts. Throws an ApiError for what no form of ours sends. */
 export async function readForm({ headers, readBody }: ApiRequest): Promise<ReadonlyMap<string, string>> {
@@ -11,7 +11,7 @@ export async function readForm({ headers, readBody }: ApiRequest): Promise<Reado
   if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded' || readBody === undefined)
     throw new ApiError('unsupported_media_type', 'A form is sent as application/x-www-form-urlencoded.');
   const fields = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams((await readBody(MOST_BYTES)).toString()))
+  for (const [name, value] of new URLSearchParams((await readBody(MAX_BYTES)).toString()))
     if (!fields.has(name)) fields.set(name, value.trim());
   return fields;
 }

@@ -9,7 +9,7 @@ const BAR_HEIGHT = 40;
 const BAR_STEP = 11;
 const BAR_WIDTH = 8;
 /** The least of a bar that an outage takes, so that a minute of it is seen. */
-const LEAST_DOWN = 0.25;
+const MIN_DOWN_RATIO = 0.25;
 const CELL_STEP = 13;
 const CELL_SIZE = 10;
 
@@ -91,7 +91,7 @@ function partsOf(bucket: Bucket): BarPart[] {
     return [{ kind, y: BAR_HEIGHT - height, height }];
   }
   if (kind !== 'down') return [{ kind, y: 0, height: BAR_HEIGHT }];
-  const down = Math.round(Math.max(LEAST_DOWN, bucket.downCount / bucket.count) * BAR_HEIGHT);
+  const down = Math.round(Math.max(MIN_DOWN_RATIO, bucket.downCount / bucket.count) * BAR_HEIGHT);
   const rest = BAR_HEIGHT - down - 1;
   if (rest < 2) return [{ kind, y: 0, height: BAR_HEIGHT }];
   return [

@@ -24,7 +24,7 @@ const RANGES: Readonly<Record<RangeName, { readonly stepMs: number; readonly buc
 const FINE_STEPS_MS = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200, 86_400].map(
   (seconds) => seconds * 1_000,
 );
-const MOST_CLOSE_BUCKETS = 180;
+const MAX_CLOSE_BUCKETS = 180;
 
 /** The query parameter. */
 export const RANGE_QUERY = {
@@ -53,7 +53,7 @@ export function closeUp(window: Window, buckets: readonly Bucket[], intervalMs: 
   if (first < (buckets.length * 2) / 3) return null;
   const from = buckets[first]?.startAt ?? window.from;
   const stepMs = FINE_STEPS_MS.find(
-    (step) => step >= intervalMs && (window.to - from) / step <= MOST_CLOSE_BUCKETS,
+    (step) => step >= intervalMs && (window.to - from) / step <= MAX_CLOSE_BUCKETS,
   );
   if (stepMs === undefined || stepMs >= window.stepMs) return null;
   return { from: Math.floor(from / stepMs) * stepMs, to: window.to, stepMs };

@@ -16,7 +16,7 @@ export interface UptimeBars {
 
 const DAYS = 90;
 const KEPT_MS = 300_000;
-const MOST_KEPT = 5_000;
+const MAX_KEPT = 5_000;
 /** Questions at once: the store answers others between. */
 const AT_ONCE = 8;
 const STEP = 11;
@@ -33,7 +33,7 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query'>, now: () =>
     const bars = samples.query({ serviceId, ...daysUntil(at, DAYS) }).then(barsOf);
     kept.delete(serviceId);
     kept.set(serviceId, { bars, at });
-    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
+    if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
     bars.catch(() => {
       if (kept.get(serviceId)?.bars === bars) kept.delete(serviceId);
     });

@@ -14,36 +14,36 @@ export interface UploadForm {
   readonly tooLarge: boolean;
 }
 
-const MOST_FIELDS = 10;
-const MOST_FIELD_BYTES = 2_000;
+const MAX_FIELDS = 10;
+const MAX_FIELD_BYTES = 2_000;
 /** For fields, and for the headers of parts. */
-const MOST_BESIDE_BYTES = 16 * 1024;
+const MAX_OTHER_BYTES = 16 * 1024;
 /** A photograph that is far too large is read to its end, so that its owner is told so in words. */
-const MOST_DISCARDED_BYTES = 32 * 1024 * 1024;
+const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads a form whose field `fileField` is a file of at most `mostFileBytes`. The name and the type that the browser
+ * Reads a form whose field `fileField` is a file of at most `maxFileBytes`. The name and the type that the browser
  * gives the file are not looked at. Throws an ApiError for what no form of ours sends.
  */
 export async function readUpload(
   { headers, readBody }: ApiRequest,
   fileField: string,
-  mostFileBytes: number,
+  maxFileBytes: number,
 ): Promise<UploadForm> {
   refuseOtherSites(headers);
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data *;/i.test(type) || readBody === undefined)
     throw new ApiError('unsupported_media_type', 'This form is sent as multipart/form-data.');
   try {
-    const body = await readBody(mostFileBytes + MOST_BESIDE_BYTES, MOST_DISCARDED_BYTES);
-    return await parse(body, type, fileField, mostFileBytes);
+    const body = await readBody(maxFileBytes + MAX_OTHER_BYTES, MAX_DISCARDED_BYTES);
+    return await parse(body, type, fileField, maxFileBytes);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'body_too_large') throw error;
     return { fields: new Map(), file: null, tooLarge: true };
   }
 }
 
-function parse(body: Buffer, type: string, fileField: string, mostFileBytes: number): Promise<UploadForm> {
+function parse(body: Buffer, type: string, fileField: string, maxFileBytes: number): Promise<UploadForm> {
   return new Promise((resolve, reject) => {
     const unreadable = () => reject(new ApiError('bad_request', 'The form cannot be read.'));
     const fields = new Map<string, string>();
@@ -54,10 +54,10 @@ function parse(body: Buffer, type: string, fileField: string, mostFileBytes: num
       const parser = new Busboy({
         headers: { 'content-type': type },
         limits: {
-          fileSize: mostFileBytes,
+          fileSize: maxFileBytes,
           files: 1,
-          fields: MOST_FIELDS,
-          fieldSize: MOST_FIELD_BYTES,
+          fields: MAX_FIELDS,
+          fieldSize: MAX_FIELD_BYTES,
           headerPairs: 20,
           headerSize: 4_096,
         },

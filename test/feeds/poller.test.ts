@@ -54,11 +54,11 @@ interface Answer {
 async function start(t: Test, answers: (request: IncomingMessage) => Answer, feedCount = 1) {
   const asked: IncomingMessage[] = [];
   let open = 0;
-  let mostOpen = 0;
+  let maxOpen = 0;
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     asked.push(request);
     open++;
-    mostOpen = Math.max(mostOpen, open);
+    maxOpen = Math.max(maxOpen, open);
     const { status = 200, headers = {}, body = '{"titles":[]}' } = answers(request);
     setTimeout(() => {
       open--;
@@ -101,7 +101,7 @@ async function start(t: Test, answers: (request: IncomingMessage) => Answer, fee
     poller,
     feeds,
     clock,
-    mostOpen: () => mostOpen,
+    maxOpen: () => maxOpen,
     /** Moves time on and waits until so many polls have ended in all. */
     async pass(ms: number, untilPolls: number) {
       await clock.advance(ms);
@@ -209,7 +209,7 @@ t.test('it never has two requests open at a host', async (t) => {
   const world = await start(t, () => ({}), 20);
   await world.pass(1_000, 20);
   t.equal(world.asked.length, 40);
-  t.equal(world.mostOpen(), 1);
+  t.equal(world.maxOpen(), 1);
 });
 
 t.test('it reads anew what got lost, and follows the list of feeds', async (t) => {

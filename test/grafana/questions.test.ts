@@ -26,7 +26,7 @@ const WITHIN_MS = 120_000;
 const TIMEOUT_MS = WITHIN_MS + 60_000;
 const LOOK_AGAIN_MS = 1_000;
 /** What Grafana takes for a panel without a smallest width, where the range is short: the data source's. */
-const SMALLEST_WIDTH = '15s';
+const MIN_WIDTH = '15s';
 const HOUR_MS = 3_600_000;
 /** Columns that stay empty: the simulated services are asked by their addresses, so that no name is looked up. */
 const EMPTY_HERE: Readonly<Record<string, readonly string[]>> = { 'Phases of a request': ['name'] };
@@ -62,7 +62,7 @@ t.test('it has an answer to every question', { ...NEEDS, timeout: TIMEOUT_MS }, 
 function questionsOf(found: FoundDashboard, fleet: WatchedFleet): Question[] {
   const { name, dashboard } = found;
   const choices = choicesOf(name);
-  const viewOf = (interval = SMALLEST_WIDTH): View => {
+  const viewOf = (interval = MIN_WIDTH): View => {
     const now = Date.now();
     return { from: now - HOUR_MS, to: now, interval, variables: choices };
   };
@@ -106,7 +106,7 @@ function truths(fleet: WatchedFleet): Question[] {
     const view: View = {
       from: now - HOUR_MS,
       to: now,
-      interval: SMALLEST_WIDTH,
+      interval: MIN_WIDTH,
       variables: { category: ALL },
     };
     return (await askInflux(fleet, influxQuestion(target?.query ?? '', view)))[0]?.values ?? [];

@@ -36,14 +36,14 @@ const TO_XYZ: Matrix = [
 ];
 const WHITE: Triple = [0.9505, 1, 1.089];
 /** Ten is seen at a glance; areas that lie beside each other want more. */
-const LEAST_DISTANCE = 20;
+const MIN_DISTANCE = 20;
 
 t.test('it shows statuses in colours that everybody tells apart', async (t) => {
   for (const [vision, matrix] of Object.entries(VISIONS))
     for (const [index, one] of SERVICE_STATUSES.entries())
       for (const other of SERVICE_STATUSES.slice(index + 1)) {
         const distance = distanceOf(seen(STATUS_COLOURS[one], matrix), seen(STATUS_COLOURS[other], matrix));
-        t.ok(distance > LEAST_DISTANCE, `${one} and ${other}, ${vision}: ${distance.toFixed(0)}`);
+        t.ok(distance > MIN_DISTANCE, `${one} and ${other}, ${vision}: ${distance.toFixed(0)}`);
       }
   t.equal(new Set(Object.values(COLOURS)).size, Object.keys(COLOURS).length);
 });

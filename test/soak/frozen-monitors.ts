@@ -50,7 +50,7 @@ let beside = await start(await freePort());
 const { stdout } = await installation.run('keys', 'create', '--account', 'ada', '--name', 'jobs');
 const key = stdout.trim();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-let [answered, refused, insideTransactions, longestMs] = [0, 0, 0, 0];
+let [answered, refused, insideTransactions, maxMs] = [0, 0, 0, 0];
 
 try {
   for (let time = 1; time <= times; time++) await freezeOnce(time);
@@ -58,7 +58,7 @@ try {
   for (const end of ends) await end();
 }
 console.log(`${times} freezes, ${insideTransactions} of them inside a transaction`);
-console.log(`${answered} heartbeats answered, ${refused} refused; longest take-over ${longestMs} ms`);
+console.log(`${answered} heartbeats answered, ${refused} refused; longest take-over ${maxMs} ms`);
 console.log(wrong.length === 0 ? 'every answered heartbeat was kept' : 'NOT as it must be');
 process.exitCode = wrong.length === 0 ? 0 : 1;
 
@@ -77,7 +77,7 @@ async function freezeOnce(time: number): Promise<void> {
   const frozenAt = performance.now();
   await isRole(beside, 'monitor');
   const tookMs = Math.round(performance.now() - frozenAt);
-  longestMs = Math.max(longestMs, tookMs);
+  maxMs = Math.max(maxMs, tookMs);
   if (tookMs > MAX_TAKE_OVER_MS) complain(`freeze ${time}: taken over after ${tookMs} ms`);
   await moreThan(beats.taken, beats.taken.length + 20);
   await beats.stop();

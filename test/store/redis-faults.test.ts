@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { CurrentStatus } from '../../src/domain/current.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import { MOST_CHANGES, parseRecord } from '../../src/store/status/redis-status-keys.ts';
+import { MAX_CHANGES, parseRecord } from '../../src/store/status/redis-status-keys.ts';
 import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { openRedisStatusStore, type RedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import {
@@ -134,7 +134,7 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
     await writer.put(upTo(4_000, 1));
     for (let seq = 2; seq <= 4; seq++) await writer.put(upTo(4_000, seq));
     const length = await server.client.xlen('short:{status}:changes');
-    t.ok(length >= MOST_CHANGES && length < MOST_CHANGES + 200, String(length));
+    t.ok(length >= MAX_CHANGES && length < MAX_CHANGES + 200, String(length));
   });
 
   t.test('it is filled again when it was emptied under a working connection', async (t) => {

@@ -5,7 +5,7 @@ import type { Transition } from '../../src/domain/current.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import {
-  MOST_TRANSITIONS,
+  MAX_TRANSITIONS,
   openRedisTransitionStream,
 } from '../../src/store/status/redis-transition-stream.ts';
 import {
@@ -141,12 +141,12 @@ t.test(
 
 t.test('it keeps the newest of many', NEEDS_REDIS, async (t) => {
   const server = await useRedis(t);
-  startStream(t, `${server.url}?prefix=${server.prefix}`, MOST_TRANSITIONS + 500);
+  startStream(t, `${server.url}?prefix=${server.prefix}`, MAX_TRANSITIONS + 500);
   const stored = () => positionsIn(server, server.prefix);
-  await until(async () => (await stored()).at(-1) === MOST_TRANSITIONS + 500);
+  await until(async () => (await stored()).at(-1) === MAX_TRANSITIONS + 500);
   const kept = await stored();
-  t.same(kept, upTo(MOST_TRANSITIONS + 500, kept[0]));
-  t.ok(kept.length >= MOST_TRANSITIONS && kept.length < MOST_TRANSITIONS + 200, String(kept.length));
+  t.same(kept, upTo(MAX_TRANSITIONS + 500, kept[0]));
+  t.ok(kept.length >= MAX_TRANSITIONS && kept.length < MAX_TRANSITIONS + 200, String(kept.length));
 });
 
 t.test('it writes to a cluster', NEEDS_REDIS, async (t) => {

@@ -135,7 +135,7 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
       const name = `key-${made++}`;
       const sha256 = digest(name);
       const key = { accountId, name, prefix: 'upb_', sha256, createdAt: NOON, expiresAt };
-      return registry.createKey({ ...key, mostOfAccount: 3, ...more });
+      return registry.createKey({ ...key, maxPerAccount: 3, ...more });
     };
     for (let n = 0; n < 60; n++) await registry.revokeKey((await add()).id, NOON);
     await add(NOON);
@@ -147,7 +147,7 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
       live.map(({ id }) => id),
     );
     await add(null, { accountId: other });
-    await add(null, { mostOfAccount: undefined });
+    await add(null, { maxPerAccount: undefined });
     await registry.revokeKey(live[0]?.id ?? 0, NOON);
     await registry.revokeKey(live[1]?.id ?? 0, NOON);
     await add();

@@ -9,14 +9,14 @@ import { createServer } from 'node:net';
  */
 const LOWEST = 15_000;
 const HIGHEST = 31_999;
-const MOST_TRIES = 100;
+const MAX_TRIES = 100;
 
 /** What this process was given already: a server that is not up yet holds no port. */
 const given = new Set<number>();
 
 /** Finds a free port of 127.0.0.1. Another process that looks at the same moment finds another one, all but surely. */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const port = randomInt(LOWEST, HIGHEST + 1);
     if (given.has(port) || !(await isFree(port))) continue;
     given.add(port);

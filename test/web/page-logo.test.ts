@@ -50,8 +50,8 @@ const request = (body: Buffer, type: string, headers: Record<string, string> = {
   query: '',
   client: '203.0.113.1',
   headers: { 'content-type': type, ...headers },
-  readBody: async (mostBytes) => {
-    if (body.length > mostBytes) throw new ApiError('body_too_large', 'too large');
+  readBody: async (maxBytes) => {
+    if (body.length > maxBytes) throw new ApiError('body_too_large', 'too large');
     return body;
   },
 });

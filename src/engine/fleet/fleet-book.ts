@@ -29,7 +29,7 @@ export interface FleetBook {
 }
 
 /** A service whose attempts kill their thread again and again waits no longer than this, or an interval. */
-const LONGEST_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = 3_600_000;
 
 /** Makes an empty book. */
 export function createFleetBook(intervalMs: number): FleetBook {
@@ -81,7 +81,7 @@ export function createFleetBook(intervalMs: number): FleetBook {
         if (!targets.has(serviceId)) continue;
         const before = deaths.get(serviceId) ?? 0;
         deaths.set(serviceId, before + 1);
-        const waitMs = Math.min(intervalMs * 2 ** before, Math.max(intervalMs, LONGEST_WAIT_MS));
+        const waitMs = Math.min(intervalMs * 2 ** before, Math.max(intervalMs, MAX_WAIT_MS));
         notBefore.set(serviceId, dueAfterDeath(serviceId, waitMs, life, now));
       }
     },

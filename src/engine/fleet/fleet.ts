@@ -72,7 +72,7 @@ const INTENSITY = { restarts: 10, withinMs: 60_000 };
 /** Time for an attempt in flight to end beyond its time-out. */
 const GRACE_MS = 1_000;
 /** The program ends within 15 s of a signal; the rest is for the stores. */
-const LONGEST_STOP_MS = 11_000;
+const STOP_TIMEOUT_MS = 11_000;
 /** A replacement is to be at work within 6 s of the fault; at the program's start nobody waits for that. */
 const READY_WITHIN_MS = { first: 5_000, replacement: 2_000, longest: 10_000 };
 /** A few services that wait for a check get it soon: this long each, as far as the first spread allows. */
@@ -191,7 +191,7 @@ export function createFleet(options: FleetOptions): Fleet {
     children: [...hosts.keys()].map((host) => ({
       id: nameOf(host),
       restart: 'permanent',
-      shutdownMs: Math.min(LONGEST_STOP_MS, settings.timeoutMs + GRACE_MS),
+      shutdownMs: Math.min(STOP_TIMEOUT_MS, settings.timeoutMs + GRACE_MS),
       start: () => launch(host),
     })),
     intensity: INTENSITY,

@@ -12,7 +12,7 @@ import type { FromHost, HostTask, ToHost } from '../protocol.ts';
 import { packResults } from '../result-packing.ts';
 import { createAgenda } from './agenda.ts';
 import { createLoopDelay } from './loop-delay.ts';
-import { createPace, FEWEST_STARTS, TURN_PAUSE_MS } from './pace.ts';
+import { createPace, MIN_STARTS, TURN_PAUSE_MS } from './pace.ts';
 import { firstDue, sweepDelay } from './phase.ts';
 import {
   createProbeHandler,
@@ -143,7 +143,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       if (stopping || slots.available === 0 || !agenda.take(begin)) return;
     }
     pumping = true;
-    if (agenda.waiting > FEWEST_STARTS) clock.after(TURN_PAUSE_MS, pumpAgain);
+    if (agenda.waiting > MIN_STARTS) clock.after(TURN_PAUSE_MS, pumpAgain);
     else setImmediate(pumpAgain);
   };
   const pumpAgain = () => {

@@ -12,7 +12,7 @@ export interface Pace {
 }
 
 /** The smallest turn: fewer would cost more in waking up than they gain. */
-export const FEWEST_STARTS = 8;
+export const MIN_STARTS = 8;
 /** Between two turns while many are due, milliseconds. */
 export const TURN_PAUSE_MS = 2;
 /** A burst is begun over about so many turns, and so is what has piled up while the thread was held up. */
@@ -31,7 +31,7 @@ export function createPace(tickMs: number): Pace {
     },
     starts(waiting) {
       const usual = (usualPerTick / tickMs) * TURN_PAUSE_MS * HEADROOM;
-      return Math.max(FEWEST_STARTS, Math.ceil(usual), Math.ceil(waiting / BURST_TURNS));
+      return Math.max(MIN_STARTS, Math.ceil(usual), Math.ceil(waiting / BURST_TURNS));
     },
   };
 }

@@ -82,7 +82,7 @@ type ProbeStep = Step<ProbeState, ProbeEffect>;
 type Attempted = Extract<ProbeMessage, { type: 'attempted' }>;
 
 /** A 429 delays the next check by no more than this (decisions, "What a check is"). */
-const LONGEST_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = 3_600_000;
 /** A wall clock that gains or loses this much against the monotonic one was set. */
 const CLOCK_SET_MS = 1_000;
 /** Spoilt attempts of one check that are repeated; one more ends the check without a verdict. */
@@ -211,7 +211,7 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
     endedAt: now,
     loopDelayMs: worstLoopDelayMs,
   };
-  const notBefore = attempt.retryAfterMs === null ? 0 : now + Math.min(attempt.retryAfterMs, LONGEST_WAIT_MS);
+  const notBefore = attempt.retryAfterMs === null ? 0 : now + Math.min(attempt.retryAfterMs, MAX_WAIT_MS);
   const phase = dueAfterCheck(serviceId, rules.intervalMs, attempt.startedAt, now);
   // The record drops the result of an old revision, so that a new check is wanted at once.
   const wanted = state.target.revision === revision ? phase : now;

@@ -39,7 +39,7 @@ const TITLES: Readonly<Record<FeedIncident['severity'], string>> = {
 type Included = ReadonlyMap<string, JsonObject>;
 
 /** Parts that one report or update names. */
-const MOST_AFFECTED = 1_000;
+const MAX_AFFECTED = 1_000;
 
 /** Reads Better Stack. */
 export const betterstack: FeedKind = {
@@ -193,7 +193,7 @@ function takeUpdates(report: JsonObject, included: Map<string, JsonObject>): unk
 }
 
 function affectedBy(attributes: unknown): JsonObject[] {
-  return toObjects(member(attributes, 'affected_resources')).slice(0, MOST_AFFECTED);
+  return toObjects(member(attributes, 'affected_resources')).slice(0, MAX_AFFECTED);
 }
 
 /** An update in which all parts have recovered is the end; so is the newest one of a report that is over. */

@@ -43,9 +43,9 @@ const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
 };
 
 /** No maintenance lasts longer than a year; a longer one is a mistake. */
-const LONGEST_MINUTES = 366 * 24 * 60;
+const MAX_MINUTES = 366 * 24 * 60;
 
-const LONGEST_URL = 2_000;
+const MAX_URL_LENGTH = 2_000;
 
 /** Reads Instatus. */
 export const instatus: FeedKind = {
@@ -99,7 +99,7 @@ function readMaintenance(item: JsonObject, pageUrl: string): FeedMaintenance | n
   const key = keyOf(item, startsAt);
   if (key === null || startsAt === null) return null;
   const minutes = toNumber(member(item, 'duration'));
-  const isDuration = minutes !== null && minutes > 0 && minutes <= LONGEST_MINUTES;
+  const isDuration = minutes !== null && minutes > 0 && minutes <= MAX_MINUTES;
   const state = lookUp(STATES, toWord(member(item, 'status')).replaceAll('_', '')) ?? 'planned';
   return buildMaintenance({
     ...common(item, key, pageUrl),
@@ -124,7 +124,7 @@ function common(item: JsonObject, key: string, pageUrl: string) {
 function keyOf(item: JsonObject, startsAt: number | null): string | null {
   const id = toText(member(item, 'id'));
   if (id !== '') return id;
-  const path = URL.parse(toText(member(item, 'url')).slice(0, LONGEST_URL), 'https://localhost')?.pathname;
+  const path = URL.parse(toText(member(item, 'url')).slice(0, MAX_URL_LENGTH), 'https://localhost')?.pathname;
   const last = path?.split('/').findLast((part) => part !== '');
   if (last !== undefined) return last;
   const name = toText(member(item, 'name'));

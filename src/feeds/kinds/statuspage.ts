@@ -50,8 +50,8 @@ const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   critical: 'critical',
 };
 
-const LONGEST_HOME = 300;
-const LONGEST_ID = 100;
+const MAX_HOME_URL_LENGTH = 300;
+const MAX_ID_LENGTH = 100;
 
 /** Reads Statuspage. */
 export const statuspage: FeedKind = {
@@ -172,13 +172,13 @@ function stateOf(word: string, resolvedAt: number | null): FeedMaintenance['stat
 /** The page's address without a slash at its end. A long one is none, and would stand in every entry. */
 function homeOf(page: JsonObject, { pageUrl }: FeedSource): string {
   const home = safeLink(member(page, 'url'), pageUrl);
-  return pageBase(home === null || home.length > LONGEST_HOME ? pageUrl : home);
+  return pageBase(home === null || home.length > MAX_HOME_URL_LENGTH ? pageUrl : home);
 }
 
 function linkOf(item: JsonObject, key: string, home: string): string {
   const link = safeLink(member(item, 'shortlink'), home);
   if (link !== null) return link;
-  return key.length > LONGEST_ID
+  return key.length > MAX_ID_LENGTH
     ? home
     : `${home}/incidents/${encodeURIComponent(key.toWellFormed()).replaceAll("'", '%27')}`;
 }

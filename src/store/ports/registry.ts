@@ -287,7 +287,7 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
   endSessionsOf(accountId: number): Promise<void>;
 
   /**
-   * Stores a key by the SHA-256 of its value. Throws `account_limit` where the account has `mostOfAccount` keys that
+   * Stores a key by the SHA-256 of its value. Throws `account_limit` where the account has `maxPerAccount` keys that
    * work at `createdAt`; with that bound, of its keys that are revoked or expired the newest 50 are kept.
    */
   createKey(key: {
@@ -297,7 +297,7 @@ export interface Registry extends HeartbeatInbox, HeartbeatBook, OwnershipBook, 
     sha256: Uint8Array;
     createdAt: number;
     expiresAt: number | null;
-    mostOfAccount?: number;
+    maxPerAccount?: number;
   }): Promise<ApiKey>;
   /** The key with this SHA-256, revoked and expired ones included; null: none. Sees other processes' writes at once. */
   findKey(sha256: Uint8Array): Promise<ApiKey | null>;

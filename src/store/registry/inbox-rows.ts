@@ -15,9 +15,9 @@ export interface InboxRows {
   version(): number;
 }
 
-const MOST_OPEN = 200;
+const MAX_OPEN = 200;
 /** Entries looked at for being old, at a time: nothing else is written meanwhile. */
-const MOST_LOOKED_AT = 20_000;
+const MAX_SCANNED = 20_000;
 
 /** Prepares the statements. */
 export function prepareInbox(database: DatabaseSync): InboxRows {
@@ -26,14 +26,14 @@ export function prepareInbox(database: DatabaseSync): InboxRows {
   );
   const readOpen = database.prepare(
     `SELECT id, kind, account_id, arrived_at, body FROM heartbeat_inbox
-     WHERE answer IS NULL AND id > ? ORDER BY id LIMIT ${MOST_OPEN}`,
+     WHERE answer IS NULL AND id > ? ORDER BY id LIMIT ${MAX_OPEN}`,
   );
   const findOpen = database.prepare('SELECT 1 FROM heartbeat_inbox WHERE id = ? AND answer IS NULL');
   const putAnswer = database.prepare('UPDATE heartbeat_inbox SET answer = ? WHERE id = ? AND answer IS NULL');
   const readAnswer = database.prepare('SELECT answer FROM heartbeat_inbox WHERE id = ?');
   const remove = database.prepare(
     `DELETE FROM heartbeat_inbox WHERE answer IS NOT NULL AND arrived_at < ?
-     AND id IN (SELECT id FROM heartbeat_inbox ORDER BY id LIMIT ${MOST_LOOKED_AT})`,
+     AND id IN (SELECT id FROM heartbeat_inbox ORDER BY id LIMIT ${MAX_SCANNED})`,
   );
   const version = database.prepare('PRAGMA data_version');
   return {

@@ -66,7 +66,7 @@ export function findIncident({ kysely, queries }: RegistryStore, id: string): In
 }
 
 /** Most incidents that one look at a service's past returns: what comes and goes by the minute must not stop the thread. */
-const MOST_INCIDENTS = 1_000;
+const MAX_INCIDENTS = 1_000;
 
 /** Incidents of a service from all sources that started at `from` or later: the newest ones, oldest first. */
 export function incidentsSince(
@@ -83,7 +83,7 @@ export function incidentsSince(
         .where('started_at', '>=', from)
         .orderBy('started_at', 'desc')
         .orderBy('id')
-        .limit(MOST_INCIDENTS),
+        .limit(MAX_INCIDENTS),
     )
     .map(toIncident)
     .reverse();

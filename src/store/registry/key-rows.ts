@@ -60,7 +60,7 @@ function countBy(rows: readonly { account_id: number | null; count: number }[]):
 }
 
 /** Keys of an account that are revoked or expired and are kept, where its keys are bounded. */
-const MOST_OVER = 50;
+const MAX_EXPIRED_KEYS = 50;
 
 /** Stores a key. Throws `not_found` where there is no such account, and `account_limit`. */
 export function createKey(store: RegistryStore, key: NewKey): ApiKey {
@@ -68,7 +68,7 @@ export function createKey(store: RegistryStore, key: NewKey): ApiKey {
   const account = kysely.selectFrom('accounts').select('id').where('id', '=', key.accountId);
   if (queries.first(account) === undefined)
     throw new RegistryError('not_found', `There is no account ${key.accountId}.`);
-  if (key.mostOfAccount !== undefined) boundKeys(store, key, key.mostOfAccount);
+  if (key.maxPerAccount !== undefined) boundKeys(store, key, key.maxPerAccount);
   const written = queries.first(
     kysely
       .insertInto('api_keys')
@@ -104,7 +104,7 @@ function boundKeys({ kysely, queries }: RegistryStore, { accountId, createdAt }:
   const over = ids.filter(({ isOver }) => isOver).map(({ id }) => id);
   if (ids.length - over.length >= most)
     throw new RegistryError('account_limit', `An account has at most ${most} keys: revoke one first.`);
-  const [newestTooMany] = over.slice(MOST_OVER);
+  const [newestTooMany] = over.slice(MAX_EXPIRED_KEYS);
   if (newestTooMany === undefined) return;
   queries.run(
     kysely

@@ -16,9 +16,9 @@ import type { RegistryStore } from './registry-store.ts';
 import { toDefinition, toService, updateService } from './service-rows.ts';
 import { MAX_FORMER_SLUGS } from './slugs.ts';
 
-const MOST_CLAIMS = 100;
+const MAX_CLAIMS = 100;
 /** Services of owners that may lead to one address (decisions, Ownership). */
-const MOST_SHARING = 20;
+const MAX_SERVICES_PER_ADDRESS = 20;
 
 /** The account's services by slug. */
 export function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Service[] {
@@ -41,10 +41,10 @@ export function addClaim(
   { domain, kind, createdAt }: DomainClaim,
 ): void {
   const { kysely, queries } = store;
-  if (claimsOf(store, accountId).length >= MOST_CLAIMS)
+  if (claimsOf(store, accountId).length >= MAX_CLAIMS)
     throw new RegistryError(
       'account_limit',
-      `The account waits for ${MOST_CLAIMS} domains: verify or drop one first.`,
+      `The account waits for ${MAX_CLAIMS} domains: verify or drop one first.`,
     );
   queries.run(
     kysely
@@ -150,10 +150,10 @@ export function claimAddresses(
         .where('address', '=', address)
         .where('services.domain', '<>', domain),
     );
-    if ((others?.count ?? 0) >= MOST_SHARING)
+    if ((others?.count ?? 0) >= MAX_SERVICES_PER_ADDRESS)
       throw new RegistryError(
         'shared_address',
-        `${domain} leads to an address where ${MOST_SHARING} services of owners are checked already; more are not.`,
+        `${domain} leads to an address where ${MAX_SERVICES_PER_ADDRESS} services of owners are checked already; more are not.`,
       );
   }
   if (own === undefined) return;

@@ -3,7 +3,7 @@ import type { Account, NewSession, Session } from '../ports/registry.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** Longest name of an account, in characters. */
-const LONGEST_NAME = 60;
+const MAX_NAME_LENGTH = 60;
 
 /**
  * The account of a person whom a provider vouches for; made at the first sign-in. It gets the person's name there, or
@@ -38,7 +38,7 @@ export function ensureIdentity(
 }
 
 function freeName({ kysely, queries }: RegistryStore, wanted: string): string {
-  const name = wanted.replaceAll(/\p{C}/gu, '').trim().slice(0, LONGEST_NAME) || 'someone';
+  const name = wanted.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH) || 'someone';
   const isTaken = (text: string) =>
     queries.first(kysely.selectFrom('accounts').select('id').where('name', '=', text)) !== undefined;
   if (!isTaken(name)) return name;

@@ -7,21 +7,21 @@ import type { RegistryStore } from './registry-store.ts';
 import type { DeliveriesTable, WebhooksTable } from './schema.ts';
 import type { SecretBox } from './secret-box.ts';
 
-const MOST_WEBHOOKS = 10;
-const MOST_SHOWN = 50;
+const MAX_WEBHOOKS = 10;
+const MAX_SHOWN = 50;
 /** Due deliveries of one account that are named at a time: its slow receivers must not hold up those of others. */
-const MOST_DUE_OF_ACCOUNT = 8;
+const MAX_DUE_PER_ACCOUNT = 8;
 /** Deliveries kept of one webhook; of more, those made first are forgotten, delivered or not. */
-const MOST_KEPT = 10_000;
+const MAX_KEPT = 10_000;
 
 /** Adds a webhook. Throws `account_limit`. */
 export function addWebhook(store: RegistryStore, box: SecretBox, webhook: Omit<Webhook, 'id'>): Webhook {
   const { kysely, queries } = store;
   const { accountId, url, secret, createdAt } = webhook;
-  if (webhooksOf(store, box, accountId).length >= MOST_WEBHOOKS)
+  if (webhooksOf(store, box, accountId).length >= MAX_WEBHOOKS)
     throw new RegistryError(
       'account_limit',
-      `An account has at most ${MOST_WEBHOOKS} webhooks: remove one first.`,
+      `An account has at most ${MAX_WEBHOOKS} webhooks: remove one first.`,
     );
   const row = queries.first(
     kysely
@@ -83,7 +83,7 @@ export function deliveriesOf({ kysely, queries }: RegistryStore, accountId: numb
         .selectAll('deliveries')
         .where('account_id', '=', accountId)
         .orderBy('deliveries.id', 'desc')
-        .limit(MOST_SHOWN),
+        .limit(MAX_SHOWN),
     )
     .map(toDelivery);
 }
@@ -125,7 +125,7 @@ export function dueDeliveries(
           .where('waiting.due_at', '<=', now)
           .orderBy('waiting.due_at')
           .orderBy('waiting.id')
-          .limit(MOST_DUE_OF_ACCOUNT),
+          .limit(MAX_DUE_PER_ACCOUNT),
       ),
     )
     .selectAll('deliveries')
@@ -138,7 +138,7 @@ export function dueDeliveries(
       kysely
         .selectFrom(placed.as('placed'))
         .selectAll()
-        .where('place', '<=', MOST_DUE_OF_ACCOUNT)
+        .where('place', '<=', MAX_DUE_PER_ACCOUNT)
         .orderBy('due_at')
         .orderBy('id')
         .limit(limit),
@@ -175,7 +175,7 @@ export function forgetDeliveries({ kysely, queries }: RegistryStore, before: num
       .where('webhook_id', '=', id)
       .orderBy('id', 'desc')
       .limit(1)
-      .offset(MOST_KEPT);
+      .offset(MAX_KEPT);
     forgotten += queries.run(
       kysely.deleteFrom('deliveries').where('webhook_id', '=', id).where('id', '<=', newestTooMany),
     );

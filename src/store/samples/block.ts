@@ -47,7 +47,7 @@ export function encodeBlock({ times, rests }: Series): Uint8Array {
 
 /** Reads a day. Throws for bytes that are none. */
 export function decodeBlock(bytes: Uint8Array): Series {
-  const raw = inflateRawSync(bytes, { maxOutputLength: LARGEST_BLOCK_BYTES });
+  const raw = inflateRawSync(bytes, { maxOutputLength: MAX_BLOCK_BYTES });
   const reader = createReader(raw);
   if (reader.varint() !== FORMAT) throw new Error('a block of samples has an unknown form');
   const count = reader.varint();
@@ -74,7 +74,7 @@ export function decodeBlock(bytes: Uint8Array): Series {
   return { times, rests };
 }
 
-const LARGEST_BLOCK_BYTES = 64 * 1_048_576;
+const MAX_BLOCK_BYTES = 64 * 1_048_576;
 /** What each value of the column of flags adds to a packed rest. */
 const FLAG_PARTS = [0, 1, 2].flatMap((verdict) => [
   verdict * STATUS_SHIFT,

@@ -4,7 +4,7 @@ import type { Sample } from '../../domain/sample.ts';
 /** Samples of this long go together. */
 const GATHER_MS = 50;
 /** So many are enough to go at once. */
-const MOST_GATHERED = 5_000;
+const MAX_BATCH = 5_000;
 
 /** What gathers; samples, or what goes beside them. */
 export interface SampleGatherer<T = Sample> {
@@ -52,7 +52,7 @@ export function createSampleGatherer<T = Sample>(
         timer = setTimeout(() => void sendNow(), GATHER_MS);
       }
       const { promise } = taken;
-      if (gathered.length >= MOST_GATHERED) void sendNow();
+      if (gathered.length >= MAX_BATCH) void sendNow();
       return promise;
     },
     async sendFirst() {

@@ -14,10 +14,10 @@ export interface RedisScript {
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 1_000;
+const MAX_RETRY_DELAY_MS = 1_000;
 const SLOTS_REFRESH_MS = 5_000;
 /** How often a command may be sent on by a cluster that moves its slots. */
-const MOST_REDIRECTIONS = 5;
+const MAX_REDIRECTIONS = 5;
 
 /**
  * Makes a client that dials at once and for ever. It queues nothing while there is no connection: a command then fails
@@ -32,7 +32,7 @@ export function createRedisClient(
     blocking,
   }: { readonly name: string; readonly timeoutMs: number; readonly blocking: boolean },
 ): RedisClient {
-  const retryStrategy = (times: number) => Math.min(FIRST_RETRY_MS * times, LONGEST_RETRY_MS);
+  const retryStrategy = (times: number) => Math.min(FIRST_RETRY_MS * times, MAX_RETRY_DELAY_MS);
   const common = {
     connectionName: name,
     // Servers and proxies before Redis 6 know no other.
@@ -52,7 +52,7 @@ export function createRedisClient(
       clusterRetryStrategy: retryStrategy,
       enableOfflineQueue: false,
       enableAutoPipelining: !blocking,
-      maxRedirections: MOST_REDIRECTIONS,
+      maxRedirections: MAX_REDIRECTIONS,
       slotsRefreshInterval: SLOTS_REFRESH_MS,
       redisOptions: { ...common, ...(address.tls ? { tls: {} } : {}) },
     });

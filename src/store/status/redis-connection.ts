@@ -54,7 +54,7 @@ const CLOSED = 'the connection was closed';
 const CLIENT_PATIENCE_MS = 1_000;
 const PROBE_MS = 1_000;
 const FIRST_TRY_MS = 20;
-const LONGEST_TRY_MS = 1_000;
+const MAX_RETRY_DELAY_MS = 1_000;
 /** A connection that worked this long begins anew with short waits. */
 const STEADY_MS = 5_000;
 /** After so many tries without an answer the connection is dialled anew: another server may be the master by now. */
@@ -99,7 +99,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
 
   function tryLater(): void {
     if (preparing || cancelTry !== null || closed) return;
-    const delayMs = Math.min(FIRST_TRY_MS * 2 ** tries, LONGEST_TRY_MS);
+    const delayMs = Math.min(FIRST_TRY_MS * 2 ** tries, MAX_RETRY_DELAY_MS);
     cancelTry = clock.after(delayMs, () => {
       cancelTry = null;
       void tryNow();

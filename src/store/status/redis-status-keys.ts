@@ -19,7 +19,7 @@ export interface StoredRecord {
 }
 
 /** Entries of the stream; of more, the oldest go. Redis may keep up to a node of a hundred more. */
-export const MOST_CHANGES = 10_000;
+export const MAX_CHANGES = 10_000;
 
 /** Answers of the scripts that are no counts. */
 export const EMPTY = -1;
@@ -71,7 +71,7 @@ if stored > own then return ${SUPERSEDED} end
 if stored < own then return ${EMPTY} end
 local function note(id, record)
   local count = redis.call('HINCRBY', KEYS[3], 'count', 1)
-  redis.call('XADD', KEYS[2], 'MAXLEN', '~', ${MOST_CHANGES}, '*', 'count', count, 'id', id, 'record', record)
+  redis.call('XADD', KEYS[2], 'MAXLEN', '~', ${MAX_CHANGES}, '*', 'count', count, 'id', id, 'record', record)
 end
 `;
 

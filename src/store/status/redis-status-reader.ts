@@ -30,7 +30,7 @@ interface Position {
 
 const BLOCK_MS = 500;
 const TIMEOUT_MS = 1_500;
-const MOST_ENTRIES = 500;
+const MAX_ENTRIES = 500;
 const ONLY_ONE_WRITES = 'only the monitor writes statuses';
 
 /** Opens the copy. Redis may be away: the copy is empty then until it comes. */
@@ -79,7 +79,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisStatusOption
   /** Reads on; null: something was missed. */
   async function readChanges(from: Position): Promise<Position | null> {
     const answer = await connection.ask((client) =>
-      client.xread('COUNT', MOST_ENTRIES, 'BLOCK', BLOCK_MS, 'STREAMS', keys.changes, from.id),
+      client.xread('COUNT', MAX_ENTRIES, 'BLOCK', BLOCK_MS, 'STREAMS', keys.changes, from.id),
     );
     const entries = answer?.[0]?.[1] ?? [];
     if (entries.length === 0) return (await isStillThere(from)) ? from : null;

@@ -29,7 +29,7 @@ export interface RedisTransitionStream {
 }
 
 /** Transitions in the stream; of more, the oldest go. Redis may keep up to a node of a hundred more. */
-export const MOST_TRANSITIONS = 10_000;
+export const MAX_TRANSITIONS = 10_000;
 
 const TIMEOUT_MS = 1_000;
 const PAGE = 200;
@@ -47,7 +47,7 @@ for at = 1, #info, 2 do
 end
 for at = 1, #ARGV, 2 do
   if tonumber(ARGV[at]) > top then
-    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${MOST_TRANSITIONS}, ARGV[at] .. '-0', 'transition', ARGV[at + 1])
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${MAX_TRANSITIONS}, ARGV[at] .. '-0', 'transition', ARGV[at + 1])
   end
 end
 return top
@@ -112,7 +112,7 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
     const top = await connection.ask(topOf);
     // What another registry wrote would stand before ours for ever.
     if (top > newest) await connection.ask((client) => client.del(key));
-    return Math.max(top > newest ? 0 : top, newest - MOST_TRANSITIONS);
+    return Math.max(top > newest ? 0 : top, newest - MAX_TRANSITIONS);
   }
 
   async function topOf(client: RedisClient): Promise<number> {

@@ -39,7 +39,7 @@ const LIFETIMES = new Map<string, number | null>(
   }),
 );
 /** Every key has a limit of its own, so that without a bound an account would have none (contract 8). */
-const MOST_KEYS = 100;
+const MAX_KEYS = 100;
 
 /** The routes. */
 export function dashboardPages(render: RenderPage, sources: DashboardSources): Route[] {
@@ -137,7 +137,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       const lifetime = LIFETIMES.get(fields.get('expires') ?? '90d');
       if (lifetime === undefined) return { field: 'expires', problem: words.noSuchLifetime };
       const expiresAt = lifetime === null ? null : now() + lifetime;
-      const request = { account: session.accountId, name, expiresAt, now: now(), mostOfAccount: MOST_KEYS };
+      const request = { account: session.accountId, name, expiresAt, now: now(), maxPerAccount: MAX_KEYS };
       let key = '';
       const problem = await refusable(async () => {
         ({ key } = await createApiKey(registry, request));

@@ -32,8 +32,8 @@ import {
 } from './refused-form.ts';
 
 const SHOWN = 20;
-const SHORTEST_PERIOD_MS = 1_000;
-const LONGEST_PERIOD_MS = 365 * 86_400_000;
+const MIN_PERIOD_MS = 1_000;
+const MAX_PERIOD_MS = 365 * 86_400_000;
 
 /** The routes. */
 export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
@@ -162,7 +162,7 @@ function readCheck(
   fields: ReadonlyMap<string, string>,
 ): CheckDefinition | 'period' | 'grace' {
   const { periodMs: _period, graceMs: _grace, ...rest } = before;
-  const periodMs = readLength(fields.get('period'), SHORTEST_PERIOD_MS);
+  const periodMs = readLength(fields.get('period'), MIN_PERIOD_MS);
   const graceMs = readLength(fields.get('grace'), 0);
   if (periodMs === null) return 'period';
   if (graceMs === null) return 'grace';
@@ -175,8 +175,8 @@ function readCheck(
 }
 
 /** Milliseconds; undefined: nothing was written. Null: no duration, or one out of bounds. */
-function readLength(text: string | undefined, leastMs: number): number | null | undefined {
+function readLength(text: string | undefined, minMs: number): number | null | undefined {
   if (text === undefined || text === '') return undefined;
   const ms = parseDuration(text);
-  return ms === null || ms < leastMs || ms > LONGEST_PERIOD_MS ? null : ms;
+  return ms === null || ms < minMs || ms > MAX_PERIOD_MS ? null : ms;
 }

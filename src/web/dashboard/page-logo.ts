@@ -22,16 +22,16 @@ disableTypes(types.filter((type) => !(type in TYPES)));
 
 /** Reads a picture: PNG, JPEG, WebP or GIF of at most 256 KiB, 16 to 2,048 pixels on each side. */
 export function readLogo(bytes: Uint8Array): LogoReading {
-  const { logoBytes, leastLogoPixels, mostLogoPixels } = PAGE_BOUNDS;
+  const { logoBytes, minLogoPixels, maxLogoPixels } = PAGE_BOUNDS;
   if (bytes.length > logoBytes) return refuse(`A logo has at most ${logoBytes / 1024} KiB.`);
   if (isMarkup(bytes))
     return refuse('SVG is not taken, for it can hold script: send PNG, JPEG, WebP or GIF.');
   const size = measure(bytes);
   if (size === null) return refuse('This is no picture that can be read: send PNG, JPEG, WebP or GIF.');
   const { type, width, height } = size;
-  if (Math.min(width, height) < leastLogoPixels || Math.max(width, height) > mostLogoPixels)
+  if (Math.min(width, height) < minLogoPixels || Math.max(width, height) > maxLogoPixels)
     return refuse(
-      `A logo has ${leastLogoPixels} to ${mostLogoPixels} pixels on each side; this one has ${width} by ${height}.`,
+      `A logo has ${minLogoPixels} to ${maxLogoPixels} pixels on each side; this one has ${width} by ${height}.`,
     );
   const mark = createHash('sha256').update(bytes).digest('hex').slice(0, MARK_CHARACTERS);
   return { ok: true, logo: { type, width, height, mark, bytes } };

@@ -10,7 +10,7 @@ export interface FoundServices {
   readonly more: number;
 }
 
-const MOST_FOUND = 12;
+const MAX_RESULTS = 12;
 
 /**
  * Services that the page's account may show and that are not on it yet, whose name, domain or slug holds the text. The
@@ -30,5 +30,5 @@ export function findServices(
   const rank = ({ origin, name }: Service) =>
     (origin === 'owner' ? 0 : 2) + (name.toLowerCase().startsWith(wanted) ? 0 : 1);
   const sorted = [...found].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name, 'en'));
-  return { services: sorted.slice(0, MOST_FOUND), more: Math.max(0, sorted.length - MOST_FOUND) };
+  return { services: sorted.slice(0, MAX_RESULTS), more: Math.max(0, sorted.length - MAX_RESULTS) };
 }

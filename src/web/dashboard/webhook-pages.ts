@@ -18,7 +18,7 @@ import {
 } from './refused-form.ts';
 
 const PATH = '/dashboard/webhooks';
-const LONGEST_URL = 2_000;
+const MAX_URL_LENGTH = 2_000;
 /** Deliveries that an account asks for by hand within a minute: what it sends goes to servers of others. */
 const MAX_TESTS_PER_MINUTE = 5;
 const MAX_REPLAYS_PER_MINUTE = 30;
@@ -148,7 +148,7 @@ async function charge(limiter: RateLimiter, accountId: number): Promise<void> {
 }
 
 function readUrl(text: string): string | null {
-  if (!/^https?:\/\//.test(text) || text.length > LONGEST_URL || !URL.canParse(text)) return null;
+  if (!/^https?:\/\//.test(text) || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return null;
   const { href, username, password } = new URL(text);
   return username === '' && password === '' ? href : null;
 }

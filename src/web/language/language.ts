@@ -82,7 +82,7 @@ function readCookie(header = ''): LanguageCode | null {
 /** The language of greatest weight that we speak (RFC 9110, 12.5.4); of equal ones the first. */
 function preferredOf(header = ''): LanguageCode | null {
   let best: { readonly code: LanguageCode; readonly weight: number } | null = null;
-  for (const range of header.slice(0, LONGEST_HEADER).split(',')) {
+  for (const range of header.slice(0, MAX_HEADER_LENGTH).split(',')) {
     const [tag = '', ...parameters] = range.split(';').map((part) => part.trim());
     const weight = readWeight(parameters.find((parameter) => /^q=/i.test(parameter)));
     // `de-AT` is answered in `de`; any language at all (`*`) in the first of ours.
@@ -92,7 +92,7 @@ function preferredOf(header = ''): LanguageCode | null {
   return best?.code ?? null;
 }
 
-const LONGEST_HEADER = 1_000;
+const MAX_HEADER_LENGTH = 1_000;
 
 function readWeight(parameter: string | undefined): number {
   if (parameter === undefined) return 1;

@@ -56,7 +56,7 @@ const MONITOR_MS = 10_000;
 /** What is told at the beginning of a stream is not made anew for so long, milliseconds, while no check has ended. */
 const BEGINNINGS_KEPT_MS = 1_000;
 const BEGINNINGS_KEPT = 100;
-const LONGEST_BACKLOG_BYTES = 262_144;
+const MAX_BACKLOG_BYTES = 262_144;
 const RETRY_AFTER_SECONDS = 30;
 
 interface Stream {
@@ -250,7 +250,7 @@ function release(perClient: Map<string, number>, client: string): void {
 function write(response: ServerResponse, text: string | Buffer): void {
   if (response.writableEnded || response.destroyed) return;
   response.write(text);
-  if (response.writableLength > LONGEST_BACKLOG_BYTES) response.destroy();
+  if (response.writableLength > MAX_BACKLOG_BYTES) response.destroy();
 }
 
 function formatNews(news: News, position: string): string {

@@ -50,7 +50,7 @@ const LOOK_MS = 1_000;
 const SPOOL_BYTES = 1024 ** 3;
 const RETENTION_MS = 90 * 86_400_000;
 /** Observations that wait for the thread; more than this means that it has stopped taking any. */
-const MOST_WAITING = 100_000;
+const MAX_WAITING = 100_000;
 const NO_STATE: InfluxState = {
   pending: 0,
   spoolBytes: 0,
@@ -136,7 +136,7 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
   let dropped = 0;
 
   const observe = (lines: readonly string[]): void => {
-    if (onTheWay + lines.length > MOST_WAITING) {
+    if (onTheWay + lines.length > MAX_WAITING) {
       dropped += lines.length;
       return;
     }

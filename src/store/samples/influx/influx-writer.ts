@@ -44,17 +44,17 @@ export interface InfluxWriter {
 }
 
 /** Lines of a request. */
-const MOST_LINES = 5_000;
+const MAX_LINES = 5_000;
 /** Full requests at a time: the server stores one while the next one comes in. */
-const MOST_UNDERWAY = 2;
+const MAX_IN_FLIGHT = 2;
 /** Lines in memory that make those wait who bring more. */
-const MOST_IN_MEMORY = 4 * MOST_LINES;
+const MAX_IN_MEMORY = 4 * MAX_LINES;
 /** Lines in memory where the disk takes none; of more, the oldest are given up. */
-const MOST_STUCK = 50_000;
+const MAX_STUCK = 50_000;
 /** Lines gathered for this long go together. */
 const GATHER_MS = 250;
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 /** A server that asks for more patience (`Retry-After`) is tried again after this all the same. */
 const MAX_RETRY_AFTER_MS = 300_000;
 /** Between two batches of the spool: a server that comes back is not run over. */
@@ -84,7 +84,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
 
   /** Nobody is to wait for a disk, though. */
   const makeRoom = (): void => {
-    if (inMemory() < MOST_IN_MEMORY || stuck) for (const resolve of roomSeekers.splice(0)) resolve();
+    if (inMemory() < MAX_IN_MEMORY || stuck) for (const resolve of roomSeekers.splice(0)) resolve();
   };
 
   /** Sends or spools what is gathered. */
@@ -106,14 +106,11 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
 
   /** Only a full request goes beside another, and none with a point that another may bring too. */
   const mayGoBeside = (): boolean =>
-    underway.length < MOST_UNDERWAY &&
-    gathered.length >= MOST_LINES &&
-    rewriting === 0 &&
-    spool.samples === 0;
+    underway.length < MAX_IN_FLIGHT && gathered.length >= MAX_LINES && rewriting === 0 && spool.samples === 0;
 
   const take = (): string[] => {
-    const lines = gathered.slice(0, MOST_LINES);
-    gathered = gathered.slice(MOST_LINES);
+    const lines = gathered.slice(0, MAX_LINES);
+    gathered = gathered.slice(MAX_LINES);
     rewriting = Math.min(gathered.length, Math.max(0, rewriting - lines.length));
     return lines;
   };
@@ -163,7 +160,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   };
 
   const boundGathered = (): void => {
-    const excess = gathered.length - MOST_STUCK;
+    const excess = gathered.length - MAX_STUCK;
     if (!stuck || excess <= 0) return;
     refused += excess;
     gathered = gathered.slice(excess);
@@ -188,7 +185,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
           pump().catch((error: Error) => {
             problem = `the spool cannot be read: ${error.message}`;
             fault = null;
-            pumpAfter(LONGEST_WAIT_MS);
+            pumpAfter(MAX_WAIT_MS);
           });
         });
   };
@@ -198,7 +195,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
     cancelPump = null;
     while (underway.length > 0) await underway[0]?.done;
     if (closed) return;
-    const batch = spool.first(MOST_LINES);
+    const batch = spool.first(MAX_LINES);
     if (batch === null) {
       stuck = false;
       await ship();
@@ -209,7 +206,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       note(outcome, batch.lines.length);
       const isBetter = rest.length < batch.lines.length;
       if (isBetter) spool.remove(batch, rest);
-      if (rest.length > 0 && !isBetter) waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
+      if (rest.length > 0 && !isBetter) waitMs = Math.min(MAX_WAIT_MS, waitMs * 2);
       else waitMs = FIRST_WAIT_MS;
       pumpAfter(rest.length === 0 ? SPOOL_PAUSE_MS : waitFor(outcome));
     });
@@ -240,11 +237,11 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
     append(lines, rewrites = false) {
       for (const line of lines) gathered.push(line);
       if (rewrites) rewriting = gathered.length;
-      if (gathered.length >= MOST_LINES) void ship();
+      if (gathered.length >= MAX_LINES) void ship();
       else cancelGather ??= clock.after(GATHER_MS, () => void ship());
     },
     room: () =>
-      inMemory() < MOST_IN_MEMORY || stuck
+      inMemory() < MAX_IN_MEMORY || stuck
         ? Promise.resolve()
         : new Promise<void>((resolve) => roomSeekers.push(resolve)),
     flush,

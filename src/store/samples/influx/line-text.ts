@@ -2,7 +2,7 @@
 import type { ServiceLabels } from './influx-settings.ts';
 
 /** Longest text of a field, UTF-16 units; InfluxDB takes 64 KiB. */
-const LONGEST_TEXT = 2_000;
+const MAX_TEXT_LENGTH = 2_000;
 
 /** The tags that name a service, in the order of their names, as the server wants them for speed. */
 export function serviceTags({ serviceId, slug, category }: ServiceLabels): string {
@@ -18,7 +18,7 @@ export function escapeTag(value: string): string {
 
 /** A field that is text, with its quotes. */
 export function quoteText(value: string): string {
-  const text = oneLine(value).slice(0, LONGEST_TEXT).toWellFormed();
+  const text = oneLine(value).slice(0, MAX_TEXT_LENGTH).toWellFormed();
   return `"${text.replaceAll(/(["\\])/g, '\\$1')}"`;
 }
 

@@ -1,7 +1,7 @@
 /** Changes, incidents and heartbeats as lines of InfluxDB's protocol; docs/influxdb.md describes tags and fields. */
 import { createHash } from 'node:crypto';
 import type { Transition } from '../../../domain/current.ts';
-import { MOST_DEPENDENCIES } from '../../../domain/heartbeat-body.ts';
+import { MAX_DEPENDENCIES } from '../../../domain/heartbeat-body.ts';
 import type { Incident, IncidentUpdate } from '../../../domain/incident.ts';
 import type { ServiceStatus } from '../../../domain/status.ts';
 import type { ObservedHeartbeat } from '../../ports/observations.ts';
@@ -69,9 +69,9 @@ export function createDependencyLines(): DependencyLines {
   const admit = (serviceId: number, name: string, at: number): boolean => {
     const names = namesOf.get(serviceId) ?? new Map<string, number>();
     namesOf.set(serviceId, names);
-    if (!names.has(name) && names.size >= MOST_DEPENDENCIES) {
+    if (!names.has(name) && names.size >= MAX_DEPENDENCIES) {
       for (const [other, toldAt] of names) if (toldAt < at - DAY_MS) names.delete(other);
-      if (names.size >= MOST_DEPENDENCIES) return false;
+      if (names.size >= MAX_DEPENDENCIES) return false;
     }
     names.set(name, at);
     return true;

@@ -44,7 +44,7 @@ export const OLDEST_CHECK =
   'SELECT check_at FROM batches WHERE seq > ? AND check_at IS NOT NULL ORDER BY seq LIMIT 1';
 
 /** Pages of 4 KiB that an empty spool may keep. */
-const MOST_EMPTY_PAGES = 256;
+const MAX_EMPTY_PAGES = 256;
 
 /** Opens the spool of a data directory. `maxBytes` bounds what waits, compressed. */
 export function openSpool(dataDir: string, maxBytes: number): Spool {
@@ -100,7 +100,7 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
 
   /** A long absence of the server must not cost the disk for ever. */
   const shrink = (): void => {
-    if (samples > 0 || Number(pages.get()?.count) < MOST_EMPTY_PAGES) return;
+    if (samples > 0 || Number(pages.get()?.count) < MAX_EMPTY_PAGES) return;
     database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
   };
 
