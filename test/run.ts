@@ -1,24 +1,28 @@
 /**
- * `npm test`: installs what the tests need, runs every test file by tap and prints a line for each with its time,
- * the whole story of a failure, and one closing line with the counts. A file that fails runs once more with nothing
- * beside it: the servers, browsers and threads of other files can take a small machine's time away. What passes only
- * then is named at the end, so that it is mended and not forgotten.
+ * `npm test`: installs what the tests need, runs every test file in a process of its own and prints a line for each
+ * with its time, the whole output of a file that fails, and one closing line with the counts. A file that fails runs
+ * once more with nothing beside it: the servers, browsers and threads of other files can take a small machine's time
+ * away. A file that passes only then is named at the end, so that it gets mended.
+ * The files run as plain programs, without the runner of tap: its hooks load every module a second time in each
+ * process and each worker thread, which doubled the CPU time of a run.
  * InfluxDB, VictoriaMetrics and Redis are started once, for every file that needs a healthy one.
- * Arguments are handed to tap: `npm test -- test/probe/*.test.ts`.
+ * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a time.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
 import { killMarkedProcesses, markRun } from './support/run-processes.ts';
 import { startRunServers } from './support/run-servers.ts';
 
-/** What one test file said. */
+/** The result of one test file. */
 interface FileReport {
   readonly name: string;
   readonly ok: boolean;
+  readonly durationMs: number;
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
@@ -26,9 +30,16 @@ interface FileReport {
 
 /** More failures than this are no matter of a busy machine. */
 const MAX_SECOND_RUNS = 5;
+/** A file that runs longer is ended and has failed. Its tests have limits of their own, which are shorter. */
+const FILE_TIMEOUT_MS = 600_000;
+/** The limit of a test that states none, in seconds. */
+const TEST_TIMEOUT_S = 300;
 const insideCi = process.env.CI === 'true';
-/** Node.js keeps here what it has made of the sources, for the hundreds of processes that a run starts. */
-const COMPILE_CACHE = join(import.meta.dirname, '../.tap/compile-cache');
+const ROOT = join(import.meta.dirname, '..');
+/** Node.js keeps the compiled sources here, for the hundreds of processes that a run starts. */
+const COMPILE_CACHE = join(ROOT, '.tap/compile-cache');
+/** How long each file took when it last ran on this machine: `{ "test/log.test.ts": 1021 }`, in milliseconds. */
+const DURATIONS_FILE = join(ROOT, '.tap/durations.json');
 
 const mark = markRun();
 const ends: (() => unknown)[] = [];
@@ -44,95 +55,113 @@ for (const [signal, status] of [
     void endServers().finally(() => process.exit(status));
   });
 const missing = await installServers(SERVER_PACKAGES);
-await buildTap();
+const { values: options, positionals: patterns } = parseArgs({
+  allowPositionals: true,
+  // Tests wait more than they compute: one more than the machine has cores.
+  options: { jobs: { type: 'string', default: String(availableParallelism() + 1) } },
+});
 const servers = await startRunServers({ teardown: (end) => void ends.unshift(end) });
-const { first, second } = await runAll(process.argv.slice(2)).finally(endServers);
-const files = [...first.files.filter(({ ok }) => ok || second === null), ...(second?.files ?? [])];
+const { first, second } = await runAll(findFiles(patterns)).finally(endServers);
+const files = [...first.filter(({ ok }) => ok || second === null), ...(second ?? [])];
 const sum = (of: 'passed' | 'failed' | 'skipped') => files.reduce((total, file) => total + file[of], 0);
 
 for (const name of missing) console.log(`# SKIPPED the suites that need ${name}: apt-get install ${name}`);
 const skipFails = insideCi && (sum('skipped') > 0 || missing.length > 0);
 if (skipFails) console.log('# CI=true: a skipped test is a failure');
-for (const { name, ok } of second?.files ?? [])
+for (const { name, ok } of second ?? [])
   if (ok) console.log(`# UNSTEADY: ${name} failed beside others and passed alone`);
 console.log(`${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`);
-const endedWell = (second ?? first).status === 0 && files.every(({ ok }) => ok);
-process.exitCode = endedWell && sum('failed') === 0 && sum('passed') > 0 && !skipFails ? 0 : 1;
+process.exitCode = files.every(({ ok }) => ok) && sum('passed') > 0 && !skipFails ? 0 : 1;
 
 async function endServers(): Promise<void> {
   for (const end of ends.splice(0)) await end();
 }
 
-/** Builds tap with the plugins of `.taprc`, which takes ten seconds, unless that was done since the last install. */
-async function buildTap(): Promise<void> {
-  const root = join(import.meta.dirname, '..');
-  // `npm ci` empties the folder, and the stamp goes with what it speaks of.
-  const stamp = join(root, 'node_modules/.tap-built');
-  const plugins = readFileSync(join(root, '.taprc'), 'utf8');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === plugins) return;
-  await run('tap', ['build'], 'ignore');
-  writeFileSync(stamp, plugins);
+/** The test files of the patterns, those that took longest last time first, so that none is left running alone. */
+function findFiles(patterns: readonly string[]): string[] {
+  const durations = readDurations();
+  const files = globSync(patterns.length > 0 ? patterns : 'test/**/*.test.ts', { cwd: ROOT });
+  if (files.length === 0) throw new Error(`No file matches ${patterns.join(' ')}`);
+  const longest = (file: string) => durations[file] ?? guessDurationMs(file);
+  return files.sort((a, b) => longest(b) - longest(a) || a.localeCompare(b));
 }
 
-/** Runs every file, and those that failed once more. */
-async function runAll(args: readonly string[]) {
-  const first = await runTests(args);
-  const failed = first.files.filter(({ ok }) => !ok).map(({ name }) => name);
-  const again =
-    !terminated &&
-    failed.length > 0 &&
-    failed.length <= MAX_SECOND_RUNS &&
-    failed.every((name) => /\.test\.ts$/.test(name));
-  if (again) console.log(`# ${failed.length} failed; a second run with nothing beside: ${failed.join(', ')}`);
-  return { first, second: again ? await runTests(['--jobs=1', ...failed]) : null };
-}
-
-/** Runs tap, prints a line for each file and everything that a failed file said. */
-async function runTests(args: readonly string[]): Promise<{ status: number; files: FileReport[] }> {
-  const tap = spawn('tap', ['run', '--reporter=tap', ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...servers },
-  });
-  const ended = once(tap, 'exit');
-  const files: FileReport[] = [];
-  let story: string[] = [];
-  for await (const line of createInterface({ input: tap.stdout })) {
-    const file = /^(ok|not ok) \d+ - (.+?)(?: # time=([\d.]+)ms)?(?: \{)?$/.exec(line);
-    if (file === null) {
-      story.push(line);
-      continue;
-    }
-    const [, verdict, name = '', ms = '0'] = file;
-    files.push({ name, ok: verdict === 'ok', ...countAssertions(story) });
-    if (verdict === 'ok') {
-      console.log(`ok    ${name}  ${(Number(ms) / 1000).toFixed(1)} s`);
-    } else {
-      console.log(story.join('\n'));
-      console.log(`FAIL  ${name}`);
-    }
-    story = [];
+function readDurations(): Readonly<Record<string, number>> {
+  try {
+    return JSON.parse(readFileSync(DURATIONS_FILE, 'utf8'));
+  } catch {
+    return {};
   }
-  // What follows the last file is tap's own word; a file that told its failure late is found there.
-  if (story.some((line) => line.includes('fail:'))) console.log(story.join('\n'));
-  const [code] = await ended;
-  return { status: code ?? 1, files };
 }
 
-/** Counts the leaves of a TAP tree: indented results that are not the summary of a subtest. */
+/** What starts programs, servers or browsers takes long. */
+function guessDurationMs(file: string): number {
+  return /support\/(?:program|browser|network-namespaces|small-disk)\.ts/.test(
+    readFileSync(join(ROOT, file), 'utf8'),
+  )
+    ? 20_000
+    : 1_000;
+}
+
+/** Runs every file, and those that failed once more. `second`: null where no file ran again. */
+async function runAll(files: readonly string[]) {
+  const first = await runFiles(files, Number(options.jobs));
+  const failed = first.filter(({ ok }) => !ok).map(({ name }) => name);
+  const durations = Object.fromEntries(first.map(({ name, durationMs }) => [name, Math.round(durationMs)]));
+  mkdirSync(dirname(DURATIONS_FILE), { recursive: true });
+  writeFileSync(DURATIONS_FILE, JSON.stringify({ ...readDurations(), ...durations }));
+  const again = !terminated && failed.length > 0 && failed.length <= MAX_SECOND_RUNS;
+  if (again) console.log(`# ${failed.length} failed; a second run with nothing beside: ${failed.join(', ')}`);
+  return { first, second: again ? await runFiles(failed, 1) : null };
+}
+
+/** Runs `jobs` files at a time. Prints a line for each and everything that a failed file printed. */
+async function runFiles(files: readonly string[], jobs: number): Promise<FileReport[]> {
+  const waiting = [...files];
+  const reports: FileReport[] = [];
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined && !terminated; file = waiting.shift())
+      reports.push(await runFile(file));
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return reports;
+}
+
+async function runFile(name: string): Promise<FileReport> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [name], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      TAP_TIMEOUT: String(TEST_TIMEOUT_S),
+      ...process.env,
+      ...servers,
+    },
+    timeout: FILE_TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  const [status] = await once(child, 'close');
+  const durationMs = performance.now() - started;
+  const counts = countAssertions(output.split('\n'));
+  const ok = status === 0 && counts.failed === 0;
+  if (!ok) console.log(output);
+  console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name}  ${(durationMs / 1000).toFixed(1)} s`);
+  return { name, ok, durationMs, ...counts };
+}
+
+/** Counts the leaves of a TAP tree: results that are not the summary of a subtest. */
 function countAssertions(lines: readonly string[]): { passed: number; failed: number; skipped: number } {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const line of lines) {
-    const result = /^\s+(ok|not ok) \d+(?: - (.*))?$/.exec(line);
+    const result = /^\s*(ok|not ok) \d+(?: - (.*))?$/.exec(line);
     if (result === null || / # time=/.test(line)) continue;
     if (/ # (?:SKIP|TODO)/i.test(line)) counts.skipped++;
     else if (result[1] === 'ok') counts.passed++;
     else counts.failed++;
   }
   return counts;
-}
-
-async function run(command: string, args: readonly string[], stdout: 'ignore' | 'inherit'): Promise<void> {
-  const child = spawn(command, args, { stdio: ['ignore', stdout, 'inherit'] });
-  const [status] = await once(child, 'exit');
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`);
 }
