@@ -8,21 +8,21 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
-import { createApi } from '../src/api/api.ts';
-import { createHttpServer } from '../src/api/http-server.ts';
-import { createServiceDirectory } from '../src/api/service-directory.ts';
-import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
-import type { LimitServer } from '../src/api/shared-limits.ts';
 import { createKeyAuthenticator } from '../src/auth/key-authenticator.ts';
 import { systemClock } from '../src/clock.ts';
 import type { CurrentStatus, Transition } from '../src/domain/current.ts';
 import { readRedisAddress } from '../src/domain/redis-address.ts';
+import { createHttpServer } from '../src/http/server.ts';
+import type { LimitServer } from '../src/http/shared-rate-limits.ts';
 import { silentLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { drawBadge } from '../src/render/badge.ts';
 import { drawChart } from '../src/render/chart.ts';
 import { drawHeatmap } from '../src/render/heatmap.ts';
+import { createApi } from '../src/site/app.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
+import { createServiceDirectory } from '../src/view/service-directory.ts';
+import { viewLatestCheck, viewService } from '../src/view/service-view.ts';
 import { makeServices } from './api-services.ts';
 
 /** Above what a benchmark can ask for in a minute. */

@@ -10,14 +10,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readingRoutes } from '../src/api/reading-routes.ts';
-import { createServiceBytes } from '../src/api/service-bytes.ts';
-import { createServiceDirectory } from '../src/api/service-directory.ts';
-import { createServiceSearch } from '../src/api/service-search.ts';
+import { createServiceBytes } from '../src/api/service-json.ts';
 import { systemClock } from '../src/clock.ts';
 import type { CurrentStatus, LatestCheck } from '../src/domain/current.ts';
 import { NO_TIMING } from '../src/domain/result.ts';
 import { silentLog } from '../src/log.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
+import { createServiceDirectory } from '../src/view/service-directory.ts';
+import { createServiceSearch } from '../src/view/service-search.ts';
 import { makeServices } from './api-services.ts';
 import { type BenchRow, median, printRows } from './row.ts';
 

@@ -3,16 +3,13 @@
  * the small parent in `cli/keep-alive.ts`; `node src/main.ts --config FILE` runs it alone.
  */
 import { parseArgs } from 'node:util';
-import { createApi } from './api/api.ts';
-import { createHttpServer } from './api/http-server.ts';
-import { createServiceDirectory } from './api/service-directory.ts';
-import type { Readiness } from './api/system-routes.ts';
 import { createKeyAuthenticator } from './auth/key-authenticator.ts';
 import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
 import { findWarnings } from './config/cross-check.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings } from './config/resolve-config.ts';
+import { createHttpServer } from './http/server.ts';
 import { createLog, type Log } from './log.ts';
 import { joinOwners } from './main/join-owners.ts';
 import { listenPatiently } from './main/listen-patiently.ts';
@@ -22,8 +19,11 @@ import { startRole } from './main/start-role.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
 import { createRenderer } from './render/renderer.ts';
+import { createApi } from './site/app.ts';
+import type { Readiness } from './site/system.ts';
 import type { StorageHealth } from './store/ports/storage-health.ts';
 import { VERSION } from './version.ts';
+import { createServiceDirectory } from './view/service-directory.ts';
 
 /** Starts everything; resolves when the program serves. Rejects with what is wrong, in one sentence. */
 export async function startProgram(config: Config, reread: () => Config, log: Log): Promise<ProgramHandles> {

@@ -29,8 +29,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   notify: ['domain', PORTS, 'outbound', 'clock', 'log'],
   metrics: ['domain', PORTS, 'clock', 'log'],
   render: ['domain', 'log', 'thread'],
-  api: ['domain', PORTS, 'auth', 'record', 'notify', 'metrics', 'web', 'clock', 'log'],
-  web: ['domain', PORTS, 'api', 'auth', 'record', 'notify', 'clock', 'log'],
+  http: [PORTS, 'auth', 'clock', 'log'],
+  view: ['domain', PORTS, 'http'],
+  api: ['domain', PORTS, 'record', 'notify', 'http', 'view', 'clock', 'log'],
+  images: ['domain', PORTS, 'http', 'view', 'api', 'web', 'clock'],
+  web: ['domain', PORTS, 'auth', 'notify', 'http', 'view', 'api', 'site', 'clock', 'log'],
+  site: ['domain', PORTS, 'metrics', 'http', 'view', 'api', 'images', 'web', 'clock', 'log'],
 };
 
 /** The only places that build things and join them. */

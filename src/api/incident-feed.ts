@@ -3,9 +3,9 @@
 import { formatTime } from '../domain/durations.ts';
 import type { Incident } from '../domain/incident.ts';
 import { fullName } from '../domain/service.ts';
+import type { ApiAnswer } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
-import type { ApiAnswer } from './exchange.ts';
-import type { ServiceDirectory } from './service-directory.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
 
 /** A feed of incidents. */
 export interface IncidentFeed {

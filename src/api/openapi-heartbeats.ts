@@ -1,10 +1,17 @@
 /** What services report, in the OpenAPI document. */
 import type { TSchema } from '@sinclair/typebox';
 import { formatDuration } from '../domain/durations.ts';
+import {
+  LIMIT_HEADERS,
+  type OpenApiOperation,
+  type OpenApiPath,
+  operation,
+  problems,
+  SERVICE_SLUG,
+} from '../http/openapi.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
-import type { ApiLimits } from './api-limits.ts';
-import { DEPENDENCIES_QUERY, SERVICE_DEPENDENCIES_QUERY } from './dependency-routes.ts';
-import { MAX_HEARTBEAT_BYTES } from './heartbeat-routes.ts';
+import type { ApiLimits } from '../view/limits.ts';
+import { DEPENDENCIES_QUERY, SERVICE_DEPENDENCIES_QUERY } from './dependencies.ts';
 import {
   DependenciesSchema,
   FailSchema,
@@ -13,14 +20,7 @@ import {
   ServiceDependenciesSchema,
   StartSchema,
 } from './heartbeat-schemas.ts';
-import {
-  LIMIT_HEADERS,
-  type OpenApiOperation,
-  type OpenApiPath,
-  operation,
-  problems,
-  SERVICE_SLUG,
-} from './openapi-parts.ts';
+import { MAX_HEARTBEAT_BYTES } from './heartbeats.ts';
 
 /** The paths. */
 export function heartbeatPaths(limits: ApiLimits): Readonly<Record<string, OpenApiPath>> {

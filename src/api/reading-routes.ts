@@ -3,20 +3,20 @@ import { CATEGORIES, type Category } from '../domain/category.ts';
 import { INCIDENT_STATUSES, type IncidentStatus } from '../domain/incident.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
-import type { Registry } from '../store/ports/registry.ts';
-import { type ApiRequest, json, type Route } from './exchange.ts';
-import { viewIncident, viewIncidentService } from './incident-view.ts';
 import {
   limitParameter,
   OFFSET_PARAMETER,
   readParameters,
   textParameter,
   wordParameter,
-} from './parameters.ts';
-import { ApiError } from './problem.ts';
-import type { ServiceBytes } from './service-bytes.ts';
-import type { ServiceDirectory } from './service-directory.ts';
-import type { ServiceFilter, ServiceSearch } from './service-search.ts';
+} from '../http/parameters.ts';
+import { ApiError } from '../http/problem.ts';
+import { type ApiRequest, json, type Route } from '../http/route.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ServiceFilter, ServiceSearch } from '../view/service-search.ts';
+import { viewIncident, viewIncidentService } from './incident-view.ts';
+import type { ServiceBytes } from './service-json.ts';
 
 /** Query parameters of `GET /services` (contract 4.2). */
 export const SERVICES_QUERY = {

@@ -5,7 +5,7 @@ import { INCIDENT_STATUSES, SEVERITIES } from '../domain/incident.ts';
 import { FAILURE_CLASSES, PHASES } from '../domain/result.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { VENDOR_STATUSES } from '../domain/vendor-word.ts';
-import { PROBLEMS } from './problem.ts';
+import { PROBLEMS } from '../http/problem.ts';
 
 /** One of some words. */
 export const words = (allowed: readonly string[], description?: string) =>

@@ -2,13 +2,13 @@
 import { acknowledgements } from '../domain/acknowledgement.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
+import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
+import { ApiError } from '../http/problem.ts';
+import { json, type Route } from '../http/route.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import { json, type Route } from './exchange.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
 import { viewIncidentInFull, viewIncidentService } from './incident-view.ts';
-import { limitParameter, OFFSET_PARAMETER, readParameters } from './parameters.ts';
-import { ApiError } from './problem.ts';
 import { findService } from './reading-routes.ts';
-import type { ServiceDirectory } from './service-directory.ts';
 import { viewAcknowledgement, viewMaintenance, viewVendorWord } from './vendor-view.ts';
 
 /** Query parameters of `GET /maintenance`. */

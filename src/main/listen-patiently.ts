@@ -1,8 +1,8 @@
 /** Listening on a port that its last user may still be about to leave. */
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listen } from '../api/http-server.ts';
 import { systemClock } from '../clock.ts';
+import { listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 
 const PATIENCE_MS = 6_000;

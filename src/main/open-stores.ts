@@ -1,10 +1,9 @@
 /** Opens the stores that the configuration names, as the monitor writes them and as others read them. */
 import { existsSync } from 'node:fs';
-import type { ServiceDirectory } from '../api/service-directory.ts';
-import type { PartState } from '../api/system-routes.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
+import type { PartState } from '../site/system.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import type { SqliteRegistry } from '../store/registry/registry-client.ts';
 import { openRegistry } from '../store/registry/sqlite-registry.ts';
@@ -14,6 +13,7 @@ import { openInfluxReading } from '../store/samples/influx-reading.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
 import { closeLooseFiles, findLooseFiles, makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
 
 /** What opening needs. */
 export interface StoreParts {

@@ -2,8 +2,7 @@
  * The part that this process plays at present, as everything sees it that outlives a change of it: the API and its
  * pages go on while a process that served becomes the monitor.
  */
-import type { HeartbeatTaker } from '../api/heartbeat-routes.ts';
-import type { Readiness } from '../api/system-routes.ts';
+import type { HeartbeatTaker } from '../api/heartbeats.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
@@ -12,6 +11,7 @@ import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
 import type { ProberState } from '../record/prober-watch.ts';
 import { createTransitionListeners } from '../record/transition-listeners.ts';
+import type { Readiness } from '../site/system.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { StoreStates } from './open-stores.ts';

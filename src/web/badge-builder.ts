@@ -1,5 +1,9 @@
 /** `/badges` and `/badges/:slug`: choose a service and what its badge shows, see it, and take the snippet along. */
 import { Type } from '@sinclair/typebox';
+import { fullName, type Service } from '../domain/service.ts';
+import { readParameters } from '../http/parameters.ts';
+import type { ApiAnswer, ApiRequest, Route } from '../http/route.ts';
+import type { StatusStore } from '../store/ports/status.ts';
 import {
   BADGE_FORMATS,
   BADGE_MEASURES,
@@ -9,17 +13,13 @@ import {
   type BadgeRequest,
   DEFAULT_BADGE,
   readBadgeRequest,
-} from '../api/badge-query.ts';
-import type { ApiAnswer, ApiRequest, Route } from '../api/exchange.ts';
-import { readParameters } from '../api/parameters.ts';
-import type { ServiceDirectory } from '../api/service-directory.ts';
-import { fullName, type Service } from '../domain/service.ts';
-import type { StatusStore } from '../store/ports/status.ts';
-import type { AssetAddresses } from './assets.ts';
-import { badgeQuery, badgeSnippets, badgeUrl } from './badge-snippets.ts';
+} from '../view/badge-query.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { Words } from './language/english.ts';
 import { chooseLanguage } from './language/language.ts';
-import type { RenderPage } from './views.ts';
+import type { AssetAddresses } from './parts/assets.ts';
+import { badgeQuery, badgeSnippets, badgeUrl } from './parts/badge-snippets.ts';
+import type { RenderPage } from './parts/views.ts';
 
 /** What the pages read from. */
 export interface BadgeBuilderSources {

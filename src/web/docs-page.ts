@@ -1,11 +1,12 @@
 /** `/docs`: the API as the OpenAPI document describes it, to be read and to be tried. */
-import { type ApiLimits, perLimits } from '../api/api-limits.ts';
-import type { Route } from '../api/exchange.ts';
-import { openApiDocument } from '../api/openapi.ts';
-import type { OpenApiOperation } from '../api/openapi-parts.ts';
-import { PROBLEMS } from '../api/problem.ts';
+
+import type { OpenApiOperation } from '../http/openapi.ts';
+import { PROBLEMS } from '../http/problem.ts';
+import type { Route } from '../http/route.ts';
+import { openApiDocument } from '../site/openapi.ts';
+import { type ApiLimits, perLimits } from '../view/limits.ts';
 import { chooseLanguage } from './language/language.ts';
-import type { RenderPage } from './views.ts';
+import type { RenderPage } from './parts/views.ts';
 
 /**
  * The route. What is described changes with the limits alone, and is in English, as the document is; what stands around

@@ -1,34 +1,35 @@
 /** The pages and what they load. */
-import type { ApiLimits } from '../api/api-limits.ts';
-import type { Route } from '../api/exchange.ts';
-import type { ServiceDirectory } from '../api/service-directory.ts';
-import type { ListenedAt } from '../api/service-view.ts';
-import type { Readiness } from '../api/system-routes.ts';
+
 import type { Clock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
+import { withCompression } from '../http/compression.ts';
+import { createSiteCookie } from '../http/cookies.ts';
+import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
+import type { Readiness } from '../site/system.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import { createAssets } from './assets.ts';
+import type { ApiLimits } from '../view/limits.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ListenedAt } from '../view/service-view.ts';
 import { badgeBuilder } from './badge-builder.ts';
-import { withCompression } from './compression.ts';
-import { createSiteCookie } from './cookies.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import type { DashboardSources } from './dashboard/dashboard-sources.ts';
+import { signInPages } from './dashboard/sign-in-pages.ts';
 import { docsPage } from './docs-page.ts';
-import { embedScript } from './embed-script.ts';
-import { homeNews, monitorNews } from './home-news.ts';
-import { homePage } from './home-page.ts';
-import { incidentPage } from './incident-page.ts';
-import { createLiveBoard, type LiveBoard } from './live/live-board.ts';
+import { homePage } from './home/home-page.ts';
+import { homeNews, monitorNews } from './home/home-updates.ts';
+import { searchIndex } from './home/search-index.ts';
+import { createLiveBoard, type LiveBoard } from './live/live-snapshot.ts';
 import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
-import { searchIndex } from './search-index.ts';
-import { servicePages } from './service-page.ts';
-import { signInPages } from './sign-in-pages.ts';
-import { type StatusPageViewSources, statusPages } from './status-page.ts';
-import { createViews, type RenderPage } from './views.ts';
+import { createAssets } from './parts/assets.ts';
+import { createViews, type RenderPage } from './parts/views.ts';
+import { incidentPage } from './service/incident-page.ts';
+import { servicePages } from './service/service-page.ts';
+import { embedScript } from './status-page/embed-script.ts';
+import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
 
 /** What pages read from. */
 export interface PageSources {

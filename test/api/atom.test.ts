@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
+import { incident, NOW, service, startApi } from '../site/site-world.ts';
 import { hasProgram } from '../support/install-servers.ts';
-import { incident, NOW, service, startApi } from './api-world.ts';
 
 const SCHEMA = join(import.meta.dirname, '../notify/atom.rng');
 const NEEDS_XMLLINT = hasProgram('xmllint')

@@ -1,8 +1,8 @@
 /** `GET /api/v1/events`: Server-Sent Events of status changes, resumable. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
+import { from, service, startApi, transition, type World } from '../site/site-world.ts';
 import { until } from '../support/loopback.ts';
-import { from, service, startApi, transition, type World } from './api-world.ts';
 
 const PATH = '/api/v1/events';
 

@@ -6,7 +6,7 @@ import t from 'tap';
 import { STATUS_WORDS } from '../../src/domain/heartbeat-body.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
-import { check as checked, current, from, NOW, service, startApi, type World } from './api-world.ts';
+import { check as checked, current, from, NOW, service, startApi, type World } from '../site/site-world.ts';
 
 const PATH = '/api/v1/heartbeat';
 const BODY = { domain: 'shop.example.com', status: 'ok' };

@@ -2,9 +2,9 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
-import { readWindow } from '../../src/api/history-route.ts';
+import { readWindow } from '../../src/api/history.ts';
 import { HistorySchema } from '../../src/api/schemas.ts';
-import { NOW, service, startApi } from './api-world.ts';
+import { NOW, service, startApi } from '../site/site-world.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

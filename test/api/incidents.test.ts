@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { IncidentsSchema, ServiceIncidentsSchema } from '../../src/api/schemas.ts';
-import { incident, NOW, service, startApi } from './api-world.ts';
+import { incident, NOW, service, startApi } from '../site/site-world.ts';
 
 const ajv = new Ajv({ allErrors: true, strict: false });
 const isList = ajv.compile(IncidentsSchema);

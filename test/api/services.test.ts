@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { ServicesSchema } from '../../src/api/schemas.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
-import { check, current, NOW, service, startApi } from './api-world.ts';
+import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 
 const isList = new Ajv({ allErrors: true, strict: false }).compile(ServicesSchema);
 const slugs = (json: { services: { slug: string }[] }) => json.services.map(({ slug }) => slug);

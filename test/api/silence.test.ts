@@ -1,6 +1,6 @@
 /** A service that is down by silence stays as it is for as long as the monitor listens, in every answer (decisions, Services). */
 import t from 'tap';
-import { check, current, NOW, service, startApi } from './api-world.ts';
+import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

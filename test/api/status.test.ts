@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { StatusSchema } from '../../src/api/schemas.ts';
 import { unknownStatus } from '../../src/domain/current.ts';
-import { check, current, NOW, service, startApi } from './api-world.ts';
+import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 
 const INTERVAL_MS = 300_000;
 const isStatus = new Ajv({ allErrors: true, strict: false }).compile(StatusSchema);

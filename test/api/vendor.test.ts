@@ -4,7 +4,7 @@ import t from 'tap';
 import { IncidentSchema, MaintenanceSchema, StatusSchema, VendorSchema } from '../../src/api/schemas.ts';
 import type { Maintenance } from '../../src/domain/maintenance.ts';
 import type { VendorWord } from '../../src/domain/vendor-word.ts';
-import { incident, NOW, service, startApi } from './api-world.ts';
+import { incident, NOW, service, startApi } from '../site/site-world.ts';
 
 const ajv = new Ajv({ allErrors: true, strict: false });
 const MINUTE = 60_000;

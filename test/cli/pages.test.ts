@@ -1,7 +1,7 @@
 /** Groups of a status page as the command line names them. */
 import t from 'tap';
 import { readGroups } from '../../src/cli/pages.ts';
-import { service } from '../api/api-world.ts';
+import { service } from '../site/site-world.ts';
 
 const SERVICES = [
   service(1, 'post'),

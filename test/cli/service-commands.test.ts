@@ -6,7 +6,7 @@ import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
 import { whatToProbe } from '../../src/cli/probe.ts';
 import { listCatalogueDomains, readName } from '../../src/cli/services.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
-import { current, check as latestCheck, NOW, service } from '../api/api-world.ts';
+import { current, check as latestCheck, NOW, service } from '../site/site-world.ts';
 
 const FILE = `services:
   - { slug: one, name: One, domain: one.example, category: ai }

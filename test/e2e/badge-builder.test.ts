@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
 import { drawBadge } from '../../src/render/badge.ts';
-import { check, current, NOW, service, startApi } from '../api/api-world.ts';
+import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 import { findFaults, launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 
 const PATIENCE_MS = 45_000;

@@ -1,7 +1,7 @@
 /** The page of a service and the pages of its incidents in a real browser, used with and without scripts. */
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import t from 'tap';
-import { check, current, NOW } from '../api/api-world.ts';
+import { check, current, NOW } from '../site/site-world.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { openPage } from '../support/watched-page.ts';
 import { SERVICES, startServiceWorld } from '../web/service-world.ts';

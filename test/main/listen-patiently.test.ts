@@ -1,6 +1,6 @@
 /** What befalls a server once it listens. */
 import t from 'tap';
-import { createHttpServer } from '../../src/api/http-server.ts';
+import { createHttpServer } from '../../src/http/server.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { listenPatiently } from '../../src/main/listen-patiently.ts';
 

@@ -1,11 +1,11 @@
 /** What is said where the data directory cannot be used. */
 import { join } from 'node:path';
 import t from 'tap';
-import { createServiceDirectory } from '../../src/api/service-directory.ts';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLog } from '../../src/log.ts';
 import { openSharedStores } from '../../src/main/open-stores.ts';
+import { createServiceDirectory } from '../../src/view/service-directory.ts';
 
 t.test('it says what to do where the data directory cannot be made', async (t) => {
   const file = join(t.testdir({ 'a-file': '' }), 'a-file');

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { stringify } from 'yaml';
-import { createServiceDirectory } from '../../src/api/service-directory.ts';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { readHeartbeat } from '../../src/domain/heartbeat-body.ts';
@@ -16,6 +15,7 @@ import { type MonitorRole, startMonitor } from '../../src/main/start-monitor.ts'
 import { type ServingRole, startServing } from '../../src/main/start-serving.ts';
 import type { ReceivedHeartbeat } from '../../src/record/observation.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
+import { createServiceDirectory } from '../../src/view/service-directory.ts';
 
 /** The world. */
 export interface RoleWorld {

@@ -1,6 +1,6 @@
 /** The badge builder over real HTTP: without scripts it is a form, and what it offers is true. */
 import t from 'tap';
-import { check, current, from, NOW, service, startApi } from '../api/api-world.ts';
+import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
 
 const EVIL = '<script>alert(1)</script>"\'&';
 

@@ -10,8 +10,8 @@ import {
   type BadgeRequest,
   DEFAULT_BADGE,
   readBadgeRequest,
-} from '../../src/api/badge-query.ts';
-import { badgeSnippets, badgeUrl } from '../../src/web/badge-snippets.ts';
+} from '../../src/view/badge-query.ts';
+import { badgeSnippets, badgeUrl } from '../../src/web/parts/badge-snippets.ts';
 
 const place = (change: Partial<BadgeRequest>) => ({
   siteUrl: 'https://upbeat.example',

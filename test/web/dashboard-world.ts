@@ -1,20 +1,20 @@
 /** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
 import type { Test } from 'tap';
-import type { ApiRequest } from '../../src/api/exchange.ts';
-import { createServiceDirectory } from '../../src/api/service-directory.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { createFakeClock } from '../../src/clock.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
+import type { ApiRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
 import {
   createRegistryClient,
   type RegistryClientOptions,
 } from '../../src/store/registry/registry-client.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { createAssets } from '../../src/web/assets.ts';
-import { createSiteCookie } from '../../src/web/cookies.ts';
+import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
-import { createViews } from '../../src/web/views.ts';
-import { NOW, service } from '../api/api-world.ts';
+import { createAssets } from '../../src/web/parts/assets.ts';
+import { createViews } from '../../src/web/parts/views.ts';
+import { NOW, service } from '../site/site-world.ts';
 
 /** The dashboard's routes over a real registry, with two people signed in. */
 export async function dashboard(t: Test) {

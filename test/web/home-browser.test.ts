@@ -1,7 +1,7 @@
 /** The home page in a real browser: searching by keys, news without a reload, times, and what it costs to open it. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
-import { check, current, incident, NOW, service, startApi, type World } from '../api/api-world.ts';
+import { check, current, incident, NOW, service, startApi, type World } from '../site/site-world.ts';
 import { findFaults, launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { until } from '../support/loopback.ts';
 

@@ -3,9 +3,9 @@ import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { CATEGORIES } from '../../src/domain/category.ts';
-import { chooseCoding } from '../../src/web/compression.ts';
+import { chooseCoding } from '../../src/http/compression.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { check, current, incident, NOW, service, startApi, type World } from '../api/api-world.ts';
+import { check, current, incident, NOW, service, startApi, type World } from '../site/site-world.ts';
 
 const MANY = 1_200;
 

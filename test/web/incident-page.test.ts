@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { incidentPath, viewPageIncident, webAddress } from '../../src/web/service-incidents.ts';
-import { incident, NOW } from '../api/api-world.ts';
+import { incidentPath, viewPageIncident, webAddress } from '../../src/web/parts/incidents.ts';
+import { incident, NOW } from '../site/site-world.ts';
 import { ODD_ID, startServiceWorld } from './service-world.ts';
 
 const { en, de } = LANGUAGES;

@@ -5,8 +5,8 @@
 import t, { type Test } from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
-import { RANGE_NAMES } from '../../src/web/service-ranges.ts';
-import { check, current, incident, service, startApi } from '../api/api-world.ts';
+import { RANGE_NAMES } from '../../src/view/time-ranges.ts';
+import { check, current, incident, service, startApi } from '../site/site-world.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 
 const MINUTE = 60_000;

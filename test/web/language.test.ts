@@ -28,7 +28,7 @@ import {
   languageHeaders,
 } from '../../src/web/language/language.ts';
 import { age, asMarkup, asText, escapeMarkup, say, time } from '../../src/web/language/phrase.ts';
-import { check, current, service } from '../api/api-world.ts';
+import { check, current, service } from '../site/site-world.ts';
 
 const SOURCE = join(import.meta.dirname, '../../src/');
 const NOW = Date.UTC(2026, 10, 20, 10, 2);

@@ -3,13 +3,13 @@ import { EventEmitter } from 'node:events';
 import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { createServiceDirectory } from '../../src/api/service-directory.ts';
 import { createFakeClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
-import { createLiveBoard } from '../../src/web/live/live-board.ts';
+import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { createLiveBoard } from '../../src/web/live/live-snapshot.ts';
 import { createLiveStreams } from '../../src/web/live/live-streams.ts';
-import { check, current, NOW, service } from '../api/api-world.ts';
+import { check, current, NOW, service } from '../site/site-world.ts';
 
 t.test('it makes the lists of the home page once for all streams that begin together', async (t) => {
   const clock = createFakeClock(NOW);

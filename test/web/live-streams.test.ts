@@ -1,10 +1,10 @@
 /** The stream of news for open pages, over real HTTP. */
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
-import { type Board, readBoard } from '../../src/web/home-board.ts';
-import type { News } from '../../src/web/live/live-news.ts';
+import { type Board, readBoard } from '../../src/web/home/home-view.ts';
 import { LIVE_BOUNDS } from '../../src/web/live/live-streams.ts';
-import { check, current, from, NOW, service, startApi, type World } from '../api/api-world.ts';
+import type { News } from '../../src/web/live/live-updates.ts';
+import { check, current, from, NOW, service, startApi, type World } from '../site/site-world.ts';
 
 const WITHIN_MS = 45_000;
 

@@ -1,7 +1,7 @@
 /** What other sites show of links. */
 import fc from 'fast-check';
 import t from 'tap';
-import { homeOpenGraph, openGraphTags, serviceOpenGraph } from '../../src/web/open-graph.ts';
+import { homeOpenGraph, openGraphTags, serviceOpenGraph } from '../../src/web/parts/open-graph.ts';
 
 const SITE = 'https://upbeat.test';
 const rows = (tags: ReturnType<typeof openGraphTags>) =>

@@ -3,7 +3,7 @@ import t from 'tap';
 import { unknownStatus } from '../../src/domain/current.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
 import { fullName } from '../../src/domain/service.ts';
-import { check, current, incident, NOW, service, startApi } from '../api/api-world.ts';
+import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
 
 const SHOP = service(1, 'shop-example-org', {
   name: 'Pay Pol',

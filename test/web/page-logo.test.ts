@@ -1,10 +1,10 @@
 /** Uploaded pictures, good, hostile and broken; and the form that brings them. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { ApiRequest } from '../../src/api/exchange.ts';
-import { ApiError } from '../../src/api/problem.ts';
+import { ApiError } from '../../src/http/problem.ts';
+import type { ApiRequest } from '../../src/http/route.ts';
+import { readUpload } from '../../src/http/upload-form.ts';
 import { readLogo } from '../../src/web/dashboard/page-logo.ts';
-import { readUpload } from '../../src/web/upload-form.ts';
 import { bmpOf, gifOf, jpegOf, pngOf, webpOf } from '../support/pictures.ts';
 
 const KINDS = { 'image/png': pngOf, 'image/jpeg': jpegOf, 'image/webp': webpOf, 'image/gif': gifOf } as const;

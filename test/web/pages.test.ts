@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import type { Incident } from '../../src/domain/incident.ts';
-import { check, current, NOW, service, startApi } from '../api/api-world.ts';
+import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 import { hasProgram } from '../support/install-servers.ts';
 
 const EVIL = '<script>alert(1)</script>"\'&';

@@ -1,10 +1,10 @@
 /** The days of a year, read again only where they can have changed. */
 import t from 'tap';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
-import { createPastDays, DAYS_KEPT_MS } from '../../src/web/past-days.ts';
-import { daysUntil } from '../../src/web/service-ranges.ts';
-import { NOW } from '../api/api-world.ts';
-import { bucketsOf } from '../api/even-buckets.ts';
+import { daysUntil } from '../../src/view/time-ranges.ts';
+import { createPastDays, DAYS_KEPT_MS } from '../../src/web/service/past-days.ts';
+import { bucketsOf } from '../images/even-buckets.ts';
+import { NOW } from '../site/site-world.ts';
 
 const DAY = 86_400_000;
 

@@ -3,10 +3,17 @@ import fc from 'fast-check';
 import t from 'tap';
 import { dayKindOf } from '../../src/domain/day-kind.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
+import { closeUp, daysUntil, lastDay, RANGE_NAMES, windowOf } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { barsOf, calendarOf } from '../../src/web/service-day-charts.ts';
-import { dayRows, downMsOf, firstKnownDay, monthRows, sayDay, uptimeOf } from '../../src/web/service-days.ts';
-import { closeUp, daysUntil, lastDay, RANGE_NAMES, windowOf } from '../../src/web/service-ranges.ts';
+import { barsOf, calendarOf } from '../../src/web/service/service-day-charts.ts';
+import {
+  dayRows,
+  downMsOf,
+  firstKnownDay,
+  monthRows,
+  sayDay,
+  uptimeOf,
+} from '../../src/web/service/service-days.ts';
 
 const { en, de } = LANGUAGES;
 const MINUTE = 60_000;

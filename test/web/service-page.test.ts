@@ -1,16 +1,16 @@
 /** The page of a service, as data and over real HTTP. */
 import t from 'tap';
+import { RANGE_NAMES } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { asText, type Phrase } from '../../src/web/language/phrase.ts';
-import { viewDependencies } from '../../src/web/service-dependencies.ts';
-import { viewPageIncident } from '../../src/web/service-incidents.ts';
+import { viewPageIncident } from '../../src/web/parts/incidents.ts';
+import { viewDependencies } from '../../src/web/service/service-dependencies.ts';
 import {
   certificateDaysOf,
   type ServiceKnowledge,
   viewServicePage,
-} from '../../src/web/service-page-view.ts';
-import { RANGE_NAMES } from '../../src/web/service-ranges.ts';
-import { check, current, incident, NOW, service, startApi } from '../api/api-world.ts';
+} from '../../src/web/service/service-page-view.ts';
+import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import { EVIL, ODD_ID, SERVICES, startServiceWorld } from './service-world.ts';
 

@@ -4,9 +4,9 @@ import type { LatestCheck } from '../../src/domain/current.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { waterfallOf } from '../../src/web/service-phases.ts';
-import { drawingOf, responseTimesOf, timeRows } from '../../src/web/service-response-times.ts';
-import { check, NOW } from '../api/api-world.ts';
+import { waterfallOf } from '../../src/web/service/service-phases.ts';
+import { drawingOf, responseTimesOf, timeRows } from '../../src/web/service/service-response-times.ts';
+import { check, NOW } from '../site/site-world.ts';
 
 const { en, de } = LANGUAGES;
 const HOUR = 3_600_000;

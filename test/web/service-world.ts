@@ -3,7 +3,7 @@ import type { Incident } from '../../src/domain/incident.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
-import { check, current, incident, NOW, service, startApi } from '../api/api-world.ts';
+import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
 
 /** Text that must come out as text wherever it is written. */
 export const EVIL = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`;

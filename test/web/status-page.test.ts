@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { barsOf, createUptimeBars } from '../../src/web/status-page-bars.ts';
-import { check, current, from, incident, NOW, service, startApi } from '../api/api-world.ts';
+import { barsOf, createUptimeBars } from '../../src/web/status-page/status-page-bars.ts';
+import { check, current, from, incident, NOW, service, startApi } from '../site/site-world.ts';
 import { hasProgram } from '../support/install-servers.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 

@@ -1,14 +1,14 @@
 /** `/dashboard`: what an owner has (keys, services, domains that wait) and the forms that change it. */
-import type { ApiAnswer, Route } from '../../api/exchange.ts';
+
 import { createApiKey } from '../../auth/api-keys.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { readGivenName } from '../../domain/given-name.ts';
 import { readHostName } from '../../domain/host-name.ts';
-import { seeOther } from '../forms.ts';
+import { seeOther } from '../../http/form.ts';
+import type { ApiAnswer, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
-import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
-import type { RenderPage } from '../views.ts';
-import { STATUS_SHAPES } from '../words.ts';
+import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import type { RenderPage } from '../parts/views.ts';
 import {
   claimPlace,
   type DashboardSources,
@@ -27,6 +27,7 @@ import {
   refuseForm,
   viewForms,
 } from './refused-form.ts';
+import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 const DAY_MS = 86_400_000;

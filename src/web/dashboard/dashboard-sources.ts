@@ -1,14 +1,15 @@
 /** What the pages of the dashboard share. */
-import type { ApiLimits } from '../../api/api-limits.ts';
-import type { ApiAnswer } from '../../api/exchange.ts';
-import type { ServiceDirectory } from '../../api/service-directory.ts';
+
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckKind } from '../../domain/service.ts';
+import type { ApiAnswer } from '../../http/route.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
-import type { SignInSources, Visitor } from '../sign-in-pages.ts';
+import type { ApiLimits } from '../../view/limits.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { SignInSources, Visitor } from './sign-in-pages.ts';
 
 /** What the dashboard reads and changes. */
 export interface DashboardSources extends Omit<SignInSources, 'registry'> {

@@ -1,7 +1,5 @@
 /** `/dashboard/services/:slug`: one service of an owner, its settings, its last reports and how to show it. */
 
-import { DEFAULT_BADGE } from '../../api/badge-query.ts';
-import type { ApiAnswer, ApiRequest, Route } from '../../api/exchange.ts';
 import { serviceNotFound } from '../../api/reading-routes.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
@@ -9,12 +7,13 @@ import { formatDuration, parseDuration } from '../../domain/durations.ts';
 import { readGivenName } from '../../domain/given-name.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { CheckDefinition, CheckKind, Service } from '../../domain/service.ts';
-import { badgeSnippets } from '../badge-snippets.ts';
-import { seeOther } from '../forms.ts';
+import { seeOther } from '../../http/form.ts';
+import type { ApiAnswer, ApiRequest, Route } from '../../http/route.ts';
+import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { time } from '../language/phrase.ts';
-import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
-import { sayVerdict } from '../verdict.ts';
-import { STATUS_SHAPES } from '../words.ts';
+import { badgeSnippets } from '../parts/badge-snippets.ts';
+import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import { sayVerdict } from '../parts/verdict.ts';
 import {
   claimPlace,
   type DashboardSources,
@@ -30,6 +29,7 @@ import {
   refuseForm,
   viewForms,
 } from './refused-form.ts';
+import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 const SHOWN = 20;
 const MIN_PERIOD_MS = 1_000;

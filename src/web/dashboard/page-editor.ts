@@ -1,7 +1,6 @@
 /** `/dashboard/pages/:slug`: what one status page says, its services and groups, its logo, and how to embed it. */
-import type { ApiAnswer, ApiRequest, Route } from '../../api/exchange.ts';
-import { findListed } from '../../api/status-page-look.ts';
-import { logoPath, pageNotFound } from '../../api/status-page-routes.ts';
+
+import { logoPath, pageNotFound } from '../../api/status-pages.ts';
 import type { Service } from '../../domain/service.ts';
 import {
   arrangePage,
@@ -13,15 +12,17 @@ import {
   readPageText,
   readPageTitle,
 } from '../../domain/status-page.ts';
+import { seeOther } from '../../http/form.ts';
+import type { ApiAnswer, ApiRequest, Route } from '../../http/route.ts';
+import { readUpload } from '../../http/upload-form.ts';
 import type { PageEdit } from '../../store/ports/status-pages.ts';
-import { seeOther } from '../forms.ts';
-import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
-import { readUpload } from '../upload-form.ts';
+import { findListed } from '../../view/status-page-view.ts';
 import type { DashboardSources, ShowPage } from './dashboard-sources.ts';
 import { readLogo } from './page-logo.ts';
 import { type FieldProblems, PAGES_PATH, sayProblems } from './page-overview.ts';
 import { findServices } from './page-search.ts';
 import { readStep } from './page-steps.ts';
+import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 /** What a form did: it wants the editor to be seen again, or says what is wrong. */
 type Outcome = { readonly goTo: string } | FieldProblems;

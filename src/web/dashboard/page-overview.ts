@@ -1,12 +1,12 @@
 /** `/dashboard/pages`: the status pages of an account, and the form that makes one. */
 
-import type { ApiAnswer, Route } from '../../api/exchange.ts';
 import { countServices, PAGE_BOUNDS, readPageSlug, readPageTitle } from '../../domain/status-page.ts';
-import { seeOther } from '../forms.ts';
+import { seeOther } from '../../http/form.ts';
+import type { ApiAnswer, Route } from '../../http/route.ts';
 import type { Words } from '../language/english.ts';
 import { time } from '../language/phrase.ts';
-import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
 import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
+import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 /** Where the pages of an account are edited. */
 export const PAGES_PATH = '/dashboard/pages';

@@ -1,8 +1,9 @@
 /** Looking for services that could be put on a page. */
-import type { ServiceDirectory } from '../../api/service-directory.ts';
-import { findListed } from '../../api/status-page-look.ts';
+
 import type { Service } from '../../domain/service.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
+import { findListed } from '../../view/status-page-view.ts';
 
 /** What was found: at most 12, and how many more there are. */
 export interface FoundServices {

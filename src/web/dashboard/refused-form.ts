@@ -1,5 +1,5 @@
 /** Forms of the dashboard that are not taken: the problem stands beside its field, and what was written stays. */
-import type { ApiAnswer } from '../../api/exchange.ts';
+import type { ApiAnswer } from '../../http/route.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 
 /** What is wrong with one field. */

@@ -1,12 +1,12 @@
 /** `/dashboard/webhooks`: the addresses that are told what happens to an account's services, and what they were told. */
-import type { ApiAnswer, Route } from '../../api/exchange.ts';
-import { ApiError } from '../../api/problem.ts';
-import { createLimitMemory, createRateLimiter, type RateLimiter } from '../../api/rate-limits.ts';
+
 import { formatTime } from '../../domain/durations.ts';
+import { seeOther } from '../../http/form.ts';
+import { ApiError } from '../../http/problem.ts';
+import { createLimitMemory, createRateLimiter, type RateLimiter } from '../../http/rate-limits.ts';
+import type { ApiAnswer, Route } from '../../http/route.ts';
 import { createMessageId, createWebhookSecret } from '../../notify/webhook-signature.ts';
-import { seeOther } from '../forms.ts';
 import { time } from '../language/phrase.ts';
-import { findSession, requireForm, type Visitor } from '../sign-in-pages.ts';
 import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
 import {
   type FormOutcome,
@@ -16,6 +16,7 @@ import {
   refuseForm,
   viewForms,
 } from './refused-form.ts';
+import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/webhooks';
 const MAX_URL_LENGTH = 2_000;

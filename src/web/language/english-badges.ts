@@ -1,5 +1,5 @@
 /** What the badge builder says, in English. */
-import type { BadgeFormat, BadgeMeasure, BadgeVariant, BadgeWindow } from '../../api/badge-query.ts';
+import type { BadgeFormat, BadgeMeasure, BadgeVariant, BadgeWindow } from '../../view/badge-query.ts';
 
 /** The words of the badge builder. */
 export const englishBadges = {

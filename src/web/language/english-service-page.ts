@@ -5,7 +5,7 @@ import { describeFailure } from '../../domain/failure-words.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { Failure, Phase } from '../../domain/result.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
-import type { RangeName } from '../service-ranges.ts';
+import type { RangeName } from '../../view/time-ranges.ts';
 import { inSeconds } from './formats.ts';
 import { age, type Moment, type Phrase, say } from './phrase.ts';
 

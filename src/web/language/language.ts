@@ -5,7 +5,7 @@
  *     <%= it.language.words.home.heading %>             a word or sentence
  *     <%~ it.say(it.language.words.home.newestCheck(at)) %>   a phrase with times, as markup
  */
-import type { ApiRequest } from '../../api/exchange.ts';
+import type { ApiRequest } from '../../http/route.ts';
 import { english, type Words } from './english.ts';
 import { createFormats, type Formats } from './formats.ts';
 import { german } from './german.ts';

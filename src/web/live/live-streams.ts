@@ -8,18 +8,18 @@
  */
 import type { ServerResponse } from 'node:http';
 import { Type } from '@sinclair/typebox';
-import { STREAM_HEADERS, WRITES_AT_ONCE } from '../../api/event-stream.ts';
-import type { Route } from '../../api/exchange.ts';
-import { createSlices } from '../../api/in-slices.ts';
-import { readParameters } from '../../api/parameters.ts';
-import { ApiError } from '../../api/problem.ts';
-import type { ServiceDirectory } from '../../api/service-directory.ts';
 import type { Clock } from '../../clock.ts';
 import { unknownStatus } from '../../domain/current.ts';
+import { STREAM_HEADERS, WRITES_AT_ONCE } from '../../http/event-stream.ts';
+import { createSlices } from '../../http/in-slices.ts';
+import { readParameters } from '../../http/parameters.ts';
+import { ApiError } from '../../http/problem.ts';
+import type { Route } from '../../http/route.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { chooseLanguage, LANGUAGES, type Language } from '../language/language.ts';
-import type { LiveBoard } from './live-board.ts';
-import { joinNews, type News, serviceNews } from './live-news.ts';
+import type { LiveBoard } from './live-snapshot.ts';
+import { joinNews, type News, serviceNews } from './live-updates.ts';
 
 /** What the streams read. */
 export interface LiveSources {

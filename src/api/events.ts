@@ -1,0 +1,217 @@
+/**
+ * `GET /api/v1/events`: changes of status as Server-Sent Events (WHATWG HTML, 9.2), resumable by `Last-Event-ID`:
+ * the id is the position in the registry's feed of transitions.
+ */
+import type { ServerResponse } from 'node:http';
+import { Type } from '@sinclair/typebox';
+import type { Clock } from '../clock.ts';
+import type { Transition } from '../domain/current.ts';
+import { formatTime } from '../domain/durations.ts';
+import { STREAM_HEADERS, WRITES_AT_ONCE } from '../http/event-stream.ts';
+import { createSlices } from '../http/in-slices.ts';
+import { readParameters, refuse } from '../http/parameters.ts';
+import { ApiError } from '../http/problem.ts';
+import type { Allowance } from '../http/rate-limits.ts';
+import type { Route } from '../http/route.ts';
+import { createTurns } from '../http/turns.ts';
+import type { Log } from '../log.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
+import { serviceNotFound } from './reading-routes.ts';
+
+/** Query parameters of the stream. */
+export const EVENTS_QUERY = {
+  slug: Type.String({ description: 'Only events of this service.' }),
+  last_event_id: Type.String({
+    description: 'Like the header Last-Event-ID, for clients that cannot set it.',
+  }),
+};
+
+/** What the route needs. */
+export interface EventSources {
+  readonly directory: ServiceDirectory;
+  readonly registry: Pick<Registry, 'transitionsAfter' | 'lastTransition'>;
+  readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Streams that are open. */
+export interface EventStreams {
+  readonly route: Route;
+  readonly open: number;
+  /** Ends every stream; clients come back by themselves. */
+  close(): void;
+}
+
+/** Open streams of one address (decisions, "What counts where"). */
+const STREAMS_PER_CLIENT = 10;
+const HEARTBEAT_MS = 15_000;
+const REPLAY_PAGE = 500;
+/** A client that does not read is ended when this much waits for it; it resumes where it was. */
+const MAX_BACKLOG_BYTES = 1_048_576;
+/** When a client with too many streams may try again, seconds. */
+const RETRY_AFTER_SECONDS = 10;
+
+/** Makes the route and its streams. */
+export function createEventStreams(sources: EventSources): EventStreams {
+  const { directory, registry, clock, log } = sources;
+  const streams = new Set<ServerResponse>();
+  const perClient = new Map<string, number>();
+  let closed = false;
+  /** What was missed may be all that ever happened: streams read it in turns, and everybody else's questions between. */
+  const turns = createTurns(1);
+  const later = createSlices(WRITES_AT_ONCE);
+
+  const run = async (response: ServerResponse, slug: string | null, after: number | null) => {
+    // A position that the feed has not reached is none of ours: nothing would ever come after it.
+    const newest = await registry.lastTransition();
+    let position = after === null ? newest : Math.min(after, newest);
+    const write = (text: string) => {
+      if (response.writableEnded || response.destroyed) return;
+      response.write(text);
+      if (response.writableLength > MAX_BACKLOG_BYTES) response.destroy();
+    };
+    const send = (transition: Transition) => {
+      if (transition.position <= position) return;
+      position = transition.position;
+      if (slug === null || transition.slug === slug) write(formatEvent(transition));
+    };
+    /** Live events wait here until what was missed has been sent. */
+    let waiting: Transition[] | null = [];
+    const stops = [
+      sources.watchTransitions((transition) => {
+        if (waiting === null) later(() => send(transition));
+        else waiting.push(transition);
+      }),
+      // The id alone is no event, but moves what the client will resume from past the events of other services.
+      clock.every(HEARTBEAT_MS, () => write(`: still here\nid: ${position}\n\n`)),
+    ];
+    const stop = () => {
+      for (const end of stops) end();
+    };
+    response.once('close', stop);
+    // The client may have left during the question above.
+    if (response.destroyed) return stop();
+    write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
+    for (;;) {
+      const missed = await turns(async () =>
+        response.destroyed ? [] : await registry.transitionsAfter(position, REPLAY_PAGE),
+      );
+      missed.forEach(send);
+      if (missed.length < REPLAY_PAGE || response.destroyed) break;
+      await drained(response);
+    }
+    for (const transition of waiting) send(transition);
+    waiting = null;
+  };
+
+  const look = (client: string): Allowance => {
+    const remaining = STREAMS_PER_CLIENT - (perClient.get(client) ?? 0);
+    return {
+      allowed: remaining > 0,
+      limit: STREAMS_PER_CLIENT,
+      remaining,
+      resetAtSeconds: Math.ceil(clock.now() / 1_000) + RETRY_AFTER_SECONDS,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    };
+  };
+
+  const release = (client: string) => {
+    const left = (perClient.get(client) ?? 1) - 1;
+    if (left === 0) perClient.delete(client);
+    else perClient.set(client, left);
+  };
+
+  return {
+    get open() {
+      return streams.size;
+    },
+    close() {
+      closed = true;
+      for (const response of streams) response.end();
+    },
+    route: {
+      path: '/api/v1/events',
+      bucket: 'streams',
+      look,
+      handle({ method, client, headers, query }) {
+        const given = readParameters(query, EVENTS_QUERY);
+        const slug = given.slug === undefined ? null : String(given.slug);
+        const service = slug === null ? null : directory.bySlug(slug);
+        if (slug !== null && service === null) throw serviceNotFound(slug);
+        const after = readPosition(headers['last-event-id']?.toString() ?? given.last_event_id?.toString());
+        if (method === 'HEAD')
+          return { status: 200, headers: STREAM_HEADERS, body: '', stream: (response) => response.end() };
+        if (!look(client).allowed) {
+          const detail = `An address may hold ${STREAMS_PER_CLIENT} streams open.`;
+          throw new ApiError('too_many_streams', detail, {}, { 'Retry-After': String(RETRY_AFTER_SECONDS) });
+        }
+        perClient.set(client, (perClient.get(client) ?? 0) + 1);
+        return {
+          status: 200,
+          headers: STREAM_HEADERS,
+          body: '',
+          stream(response) {
+            // Where the client has left already, no 'close' would come.
+            if (response.destroyed || closed) {
+              release(client);
+              response.end();
+              return;
+            }
+            streams.add(response);
+            response.once('close', () => {
+              streams.delete(response);
+              release(client);
+            });
+            run(response, service?.slug ?? null, after).catch((error: Error) => {
+              log.warn({ problem: error.message }, 'an event stream was ended');
+              response.destroy();
+            });
+          },
+        };
+      },
+    },
+  };
+}
+
+/** Waits until a client has read what was written, or has left. */
+function drained(response: ServerResponse): Promise<void> {
+  if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
+}
+
+function readPosition(text: string | undefined): number | null {
+  if (text === undefined || text === '') return null;
+  if (!/^\d{1,15}$/.test(text)) throw refuse('last_event_id', 'must be the id of an event that was received');
+  return Number(text);
+}
+
+/** The text of events that are being told: with many streams, most of the work of a change. */
+const texts = new WeakMap<Transition, string>();
+
+/** One event of the stream. */
+function formatEvent(transition: Transition): string {
+  const known = texts.get(transition);
+  if (known !== undefined) return known;
+  const { position, slug, from, to, at, recordedAt, reason } = transition;
+  const data = JSON.stringify({
+    slug,
+    from,
+    to,
+    at: formatTime(at),
+    recorded_at: formatTime(recordedAt),
+    reason,
+  });
+  const text = `id: ${position}\nevent: status\ndata: ${data}\n\n`;
+  texts.set(transition, text);
+  return text;
+}

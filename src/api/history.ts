@@ -1,0 +1,156 @@
+/** `GET /api/v1/services/:slug/history`: the past of a service in equal buckets. */
+import { Type } from '@sinclair/typebox';
+import { formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
+import type { Bucket } from '../domain/sample.ts';
+import { readParameters, refuse } from '../http/parameters.ts';
+import { ApiError } from '../http/problem.ts';
+import { json, type Route } from '../http/route.ts';
+import {
+  isSampleReadError,
+  MAX_BUCKETS,
+  type SampleQuery,
+  type SampleStore,
+} from '../store/ports/samples.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
+import { viewIncidentService } from './incident-view.ts';
+import { findService } from './reading-routes.ts';
+
+const TIME_FORM = 'an ISO 8601 time such as 2026-11-20T10:00:00Z, or epoch milliseconds';
+
+/** A day, or a time with its offset from UTC. */
+const ISO_TIME =
+  '\\d{4}-\\d\\d-\\d\\d(?:T\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d\\d:?\\d\\d))?';
+const TIME_PATTERN = `^(?:${ISO_TIME}|\\d{1,15})$`;
+/** The form of a duration; which ones are long enough depends on the window. */
+const STEP_PATTERN = '^\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w|y)$';
+
+/** Query parameters of the history. */
+export const HISTORY_QUERY = {
+  from: Type.String({
+    pattern: TIME_PATTERN,
+    description: `Start of the window, ${TIME_FORM}. Default: 24 hours before "to".`,
+  }),
+  to: Type.String({
+    pattern: TIME_PATTERN,
+    description: `End of the window, not included, ${TIME_FORM}. Default: now.`,
+  }),
+  step: Type.String({
+    pattern: STEP_PATTERN,
+    description:
+      'Width of a bucket, such as 5m, 1h or 1d; at least 1s, at most 1,000 buckets. Default: fits the window.',
+  }),
+};
+
+const DAY_MS = 86_400_000;
+const MAX_WINDOW_MS = 731 * DAY_MS;
+/** Steps that people think in; the first that gives few enough buckets is the default. */
+const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].map(
+  (text) => parseDuration(text) ?? 0,
+);
+const USUAL_BUCKETS = 120;
+
+/** What the route reads from. */
+export interface HistorySources {
+  readonly directory: ServiceDirectory;
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
+  readonly now: () => number;
+}
+
+/** The route. */
+export function historyRoute({ directory, samples, now }: HistorySources): Route {
+  return {
+    path: '/api/v1/services/:slug/history',
+    bucket: 'api',
+    async handle(request) {
+      const service = findService(directory, request);
+      const window = readWindow(request.query, now());
+      const missingSince = samples.missingSince?.() ?? null;
+      const isIncomplete = missingSince !== null && missingSince < window.to;
+      const buckets = await readBuckets(samples, { serviceId: service.id, ...window });
+      return json(
+        JSON.stringify({
+          service: viewIncidentService(service),
+          from: formatTime(window.from),
+          to: formatTime(window.to),
+          step: formatDuration(window.stepMs),
+          incomplete: isIncomplete,
+          missing_since: isIncomplete ? formatTime(missingSince) : null,
+          buckets: buckets.map(viewBucket),
+        }),
+      );
+    },
+  };
+}
+
+/** The window that a query asks for, in epoch milliseconds. Throws `invalid_parameter`. */
+export function readWindow(
+  query: string,
+  now: number,
+): { readonly from: number; readonly to: number; readonly stepMs: number } {
+  const given = readParameters(query, HISTORY_QUERY);
+  const to = readTime('to', given.to as string | undefined) ?? now;
+  const from = readTime('from', given.from as string | undefined) ?? to - DAY_MS;
+  if (from >= to) throw refuse('from', 'must be earlier than "to"');
+  if (to - from > MAX_WINDOW_MS) throw refuse('from', 'begins a window that is longer than two years');
+  const text = given.step as string | undefined;
+  if (text === undefined) {
+    const usual = USUAL_STEPS_MS.find((stepMs) => (to - from) / stepMs <= USUAL_BUCKETS);
+    return { from, to, stepMs: usual ?? (USUAL_STEPS_MS.at(-1) as number) };
+  }
+  const stepMs = parseDuration(text);
+  if (stepMs === null || stepMs < 1_000)
+    throw refuse('step', 'must be a duration such as 5m, 1h or 1d, at least 1s');
+  const count = Math.ceil((to - from) / stepMs);
+  if (count > MAX_BUCKETS) {
+    const least = formatDuration(Math.ceil((to - from) / MAX_BUCKETS / 1_000) * 1_000);
+    throw refuse(
+      'step',
+      `gives ${count} buckets; at most ${MAX_BUCKETS} are answered, so take at least ${least}`,
+    );
+  }
+  return { from, to, stepMs };
+}
+
+/** Throws `history_unavailable` while the store of the samples is away. */
+async function readBuckets(samples: HistorySources['samples'], query: SampleQuery): Promise<Bucket[]> {
+  try {
+    return await samples.query(query);
+  } catch (error) {
+    if (!isSampleReadError(error)) throw error;
+    const detail =
+      'The store of past checks does not answer; the present status does. Try again in a minute.';
+    throw new ApiError('history_unavailable', detail, {}, { 'Retry-After': '60' });
+  }
+}
+
+function readTime(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const isIso = new RegExp(`^${ISO_TIME}$`).test(text);
+  const at = /^\d{1,15}$/.test(text) ? Number(text) : isIso && isDay(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at) || at > 8.64e15) throw refuse(name, `must be ${TIME_FORM}`);
+  return at;
+}
+
+/** Whether the calendar has the day that a time begins with: `Date.parse` takes the 30th of February for a day in March. */
+function isDay(text: string): boolean {
+  const day = text.slice(0, 10);
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && formatTime(at).startsWith(day);
+}
+
+function viewBucket(bucket: Bucket): object {
+  return {
+    start: formatTime(bucket.startAt),
+    end: formatTime(bucket.endAt),
+    count: bucket.count,
+    up: bucket.upCount,
+    slow: bucket.slowCount,
+    down: bucket.downCount,
+    suspect: bucket.suspectCount,
+    uptime_ratio: bucket.uptimeRatio,
+    mean_ms: bucket.meanMs === null ? null : Math.round(bucket.meanMs * 10) / 10,
+    p50_ms: bucket.p50Ms,
+    p95_ms: bucket.p95Ms,
+    p99_ms: bucket.p99Ms,
+  };
+}

@@ -1,0 +1,279 @@
+/**
+ * The way of every request, in one place: method, key, limit, handler, validator, headers. Routes say what to answer;
+ * this says whether and how. Used by the Koa application and by the shorter way of the hot routes alike.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Authentication } from '../auth/key-authenticator.ts';
+import type { Log } from '../log.ts';
+import type { ApiKey } from '../store/ports/registry.ts';
+import { refusalOf } from '../store/ports/storage-health.ts';
+import { requireJson } from './body.ts';
+import { entityTag, matches } from './conditional.ts';
+import { ApiError, PROBLEMS, problemBody } from './problem.ts';
+import type { Allowance, RateLimiter } from './rate-limits.ts';
+import type { ApiAnswer, ApiRequest, Bucket, Route } from './route.ts';
+import { guardsOf, NO_SNIFFING } from './security-headers.ts';
+import { createFreeLooks } from './uncharged-requests.ts';
+
+/** The limiters of a bucket: without a key, and with one. */
+export interface BucketLimiters {
+  readonly anonymous: RateLimiter;
+  readonly authenticated: RateLimiter;
+}
+
+/** What serving needs. */
+export interface ServeOptions {
+  readonly siteUrl: string;
+  readonly authenticator: {
+    authenticate(authorization: string | undefined): Promise<Authentication>;
+    peek(authorization: string | undefined): Authentication | undefined;
+  };
+  readonly limiters: Readonly<Record<Exclude<Bucket, 'none' | 'streams'>, BucketLimiters>>;
+  readonly log: Log;
+}
+
+/** Answers a request on a route. Never rejects. */
+export type Serve = (route: Route, request: ApiRequest) => Promise<ApiAnswer>;
+
+const ALLOWED = 'GET, HEAD, OPTIONS';
+const ALLOWED_POST = 'POST, OPTIONS';
+const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag';
+const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
+const PREFLIGHT: ApiAnswer = {
+  status: 204,
+  headers: {
+    Allow: ALLOWED,
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': 'GET, HEAD',
+    'Access-Control-Allow-Headers': 'Authorization, If-None-Match, Last-Event-ID',
+    'Access-Control-Max-Age': '86400',
+  },
+  body: '',
+};
+/** No other origin may post: a browser that asks first is told nothing, and goes no further (decisions, Errors). */
+const PREFLIGHT_POST: ApiAnswer = { status: 204, headers: { Allow: ALLOWED_POST }, body: '' };
+
+const PREFLIGHT_SAME_ORIGIN: ApiAnswer = { status: 204, headers: { Allow: ALLOWED }, body: '' };
+
+/** Makes the way of every request. */
+export function createServe({ siteUrl, authenticator, limiters, log }: ServeOptions): Serve {
+  const looks = createFreeLooks();
+  const answerError = (thrown: unknown, route: Route, request: ApiRequest): ApiAnswer => {
+    const error =
+      thrown instanceof ApiError ? thrown : (refusedWrite(thrown) ?? hideFault(thrown, route, request, log));
+    return {
+      status: PROBLEMS[error.code].status,
+      headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...error.headers },
+      body: problemBody(error, siteUrl),
+    };
+  };
+
+  const bucketOf = ({ bucket }: Route): BucketLimiters | null =>
+    bucket === 'none' ? null : limiters[bucket === 'streams' ? 'api' : bucket];
+
+  /** What an address has left, where nobody was charged; null: the route has no limit. */
+  const lookAt = async (route: Route, { client }: ApiRequest): Promise<Allowance | null> =>
+    route.look?.(client) ?? (await bucketOf(route)?.anonymous.look(client)) ?? null;
+
+  /** Who pays for a request, and whether it is let in. */
+  const admit = async (route: Route, request: ApiRequest): Promise<Admission> => {
+    const bucket = bucketOf(route);
+    if (bucket === null) return FREE;
+    const header = request.headers.authorization;
+    const who = authenticator.peek(header) ?? (await authenticator.authenticate(header));
+    if (who.kind === 'invalid')
+      return { payer: [bucket.anonymous, request.client], refused: invalidKey(), key: null };
+    // Streams are counted by how many are open.
+    if (route.bucket === 'streams') return FREE;
+    return who.kind === 'key'
+      ? { payer: [bucket.authenticated, String(who.key.id)], refused: null, key: who.key }
+      : { payer: [bucket.anonymous, request.client], refused: null, key: null };
+  };
+
+  const handle = async (route: Route, request: ApiRequest, key: ApiKey | null): Promise<ApiAnswer> => {
+    if (route.post !== undefined) return await handlePost(route.post, request, key);
+    if (request.method !== 'GET' && request.method !== 'HEAD' && route.anyMethod !== true)
+      throw wrongMethod(request, ALLOWED);
+    return await route.handle(request);
+  };
+
+  /** A picture that the client has already costs nothing, so it is looked for before the charge; null: it has not. */
+  const findUnchanged = async (
+    route: Route,
+    request: ApiRequest,
+    [limiter, name]: Payer,
+  ): Promise<ApiAnswer | null> => {
+    const wanted = request.headers['if-none-match'];
+    if (route.bucket !== 'pictures' || wanted === undefined) return null;
+    const find = async () => {
+      try {
+        const answer = await handle(route, request, null);
+        return isUnchanged(answer, request) ? answer : null;
+      } catch {
+        // What is wrong is answered, and charged, on the usual way.
+        return null;
+      }
+    };
+    if (looks.isKnown(targetOf(route, request), wanted)) return await find();
+    return await looks.look(name, (await limiter.look(name)).remaining, find);
+  };
+
+  return async (route, request) => {
+    if (request.method === 'OPTIONS' && route.anyMethod !== true) {
+      const preflight =
+        route.post !== undefined
+          ? PREFLIGHT_POST
+          : route.sameOrigin === true
+            ? PREFLIGHT_SAME_ORIGIN
+            : PREFLIGHT;
+      return complete(preflight, route, request, await lookAt(route, request));
+    }
+    let allowance: Allowance | null = null;
+    let answer: ApiAnswer;
+    try {
+      const { payer, refused, key } = await admit(route, request);
+      const unchanged =
+        refused === null && payer !== null ? await findUnchanged(route, request, payer) : null;
+      if (unchanged !== null && payer !== null)
+        return complete(unchanged, route, request, await payer[0].look(payer[1]));
+      if (payer !== null) allowance = await payer[0].charge(payer[1]);
+      if (allowance?.allowed === false) throw rateLimited(allowance);
+      if (refused !== null) throw refused;
+      answer = await handle(route, request, key);
+      if (route.bucket === 'pictures' && answer.etag !== undefined)
+        looks.note(targetOf(route, request), answer.etag);
+    } catch (thrown) {
+      answer = answerError(thrown, route, request);
+      if (answer.status >= 500) route.post?.onFault();
+    }
+    return complete(answer, route, request, allowance ?? (await lookAt(route, request)));
+  };
+}
+
+type Payer = readonly [limiter: RateLimiter, name: string];
+
+interface Admission {
+  /** The limiter that counts the request, and by which name; null: none does. */
+  readonly payer: Payer | null;
+  /** Why the request is refused, after it was counted; null: it is not. */
+  readonly refused: ApiError | null;
+  /** Whose key the request carries; null: none, or nobody asks. */
+  readonly key: ApiKey | null;
+}
+
+const FREE: Admission = { payer: null, refused: null, key: null };
+
+function invalidKey(): ApiError {
+  const detail = 'The API key is not valid: unknown, expired or revoked.';
+  return new ApiError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
+}
+
+function wrongMethod({ method }: ApiRequest, allowed: string): ApiError {
+  return new ApiError('method_not_allowed', `${method} is not possible here.`, {}, { Allow: allowed });
+}
+
+/** Reads the body last: whoever may not send one is told so first. */
+async function handlePost(
+  { maxBytes, handle }: NonNullable<Route['post']>,
+  request: ApiRequest,
+  key: ApiKey | null,
+): Promise<ApiAnswer> {
+  const { method, headers, readBody } = request;
+  if (method !== 'POST' || readBody === undefined) throw wrongMethod(request, ALLOWED_POST);
+  if (key === null) {
+    const detail = 'An API key is needed, in the header Authorization: Bearer <API_KEY>.';
+    throw new ApiError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
+  }
+  requireJson(headers);
+  return await handle({ ...request, key, body: await readBody(maxBytes) });
+}
+
+function targetOf({ path }: Route, { params, query }: ApiRequest): string {
+  return `${path} ${params.slug?.toLowerCase() ?? ''}?${query}`;
+}
+
+function isUnchanged(answer: ApiAnswer, { headers }: ApiRequest): boolean {
+  return answer.etag !== undefined && matches(headers['if-none-match'], answer.etag);
+}
+
+/** Adds the validator and the headers that every answer carries; turns an answer that the client has into a 304. */
+function complete(
+  answer: ApiAnswer,
+  { post, sameOrigin = false }: Route,
+  request: ApiRequest,
+  allowance: Allowance | null,
+): ApiAnswer {
+  const isReading = post === undefined && (request.method === 'GET' || request.method === 'HEAD');
+  const { 'Content-Security-Policy': policy, 'Content-Type': type = '' } = answer.headers;
+  const guards = guardsOf(policy, type);
+  const headers: Record<string, string> = {
+    ...(isReading && !sameOrigin ? CORS : {}),
+    ...NO_SNIFFING,
+    ...guards,
+    ...answer.headers,
+  };
+  if (allowance !== null) {
+    headers['X-RateLimit-Limit'] = String(allowance.limit);
+    headers['X-RateLimit-Remaining'] = String(allowance.remaining);
+    headers['X-RateLimit-Reset'] = String(allowance.resetAtSeconds);
+  }
+  if (answer.status !== 200 || answer.stream !== undefined || post !== undefined)
+    return { ...answer, headers };
+  const etag = answer.etag ?? entityTag(answer.body);
+  headers.ETag = etag;
+  if (!matches(request.headers['if-none-match'], etag)) return { ...answer, headers };
+  const { 'Content-Type': _type, ...rest } = headers;
+  return { status: 304, headers: rest, body: '' };
+}
+
+function rateLimited({ limit, retryAfterSeconds }: Allowance): ApiError {
+  return new ApiError(
+    'rate_limited',
+    `More than ${limit} requests in a minute. Wait ${retryAfterSeconds} s.`,
+    { retry_after: retryAfterSeconds },
+    { 'Retry-After': String(retryAfterSeconds) },
+  );
+}
+
+/** When a client is to try again after its write was refused, seconds. */
+const WRITE_RETRY_SECONDS = 5;
+
+/** The answer where a store takes no writes now (decisions, Keys and limits); null: it is another error. */
+function refusedWrite(thrown: unknown): ApiError | null {
+  const refusal = refusalOf(thrown);
+  if (refusal === null) return null;
+  const headers = { 'Retry-After': String(WRITE_RETRY_SECONDS) };
+  return refusal.code === 'storage_full'
+    ? new ApiError(
+        'storage_full',
+        'The disk takes no writes at present. Send the request again.',
+        {},
+        headers,
+      )
+    : new ApiError('unavailable', 'Nothing can be written at present. Send the request again.', {}, headers);
+}
+
+/** A fault of ours: the client gets a number to report, the log gets the story. */
+function hideFault(thrown: unknown, { path: pattern }: Route, request: ApiRequest, log: Log): ApiError {
+  const requestId = randomUUID();
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  log.error(
+    {
+      requestId,
+      method: request.method,
+      path: pathOf(pattern, request.params),
+      problem: error.message,
+      stack: error.stack,
+    },
+    'a request failed',
+  );
+  return new ApiError('internal_error', `Something failed here. Report it with request id ${requestId}.`, {
+    request_id: requestId,
+  });
+}
+
+/** The path that was asked for, without its query: a route's pattern with its parameters, cut where they are long. */
+function pathOf(pattern: string, params: ApiRequest['params']): string {
+  const path = pattern.replace(/:(\w+)/g, (named, name: string) => params[name] ?? named);
+  return path.length > 200 ? `${path.slice(0, 200)}…` : path;
+}

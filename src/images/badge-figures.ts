@@ -1,0 +1,63 @@
+/**
+ * Uptime and response times for badges: read from the samples at most once a minute for each service and window, few
+ * at a time, so that badges never keep pages waiting for theirs.
+ */
+
+import { ApiError } from '../http/problem.ts';
+import { createTurns } from '../http/turns.ts';
+import { isSampleReadError, type SampleStore } from '../store/ports/samples.ts';
+import { type BadgeWindow, windowMs } from '../view/badge-query.ts';
+import { type BadgeFigures, FIGURES_KEPT_MS } from './badge-text.ts';
+
+/** Reads the figures of a service in a window. Throws `history_unavailable`, or what the store throws. */
+export type ReadFigures = (serviceId: number, window: BadgeWindow) => Promise<BadgeFigures>;
+
+/** Services and windows that are remembered; beyond, the one read first goes. About 300 bytes each. */
+const MAX_KEPT = 20_000;
+/** Reads at a time; the others wait for their turn. */
+const AT_ONCE = 4;
+
+interface Memory {
+  readonly triedAt: number;
+  /** The newest that were found; null: none yet. */
+  readonly found: BadgeFigures | null;
+  /** The read that is under way or was the last. */
+  readonly reading: Promise<BadgeFigures>;
+}
+
+/** Makes the reader. While the store is away, figures that were read before stand in, with the time of their reading. */
+export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () => number): ReadFigures {
+  const memories = new Map<string, Memory>();
+  const turns = createTurns(AT_ONCE);
+
+  return (serviceId, window) => {
+    const key = `${serviceId} ${window}`;
+    const known = memories.get(key);
+    const triedAt = now();
+    if (known !== undefined && Math.abs(triedAt - known.triedAt) < FIGURES_KEPT_MS) return known.reading;
+    const found = known?.found ?? null;
+    const reading = turns(async () => {
+      const readAt = now();
+      const lengthMs = windowMs(window);
+      const query = { serviceId, from: readAt - lengthMs, to: readAt, stepMs: lengthMs };
+      const [bucket] = await samples.query(query);
+      if (bucket === undefined) throw new Error(`the samples have no bucket for ${key}`);
+      const read: BadgeFigures = { bucket, readAt };
+      if (memories.get(key)?.reading === reading) memories.set(key, { triedAt, found: read, reading });
+      return read;
+    }).catch((error: unknown) => {
+      if (!isSampleReadError(error)) {
+        if (memories.get(key)?.reading === reading) memories.delete(key);
+        throw error;
+      }
+      if (found !== null) return found;
+      const detail =
+        'The store of past checks does not answer; the status badge does. Try again in a minute.';
+      throw new ApiError('history_unavailable', detail, {}, { 'Retry-After': '60' });
+    });
+    memories.delete(key);
+    memories.set(key, { triedAt, found, reading });
+    if (memories.size > MAX_KEPT) memories.delete(memories.keys().next().value ?? key);
+    return reading;
+  };
+}

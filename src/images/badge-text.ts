@@ -1,0 +1,154 @@
+/** What a badge says of a service: words, a mark, the time it is as of. Pure. */
+import type { CurrentStatus } from '../domain/current.ts';
+import { formatTime } from '../domain/durations.ts';
+import type { Bucket } from '../domain/sample.ts';
+import { judgeLatency, type ServiceStatus } from '../domain/status.ts';
+import type { BadgeMeasure, BadgeWindow } from '../view/badge-query.ts';
+
+/** What a badge says, whatever its format. */
+export interface BadgeWords {
+  /** The status; beside a figure how good it is, `unknown` where there is none. */
+  readonly status: ServiceStatus;
+  /** In the pill: `Operational`, `99.98 % up`, `median 184 ms`, `No data`. */
+  readonly word: string;
+  /** The figure's window, `30 d`; null: the badge says the status. */
+  readonly window: string | null;
+  /** Age of what is stale; null: it is fresh, or there is nothing that could be old. */
+  readonly ageText: string | null;
+  /** When the newest of what is shown was seen, epoch milliseconds; null: nothing was. */
+  readonly asOf: number | null;
+  /** The word or the figure as a sentence has it. */
+  readonly said: string;
+}
+
+/** Figures are not read again for so long, whether they were found or not; milliseconds. */
+export const FIGURES_KEPT_MS = 60_000;
+
+/** Uptime and response times of a window. */
+export interface BadgeFigures {
+  readonly bucket: Bucket;
+  /** When they were read, epoch milliseconds. */
+  readonly readAt: number;
+}
+
+/** The badge's word for each status (contract 4.6; decisions, Badge). */
+export const BADGE_STATUS_WORDS: Readonly<Record<ServiceStatus, string>> = {
+  up: 'Operational',
+  slow: 'Slow',
+  down: 'Down',
+  unknown: 'Unknown',
+};
+
+/** From here on an uptime is shown as good, and below the second as bad. */
+const GOOD_RATIO = 0.99;
+const FAIR_RATIO = 0.95;
+const WINDOW_WORDS: Readonly<Record<BadgeWindow, readonly [short: string, long: string]>> = {
+  '24h': ['24 h', '24 hours'],
+  '7d': ['7 d', '7 days'],
+  '30d': ['30 d', '30 days'],
+  '90d': ['90 d', '90 days'],
+  '1y': ['1 y', 'year'],
+};
+/** Longer response times are told in seconds. */
+const SECONDS_FROM_MS = 10_000;
+
+/** What a status badge says. `staleSince`: when the service was last seen, where that is too long ago; null: it is fresh. */
+export function sayStatus(
+  { status, latest }: CurrentStatus,
+  staleSince: number | null,
+  now: number,
+): BadgeWords {
+  const asOf = latest?.checkedAt ?? null;
+  const ageText = staleSince === null ? null : ageOf(staleSince, now);
+  const word = BADGE_STATUS_WORDS[status];
+  return { status, word, window: null, ageText, asOf, said: word };
+}
+
+/** What an uptime badge says. `lastCheckAt` is null for a service that was never checked. */
+export function sayUptime(figures: BadgeFigures, window: BadgeWindow, state: FigureState): BadgeWords {
+  const { count, upCount, slowCount } = figures.bucket;
+  const [short, long] = WINDOW_WORDS[window];
+  if (count === 0) return sayNothing(short, long);
+  const ratio = (upCount + slowCount) / count;
+  const status = ratio >= GOOD_RATIO ? 'up' : ratio >= FAIR_RATIO ? 'slow' : 'down';
+  const percent = percentOf(upCount + slowCount, count);
+  return sayFigure(
+    status,
+    `${percent} up`,
+    short,
+    `up in ${percent} of the checks of the last ${long}`,
+    figures,
+    state,
+  );
+}
+
+/** What a latency badge says; a response time over `slowOverMs` is slow, as it is for a check. */
+export function sayLatency(
+  figures: BadgeFigures,
+  window: BadgeWindow,
+  measure: BadgeMeasure,
+  slowOverMs: number,
+  state: FigureState,
+): BadgeWords {
+  const [short, long] = WINDOW_WORDS[window];
+  const { upCount, slowCount, p50Ms, p95Ms } = figures.bucket;
+  const ms = measure === 'median' ? p50Ms : p95Ms;
+  // How fast errors came back is no response time to be shown in green.
+  if (ms === null || upCount + slowCount === 0) return sayNothing(short, long);
+  const time = ms < SECONDS_FROM_MS ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+  const said = `${measure === 'median' ? 'median' : '95th percentile of the'} response time ${time} over the last ${long}`;
+  return sayFigure(judgeLatency(ms, slowOverMs), `${measure} ${time}`, short, said, figures, state);
+}
+
+/** How fresh the figures of a service are. */
+export interface FigureState {
+  /** When the service was last seen, epoch milliseconds; null: never. */
+  readonly lastCheckAt: number | null;
+  /** What is older than this, in milliseconds, is stale: two intervals. */
+  readonly staleAfterMs: number;
+  readonly now: number;
+}
+
+/** The whole badge in a sentence: `GitHub: Operational, as of 2026-11-20 10:00 UTC`. */
+export function sentenceOf(name: string, { said, window, asOf, ageText }: BadgeWords): string {
+  if (asOf === null) return `${name}: ${said}${window === null ? ', not checked yet' : ''}`;
+  const time = `${formatTime(asOf).slice(0, 16).replace('T', ' ')} UTC`;
+  return `${name}: ${said}, ${ageText === null ? `as of ${time}` : `not checked since ${time}, ${ageText}`}`;
+}
+
+/** A share in percent with at most two digits, rounded down, so that 100 % means all of it. */
+export function percentOf(part: number, whole: number): string {
+  return `${Math.floor((part * 10_000) / whole) / 100} %`;
+}
+
+/** How long ago `at` was, in the largest whole unit: `12 min ago`. */
+export function ageOf(at: number, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - at) / 1_000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
+}
+
+function sayFigure(
+  status: ServiceStatus,
+  word: string,
+  window: string,
+  said: string,
+  { readAt }: BadgeFigures,
+  { lastCheckAt, staleAfterMs, now }: FigureState,
+): BadgeWords {
+  // Figures cannot be newer than the last check that they hold, nor than their reading.
+  const asOf = Math.min(lastCheckAt ?? readAt, readAt);
+  const isStale = now - (lastCheckAt ?? readAt) > staleAfterMs;
+  // With intervals shorter than a minute the figures are younger than the checks only now and then: that is no age.
+  const isOld = now - readAt > Math.max(staleAfterMs, 2 * FIGURES_KEPT_MS);
+  const ageText = isStale || isOld ? ageOf(asOf, now) : null;
+  return { status, word, window, ageText, asOf, said };
+}
+
+/** Without checks there is no figure, and none is made up. */
+function sayNothing(window: string, long: string): BadgeWords {
+  const said = `no data of the last ${long}`;
+  return { status: 'unknown', word: 'No data', window, ageText: null, asOf: null, said };
+}

@@ -1,0 +1,155 @@
+/** `GET /api/badge/:slug`: badges in every variant and format (contract 4.6). */
+
+import { serviceNotFound } from '../api/reading-routes.ts';
+import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
+import { formatTime } from '../domain/durations.ts';
+import { fullName, type Service } from '../domain/service.ts';
+import type { ServiceStatus } from '../domain/status.ts';
+import { entityTag } from '../http/conditional.ts';
+import type { ApiAnswer, ApiRequest, Route } from '../http/route.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import { type BadgeRequest, readBadgeRequest } from '../view/badge-query.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
+import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/service-view.ts';
+import { createFigureReader } from './badge-figures.ts';
+import { shieldsAnswer } from './badge-shields.ts';
+import { type BadgeWords, sayLatency, sayStatus, sayUptime, sentenceOf } from './badge-text.ts';
+import { PICTURE_CACHING } from './picture-cache.ts';
+
+/** What a picture shows. */
+export interface BadgeText {
+  readonly name: string;
+  /** Shown where the name's script has no letters in the font. */
+  readonly fallback: string;
+  /** The status; beside a figure how good it is. */
+  readonly status: ServiceStatus;
+  readonly theme: 'light' | 'dark';
+  /** Age of what is stale; null: it is fresh. */
+  readonly ageText: string | null;
+  /** Absent: the badge says the status. */
+  readonly figure?: { readonly word: string; readonly window: string };
+  /** Absent: `png`. */
+  readonly format?: 'png' | 'svg';
+  /** The badge in a sentence, for an SVG. */
+  readonly title?: string;
+  /** Time of a figure, ISO 8601 UTC, for a PNG. */
+  readonly asOf?: string;
+}
+
+/** What the routes read from. */
+export interface BadgeSources {
+  readonly directory: ServiceDirectory;
+  readonly status: StatusStore;
+  readonly samples: Pick<SampleStore, 'query'>;
+  readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
+  readonly intervalMs: number;
+  readonly slowOverMs: number;
+  readonly now: () => number;
+  readonly listenedAt: ListenedAt;
+}
+
+const CACHED = { 'Cache-Control': PICTURE_CACHING };
+const HEADERS = {
+  png: { 'Content-Type': 'image/png', ...CACHED },
+  // An SVG that is opened by itself is a document: it may load and run nothing.
+  svg: {
+    'Content-Type': 'image/svg+xml',
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    ...CACHED,
+  },
+  shields: { 'Content-Type': 'application/json; charset=utf-8', ...CACHED },
+} as const;
+/** Status badges kept: bytes are shared with the renderer's own memory, this one saves the key and the hash. */
+const STATUS_KEPT = 20_000;
+/** Other badges kept, up to 10 KB each. */
+const OTHERS_KEPT = 4_000;
+
+/** An answer, and what it was made of. */
+interface Kept {
+  readonly content: string;
+  readonly answer: ApiAnswer;
+}
+
+/** The badge, and the same for the pages of this site alone, whose pictures use up no limit of their readers. */
+export function badgeRoutes(sources: BadgeSources): Route[] {
+  const handle = createBadgeHandler(sources);
+  return [
+    { path: '/api/badge/:slug', bucket: 'pictures', handle },
+    { path: '/badges/:slug/picture', bucket: 'pages', handle },
+  ];
+}
+
+function createBadgeHandler(sources: BadgeSources): (request: ApiRequest) => Promise<ApiAnswer> {
+  const { directory, status, samples, renderBadge, intervalMs, slowOverMs, now, listenedAt } = sources;
+  const readFigures = createFigureReader(samples, now);
+  const statuses = new Map<string, Kept>();
+  const others = new Map<string, Kept>();
+
+  const say = async (
+    service: Service,
+    current: CurrentStatus,
+    request: BadgeRequest,
+  ): Promise<BadgeWords> => {
+    const { variant, window, measure } = request;
+    const interval = intervalOf(service, intervalMs);
+    const seen = seenAt(current, listenedAt);
+    if (variant === 'status')
+      return sayStatus(current, isStale(current, interval, now(), listenedAt) ? seen : null, now());
+    const figures = await readFigures(service.id, window);
+    const state = { lastCheckAt: seen, staleAfterMs: 2 * interval, now: now() };
+    return variant === 'uptime'
+      ? sayUptime(figures, window, state)
+      : sayLatency(figures, window, measure, slowOverMs, state);
+  };
+
+  const draw = async (service: Service, words: BadgeWords, request: BadgeRequest): Promise<ApiAnswer> => {
+    const { theme, format } = request;
+    const body =
+      format === 'shields'
+        ? JSON.stringify(shieldsAnswer(fullName(service), words, theme))
+        : await renderBadge(textOf(service, words, theme, format));
+    return { status: 200, headers: HEADERS[format], body, etag: entityTag(body) };
+  };
+
+  return async ({ params, query }) => {
+    const { name, ...request } = readBadgeRequest(params.slug ?? '', query);
+    const { theme, variant, window, measure, format } = request;
+    const service = directory.byPageName(name);
+    if (service === null) throw serviceNotFound(name);
+    const current = status.get(service.id) ?? unknownStatus(service.id);
+    const words = await say(service, current, request);
+    const isContract = variant === 'status' && format === 'png';
+    const kept = isContract ? statuses : others;
+    const place = isContract
+      ? `${service.id} ${theme}`
+      : `${service.id} ${theme} ${format} ${variant} ${window} ${measure}`;
+    // The contract's picture shows no time, and stays the same from check to check.
+    const shown = isContract
+      ? `${words.status} ${words.ageText}`
+      : `${words.word} ${words.ageText} ${words.asOf}`;
+    const content = `${service.revision} ${shown}`;
+    const known = kept.get(place);
+    if (known?.content === content) return known.answer;
+    const answer = await draw(service, words, request);
+    kept.delete(place);
+    kept.set(place, { content, answer });
+    if (kept.size > (isContract ? STATUS_KEPT : OTHERS_KEPT)) kept.delete(kept.keys().next().value ?? place);
+    return answer;
+  };
+}
+
+/** What the renderer is told; a status badge as PNG, the contract's, of nothing but what it shows. */
+function textOf(
+  service: Service,
+  words: BadgeWords,
+  theme: BadgeText['theme'],
+  format: 'png' | 'svg',
+): BadgeText {
+  const { name, domain } = service;
+  const { status, word, window, ageText, asOf } = words;
+  const text = { name, fallback: domain, status, theme, ageText };
+  const figure = window === null ? {} : { figure: { word, window } };
+  if (format === 'svg') return { ...text, ...figure, format, title: sentenceOf(fullName(service), words) };
+  return { ...text, ...figure, ...(window === null || asOf === null ? {} : { asOf: formatTime(asOf) }) };
+}

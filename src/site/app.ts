@@ -1,0 +1,196 @@
+/** The HTTP API and the pages as one Koa application over the URL table of `routes.ts`. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
+import type { Clock } from '../clock.ts';
+import { createBodyReader } from '../http/body.ts';
+import { createClientReader } from '../http/client-address.ts';
+import { createServe, type ServeOptions } from '../http/pipeline.ts';
+import { ApiError } from '../http/problem.ts';
+import { createLimitMemory, createRateLimiter } from '../http/rate-limits.ts';
+import type { ApiAnswer, ApiRequest, Route } from '../http/route.ts';
+import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { ApiLimits } from '../view/limits.ts';
+import { withCopyAge } from './copy-age.ts';
+import { createRoutes, type RouteSources } from './routes.ts';
+
+/** What the API needs. */
+export interface ApiOptions extends Omit<RouteSources, 'now' | 'limits'> {
+  readonly settings: RouteSources['settings'] & {
+    readonly trustedProxies: readonly string[];
+    readonly anonymousPerMinute: number;
+    readonly authenticatedPerMinute: number;
+    readonly silenceMs: number;
+    readonly domainsPerAccount: number;
+  };
+  readonly authenticator: ServeOptions['authenticator'];
+  /** Where several processes count together; null: this one counts for itself. Default null. */
+  readonly limitServer?: LimitServer | null;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The API at work. */
+export interface Api {
+  /** For `http.createServer`. */
+  readonly listener: RequestListener;
+  /** Open event streams. */
+  readonly openStreams: number;
+  /** Takes new limits while running. */
+  setLimits(anonymousPerMinute: number, authenticatedPerMinute: number): void;
+  /** Ends the event streams, so that the server can close. */
+  close(): void;
+}
+
+/** Requests a minute that an address may make of pages and what they load: generous, yet not endless. */
+const PAGES_PER_MINUTE = 600;
+/** Hot reading routes are answered before Koa and its router are asked; the answer is the same. */
+const HOT_PATH = /^\/api\/(v1\/status|badge)\/([A-Za-z0-9._-]{1,200})$/i;
+
+/** Makes the API. */
+export function createApi(options: ApiOptions): Api {
+  const { settings, clock, metrics, log } = options;
+  const now = () => clock.now();
+  const { anonymousPerMinute, authenticatedPerMinute, silenceMs, domainsPerAccount } = settings;
+  let limitsInForce: ApiLimits = {
+    anonymousPerMinute,
+    authenticatedPerMinute,
+    silenceMs,
+    domainsPerAccount,
+  };
+  const addresses = createLimitMemory(clock);
+  const keys = createLimitMemory(clock);
+  const { limitServer = null } = options;
+  const limiter = (name: string, who: 'address' | 'key', max: number) => {
+    const local = createRateLimiter(name, max, who === 'address' ? addresses : keys);
+    if (limitServer === null) return local;
+    return createSharedRateLimiter(`${name}:${who}`, max, { server: limitServer, local, clock });
+  };
+  const both = (name: string, ofAddress: number, ofKey: number) => ({
+    anonymous: limiter(name, 'address', ofAddress),
+    authenticated: limiter(name, 'key', ofKey),
+  });
+  const limiters = {
+    api: both('api', anonymousPerMinute, authenticatedPerMinute),
+    pictures: both('pictures', anonymousPerMinute, authenticatedPerMinute),
+    pages: both('pages', PAGES_PER_MINUTE, PAGES_PER_MINUTE),
+  };
+  const serve = createServe({
+    siteUrl: settings.siteUrl,
+    authenticator: options.authenticator,
+    limiters,
+    log,
+  });
+  const readClient = createClientReader(settings.trustedProxies);
+  const table = createRoutes({ ...options, now, limits: () => limitsInForce });
+  const { streams } = table;
+  const routes = withCopyAge(table.routes, options.status);
+
+  const requestOf = (
+    message: IncomingMessage,
+    params: Readonly<Record<string, string>>,
+    query: string,
+  ): ApiRequest => ({
+    method: message.method ?? 'GET',
+    params,
+    query,
+    headers: message.headers,
+    client: readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
+    ...(message.method === 'POST' ? { readBody: createBodyReader(message) } : {}),
+  });
+
+  const answer = async (route: Route, request: ApiRequest, response: ServerResponse) => {
+    const startedMs = clock.monotonic();
+    const given = await serve(route, request);
+    send(response, given, request.method);
+    const ms = clock.monotonic() - startedMs;
+    metrics.noteRequest(route.path, given.status, ms / 1_000);
+    log.debug({ method: request.method, route: route.path, status: given.status, ms }, 'request');
+  };
+
+  const application = new Koa();
+  const router = new Router();
+  for (const route of routes) {
+    router.all(route.path, (context: Context & { params: Record<string, string> }) => {
+      context.respond = false;
+      return answer(route, requestOf(context.req, context.params, context.querystring), context.res);
+    });
+  }
+  application.use(router.routes());
+  application.use((context) => {
+    context.respond = false;
+    return answer(UNKNOWN_ROUTE, requestOf(context.req, { path: context.path }, ''), context.res);
+  });
+  application.on('error', (error: Error, context?: Context) =>
+    log.error({ path: context?.path, problem: error.message }, 'a request failed outside its route'),
+  );
+  const koa = application.callback();
+
+  const hotRoutes = new Map(
+    routes
+      .filter(({ path }) => path === '/api/v1/status/:slug' || path === '/api/badge/:slug')
+      .map((route) => [route.path.slice('/api/'.length, -'/:slug'.length), route]),
+  );
+
+  return {
+    listener(message, response) {
+      const url = message.url ?? '/';
+      const mark = url.indexOf('?');
+      const path = mark === -1 ? url : url.slice(0, mark);
+      const hot = HOT_PATH.exec(path);
+      const route = hot === null ? undefined : hotRoutes.get((hot[1] ?? '').toLowerCase());
+      if (route === undefined) {
+        void koa(message, response);
+        return;
+      }
+      const request = requestOf(message, { slug: hot?.[2] ?? '' }, mark === -1 ? '' : url.slice(mark + 1));
+      answer(route, request, response).catch((error: Error) => {
+        log.error({ path, problem: error.message, stack: error.stack }, 'a request failed outside its route');
+        response.destroy();
+      });
+    },
+    get openStreams() {
+      return streams.open;
+    },
+    setLimits(anonymous, authenticated) {
+      limitsInForce = {
+        ...limitsInForce,
+        anonymousPerMinute: anonymous,
+        authenticatedPerMinute: authenticated,
+      };
+      for (const bucket of [limiters.api, limiters.pictures]) {
+        bucket.anonymous.setMax(anonymous);
+        bucket.authenticated.setMax(authenticated);
+      }
+    },
+    close: () => streams.close(),
+  };
+}
+
+const UNKNOWN_ROUTE: Route = {
+  path: 'unknown',
+  bucket: 'pages',
+  anyMethod: true,
+  handle({ params }) {
+    throw new ApiError('route_not_found', `There is nothing at ${(params.path ?? '').slice(0, 200)}.`);
+  },
+};
+
+function send(response: ServerResponse, answer: ApiAnswer, method: string): void {
+  if (answer.stream !== undefined) {
+    if (!response.destroyed) response.writeHead(answer.status, answer.headers);
+    answer.stream(response);
+    return;
+  }
+  if (response.destroyed) return;
+  const length = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.byteLength;
+  const hasBody = answer.status !== 204 && answer.status !== 304;
+  response.writeHead(
+    answer.status,
+    hasBody ? { ...answer.headers, 'Content-Length': length } : answer.headers,
+  );
+  response.end(method === 'HEAD' || !hasBody ? undefined : answer.body);
+}

@@ -1,0 +1,119 @@
+/** How the program itself is: `/healthz`, `/readyz`, `/metrics`. */
+import type { Clock } from '../clock.ts';
+import { formatTime } from '../domain/durations.ts';
+import type { ApiAnswer, Route } from '../http/route.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+
+/** The state of the program, as `/readyz` and the pages tell it. */
+export interface Readiness {
+  /** `serving` answers 200; before loading has ended and while stopping it is 503. */
+  readonly phase: 'starting' | 'serving' | 'stopping';
+  /** `monitor`: this process probes. `serving`: it only serves, beside the monitor of its data directory. */
+  readonly role: 'monitor' | 'serving';
+  readonly prober: {
+    readonly online: boolean;
+    readonly offlineSince: number | null;
+    readonly reason: string | null;
+  };
+  /** Other parts by name. */
+  readonly parts: Readonly<Record<string, PartState>>;
+}
+
+/** How a part outside of the process is. Members that do not concern it are absent. */
+export interface PartState {
+  /** One line; null: the part is well. */
+  readonly problem: string | null;
+  /** What to mend, one sentence; null: nothing. */
+  readonly advice?: string | null;
+  /** Points that wait to be stored. */
+  readonly waiting?: number;
+  /** Samples taken from this time on may be missing from histories, epoch milliseconds; null: none are. */
+  readonly missingSince?: number | null;
+  /** Points given up since the start. */
+  readonly lost?: number;
+}
+
+/** The figures are shown again for so many times as long as it took to gather them. */
+const SHOWN_AGAIN = 9;
+/** But for no longer than this, milliseconds: whoever looks wants to see what is. */
+const MAX_SHOWN_MS = 250;
+
+/** The routes. They have no limits, so that monitors of the monitor are never refused. */
+export function systemRoutes(
+  readiness: () => Readiness,
+  metrics: Pick<Metrics, 'contentType' | 'render'>,
+  clock: Pick<Clock, 'monotonic'>,
+): Route[] {
+  const readFigures = createFigures(metrics, clock);
+  return [
+    { path: '/healthz', bucket: 'none', handle: () => plain(200, { status: 'ok' }) },
+    {
+      path: '/readyz',
+      bucket: 'none',
+      handle() {
+        const state = readiness();
+        return plain(state.phase === 'serving' ? 200 : 503, viewReadiness(state));
+      },
+    },
+    {
+      path: '/metrics',
+      bucket: 'none',
+      async handle() {
+        const headers = { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' };
+        return { status: 200, headers, body: await readFigures() };
+      },
+    },
+  ];
+}
+
+/**
+ * Gathers figures once for all who ask at a time. They cost as much as there are services, and nobody is refused them:
+ * however often they are asked for, they take a tenth of this thread's time, or are gathered four times a second.
+ */
+function createFigures(
+  { render }: Pick<Metrics, 'render'>,
+  { monotonic }: Pick<Clock, 'monotonic'>,
+): () => Promise<string> {
+  let gathering: Promise<string> | null = null;
+  let newest = '';
+  let newestUntil = Number.NEGATIVE_INFINITY;
+  const gather = async () => {
+    const beganAt = monotonic();
+    newest = await render();
+    const endedAt = monotonic();
+    newestUntil = endedAt + Math.min(MAX_SHOWN_MS, (endedAt - beganAt) * SHOWN_AGAIN);
+    return newest;
+  };
+  return async () => {
+    if (monotonic() < newestUntil) return newest;
+    gathering ??= gather().finally(() => {
+      gathering = null;
+    });
+    return await gathering;
+  };
+}
+
+function plain(status: number, body: object): ApiAnswer {
+  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' };
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+function viewReadiness({ phase, role, prober, parts }: Readiness): object {
+  const broken = Object.entries(parts).filter(([, { problem }]) => problem !== null);
+  return {
+    status: phase === 'serving' ? 'ready' : phase,
+    role,
+    degraded: [...(prober.online ? [] : ['prober']), ...broken.map(([name]) => name)],
+    prober: {
+      online: prober.online,
+      offline_since: prober.offlineSince === null ? null : formatTime(prober.offlineSince),
+      reason: prober.reason,
+    },
+    parts: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, viewPart(part)])),
+  };
+}
+
+function viewPart({ missingSince, ...part }: PartState): object {
+  if (missingSince === undefined) return part;
+  return { ...part, missing_since: missingSince === null ? null : formatTime(missingSince) };
+}

@@ -1,0 +1,202 @@
+/** Signing in and out: `/sign-in`, the way to a provider and back, `/sign-out`. */
+
+import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/identity-provider.ts';
+import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
+import type { SiteCookie } from '../../http/cookies.ts';
+import { readForm, seeOther } from '../../http/form.ts';
+import { ApiError } from '../../http/problem.ts';
+import type { ApiAnswer, ApiRequest, Route } from '../../http/route.ts';
+import type { Log } from '../../log.ts';
+import type { Registry } from '../../store/ports/registry.ts';
+import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
+import type { RenderPage } from '../parts/views.ts';
+
+/** What signing in needs. */
+export interface SignInSources {
+  readonly providers: readonly IdentityProvider[];
+  readonly sessions: Sessions;
+  readonly registry: Pick<Registry, 'ensureIdentity'>;
+  readonly cookie: SiteCookie;
+  readonly siteUrl: string;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Where people land after signing in. */
+const HOME = '/dashboard';
+/** A way to the provider and back may take this long. */
+const FLOW_SECONDS = 600;
+const FLOW_MARK = 'flow.';
+
+/** The routes. */
+export function signInPages(render: RenderPage, sources: SignInSources): Route[] {
+  const { providers, sessions, registry, cookie, siteUrl, now, log } = sources;
+  const find = ({ params }: ApiRequest): IdentityProvider => {
+    const provider = providers.find(({ id }) => id === params.provider);
+    if (provider === undefined) throw new ApiError('route_not_found', 'There is no such way to sign in.');
+    return provider;
+  };
+  const redirectUri = ({ id }: IdentityProvider) => `${siteUrl}/sign-in/${id}/callback`;
+  const page = (request: ApiRequest, problem: string | null, status = 200): ApiAnswer => {
+    const language = languageOf(request);
+    // What failed was asked for once; the page in another language is the one before it.
+    const choices = problem === null ? language.choices : [];
+    const answer = render(
+      './sign-in',
+      {
+        language: { ...language, choices },
+        title: language.words.dashboard.signIn,
+        problem,
+        siteUrl,
+        providers,
+      },
+      status,
+    );
+    return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
+  };
+  /** What went wrong is told in words; the log knows more. */
+  const sayWhy = (request: ApiRequest, error: unknown): ApiAnswer => {
+    if (!(error instanceof SignInError)) throw error;
+    log.warn({ code: error.code, error: error.cause }, 'a sign-in came to nothing');
+    return page(request, error.message, error.code === 'sign_in_away' ? 502 : 400);
+  };
+
+  return [
+    { path: '/sign-in', bucket: 'pages', handle: (request) => page(request, null) },
+    {
+      path: '/sign-in/:provider',
+      bucket: 'pages',
+      async handle(request) {
+        const provider = find(request);
+        try {
+          const { url, flow } = await provider.begin(redirectUri(provider));
+          const begun = Buffer.from(JSON.stringify([provider.id, flow, now()])).toString('base64url');
+          // Who follows a link here stays signed in until somebody has signed in: the session travels along.
+          const { token } = readCookie(cookie.read(request.headers.cookie));
+          const value = FLOW_MARK + begun + (token === '' ? '' : `.${token}`);
+          const seconds = token === '' ? FLOW_SECONDS : SESSION_MS / 1_000;
+          return { ...seeOther(url, cookie.write(value, seconds)), status: 302 };
+        } catch (error) {
+          return sayWhy(request, error);
+        }
+      },
+    },
+    {
+      path: '/sign-in/:provider/callback',
+      bucket: 'pages',
+      async handle(request) {
+        const provider = find(request);
+        const known = readCookie(cookie.read(request.headers.cookie));
+        const flow = readFlow(known.flow, provider.id, now());
+        if (flow === null) return page(request, languageOf(request).words.dashboard.signInLate, 400);
+        try {
+          const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
+          const account = await registry.ensureIdentity(identity, now());
+          // A new token at every sign-in: one that somebody planted before is worth nothing.
+          const { token } = await sessions.open(account.id);
+          await sessions.end(known.token);
+          return seeOther(HOME, cookie.write(token, SESSION_MS / 1_000));
+        } catch (error) {
+          return sayWhy(request, error);
+        }
+      },
+    },
+    {
+      path: '/sign-out',
+      bucket: 'pages',
+      anyMethod: true,
+      async handle(request) {
+        const { token } = await requireForm(request, sources);
+        await sessions.end(token);
+        return seeOther('/', cookie.write('', 0));
+      },
+    },
+    {
+      path: '/sign-out/everywhere',
+      bucket: 'pages',
+      anyMethod: true,
+      async handle(request) {
+        const { session } = await requireForm(request, sources);
+        await sessions.endAll(session.accountId);
+        return seeOther('/', cookie.write('', 0));
+      },
+    },
+  ];
+}
+
+/** Who is signed in, and the language that they read. */
+export interface Visitor extends OpenSession {
+  readonly language: ChosenLanguage;
+}
+
+/** A form of somebody who is signed in. */
+export interface SignedForm {
+  readonly session: Visitor;
+  readonly token: string;
+  readonly form: ReadonlyMap<string, string>;
+}
+
+/** Who is signed in; null: nobody. */
+export async function findSession(
+  request: ApiRequest,
+  { sessions, cookie }: Pick<SignInSources, 'sessions' | 'cookie'>,
+): Promise<Visitor | null> {
+  const session = await sessions.find(readCookie(cookie.read(request.headers.cookie)).token);
+  return session === null ? null : { ...session, language: languageOf(request) };
+}
+
+/** The language of a page. The answer to a form has no address, and so none in another language. */
+function languageOf(request: ApiRequest): ChosenLanguage {
+  const language = chooseLanguage(request);
+  return request.method === 'POST' ? { ...language, choices: [] } : language;
+}
+
+/**
+ * Takes a POST of a signed-in person's own form, which `read` reads: by default one without files. Throws an ApiError
+ * for anything else.
+ */
+export async function requireForm(
+  request: ApiRequest,
+  sources: Pick<SignInSources, 'sessions' | 'cookie'>,
+  read: (request: ApiRequest) => Promise<ReadonlyMap<string, string>> = readForm,
+): Promise<SignedForm> {
+  if (request.method !== 'POST')
+    throw new ApiError(
+      'method_not_allowed',
+      `${request.method} is not possible here.`,
+      {},
+      { Allow: 'POST' },
+    );
+  const form = await read(request);
+  const { token } = readCookie(sources.cookie.read(request.headers.cookie));
+  const session = await sources.sessions.find(token);
+  if (session === null) throw new ApiError('forbidden_form', 'You are not signed in any more.');
+  if (!isFormToken(session, form.get('token') ?? ''))
+    throw new ApiError('forbidden_form', 'This form is not of your session. Load the page again.');
+  return { session: { ...session, language: languageOf(request) }, token, form };
+}
+
+/** The two things that the cookie holds: a way to a provider that has begun, and a session. Empty: there is none. */
+function readCookie(value: string): { readonly flow: string; readonly token: string } {
+  if (!value.startsWith(FLOW_MARK)) return { flow: '', token: value };
+  const [flow = '', token = ''] = value.slice(FLOW_MARK.length).split('.');
+  return { flow, token };
+}
+
+function readFlow(text: string, provider: string, now: number): SignInFlow | null {
+  if (text === '') return null;
+  try {
+    const [id, flow, at] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
+      unknown,
+      Partial<SignInFlow> | null,
+      unknown,
+    ];
+    // A cookie that holds a session is kept for longer than the way may take.
+    if (typeof at !== 'number' || now - at > FLOW_SECONDS * 1_000) return null;
+    const { state, nonce, codeVerifier } = flow ?? {};
+    const whole = [state, nonce, codeVerifier].every((part) => typeof part === 'string');
+    return id === provider && whole ? (flow as SignInFlow) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,127 @@
+/** The home page: a search, what is down or slow first, what happened of late, then everything by category. */
+import { Type } from '@sinclair/typebox';
+import { CATEGORIES, isCategory } from '../../domain/category.ts';
+import type { Incident } from '../../domain/incident.ts';
+import { fullName } from '../../domain/service.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
+import { readParameters, wordParameter } from '../../http/parameters.ts';
+import type { Route } from '../../http/route.ts';
+import { chooseLanguage, type Language } from '../language/language.ts';
+import { lasting, time } from '../language/phrase.ts';
+import type { LiveBoard } from '../live/live-snapshot.ts';
+import { pillMarkup } from '../live/live-updates.ts';
+import type { PageSources } from '../page-routes.ts';
+import type { AssetAddresses } from '../parts/assets.ts';
+import { incidentPath, inLanguage } from '../parts/incidents.ts';
+import { homeOpenGraph } from '../parts/open-graph.ts';
+import type { RenderPage } from '../parts/views.ts';
+import { viewMonitor, viewTroubled } from './home-updates.ts';
+import { type Board, type BoardFilter, readBoard } from './home-view.ts';
+
+/** What the page is made of. */
+export interface HomeSources
+  extends Pick<PageSources, 'directory' | 'status' | 'registry' | 'readiness' | 'siteUrl'> {
+  readonly board: LiveBoard;
+  readonly assets: AssetAddresses;
+}
+
+const QUERY = {
+  q: Type.String({ default: '', description: 'Part of a name or domain.' }),
+  category: wordParameter(['', ...CATEGORIES], 'Only this category.', ''),
+  status: wordParameter(['', ...SERVICE_STATUSES], 'Only services with this status.', ''),
+};
+const INCIDENTS_SHOWN = 6;
+/** Of more incidents those are shown that say something new. */
+const INCIDENTS_READ = 30;
+
+/** The route. */
+export function homePage(render: RenderPage, sources: HomeSources): Route {
+  const { directory, status, registry, board, assets, siteUrl } = sources;
+  return {
+    path: '/',
+    bucket: 'pages',
+    async handle(request) {
+      const language = chooseLanguage(request);
+      const filter = readFilter(request.query);
+      const isAll = filter.text === '' && filter.category === '' && filter.status === '';
+      // Who searches wants a service, not the news.
+      const incidents = isAll
+        ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_READ, offset: 0 })
+        : [];
+      // Read together, without a pause: a page knows up to which change it is true.
+      const position = board.position();
+      const shown = readBoard(directory, status, filter);
+      const all = SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0);
+      const { title, lead, heatmap } = language.words.home;
+      const said = lead(all, language.formats.number(all));
+      return render('./home', {
+        language,
+        title,
+        meta: homeOpenGraph(siteUrl, { title, description: said, alt: heatmap }),
+        ...filter,
+        isAll,
+        categories: CATEGORIES,
+        counts: SERVICE_STATUSES.map((word) => ({
+          word,
+          count: shown.counts[word],
+          pill: pillMarkup(word, language.words.status[word]),
+        })),
+        lead: said,
+        groups: shown.groups,
+        total: shown.total,
+        troubled: viewTroubled(shown, sources, language),
+        monitor: viewMonitor(sources, language),
+        incidents: incidents
+          .filter((incident) => !isToldAbove(incident, shown))
+          .slice(0, INCIDENTS_SHOWN)
+          .flatMap((incident) => {
+            const service = directory.byId(incident.serviceId);
+            if (service === null) return [];
+            const name = fullName(service);
+            const page = directory.pageName(service);
+            return [viewIncident(inLanguage(incident, language), { name, page }, language)];
+          }),
+        live: { of: null, at: position },
+        scripts: [assets.searchScript],
+      });
+    },
+  };
+}
+
+function readFilter(query: string): BoardFilter {
+  const { q = '', category = '', status = '' } = readParameters(query, QUERY);
+  const wanted = String(category);
+  return {
+    text: String(q).trim(),
+    category: isCategory(wanted) ? wanted : '',
+    status: SERVICE_STATUSES.find((word: ServiceStatus) => word === status) ?? '',
+  };
+}
+
+/** What our checks see now stands in the list of what is down or slow, with its reason. */
+function isToldAbove({ source, resolvedAt, serviceId }: Incident, { troubled }: Board): boolean {
+  return source === 'own' && resolvedAt === null && troubled.some(({ service }) => service.id === serviceId);
+}
+
+/** An incident as a row; where its title begins with the service's name, nothing else names it. */
+function viewIncident(
+  { id, title, status, severity, startedAt, resolvedAt }: Incident,
+  service: { readonly name: string; readonly page: string },
+  language: Language,
+) {
+  const { words, formats } = language;
+  const { home, incidentStatus } = words;
+  const look = severity === 'maintenance' ? 'unknown' : severity === 'minor' ? 'slow' : 'down';
+  return {
+    service: title.startsWith(`${service.name} `) ? null : service,
+    title,
+    path: incidentPath(service.page, id),
+    status: incidentStatus[status],
+    look: status === 'resolved' ? 'up' : look,
+    started: home.began(time(startedAt)),
+    lasted:
+      resolvedAt === null
+        ? home.lasting(lasting(startedAt))
+        : [home.lasted(formats.length(resolvedAt - startedAt))],
+  };
+}

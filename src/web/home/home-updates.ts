@@ -1,0 +1,129 @@
+/** What of the home page changes while it is open, by the same templates that made it. */
+
+import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
+import type { Readiness } from '../../site/system.ts';
+import type { StatusStore } from '../../store/ports/status.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { Language } from '../language/language.ts';
+import { age, escapeMarkup, lasting, type Phrase, say, time } from '../language/phrase.ts';
+import type { LiveBoard } from '../live/live-snapshot.ts';
+import { type News, pillMarkup } from '../live/live-updates.ts';
+import { sayReason } from '../parts/verdict.ts';
+import type { RenderPart } from '../parts/views.ts';
+import { type Board, type BoardEntry, NO_FILTER, readBoard } from './home-view.ts';
+
+/** Rows that the list of what is down or slow shows at most; the rest is counted. */
+export const TROUBLED_SHOWN = 24;
+
+/** What the news are made of. */
+export interface HomeNewsSources {
+  readonly directory: Pick<ServiceDirectory, 'all' | 'byId' | 'pageName'>;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly board: Pick<LiveBoard, 'monitor'>;
+  readonly readiness: () => Readiness;
+}
+
+/** What says how the monitor itself is. */
+type MonitorSources = Pick<HomeNewsSources, 'board' | 'readiness'>;
+
+/** The data of `home-troubled`. */
+export function viewTroubled(shown: Board, sources: MonitorSources, language: Language) {
+  const { words, formats } = language;
+  const { troubled } = shown;
+  const hidden = troubled.slice(TROUBLED_SHOWN);
+  return {
+    calm: sayCalm(shown, sources, language),
+    rows: troubled.slice(0, TROUBLED_SHOWN).map(({ name, page, current }: BoardEntry) => ({
+      name,
+      page,
+      status: current.status,
+      pill: pillMarkup(current.status, words.status[current.status]),
+      reason: sayReason(current, language),
+      since:
+        current.since === null
+          ? []
+          : say`${words.home.began(time(current.since))}, ${words.home.lasting(lasting(current.since))}`,
+    })),
+    more: hidden.length === 0 ? null : words.home.more(hidden.length, formats.number(hidden.length)),
+    // What is slow comes last: where all that is down is shown, the rest is slow.
+    moreStatus: hidden[0]?.current.status ?? 'down',
+  };
+}
+
+/** What stands in the place of an empty list: that all is well only where that is known. Empty where there is a list. */
+function sayCalm(
+  { troubled, watched, checked }: Board,
+  { board, readiness }: MonitorSources,
+  { words, formats }: Language,
+): string {
+  const { home } = words;
+  if (troubled.length > 0) return '';
+  if (watched === 0) return home.calmEmpty;
+  if (checked === 0) return home.calmUnchecked;
+  if (!readiness().prober.online) return home.calmOffline;
+  if (board.monitor().late >= checked) return home.calmLate;
+  const missing = watched - checked;
+  return missing === 0 ? home.calm : `${home.calm} ${home.calmPartly(missing, formats.number(missing))}`;
+}
+
+/** How the monitor itself is, in one line of parts. */
+export function viewMonitor(
+  { board, readiness }: MonitorSources,
+  { words, formats }: Language,
+): { readonly online: boolean; readonly parts: readonly Phrase[] } {
+  const { checksPerSecond, newestCheckAt, late } = board.monitor();
+  const { home } = words;
+  const rounded = checksPerSecond < 10 ? Math.round(checksPerSecond * 10) / 10 : Math.round(checksPerSecond);
+  return {
+    online: readiness().prober.online,
+    parts: [
+      [home.checkRate(rounded, formats.number(rounded))],
+      newestCheckAt === null ? [home.noCheckYet] : say`${home.newestCheck(age(newestCheckAt))}`,
+      [home.late(late, formats.number(late))],
+    ],
+  };
+}
+
+/** Since when our own connection is away; null: it is not. */
+export function viewAway({ prober }: Readiness, { words }: Language): Phrase | null {
+  const { online, offlineSince } = prober;
+  return online || offlineSince === null ? null : words.site.awaySince(time(offlineSince));
+}
+
+/** The home page's lists, and the status of these services or, by null, of all. */
+export function homeNews(
+  sources: HomeNewsSources,
+  renderPart: RenderPart,
+  language: Language,
+  serviceIds: readonly number[] | null,
+): News {
+  const { directory, status } = sources;
+  const board = readBoard(directory, status, NO_FILTER);
+  const html: Record<string, string> = {
+    troubled: renderPart('./home-troubled', viewTroubled(board, sources, language), language),
+  };
+  for (const word of SERVICE_STATUSES) html[`count:${word}`] = language.formats.number(board.counts[word]);
+  const entries = board.groups.flatMap((group) => group.entries);
+  const statuses: Partial<Record<ServiceStatus, string[]>> = {};
+  const wanted = serviceIds === null ? null : new Set(serviceIds);
+  for (const { service, page, current } of entries) {
+    if (wanted === null ? current.status === 'up' : !wanted.has(service.id)) continue;
+    const pages = statuses[current.status] ?? [];
+    statuses[current.status] = pages;
+    pages.push(page);
+  }
+  return wanted === null ? { html, statuses, others: 'up' } : { html, statuses };
+}
+
+/** How the monitor itself is, for every page that is open. */
+export function monitorNews(sources: HomeNewsSources, renderPart: RenderPart, language: Language): News {
+  const away = viewAway(sources.readiness(), language);
+  return {
+    html: {
+      // Whether an empty list is good news depends on the monitor.
+      calm: escapeMarkup(sayCalm(readBoard(sources.directory, sources.status, NO_FILTER), sources, language)),
+      monitor: renderPart('./home-monitor', viewMonitor(sources, language), language),
+      away: away === null ? '' : renderPart('./away', { away }, language),
+    },
+  };
+}

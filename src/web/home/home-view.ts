@@ -1,0 +1,102 @@
+/** The services as the home page shows them: how many are how, which are down or slow, and all by category. */
+
+import { CATEGORIES, type Category } from '../../domain/category.ts';
+import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
+import { fullName, type Service } from '../../domain/service.ts';
+import type { ServiceStatus } from '../../domain/status.ts';
+import type { StatusStore } from '../../store/ports/status.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
+
+/** A service of the home page. */
+export interface BoardEntry {
+  readonly service: Service;
+  /** As the page shows it, an owner's with its domain. */
+  readonly name: string;
+  /** The name of its page. */
+  readonly page: string;
+  readonly current: CurrentStatus;
+}
+
+/** Which services are wanted. */
+export interface BoardFilter {
+  /** Part of a name or domain, in any case; empty: any. */
+  readonly text: string;
+  /** Empty: any. */
+  readonly category: Category | '';
+  /** Empty: any. */
+  readonly status: ServiceStatus | '';
+}
+
+/** What the home page shows of the services. */
+export interface Board {
+  /** Over all services, wanted or not. */
+  readonly counts: Readonly<Record<ServiceStatus, number>>;
+  /** Wanted services that are watched and down, then those that are slow, the newest change first. */
+  readonly troubled: readonly BoardEntry[];
+  /** Wanted services by category; no category is empty. */
+  readonly groups: readonly { readonly category: Category; readonly entries: readonly BoardEntry[] }[];
+  /** Services that are watched, wanted or not, and how many of these have been checked. */
+  readonly watched: number;
+  readonly checked: number;
+  /** How many are wanted. */
+  readonly total: number;
+}
+
+/** Everything. */
+export const NO_FILTER: BoardFilter = { text: '', category: '', status: '' };
+
+/** Reads the board; services of owners who have not shown control of the domain are left out (decisions, Ownership). */
+export function readBoard(
+  directory: Pick<ServiceDirectory, 'all' | 'pageName'>,
+  status: Pick<StatusStore, 'get'>,
+  filter: BoardFilter,
+): Board {
+  const text = filter.text.trim().toLowerCase();
+  const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
+  const byCategory = new Map<Category, BoardEntry[]>();
+  const troubled: BoardEntry[] = [];
+  let total = 0;
+  let watched = 0;
+  let checked = 0;
+  for (const service of directory.all()) {
+    if (!service.verified) continue;
+    const current = status.get(service.id) ?? unknownStatus(service.id);
+    counts[current.status] += 1;
+    if (!service.paused) {
+      watched += 1;
+      if (current.status !== 'unknown') checked += 1;
+    }
+    if (filter.category !== '' && service.category !== filter.category) continue;
+    if (filter.status !== '' && current.status !== filter.status) continue;
+    if (text !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(text)) continue;
+    const entry = { service, name: fullName(service), page: directory.pageName(service), current };
+    total += 1;
+    const group = byCategory.get(service.category);
+    if (group === undefined) byCategory.set(service.category, [entry]);
+    else group.push(entry);
+    // What a paused one was when it was last looked at is no news (as on status pages).
+    if (!service.paused && (current.status === 'down' || current.status === 'slow')) troubled.push(entry);
+  }
+  return {
+    counts,
+    troubled: troubled.sort(worstFirst),
+    groups: CATEGORIES.flatMap((category) => {
+      const entries = byCategory.get(category);
+      return entries === undefined ? [] : [{ category, entries: entries.sort(byName) }];
+    }),
+    watched,
+    checked,
+    total,
+  };
+}
+
+function worstFirst(a: BoardEntry, b: BoardEntry): number {
+  if (a.current.status !== b.current.status) return a.current.status === 'down' ? -1 : 1;
+  return (b.current.since ?? 0) - (a.current.since ?? 0);
+}
+
+const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
+
+function byName(a: BoardEntry, b: BoardEntry): number {
+  return NAMES.compare(a.service.name, b.service.name);
+}

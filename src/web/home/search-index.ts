@@ -1,0 +1,49 @@
+/** `/search.json`: every service of the home page in few bytes, for the search as one types. */
+
+import { dashDomain } from '../../domain/service.ts';
+import type { Route } from '../../http/route.ts';
+import type { PageSources } from '../page-routes.ts';
+import { NO_FILTER, readBoard } from './home-view.ts';
+
+/** Name, domain, name of the page (0: the dashed domain), category, status. */
+export type SearchRow = readonly [
+  name: string,
+  domain: string,
+  page: string | 0,
+  category: string,
+  status: string,
+];
+
+/** How long an index is kept before it is made anew, milliseconds. */
+const KEPT_MS = 1_000;
+
+/** The route. Its entity tag changes with the list and with any status. */
+export function searchIndex({
+  directory,
+  status,
+  clock,
+}: Pick<PageSources, 'directory' | 'status' | 'clock'>): Route {
+  let kept: { readonly until: number; readonly body: string } | null = null;
+  const make = () => {
+    const rows = readBoard(directory, status, NO_FILTER).groups.flatMap(({ category, entries }) =>
+      entries.map(({ service, page, current }): SearchRow => {
+        const { name, domain } = service;
+        return [name, domain, page === dashDomain(domain) ? 0 : page, category, current.status];
+      }),
+    );
+    return JSON.stringify(rows);
+  };
+  return {
+    path: '/search.json',
+    bucket: 'pages',
+    handle() {
+      const now = clock.monotonic();
+      if (kept === null || kept.until <= now) kept = { until: now + KEPT_MS, body: make() };
+      return {
+        status: 200,
+        headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-cache' },
+        body: kept.body,
+      };
+    },
+  };
+}

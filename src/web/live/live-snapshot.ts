@@ -1,0 +1,136 @@
+/**
+ * What changed when, for pages that are open: every record that the status store takes gets a number, so that a page
+ * can say up to which one it knows. The numbers begin anew with each start of the program, which has a name of its own.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
+import type { Service } from '../../domain/service.ts';
+import type { ServiceStatus } from '../../domain/status.ts';
+import type { StatusStore } from '../../store/ports/status.ts';
+import { intervalOf, isStale, type ListenedAt } from '../../view/service-view.ts';
+
+/** How the monitor itself is. */
+export interface MonitorState {
+  /** Checks a second over the last minute, or since the start where that is less. */
+  readonly checksPerSecond: number;
+  /** When the newest check began, epoch milliseconds; null: none was seen. */
+  readonly newestCheckAt: number | null;
+  /** Services that were last seen longer than two intervals ago; paused ones and those of unverified owners do not count. */
+  readonly late: number;
+}
+
+/** The numbers of changes. */
+export interface LiveBoard {
+  /** Where a page that is made now stands: what {@link read} takes. */
+  position(): string;
+  /** The number in a position; null: it is none of this start, and says nothing. */
+  read(position: string): number | null;
+  /** Number of the newest record of a service; 0: none was taken since the start. */
+  checkedAt(serviceId: number): number;
+  /** Services whose status has changed since a number, in any order. */
+  changedSince(number: number): readonly number[];
+  /** Tells each record that was taken, and whether it brought another status; until the returned function is called. */
+  watch(listener: (record: CurrentStatus, changed: boolean) => void): () => void;
+  monitor(): MonitorState;
+  close(): void;
+}
+
+/** What the board reads. */
+export interface LiveBoardSources {
+  readonly directory: { all(): readonly Service[] };
+  readonly status: Pick<StatusStore, 'get' | 'watch'>;
+  readonly intervalMs: number;
+  readonly listenedAt: ListenedAt;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+interface Mark {
+  status: ServiceStatus;
+  checked: number;
+  changed: number;
+}
+
+const RATE_SECONDS = 60;
+
+/** Makes the board; it follows the status store from then on. */
+export function createLiveBoard({
+  directory,
+  status,
+  intervalMs,
+  listenedAt,
+  clock,
+}: LiveBoardSources): LiveBoard {
+  const start = randomUUID().slice(0, 8);
+  const marks = new Map<number, Mark>();
+  const listeners = new Set<(record: CurrentStatus, changed: boolean) => void>();
+  const rate = createRate(clock);
+  let number = 0;
+  let newestCheckAt: number | null = null;
+  for (const { id } of directory.all())
+    marks.set(id, { status: (status.get(id) ?? unknownStatus(id)).status, checked: 0, changed: 0 });
+
+  const unwatch = status.watch((record) => {
+    number += 1;
+    const mark = marks.get(record.serviceId) ?? { status: 'unknown', checked: 0, changed: 0 };
+    const changed = mark.status !== record.status;
+    marks.set(record.serviceId, {
+      status: record.status,
+      checked: number,
+      changed: changed ? number : mark.changed,
+    });
+    const checkedAt = record.latest?.checkedAt ?? null;
+    // A copy that is filled at its start is no news.
+    if (record.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
+    if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
+    for (const listener of listeners) listener(record, changed);
+  });
+
+  return {
+    position: () => `${start}-${number}`,
+    read(position) {
+      const [of, digits = ''] = position.split('-');
+      return of === start && /^\d{1,15}$/.test(digits) ? Math.min(Number(digits), number) : null;
+    },
+    checkedAt: (serviceId) => marks.get(serviceId)?.checked ?? 0,
+    changedSince: (from) => [...marks].filter(([, { changed }]) => changed > from).map(([id]) => id),
+    watch(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    monitor() {
+      const now = clock.now();
+      const late = directory.all().filter((service) => {
+        const current = service.verified && !service.paused ? status.get(service.id) : null;
+        return current !== null && isStale(current, intervalOf(service, intervalMs), now, listenedAt);
+      });
+      return { checksPerSecond: rate.perSecond(), newestCheckAt, late: late.length };
+    },
+    close: unwatch,
+  };
+}
+
+/** Counts by the second, over the last minute. */
+function createRate(clock: Pick<Clock, 'monotonic'>) {
+  const counts = new Array<number>(RATE_SECONDS).fill(0);
+  const startedAt = clock.monotonic();
+  let second = 0;
+  const advance = () => {
+    const now = Math.floor((clock.monotonic() - startedAt) / 1_000);
+    for (let step = Math.min(now - second, RATE_SECONDS); step > 0; step--)
+      counts[(now - step + 1) % RATE_SECONDS] = 0;
+    second = now;
+    return now % RATE_SECONDS;
+  };
+  return {
+    note() {
+      const place = advance();
+      counts[place] = (counts[place] ?? 0) + 1;
+    },
+    perSecond() {
+      advance();
+      const seconds = Math.min(RATE_SECONDS, Math.max(1, second + 1));
+      return counts.reduce((sum, count) => sum + count, 0) / seconds;
+    },
+  };
+}

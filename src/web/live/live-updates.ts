@@ -1,0 +1,82 @@
+/**
+ * What open pages are told, ready to be shown: markup is made here alone, so that scripts need no words of their own.
+ *
+ * A page comes alive by handing `live: { of: [page names], at: board.position() }` to the renderer, the position taken
+ * before it reads any status; `of: null` is the home page. Then, with PAGE for the name of a service's page:
+ *
+ * | attribute of an element           | what happens to it                                                        |
+ * | --------------------------------- | ------------------------------------------------------------------------- |
+ * | `data-live="pill:PAGE"`           | its content becomes shape and word of the status                          |
+ * | `data-live="said:PAGE"`           | ... the verdict with since when and why                                   |
+ * | `data-live="checked:PAGE"`        | ... how long ago the last check was                                       |
+ * | `data-live="took:PAGE"`           | ... the response time; `code:PAGE` the status code                        |
+ * | `data-live="monitor"`, `"away"`   | ... the monitor's own line, and the notice that its connection is away    |
+ * | `data-live="calm"`                | ... what the home page says while nothing is down or slow                 |
+ * | `data-live-status="PAGE"`         | its class among `up`, `slow`, `down`, `unknown` becomes that of the status |
+ * | `data-live-list` on a list        | the same for its items, by the address of the first link in each          |
+ * | `data-live-bar="PAGE"`            | class `bar-KIND` becomes that of a worse check; `data-day="2026-11-20"`   |
+ * |                                   | (UTC) keeps it to that day                                                |
+ * | `data-live-part="NAME"`           | content, class and href are taken anew from the page itself within some   |
+ * |                                   | seconds of news: for what is too rich for an event. The name is unique    |
+ *
+ * Scripts of pages hear `upbeat:news` (its detail is the {@link News}) and `upbeat:parts` on the document.
+ */
+import type { CurrentStatus } from '../../domain/current.ts';
+import { formatTime } from '../../domain/durations.ts';
+import { SERVICE_STATUSES, type ServiceStatus, type Verdict } from '../../domain/status.ts';
+import type { Language } from '../language/language.ts';
+import { age, asMarkup, escapeMarkup, type Phrase } from '../language/phrase.ts';
+import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import { sayVerdict } from '../parts/verdict.ts';
+
+/** One event of the stream, as JSON. Every member may be absent. */
+export interface News {
+  /** New content of all elements with this `data-live`, escaped. Empty content hides the element. */
+  readonly html?: Readonly<Record<string, string>>;
+  /** Page names by their present status, for elements with `data-live-status`. */
+  readonly statuses?: Readonly<Partial<Record<ServiceStatus, readonly string[]>>>;
+  /** The status of every page that `statuses` does not name; absent: those stay as they are. */
+  readonly others?: ServiceStatus;
+  /** Checks that ended, for bars and for parts that are asked for anew. */
+  readonly checks?: readonly { readonly page: string; readonly status: Verdict; readonly at: string }[];
+}
+
+/** The state of a service's page after a check. */
+export function serviceNews(page: string, current: CurrentStatus, language: Language, now: number): News {
+  const { status, latest } = current;
+  const { words, formats } = language;
+  const markup = (phrase: Phrase) => asMarkup(phrase, formats, now);
+  const html: Record<string, string> = {
+    [`pill:${page}`]: pillMarkup(status, words.status[status]),
+    [`said:${page}`]: markup(sayVerdict(current, language)),
+  };
+  if (latest === null) return { html, statuses: { [status]: [page] } };
+  html[`checked:${page}`] = markup([age(latest.checkedAt)]);
+  html[`took:${page}`] =
+    latest.responseTimeMs === null ? '–' : escapeMarkup(formats.milliseconds(latest.responseTimeMs));
+  html[`code:${page}`] = latest.statusCode === 0 ? '–' : `HTTP ${latest.statusCode}`;
+  return {
+    html,
+    statuses: { [status]: [page] },
+    checks: [{ page, status: latest.status, at: formatTime(latest.checkedAt) }],
+  };
+}
+
+/** Shape and word of a status. */
+export function pillMarkup(status: ServiceStatus, word: string): string {
+  return `<svg viewBox="0 0 10 10" aria-hidden="true"><path d="${STATUS_SHAPES[status]}"/></svg>${escapeMarkup(word)}`;
+}
+
+/** Several services in one event. */
+export function joinNews(all: readonly News[]): News {
+  const statuses: Partial<Record<ServiceStatus, string[]>> = {};
+  for (const status of SERVICE_STATUSES) {
+    const pages = all.flatMap((news) => news.statuses?.[status] ?? []);
+    if (pages.length > 0) statuses[status] = pages;
+  }
+  return {
+    html: Object.assign({}, ...all.map(({ html }) => html)),
+    statuses,
+    checks: all.flatMap(({ checks = [] }) => checks),
+  };
+}

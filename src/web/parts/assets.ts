@@ -1,0 +1,81 @@
+/** The files that pages load: a fixed table, read at start, named with a hash of their content. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { entityTag } from '../../http/conditional.ts';
+import { ApiError } from '../../http/problem.ts';
+import type { Route } from '../../http/route.ts';
+
+/** Addresses of the files, with their hashes. */
+export interface AssetAddresses {
+  readonly style: string;
+  readonly docsScript: string;
+  readonly copyScript: string;
+  readonly badgeBuilderScript: string;
+  readonly badgeBuilderStyle: string;
+  /** Every page: times in the reader's zone, and news while it is open. */
+  readonly pageScript: string;
+  readonly searchScript: string;
+  /** Status pages of owners, and the frame that other sites show. */
+  readonly statusPageStyle: string;
+  readonly embedFrameScript: string;
+  /** The page of a service, and the chart library that it draws with. */
+  readonly serviceStyle: string;
+  readonly serviceScript: string;
+  readonly chartStyle: string;
+  readonly chartScript: string;
+  readonly icon: string;
+}
+
+/** Finds the files of packages. */
+const { resolve } = createRequire(import.meta.url);
+const FOLDER = new URL('../../../assets/web/', import.meta.url);
+const TYPES = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+} as const;
+
+function read(name: string, extension: keyof typeof TYPES): Buffer {
+  return readFileSync(new URL(`${name}.${extension}`, FOLDER));
+}
+
+/** Reads the files; the route serves them for a year, since another content has another address. */
+export function createAssets(): { readonly addresses: AssetAddresses; readonly route: Route } {
+  const files = new Map<string, { readonly body: Buffer; readonly type: string; readonly etag: string }>();
+  const addBody = (name: string, extension: keyof typeof TYPES, body: Buffer) => {
+    const etag = entityTag(body);
+    const address = `${name}-${etag.slice(1, 9)}.${extension}`;
+    files.set(address, { body, type: TYPES[extension], etag });
+    return `/assets/${address}`;
+  };
+  const add = (name: string, extension: keyof typeof TYPES, file?: string) =>
+    addBody(name, extension, file === undefined ? read(name, extension) : readFileSync(file));
+  return {
+    addresses: {
+      style: add('style', 'css'),
+      docsScript: add('docs', 'js'),
+      copyScript: add('copy', 'js'),
+      badgeBuilderScript: add('badge-builder', 'js'),
+      badgeBuilderStyle: add('badge-builder', 'css'),
+      pageScript: addBody('page', 'js', Buffer.concat([read('times', 'js'), read('live', 'js')])),
+      searchScript: add('search', 'js'),
+      statusPageStyle: add('status-page', 'css'),
+      embedFrameScript: add('embed-frame', 'js'),
+      serviceStyle: add('service', 'css'),
+      serviceScript: add('service', 'js'),
+      chartStyle: add('uplot', 'css', resolve('uplot/dist/uPlot.min.css')),
+      chartScript: add('uplot', 'js', resolve('uplot/dist/uPlot.iife.min.js')),
+      icon: add('favicon', 'svg'),
+    },
+    route: {
+      path: '/assets/:name',
+      bucket: 'pages',
+      handle({ params }) {
+        const file = files.get(params.name ?? '');
+        if (file === undefined) throw new ApiError('route_not_found', 'There is no such file.');
+        const headers = { 'Content-Type': file.type, 'Cache-Control': 'public, max-age=31536000, immutable' };
+        return { status: 200, headers, body: file.body, etag: file.etag };
+      },
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/** Incidents as pages show them: in the list of a service, and on a page of their own. */
+import type { Incident } from '../../domain/incident.ts';
+import type { Language } from '../language/language.ts';
+import { type Phrase, time } from '../language/phrase.ts';
+
+/** A line of the timeline. */
+export interface TimelineEntry {
+  readonly status: string;
+  readonly time: Phrase;
+  readonly text: string;
+}
+
+/** An incident in words. */
+export interface IncidentView {
+  readonly title: string;
+  /** Of its own page. */
+  readonly path: string;
+  /** Class of its mark: green once it is over, grey for maintenance. */
+  readonly look: 'up' | 'slow' | 'down' | 'unknown';
+  readonly status: string;
+  readonly severity: string;
+  readonly isOpen: boolean;
+  readonly source: string;
+  readonly began: Phrase;
+  /** Null: it goes on. */
+  readonly ended: Phrase | null;
+  readonly lasted: string;
+  readonly description: string;
+  /** The vendor's own entry; null: it is ours. */
+  readonly vendorUrl: string | null;
+  /** Newest first. */
+  readonly timeline: readonly TimelineEntry[];
+  readonly timelineLabel: string;
+}
+
+/** The incident in the language of the page. `page`: name of its service in paths. */
+export function viewPageIncident(
+  written: Incident,
+  page: string,
+  now: number,
+  { words, formats }: Language,
+): IncidentView {
+  const incident = inLanguage(written, { words });
+  const { resolvedAt, startedAt, severity, updates } = incident;
+  const length = formats.length((resolvedAt ?? now) - startedAt);
+  return {
+    title: incident.title,
+    path: incidentPath(page, incident.id),
+    look: lookOf(incident),
+    status: words.incidentStatus[incident.status],
+    severity: words.severity[severity],
+    isOpen: resolvedAt === null,
+    source: incident.source === 'own' ? words.page.seenByUs : words.page.toldByVendor,
+    began: words.page.began(time(startedAt)),
+    ended: resolvedAt === null ? null : words.page.ended(time(resolvedAt)),
+    lasted: resolvedAt === null ? words.page.lasting(length) : words.page.lasted(length),
+    description: incident.description,
+    vendorUrl: incident.source === 'vendor' ? webAddress(incident.sourceUrl) : null,
+    timeline: updates
+      .map(({ at, status, text }) => ({ status: words.incidentStatus[status], time: [time(at)], text }))
+      .reverse(),
+    timelineLabel: words.page.timeline(updates.length),
+  };
+}
+
+/** What our own checks wrote, in the language of the page; a vendor's words stay as they are. */
+export function inLanguage(incident: Incident, { words }: Pick<Language, 'words'>): Incident {
+  if (incident.source !== 'own') return incident;
+  const { ownIncident } = words.service;
+  return {
+    ...incident,
+    title: ownIncident(incident.title),
+    description: ownIncident(incident.description),
+    updates: incident.updates.map((update) => ({ ...update, text: ownIncident(update.text) })),
+  };
+}
+
+/** Where the page of an incident is. Ids are made of what vendors write, and may hold any character. */
+export function incidentPath(page: string, id: string): string {
+  return `/status/${page}/incidents/${encodeURIComponent(id)}`;
+}
+
+/** The address where it is one of the web; null for any other, which no link may lead to. */
+export function webAddress(text: string): string | null {
+  return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : null;
+}
+
+function lookOf({ resolvedAt, severity }: Incident): IncidentView['look'] {
+  if (resolvedAt !== null) return 'up';
+  if (severity === 'maintenance') return 'unknown';
+  return severity === 'minor' ? 'slow' : 'down';
+}

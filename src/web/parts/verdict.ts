@@ -1,0 +1,37 @@
+/** The verdict on a service as a sentence, in the language of the page. */
+import type { CurrentStatus } from '../../domain/current.ts';
+import { readStatusWord } from '../../domain/heartbeat.ts';
+import type { Language } from '../language/language.ts';
+import { lasting, type Phrase, time } from '../language/phrase.ts';
+
+/** Since when and why, without the name of the service: `has been down since ...: answered with status 503.` */
+export function sayVerdict(current: CurrentStatus, language: Language): Phrase {
+  const { status, since, latest } = current;
+  const { service } = language.words;
+  if (status === 'unknown' || since === null || latest === null) return [service.notChecked];
+  const lasted = lasting(since);
+  if (status === 'up') return service.up(time(since), lasted);
+  const why = sayReason(current, language);
+  return status === 'slow' ? service.slow(time(since), lasted, why) : service.down(time(since), lasted, why);
+}
+
+/** Why it is down or slow, as the end of a sentence; null: it is neither, or nothing more is known. */
+export function sayReason({ status, latest }: CurrentStatus, { words, formats }: Language): string | null {
+  const { service } = words;
+  if (latest === null || (status !== 'slow' && status !== 'down')) return null;
+  // A word that makes a service slow or down is the reason, whatever times came with it; a failure says it already.
+  const word = latest.reported;
+  if (word !== null && latest.failure === null && readStatusWord(word) === status)
+    return service.reported(word);
+  // Without such a word, the owner's own figures are, or a run that failed.
+  if (latest.source === 'heartbeat' && latest.failure === null) {
+    const took = latest.responseTimeMs;
+    return service.ownReport(took === null || took === 0 ? null : formats.milliseconds(took));
+  }
+  if (status === 'slow')
+    return latest.responseTimeMs === null
+      ? null
+      : service.slowAnswer(formats.milliseconds(latest.responseTimeMs));
+  if (latest.source === 'silence') return service.noHeartbeat;
+  return latest.failure === null ? null : service.failure(latest.failure);
+}

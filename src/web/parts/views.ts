@@ -1,0 +1,77 @@
+/** Renders pages: eta's templates, which escape everything that is not markup of ours. */
+import { fileURLToPath } from 'node:url';
+import { Eta } from 'eta';
+import type { ApiAnswer } from '../../http/route.ts';
+import { PAGE_HEADERS } from '../../http/security-headers.ts';
+import type { Readiness } from '../../site/system.ts';
+import { viewAway } from '../home/home-updates.ts';
+import { type ChosenLanguage, LANGUAGES, type Language, languageHeaders } from '../language/language.ts';
+import { asMarkup, type Phrase } from '../language/phrase.ts';
+import type { AssetAddresses } from './assets.ts';
+
+/**
+ * Renders a template with data into an answer. Data may carry `language`, from `chooseLanguage(request)`: the answer is
+ * then in it, and templates have `it.language` and `it.say(phrase)`; without it the page is in English.
+ */
+export type RenderPage = (template: string, data: PageData, status?: number) => ApiAnswer;
+
+/** What a template reads as `it`. */
+export interface PageData {
+  readonly language?: ChosenLanguage;
+  readonly [name: string]: unknown;
+}
+
+/** What every page shows. */
+export interface ViewSources {
+  readonly assets: AssetAddresses;
+  readonly version: string;
+  readonly readiness: () => Readiness;
+  readonly now: () => number;
+}
+
+const HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  ...PAGE_HEADERS,
+};
+
+/** Renders a template that is part of a page, as markup in a language. */
+export type RenderPart = (template: string, data: object, language: Language) => string;
+
+/** Makes the renderers; templates are compiled at their first use and kept. */
+export function createViews({ assets, version, readiness, now }: ViewSources): {
+  readonly renderPage: RenderPage;
+  readonly renderPart: RenderPart;
+} {
+  const eta = new Eta({
+    views: fileURLToPath(new URL('../templates', import.meta.url)),
+    cache: true,
+    autoTrim: false,
+  });
+  const sayIn = (language: Language) => {
+    const at = now();
+    return (phrase: Phrase) => asMarkup(phrase, language.formats, at);
+  };
+  return {
+    renderPage(template, data, status = 200) {
+      const chosen = data.language ?? null;
+      const language = chosen ?? LANGUAGES.en;
+      return {
+        status,
+        headers: chosen === null ? HEADERS : { ...HEADERS, ...languageHeaders(chosen) },
+        body: eta.render(template, {
+          ...data,
+          language,
+          choices: chosen?.choices ?? [],
+          say: sayIn(language),
+          away: viewAway(readiness(), language),
+          assets,
+          version,
+          now: now(),
+        }),
+      };
+    },
+    renderPart: (template, data, language) =>
+      eta.render(template, { ...data, language, say: sayIn(language) }),
+  };
+}

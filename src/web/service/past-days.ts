@@ -1,0 +1,47 @@
+/**
+ * The days of a year of a service, for its page: those that are over are kept for some minutes, since reading them
+ * again would take the store ten times as long as all else that the page asks for.
+ */
+import type { Bucket } from '../../domain/sample.ts';
+import type { SampleStore } from '../../store/ports/samples.ts';
+import type { Window } from '../../view/time-ranges.ts';
+
+/** Reads the days of a window whose last one is today. Throws what the store throws. */
+export type ReadDays = (serviceId: number, window: Window) => Promise<Bucket[]>;
+
+/** Samples that come late change a day that is over; they are seen after this time. Milliseconds. */
+export const DAYS_KEPT_MS = 300_000;
+/** Services whose days are kept, about 50 KB each; beyond, the one read first goes. */
+const SERVICES_KEPT = 300;
+
+/** Makes the reader. */
+export function createPastDays(samples: Pick<SampleStore, 'query'>, now: () => number): ReadDays {
+  const kept = new Map<
+    number,
+    { readonly from: number; readonly readAt: number; readonly days: Promise<Bucket[]> }
+  >();
+
+  const readOver = (serviceId: number, from: number, to: number, stepMs: number): Promise<Bucket[]> => {
+    const at = now();
+    const known = kept.get(serviceId);
+    if (known?.from === from && Math.abs(at - known.readAt) < DAYS_KEPT_MS) return known.days;
+    const days = samples.query({ serviceId, from, to, stepMs });
+    kept.delete(serviceId);
+    kept.set(serviceId, { from, readAt: at, days });
+    if (kept.size > SERVICES_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
+    days.catch(() => {
+      if (kept.get(serviceId)?.days === days) kept.delete(serviceId);
+    });
+    return days;
+  };
+
+  return async (serviceId, { from, to, stepMs }) => {
+    const today = from + Math.floor((to - 1 - from) / stepMs) * stepMs;
+    if (today <= from) return await samples.query({ serviceId, from, to, stepMs });
+    const [over, running] = await Promise.all([
+      readOver(serviceId, from, today, stepMs),
+      samples.query({ serviceId, from: today, to, stepMs }),
+    ]);
+    return [...over, ...running];
+  };
+}

@@ -1,0 +1,206 @@
+/** The page of a service as plain data: what its template shows, from what the stores know. No I/O, no clock. */
+
+import { acknowledgements, summarizeLags } from '../../domain/acknowledgement.ts';
+import type { CurrentStatus } from '../../domain/current.ts';
+import type { Incident } from '../../domain/incident.ts';
+import type { Maintenance } from '../../domain/maintenance.ts';
+import type { Bucket } from '../../domain/sample.ts';
+import { fullName, type Service } from '../../domain/service.ts';
+import type { VendorWord } from '../../domain/vendor-word.ts';
+import { intervalOf } from '../../view/service-view.ts';
+import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
+import type { Language } from '../language/language.ts';
+import { lasting, type Phrase, say, time } from '../language/phrase.ts';
+import { viewPageIncident, webAddress } from '../parts/incidents.ts';
+import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import { sayVerdict } from '../parts/verdict.ts';
+import { barsOf, calendarOf } from './service-day-charts.ts';
+import { dayRows, monthRows, uptimeOf } from './service-days.ts';
+import { waterfallOf } from './service-phases.ts';
+import { describeLag, describeNow, describeVendor, VENDOR_LOOKS } from './vendor-text.ts';
+
+const DAY_MS = 86_400_000;
+/** Certificates are renewed a month or a fortnight before their end; later than that somebody has forgotten one. */
+const CERTIFICATE_WARNING_DAYS = 14;
+const NINETY_DAYS = 90;
+const RANGE_DAYS: Readonly<Record<RangeName, number>> = {
+  '24h': 1,
+  '7d': 7,
+  '30d': 30,
+  '90d': 90,
+  '1y': 365,
+};
+const YOUNG_MS = 2 * DAY_MS;
+
+/** What is known of a service when its page is asked for. */
+export interface ServiceKnowledge {
+  readonly service: Service;
+  /** Its name in paths. */
+  readonly page: string;
+  readonly current: CurrentStatus;
+  /** The last 24 hours in one bucket; empty while the store of the samples is away, as `year` is. */
+  readonly lastDay: readonly Bucket[];
+  /** UTC days of a year, oldest first. */
+  readonly year: readonly Bucket[];
+  /** First check of the year, epoch milliseconds; null: none is known, or the year is known from its beginning. */
+  readonly measuredFrom: number | null;
+  /** The newest ones, newest first. */
+  readonly incidents: readonly Incident[];
+  /** All of a year, for the lag. */
+  readonly incidentsOfYear: readonly Incident[];
+  readonly maintenances: readonly Maintenance[];
+  /** Null: its vendor is not read. */
+  readonly vendor: VendorWord | null;
+  readonly intervalMs: number;
+  /** When it was last seen, where that is longer than two intervals ago, epoch milliseconds; null: it is fresh. */
+  readonly staleSince: number | null;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  readonly now: number;
+}
+
+/** Everything but the response times, which `service-response-times.ts` shows, and the dependencies. */
+export function viewServicePage(known: ServiceKnowledge, language: Language) {
+  const { service, current, year, now, page } = known;
+  const { words, formats } = language;
+  const { latest } = current;
+  const intervalMs = intervalOf(service, known.intervalMs);
+  const percentOf = (buckets: readonly Bucket[]) => {
+    const ratio = uptimeOf(buckets);
+    return ratio === null ? null : formats.percent(ratio);
+  };
+  const daysOf: Readonly<Record<RangeName, readonly Bucket[]>> = {
+    '24h': known.lastDay,
+    '7d': year.slice(-7),
+    '30d': year.slice(-30),
+    '90d': year.slice(-NINETY_DAYS),
+    '1y': year,
+  };
+  const quarter = daysOf['90d'];
+  return {
+    service,
+    page,
+    status: current.status,
+    word: words.status[current.status],
+    shape: STATUS_SHAPES[current.status],
+    ours: service.check.kind === 'heartbeat' ? words.page.itsReports : words.page.ourChecks,
+    verdict: sayVerdict(current, language),
+    checked:
+      latest === null ? null : words.page.lastCheck(latest.checkedAt, words.page.source[latest.source]),
+    blocked: latest?.blocked === true,
+    stale: known.staleSince === null ? null : words.page.stale(known.staleSince),
+    facts: factsOf(known, language),
+    uptimes: knownRanges(known).map((name) => ({
+      name: words.page.upFor[name],
+      value: percentOf(daysOf[name]) ?? '–',
+    })),
+    measured:
+      known.measuredFrom === null
+        ? null
+        : words.page.measuredSince(measuredMoment(known.measuredFrom, now, language)),
+    certificate: warningOf(current, certificateDaysOf(current, now), language),
+    waterfall: waterfallOf(latest, language),
+    vendor: viewVendor(known, language),
+    maintenances: known.maintenances.map((maintenance) => ({
+      heading: words.page.maintenance[maintenance.phase],
+      title: maintenance.title,
+      url: webAddress(maintenance.sourceUrl),
+      time: words.page.from(
+        time(maintenance.startsAt),
+        maintenance.endsAt === null ? null : time(maintenance.endsAt),
+      ),
+    })),
+    bars: barsOf(quarter, intervalMs, language),
+    barsLabel: words.page.barsLabel(percentOf(quarter)),
+    calendar: calendarOf(year, intervalMs, language),
+    calendarLabel: words.page.calendarLabel(percentOf(year)),
+    days: dayRows(quarter, intervalMs, language),
+    months: monthRows(year, intervalMs, language),
+    incidents: known.incidents.map((incident) => viewPageIncident(incident, page, now, language)),
+    ...snippetsOf(known),
+  };
+}
+
+/** The ranges that say something of their own: of a young service all longer ones would repeat the first that holds it. */
+function knownRanges({ measuredFrom, now }: ServiceKnowledge): readonly RangeName[] {
+  if (measuredFrom === null) return RANGE_NAMES;
+  const whole = RANGE_NAMES.findIndex((name) => now - measuredFrom <= RANGE_DAYS[name] * DAY_MS);
+  return whole === -1 ? RANGE_NAMES : RANGE_NAMES.slice(0, whole + 1);
+}
+
+/** Of a young service the minute counts; later the day is enough, which is a UTC day as those of the drawings are. */
+function measuredMoment(from: number, now: number, { formats }: Language): Phrase {
+  return now - from < YOUNG_MS ? say`${time(from)} (${lasting(from)})` : [formats.day(from)];
+}
+
+/** What the last check has measured; empty before the first. */
+function factsOf({ current, now }: ServiceKnowledge, { words, formats }: Language) {
+  const { latest } = current;
+  if (latest === null) return [];
+  const { responseTimeMs, statusCode, source, reported } = latest;
+  const days = certificateDaysOf(current, now);
+  const took = responseTimeMs === null ? words.page.noAnswer : formats.milliseconds(responseTimeMs);
+  const facts = [{ name: words.page.responseTime, value: took }];
+  if (statusCode !== 0 && source !== 'heartbeat')
+    facts.push({ name: words.page.answer, value: `HTTP ${statusCode}` });
+  if (reported !== null) facts.push({ name: words.page.itReports, value: reported });
+  if (days !== null) facts.push({ name: words.page.certificate, value: words.page.certificateDays(days) });
+  return facts;
+}
+
+/** Whole days until the certificate of the last check ends, negative after it; null: there was none. */
+export function certificateDaysOf({ latest }: CurrentStatus, now: number): number | null {
+  const at = latest?.certificateExpiresAt ?? null;
+  return at === null ? null : Math.floor((at - now) / DAY_MS);
+}
+
+function warningOf({ latest }: CurrentStatus, days: number | null, { words }: Language): Phrase | null {
+  const at = latest?.certificateExpiresAt ?? null;
+  if (at === null || days === null || days >= CERTIFICATE_WARNING_DAYS) return null;
+  return words.page.certificateEnds(time(at), days < 0);
+}
+
+function viewVendor(
+  { service, vendor, current, incidents, incidentsOfYear, now, page }: ServiceKnowledge,
+  language: Language,
+) {
+  const { words } = language;
+  if (service.statusPage === null) return null;
+  const url = webAddress(service.statusPage.url);
+  if (vendor === null) return { url, look: null };
+  const list = acknowledgements(incidentsOfYear, now);
+  const incident = [...incidents, ...incidentsOfYear].find(({ id }) => id === vendor.incidentId);
+  const look = VENDOR_LOOKS[vendor.status];
+  const onThis = describeNow(list[0], current.status === 'down', now, language);
+  return {
+    url,
+    look,
+    shape: STATUS_SHAPES[look],
+    word: words.page.vendorStatus[vendor.status],
+    said: describeVendor(vendor, now, language),
+    readAt: vendor.readAt === null ? null : words.page.vendorReadAt(vendor.readAt),
+    incident: incident === undefined ? null : viewPageIncident(incident, page, now, language),
+    onThis,
+    // Of a single outage that goes on, everything is said.
+    lag: onThis !== null && list.length === 1 ? null : describeLag(summarizeLags(list), language),
+  };
+}
+
+function snippetsOf({ service, page, siteUrl }: ServiceKnowledge) {
+  const address = `${siteUrl}/status/${page}`;
+  const picture = `${siteUrl}/api/badge/${page}`;
+  // Brackets would end the text of a Markdown link; quotes would end an attribute.
+  const name = fullName(service)
+    .replace(/[[\]\\<>"&\r\n]/g, ' ')
+    .trim();
+  return {
+    feed: `/status/${page}/incidents.atom`,
+    // Not the one that others show: what this page loads counts among pages.
+    badge: `/badges/${page}/picture`,
+    snippets: {
+      markdown: `[![${name} status](${picture})](${address})`,
+      html: `<a href="${address}"><img src="${picture}" alt="${name} status" width="280" height="36"></a>`,
+      picture,
+    },
+  };
+}

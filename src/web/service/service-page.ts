@@ -1,0 +1,211 @@
+/** The page of one service, and the response times that its chart asks for when another range is chosen. */
+
+import { serviceNotFound } from '../../api/reading-routes.ts';
+import { unknownStatus } from '../../domain/current.ts';
+import type { Incident } from '../../domain/incident.ts';
+import type { Bucket } from '../../domain/sample.ts';
+import { fullName, type Service } from '../../domain/service.ts';
+import { readParameters } from '../../http/parameters.ts';
+import { ApiError } from '../../http/problem.ts';
+import type { ApiRequest, Route } from '../../http/route.ts';
+import { json } from '../../http/route.ts';
+import { isSampleReadError } from '../../store/ports/samples.ts';
+import { intervalOf, isStale, seenAt } from '../../view/service-view.ts';
+import {
+  closeUp,
+  daysUntil,
+  lastDay,
+  RANGE_NAMES,
+  RANGE_QUERY,
+  type RangeName,
+  type Window,
+  windowOf,
+} from '../../view/time-ranges.ts';
+import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
+import { asText, escapeMarkup, time } from '../language/phrase.ts';
+import type { LivePageSources } from '../page-routes.ts';
+import type { AssetAddresses } from '../parts/assets.ts';
+import { serviceOpenGraph } from '../parts/open-graph.ts';
+import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import type { RenderPage } from '../parts/views.ts';
+import { createPastDays, type ReadDays } from './past-days.ts';
+import { firstKnownDay, isWatched } from './service-days.ts';
+import { viewDependencies } from './service-dependencies.ts';
+import { viewServicePage } from './service-page-view.ts';
+import { drawingOf, responseTimesOf, timeRows } from './service-response-times.ts';
+
+const YEAR_DAYS = 365;
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const INCIDENTS_SHOWN = 10;
+const MAINTENANCES_SHOWN = 5;
+const FAILING_LOOKED_AT = 100;
+
+/** The routes. */
+export function servicePages(render: RenderPage, sources: LivePageSources, assets: AssetAddresses): Route[] {
+  const { directory, status, samples, registry, vendorOf, intervalMs, listenedAt, siteUrl, board, now } =
+    sources;
+
+  const readDays = createPastDays(samples, now);
+  const readAll = (serviceId: number, window: Window) => samples.query({ serviceId, ...window });
+
+  /** A page without its charts is better than none while the store of the samples is away: null. */
+  const past = async ({ id }: Service, window: Window, read: ReadDays = readAll) => {
+    try {
+      return await read(id, window);
+    } catch (error) {
+      if (!isSampleReadError(error)) throw error;
+      return null;
+    }
+  };
+
+  /** The buckets of a range, closer where the service is new; null: as with {@link past}. */
+  const timesOf = async (service: Service, range: RangeName, at: number) => {
+    const whole = windowOf(range, at);
+    const buckets = await past(service, whole);
+    if (buckets === null) return null;
+    const close = closeUp(whole, buckets, intervalOf(service, intervalMs));
+    const closer = close === null ? null : await past(service, close);
+    if (close === null || closer === null) return { window: whole, buckets, since: null };
+    return { window: close, buckets: closer, since: close.from };
+  };
+
+  /**
+   * When the first check of a year was, to the minute where that was lately; null: none is known, or the year is known
+   * from its beginning. The hour is looked for before the minute: a day has more minutes than a query may have buckets.
+   */
+  const measuredFrom = async (service: Service, year: readonly Bucket[] | null, at: number) => {
+    let first = firstKnownDay(year ?? []);
+    if (first === null || at - first.endAt > 2 * DAY_MS) return first?.startAt ?? null;
+    for (const stepMs of [HOUR_MS, MINUTE_MS]) {
+      const closer = await past(service, { from: first.startAt, to: first.endAt, stepMs });
+      first = closer?.find(isWatched) ?? first;
+    }
+    return first.startAt;
+  };
+
+  const dependenciesOf = async (service: Service, language: ChosenLanguage) => {
+    if (service.publicDependencies !== true) return null;
+    const [known, failing] = await Promise.all([
+      registry.dependenciesOf(service.id, 1),
+      registry.failingDependencies({ limit: FAILING_LOOKED_AT, offset: 0 }),
+    ]);
+    const countsItself = service.verified && !service.paused && service.check.kind === 'heartbeat';
+    return viewDependencies(known, failing, countsItself, language);
+  };
+
+  const page = async (request: ApiRequest) => {
+    const language = chooseLanguage(request);
+    const name = request.params.slug ?? '';
+    const service = directory.byPageName(name);
+    if (service === null) return renderMissing(render, language, name);
+    const title = fullName(service);
+    const range = rangeOf(request.query);
+    const at = now();
+    const missingSince = samples.missingSince?.() ?? null;
+    // Before anything is read: what changes meanwhile is told again to the open page.
+    const position = board.position();
+    const [day, year, times, incidents, incidentsOfYear, maintenances, dependencies] = await Promise.all([
+      past(service, lastDay(at)),
+      past(service, daysUntil(at, YEAR_DAYS), readDays),
+      timesOf(service, range, at),
+      registry.listIncidents({ serviceId: service.id, limit: INCIDENTS_SHOWN, offset: 0 }),
+      registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
+      registry.listMaintenances({ serviceId: service.id, limit: MAINTENANCES_SHOWN, offset: 0 }),
+      dependenciesOf(service, language),
+    ]);
+    const current = status.get(service.id) ?? unknownStatus(service.id);
+    const isOld = isStale(current, intervalOf(service, intervalMs), at, listenedAt);
+    const view = viewServicePage(
+      {
+        service,
+        page: directory.pageName(service),
+        current,
+        staleSince: isOld ? seenAt(current, listenedAt) : null,
+        lastDay: day ?? [],
+        year: year ?? [],
+        measuredFrom: await measuredFrom(service, year, at),
+        incidents: runningFirst(incidents, incidentsOfYear).slice(0, INCIDENTS_SHOWN),
+        incidentsOfYear,
+        maintenances,
+        vendor: vendorOf(service),
+        intervalMs,
+        siteUrl,
+        now: at,
+      },
+      language,
+    );
+    return render('./service', {
+      ...view,
+      language,
+      title: language.words.page.title(title, view.word),
+      meta: serviceOpenGraph(siteUrl, {
+        name: title,
+        page: view.page,
+        word: view.word,
+        alt: language.words.page.chartOf(title),
+        verdict: asText([`${title} `, ...view.verdict], language.formats, at),
+      }),
+      live: { of: [view.page], at: position },
+      missing: missingSince === null ? null : language.words.page.samplesMissing(time(missingSince)),
+      hasPast: day !== null && year !== null && times !== null,
+      dependencies,
+      range,
+      ranges: RANGE_NAMES,
+      shapes: STATUS_SHAPES,
+      escape: escapeMarkup,
+      styles: [assets.chartStyle, assets.serviceStyle],
+      scripts: [assets.copyScript, assets.chartScript, assets.serviceScript],
+      times: responseTimesOf(range, times ?? { buckets: [], since: null }, language),
+      drawing: times === null ? null : drawingOf(times.buckets, times.window, language),
+      begins: [typeof times?.since === 'number' ? time(times.since) : language.words.page.ago[range]],
+      timeRows: timeRows(times?.buckets ?? [], language),
+    });
+  };
+
+  const responseTimes = async (request: ApiRequest) => {
+    const language = chooseLanguage(request);
+    const name = request.params.slug ?? '';
+    const service = directory.byPageName(name);
+    if (service === null) throw serviceNotFound(name);
+    const range = rangeOf(request.query);
+    const times = await timesOf(service, range, now());
+    if (times === null)
+      throw new ApiError(
+        'history_unavailable',
+        'The store of past checks does not answer.',
+        {},
+        { 'Retry-After': '60' },
+      );
+    const answer = json(JSON.stringify(responseTimesOf(range, times, language)));
+    return { ...answer, headers: { ...answer.headers, ...languageHeaders(language) } };
+  };
+
+  return [
+    { path: '/status/:slug', bucket: 'pages', handle: page },
+    { path: '/status/:slug/response-times.json', bucket: 'pages', handle: responseTimes },
+  ];
+}
+
+/** The page that says that no service has a name, with 404. */
+export function renderMissing(render: RenderPage, language: ChosenLanguage, name: string) {
+  const { site } = language.words;
+  return render(
+    './missing',
+    { language, title: site.notFound, said: site.noService(name.slice(0, 100)) },
+    404,
+  );
+}
+
+/** The newest incidents, those that go on before all that are over; `older` adds those that began before the newest. */
+function runningFirst(newest: readonly Incident[], older: readonly Incident[]): Incident[] {
+  const isRunning = ({ status }: Incident) => status !== 'resolved';
+  const known = new Set(newest.map(({ id }) => id));
+  const running = older.filter((incident) => isRunning(incident) && !known.has(incident.id)).reverse();
+  return [...newest.filter(isRunning), ...running, ...newest.filter((incident) => !isRunning(incident))];
+}
+
+function rangeOf(query: string): RangeName {
+  return readParameters(query, RANGE_QUERY).range as RangeName;
+}

@@ -1,0 +1,163 @@
+/** Response times of a range: as columns for the script's chart, as a drawing for pages without it, and as rows. */
+import type { Bucket } from '../../domain/sample.ts';
+import type { RangeName, Window } from '../../view/time-ranges.ts';
+import type { Language } from '../language/language.ts';
+
+/** The percentiles that are shown, from the lowest line up. */
+export const PERCENTILES = ['p50', 'p95', 'p99'] as const;
+
+/** A percentile. */
+export type Percentile = (typeof PERCENTILES)[number];
+
+const WIDTH = 1_000;
+const HEIGHT = 200;
+
+/** What the chart is drawn from: columns of one length. Null where nothing is known. */
+export interface ResponseTimes {
+  readonly range: RangeName;
+  /** Starts of the buckets, whole seconds of Unix time. */
+  readonly at: readonly number[];
+  readonly p50: readonly (number | null)[];
+  readonly p95: readonly (number | null)[];
+  readonly p99: readonly (number | null)[];
+  /** Share of failed checks, 0 to 1; null: no checks. */
+  readonly failed: readonly (number | null)[];
+  /** The range in a sentence, and its figures; see {@link sumUp}. */
+  readonly label: string;
+  readonly empty: boolean;
+}
+
+/** The buckets that are shown of a range. */
+export interface KnownTimes {
+  readonly buckets: readonly Bucket[];
+  /** Where they begin later than the range because the service is new, epoch milliseconds; null: they cover it. */
+  readonly since: number | null;
+}
+
+/** The same as lines of an SVG of 1,000 by 200 units; gaps are gaps, and a lone point is a dot. */
+export interface Drawing {
+  readonly width: number;
+  readonly height: number;
+  /** What the top of the drawing stands for. */
+  readonly highest: string;
+  readonly middle: string;
+  readonly lines: readonly { readonly name: Percentile; readonly path: string }[];
+  /** Times with failed checks, along the foot. */
+  readonly failures: readonly { readonly x: number; readonly width: number }[];
+}
+
+/** A row of the table. */
+export interface TimeRow {
+  /** UTC: `2026-11-20 10:00`, with seconds where buckets are so short. */
+  readonly time: string;
+  readonly p50: string | null;
+  readonly p95: string | null;
+  readonly p99: string | null;
+  readonly failed: string | null;
+}
+
+/** The columns of a range. */
+export function responseTimesOf(
+  range: RangeName,
+  { buckets, since }: KnownTimes,
+  { words, formats }: Language,
+): ResponseTimes {
+  const highest = highestOf(buckets);
+  return {
+    range,
+    at: buckets.map(({ startAt }) => Math.floor(startAt / 1_000)),
+    p50: buckets.map(({ p50Ms }) => p50Ms),
+    p95: buckets.map(({ p95Ms }) => p95Ms),
+    p99: buckets.map(({ p99Ms }) => p99Ms),
+    failed: buckets.map(({ count, downCount }) => (count === 0 ? null : downCount / count)),
+    label:
+      highest === null
+        ? words.page.noTimes
+        : since === null
+          ? words.page.chartLabel(words.page.range[range], formats.milliseconds(highest))
+          : words.page.chartLabelSince(formats.time(since), formats.milliseconds(highest)),
+    empty: highest === null,
+  };
+}
+
+/** The drawing; null: no response time is known. */
+export function drawingOf(
+  buckets: readonly Bucket[],
+  { stepMs }: Window,
+  { formats }: Language,
+): Drawing | null {
+  const highest = highestOf(buckets);
+  if (highest === null) return null;
+  const top = roundUp(highest);
+  const first = buckets[0]?.startAt ?? 0;
+  const spanMs = Math.max(stepMs, (buckets.at(-1)?.startAt ?? 0) - first + stepMs);
+  const xOf = (at: number) => round(((at - first + stepMs / 2) / spanMs) * WIDTH);
+  const yOf = (ms: number) => round(HEIGHT - (ms / top) * HEIGHT);
+  const width = round(WIDTH / Math.max(1, spanMs / stepMs));
+  return {
+    width: WIDTH,
+    height: HEIGHT,
+    highest: formats.milliseconds(top),
+    middle: formats.milliseconds(top / 2),
+    lines: PERCENTILES.map((name) => ({
+      name,
+      path: pathOf(
+        buckets.map((bucket) => {
+          const ms = percentileOf(bucket, name);
+          return ms === null ? null : [xOf(bucket.startAt), yOf(ms)];
+        }),
+      ),
+    })),
+    failures: buckets
+      .filter(({ downCount }) => downCount > 0)
+      .map(({ startAt }) => ({ x: round(xOf(startAt) - width / 2), width })),
+  };
+}
+
+/** The rows, newest first; times of which nothing is known are left out. */
+export function timeRows(buckets: readonly Bucket[], { formats }: Language): TimeRow[] {
+  const length = buckets.some(({ startAt }) => startAt % 60_000 !== 0) ? 19 : 16;
+  const shown = (ms: number | null) => (ms === null ? null : formats.milliseconds(ms));
+  return buckets
+    .filter(({ count }) => count > 0)
+    .map(({ startAt, count, downCount, p50Ms, p95Ms, p99Ms }) => ({
+      time: new Date(startAt).toISOString().slice(0, length).replace('T', ' '),
+      p50: shown(p50Ms),
+      p95: shown(p95Ms),
+      p99: shown(p99Ms),
+      failed: downCount === 0 ? null : formats.percent(downCount / count),
+    }))
+    .reverse();
+}
+
+function percentileOf({ p50Ms, p95Ms, p99Ms }: Bucket, name: Percentile): number | null {
+  return { p50: p50Ms, p95: p95Ms, p99: p99Ms }[name];
+}
+
+function highestOf(buckets: readonly Bucket[]): number | null {
+  const known = buckets.flatMap(({ p99Ms }) => (p99Ms === null ? [] : [p99Ms]));
+  return known.length === 0 ? null : known.reduce((highest, ms) => Math.max(highest, ms), 1);
+}
+
+/** The next of 1, 2, 2.5, 5 and 10 times a power of ten: a scale that can be read. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const factor = [1, 2, 2.5, 5, 10].find((candidate) => candidate * power >= value) ?? 10;
+  return factor * power;
+}
+
+/** A line through points; null breaks it. A point between two breaks is drawn as a line of no length: round caps show it. */
+function pathOf(points: readonly (readonly number[] | null)[]): string {
+  let path = '';
+  points.forEach((point, index) => {
+    if (point === null) return;
+    const begins = (points[index - 1] ?? null) === null;
+    path += `${begins ? 'M' : 'L'}${point[0]} ${point[1]}`;
+    if (begins && (points[index + 1] ?? null) === null) path += 'h0';
+  });
+  return path;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,92 @@
+/** 90 days of a service as bars that cost a page next to nothing: one drawn line for each kind of day. */
+import { type DayKind, dayKindOf } from '../../domain/day-kind.ts';
+import type { Bucket } from '../../domain/sample.ts';
+import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
+import { daysUntil } from '../../view/time-ranges.ts';
+
+/** The bars of a service. */
+export interface UptimeBars {
+  /** Data of an SVG path for each kind, in a box of 988 by 28, to be drawn with a dash of 8 and a gap of 3. */
+  readonly lines: readonly { readonly kind: DayKind; readonly path: string }[];
+  /** Share of good checks, 0 to 1; null: there were none. */
+  readonly uptimeRatio: number | null;
+  /** Days from the first with a check to now, 0 to 90; the rest of the 90 is not known. */
+  readonly knownDays: number;
+}
+
+const DAYS = 90;
+const KEPT_MS = 300_000;
+const MAX_KEPT = 5_000;
+/** Questions at once: the store answers others between. */
+const AT_ONCE = 8;
+const STEP = 11;
+
+/** Makes what gives bars; those of a service are asked for again after five minutes. */
+export function createUptimeBars(samples: Pick<SampleStore, 'query'>, now: () => number) {
+  const kept = new Map<number, { readonly bars: Promise<UptimeBars>; readonly at: number }>();
+
+  /** Who asks while they are read waits for the same reading. */
+  const read = (serviceId: number, at: number): Promise<UptimeBars> => {
+    const known = kept.get(serviceId);
+    if (known !== undefined && at - known.at < KEPT_MS) return known.bars;
+    // UTC days, as those of the service's own page.
+    const bars = samples.query({ serviceId, ...daysUntil(at, DAYS) }).then(barsOf);
+    kept.delete(serviceId);
+    kept.set(serviceId, { bars, at });
+    if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
+    bars.catch(() => {
+      if (kept.get(serviceId)?.bars === bars) kept.delete(serviceId);
+    });
+    return bars;
+  };
+
+  const ask = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
+    try {
+      return await read(serviceId, at);
+    } catch (error) {
+      // A page without its bars is better than none while the store of the samples is away.
+      if (!isSampleReadError(error)) throw error;
+      return null;
+    }
+  };
+
+  /** The bars of each service by its id; those that cannot be had now are missing. */
+  return async (serviceIds: readonly number[]): Promise<ReadonlyMap<number, UptimeBars>> => {
+    const at = now();
+    const found = new Map<number, UptimeBars>();
+    for (let start = 0; start < serviceIds.length; start += AT_ONCE) {
+      const some = serviceIds.slice(start, start + AT_ONCE);
+      const bars = await Promise.all(some.map((id) => ask(id, at)));
+      for (const [index, id] of some.entries()) {
+        const one = bars[index] ?? null;
+        if (one !== null) found.set(id, one);
+      }
+    }
+    return found;
+  };
+}
+
+/** What bars are made of. */
+export type DayCounts = Pick<Bucket, 'count' | 'slowCount' | 'downCount' | 'suspectCount'>;
+
+/** Bars of a row of days, the oldest first. Days of one kind that follow each other are one dashed stroke. */
+export function barsOf(days: readonly DayCounts[]): UptimeBars {
+  const paths = new Map<DayKind, string>();
+  const kinds = days.map(dayKindOf);
+  for (let start = 0; start < kinds.length; ) {
+    const kind = kinds[start] as DayKind;
+    let end = start + 1;
+    while (kinds[end] === kind) end++;
+    const stroke = `M${start * STEP} 14h${(end - start) * STEP - 3}`;
+    paths.set(kind, (paths.get(kind) ?? '') + stroke);
+    start = end;
+  }
+  const first = days.findIndex(({ count }) => count > 0);
+  const count = days.reduce((sum, day) => sum + day.count, 0);
+  const down = days.reduce((sum, day) => sum + day.downCount, 0);
+  return {
+    lines: [...paths].map(([kind, path]) => ({ kind, path })),
+    uptimeRatio: count === 0 ? null : (count - down) / count,
+    knownDays: first === -1 ? 0 : days.length - first,
+  };
+}

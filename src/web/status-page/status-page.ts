@@ -1,0 +1,256 @@
+/** `/p/:slug`: a status page of one's own for people, its logo, and the embed that other sites show in a frame. */
+
+import { Type } from '@sinclair/typebox';
+import { INCIDENT_FILTERS, logoPath, pageNotFound } from '../../api/status-pages.ts';
+import type { Incident } from '../../domain/incident.ts';
+import type { PageStanding } from '../../domain/page-verdict.ts';
+import { fullName } from '../../domain/service.ts';
+import { OFFSET_PARAMETER, readParameters, wordParameter } from '../../http/parameters.ts';
+import type { ApiAnswer, ApiRequest, Route } from '../../http/route.ts';
+import { EMBED_HEADERS } from '../../http/security-headers.ts';
+import type { SampleStore } from '../../store/ports/samples.ts';
+import { lookAtPage, type PageLook, type PageLookSources } from '../../view/status-page-view.ts';
+import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
+import { time } from '../language/phrase.ts';
+import type { LiveBoard } from '../live/live-snapshot.ts';
+import { inLanguage, webAddress } from '../parts/incidents.ts';
+import { openGraphTags } from '../parts/open-graph.ts';
+import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import type { RenderPage } from '../parts/views.ts';
+import { createUptimeBars } from './status-page-bars.ts';
+
+/** What these pages read from. */
+export interface StatusPageViewSources extends PageLookSources {
+  readonly samples: Pick<SampleStore, 'query'>;
+  /** Where a page stands among the changes that open pages are told. */
+  readonly board: Pick<LiveBoard, 'position'>;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+}
+
+const INCIDENTS_SHOWN = 10;
+/** Running incidents that the first page shows; more than these are found by the filter. */
+const RUNNING_SHOWN = 50;
+const NAMED_IN_EMBED = 5;
+const YEAR_SECONDS = 31_536_000;
+const QUERY = {
+  show: wordParameter(INCIDENT_FILTERS, 'Which incidents.', 'all'),
+  service: Type.String({ default: '', description: 'Incidents of this service alone.' }),
+  offset: OFFSET_PARAMETER,
+};
+
+/** A shape for each standing, so that nobody needs the colour: an SVG path in a box of 10 by 10. */
+const SHAPES: Readonly<Record<PageStanding, string>> = {
+  ...STATUS_SHAPES,
+  maintenance: 'M1 1h8v8H1z',
+  paused: 'M1 1h3v8H1zM6 1h3v8H6z',
+};
+
+/** The routes. */
+export function statusPages(render: RenderPage, sources: StatusPageViewSources): Route[] {
+  const { pages, directory, siteUrl, now } = sources;
+  const barsOf = createUptimeBars(sources.samples, now);
+
+  const missing = (slug: string, language: ChosenLanguage): ApiAnswer => {
+    const { notFound, noPage } = language.words.statusPage;
+    return render(
+      './status-page-missing',
+      { language, title: notFound, said: noPage(slug.slice(0, 100)) },
+      404,
+    );
+  };
+
+  /** What page and embed have in common. */
+  const frame = ({ page, verdict }: PageLook, language: ChosenLanguage) => ({
+    language,
+    page,
+    shapes: SHAPES,
+    status: verdict.status,
+    counts: verdict.counts,
+    verdict: language.words.statusPage.verdict(verdict),
+    url: `${siteUrl}/p/${page.slug}`,
+    logo:
+      page.logo === null
+        ? null
+        : { ...page.logo, path: logoPath(page.slug, page.logo.mark), ...shownSize(page.logo) },
+    feed: `/p/${page.slug}/incidents.atom`,
+    standings: verdict,
+  });
+
+  const showPage = async (request: ApiRequest): Promise<ApiAnswer> => {
+    const language = chooseLanguage(request);
+    const { formats, words } = language;
+    const { show, service: only, offset } = readParameters(request.query, QUERY);
+    const slug = request.params.slug ?? '';
+    // Before anything is read: what changes meanwhile is told once more rather than never.
+    const position = sources.board.position();
+    const look = await lookAtPage(slug, sources);
+    if (look === null) return missing(slug, language);
+    const ids = look.services.map(({ service }) => service.id);
+    const chosen = look.services.find(({ service }) => service.slug === only) ?? null;
+    const serviceIds = chosen === null ? ids : [chosen.service.id];
+    // What goes on stands before all that is over, however long ago it began.
+    const isSplit = show === 'all';
+    const [bars, running, found] = await Promise.all([
+      barsOf(ids),
+      isSplit && Number(offset) === 0
+        ? pages.incidentsOfPage({ serviceIds, running: true, limit: RUNNING_SHOWN, offset: 0 })
+        : [],
+      pages.incidentsOfPage({
+        serviceIds,
+        running: show === 'running',
+        // One more than is shown tells whether there are older ones.
+        limit: INCIDENTS_SHOWN + 1,
+        offset: Number(offset),
+      }),
+    ]);
+    const shown = found.slice(0, INCIDENTS_SHOWN);
+    const lists = [
+      { heading: running.length > 0 ? words.statusPage.runningIncidents : null, incidents: running },
+      { heading: running.length > 0 ? words.statusPage.pastIncidents : null, incidents: shown },
+    ].map((list) => ({
+      ...list,
+      incidents: list.incidents.flatMap((incident) => showIncident(incident, look, language)),
+    }));
+    const link = (start: number) => {
+      const query = new URLSearchParams({
+        show: String(show),
+        service: chosen?.service.slug ?? '',
+        offset: String(start),
+      });
+      return `?${query}#incidents`;
+    };
+    const { page } = look;
+    const verdict = words.statusPage.verdict(look.verdict);
+    return render('./status-page', {
+      ...frame(look, language),
+      title: `${page.title}: ${verdict}`,
+      meta: openGraphTags(siteUrl, {
+        title: page.title,
+        description: page.text === '' ? verdict : `${verdict} ${page.text}`,
+        path: `/p/${page.slug}`,
+        image:
+          page.logo === null
+            ? null
+            : {
+                path: logoPath(page.slug, page.logo.mark),
+                type: page.logo.type,
+                size: { width: page.logo.width, height: page.logo.height },
+                alt: page.title,
+                isLogo: true,
+              },
+      }),
+      // A page without services has no news.
+      live:
+        ids.length === 0
+          ? null
+          : { of: look.services.map(({ service }) => directory.pageName(service)), at: position },
+      groups: look.groups
+        .filter(({ services }) => services.length > 0)
+        .map(({ name, services }) => ({
+          name,
+          services: services.map(({ service, standing, stale }) => {
+            const days = bars.get(service.id);
+            const ratio = days?.uptimeRatio ?? null;
+            const uptime = ratio === null ? null : formats.percent(ratio);
+            return {
+              service,
+              name: fullName(service),
+              page: directory.pageName(service),
+              standing,
+              stale,
+              lines: days?.lines ?? [],
+              uptime,
+              knownDays: days?.knownDays ?? 0,
+            };
+          }),
+        })),
+      maintenances: look.maintenances.flatMap((maintenance) => {
+        const service = directory.byId(maintenance.serviceId);
+        if (service === null) return [];
+        const { startsAt, endsAt } = maintenance;
+        const span = words.statusPage.maintenanceFrom(time(startsAt), endsAt === null ? null : time(endsAt));
+        const url = webAddress(maintenance.sourceUrl);
+        return [{ ...maintenance, url, name: fullName(service), page: directory.pageName(service), span }];
+      }),
+      lists: lists.filter(({ incidents }) => incidents.length > 0),
+      filters: INCIDENT_FILTERS,
+      show,
+      only: chosen?.service.slug ?? '',
+      listed: look.services.map(({ service }) => ({ slug: service.slug, name: fullName(service) })),
+      newer: Number(offset) === 0 ? null : link(Math.max(0, Number(offset) - INCIDENTS_SHOWN)),
+      older: found.length > INCIDENTS_SHOWN ? link(Number(offset) + INCIDENTS_SHOWN) : null,
+    });
+  };
+
+  const showIncident = (incident: Incident, { at }: PageLook, { words, formats }: ChosenLanguage) => {
+    const service = directory.byId(incident.serviceId);
+    if (service === null) return [];
+    const said = inLanguage(incident, { words });
+    const { startedAt, resolvedAt, updates } = said;
+    const length = formats.length((resolvedAt ?? at) - startedAt);
+    const { lasted, lasting, from } = words.statusPage;
+    return [
+      {
+        ...said,
+        name: fullName(service),
+        page: directory.pageName(service),
+        started: from(time(startedAt)),
+        lasted: resolvedAt === null ? lasting(length) : lasted(length),
+        updates: [...updates].reverse().map((update) => ({ ...update, time: [time(update.at)] })),
+      },
+    ];
+  };
+
+  const showEmbed = async (request: ApiRequest): Promise<ApiAnswer> => {
+    // Whose site it is on says the language of the frame, not that of whoever reads it, which is left as it is.
+    const language = { ...chooseLanguage(request), keep: false };
+    const look = await lookAtPage(request.params.slug ?? '', sources);
+    const theme = new URLSearchParams(request.query).get('theme');
+    const shown =
+      look === null
+        ? render(
+            './status-page-embed',
+            { language, title: language.words.statusPage.notFound, page: null },
+            404,
+          )
+        : render('./status-page-embed', {
+            ...frame(look, language),
+            title: look.page.title,
+            theme: theme === 'light' || theme === 'dark' ? theme : null,
+            troubled: look.services
+              .filter(({ standing }) => standing !== 'up' && standing !== 'unknown' && standing !== 'paused')
+              .map(({ service, standing }) => ({ name: fullName(service), standing })),
+            named: NAMED_IN_EMBED,
+          });
+    const { 'X-Frame-Options': _, ...headers } = shown.headers;
+    return { ...shown, headers: { ...headers, ...EMBED_HEADERS } };
+  };
+
+  return [
+    { path: '/p/:slug', bucket: 'pages', handle: showPage },
+    { path: '/p/:slug/embed', bucket: 'pages', handle: showEmbed },
+    {
+      path: '/p/:slug/logo',
+      bucket: 'pages',
+      async handle({ params, query }) {
+        const logo = await pages.findLogo((params.slug ?? '').toLowerCase());
+        if (logo === null) throw pageNotFound(params.slug ?? '');
+        // Another picture has another address; an address without the mark is asked for again each time.
+        const isMarked = new URLSearchParams(query).get('v') === logo.mark;
+        const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
+        const headers = { 'Content-Type': logo.type, 'Cache-Control': age };
+        return { status: 200, headers, body: logo.bytes, etag: `"${logo.mark}"` };
+      },
+    },
+  ];
+}
+
+/** The size at which a logo is shown: within 240 by 64, never larger than it is. */
+function shownSize({ width, height }: { readonly width: number; readonly height: number }) {
+  const scale = Math.min(1, 240 / width, 64 / height);
+  return {
+    shownWidth: Math.max(1, Math.round(width * scale)),
+    shownHeight: Math.max(1, Math.round(height * scale)),
+  };
+}

@@ -1,0 +1,52 @@
+/** Who asks, as limits count them (decisions, Keys and limits). */
+import fc from 'fast-check';
+import t from 'tap';
+import { createClientReader } from '../../src/http/client-address.ts';
+
+t.test(
+  'it believes X-Forwarded-For from trusted proxies only, and takes the right-most address that is none',
+  (t) => {
+    const table: readonly [string[], string | undefined, string | undefined, string][] = [
+      [[], '203.0.113.1', undefined, '203.0.113.1'],
+      [[], '203.0.113.1', '198.51.100.9', '203.0.113.1'],
+      [[], '::ffff:203.0.113.1', '198.51.100.9', '203.0.113.1'],
+      [['10.0.0.1'], '10.0.0.2', '198.51.100.9', '10.0.0.2'],
+      [['10.0.0.1'], '10.0.0.1', undefined, '10.0.0.1'],
+      [['10.0.0.1'], '10.0.0.1', '', '10.0.0.1'],
+      [['10.0.0.1'], '10.0.0.1', '198.51.100.9', '198.51.100.9'],
+      [['10.0.0.1'], '::ffff:10.0.0.1', '198.51.100.9', '198.51.100.9'],
+      [['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, 198.51.100.9, 10.9.9.9', '198.51.100.9'],
+      [['10.0.0.0/8'], '10.0.0.1', '10.1.1.1, 10.2.2.2', '10.1.1.1'],
+      [['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, garbage, 10.2.2.2', '10.2.2.2'],
+      [['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, unknown', '10.0.0.1'],
+      [['10.0.0.0/8'], '10.0.0.1', '198.51.100.9:4711', '198.51.100.9'],
+      [['10.0.0.0/8'], '10.0.0.1', '[2001:db8::7]:443', '2001:db8:0:0::/64'],
+      [['2001:db8:9::/48'], '2001:db8:9::1', '2001:db8:1:2:3::4', '2001:db8:1:2::/64'],
+      [[], '2001:db8:1:2:ffff:ffff:ffff:ffff', undefined, '2001:db8:1:2::/64'],
+      [[], 'fe80::1%eth0', undefined, 'fe80:0:0:0::/64'],
+      [[], undefined, '198.51.100.9', 'unknown'],
+    ];
+    for (const [trusted, remote, forwarded, client] of table) {
+      t.equal(createClientReader(trusted)(remote, forwarded), client, `${trusted} ${remote} ${forwarded}`);
+    }
+    t.end();
+  },
+);
+
+t.test('it lets nobody before the first untrusted hop choose who they are', (t) => {
+  const read = createClientReader(['10.0.0.0/8', 'fd00::/8']);
+  fc.assert(
+    fc.property(fc.string(), fc.ipV4(), (forged, real) => {
+      fc.pre(!real.startsWith('10.'));
+      return read('10.0.0.1', `${forged}, ${real}, 10.3.3.3`) === real;
+    }),
+  );
+  fc.assert(fc.property(fc.string(), (text) => typeof read('10.0.0.1', text) === 'string'));
+  t.end();
+});
+
+t.test('it refuses a block that it cannot read', (t) => {
+  t.throws(() => createClientReader(['10.0.0.0/33']));
+  t.throws(() => createClientReader(['proxy.example']));
+  t.end();
+});

@@ -1,0 +1,28 @@
+/** The cookie of the site: what it is called, how it is guarded, and what nobody gets into it. */
+import t from 'tap';
+import { createSiteCookie } from '../../src/http/cookies.ts';
+
+t.test('it is bound to this very host and to TLS where the site has it', async (t) => {
+  t.strictSame(createSiteCookie('https://upbeat.example').write('abc', 60), {
+    'Set-Cookie': '__Host-upbeat=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure',
+  });
+  t.strictSame(createSiteCookie('http://localhost:8080').write('abc', 60), {
+    'Set-Cookie': 'upbeat=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax',
+  });
+  t.match(createSiteCookie('https://upbeat.example').write('', 60)['Set-Cookie'], /=; Path=\/; Max-Age=0;/);
+});
+
+t.test('it reads its own value and no other', async (t) => {
+  const cookie = createSiteCookie('https://upbeat.example');
+  const table: readonly [string | undefined, string][] = [
+    [undefined, ''],
+    ['', ''],
+    ['upbeat=plain', ''],
+    ['a=1; __Host-upbeat=abc; b=2', 'abc'],
+    ['x__Host-upbeat=abc', ''],
+    ['__Host-upbeat', ''],
+    [`__Host-upbeat=${'a'.repeat(5_000)}`, 'a'.repeat(2_000)],
+    ['__Host-upbeat=first; __Host-upbeat=second', 'first'],
+  ];
+  for (const [header, value] of table) t.equal(cookie.read(header), value, header ?? 'none');
+});

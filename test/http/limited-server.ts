@@ -1,0 +1,18 @@
+/**
+ * One of several API processes that count together: `node test/api/limited-server.ts ADDRESS`. Says its port to the
+ * parent when its limits are counted in Redis, and ends with the parent.
+ */
+import { systemClock } from '../../src/clock.ts';
+import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { silentLog } from '../../src/log.ts';
+import { openRedisLimitServer } from '../../src/store/status/redis-limit-server.ts';
+import { service, startApi } from '../site/site-world.ts';
+
+const address = readRedisAddress(process.argv[2] ?? '');
+if (address === null) throw new Error('no address');
+// Patient: what a busy machine answers late is counted in Redis all the same.
+const limitServer = openRedisLimitServer({ address, clock: systemClock, log: silentLog, timeoutMs: 30_000 });
+const world = await startApi({ services: [service(1, 'shop')], anonymousPerMinute: 60, limitServer });
+while (!limitServer.ready) await new Promise((resolve) => setTimeout(resolve, 10));
+process.send?.({ port: world.port });
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,138 @@
+/** How often, and how, badges read the samples. */
+import t from 'tap';
+import type { Bucket } from '../../src/domain/sample.ts';
+import { createFigureReader } from '../../src/images/badge-figures.ts';
+import type { SampleQuery } from '../../src/store/ports/samples.ts';
+import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
+import { bucket, startBadges } from './badge-world.ts';
+
+const github = service(1, 'github', { name: 'GitHub', domain: 'github.com' });
+const UPTIME = '/api/badge/github-com?variant=uptime';
+const away = () => Promise.reject(Object.assign(new Error('InfluxDB is away'), { code: 'samples_away' }));
+const good = async (query: SampleQuery) => [bucket(query, { upCount: 10 })];
+
+t.test('it reads a window once a minute, however often and at once it is asked for', async (t) => {
+  const badges = startBadges([github]);
+  badges.answer = good;
+  await Promise.all(Array.from({ length: 20 }, () => badges.get(UPTIME)));
+  badges.now += 59_999;
+  await badges.get(`${UPTIME}&theme=dark`);
+  t.equal(badges.queries.length, 1);
+  badges.now += 1;
+  await badges.get(UPTIME);
+  t.equal(badges.queries.length, 2);
+  await badges.get(`${UPTIME}&window=7d`);
+  t.equal(badges.queries.length, 3);
+});
+
+t.test('it keeps a picture as long as nothing on it changes, and draws a new one when it does', async (t) => {
+  const badges = startBadges([github]);
+  badges.answer = good;
+  await badges.status.put([current(1, check(NOW - 1_000))]);
+  const first = await badges.get(UPTIME);
+  badges.now += 61_000;
+  t.equal(await badges.get(UPTIME), first, 'the same figures of the same check');
+  await badges.status.put([current(1, check(badges.now - 10))]);
+  const second = await badges.get(UPTIME);
+  t.not(second.etag, first.etag, 'another check is another time');
+  badges.now += 61_000;
+  badges.answer = async (query) => [bucket(query, { upCount: 10, downCount: 1 })];
+  t.not((await badges.get(UPTIME)).etag, second.etag);
+  badges.directory.apply({
+    seq: 1,
+    serviceId: 1,
+    slug: 'github',
+    service: { ...github, name: 'Hub', revision: 2 },
+  });
+  await badges.get(UPTIME);
+  t.equal(badges.drawn.at(-1)?.name, 'Hub');
+});
+
+t.test(
+  'it shows the last known figures with their age while the store is away, and nothing made up',
+  async (t) => {
+    const badges = startBadges([github]);
+    badges.answer = away;
+    const refusal = {
+      code: 'history_unavailable',
+      headers: { 'Retry-After': '60' },
+    };
+    await t.rejects(badges.get(UPTIME), refusal);
+    await t.rejects(badges.get(UPTIME), refusal);
+    t.equal(badges.queries.length, 1, 'a store that is away is asked once a minute');
+    t.equal((await badges.get('/api/badge/github-com')).status, 200, 'the status needs no samples');
+    badges.now += 60_000;
+    badges.answer = good;
+    await badges.get(UPTIME);
+    badges.answer = away;
+    badges.now += 12 * 60_000;
+    await badges.status.put([current(1, check(badges.now - 1_000))]);
+    await badges.get(UPTIME);
+    t.match(badges.drawn.at(-1), { ageText: '12 min ago', figure: { word: '100 % up' } });
+    badges.answer = good;
+    badges.now += 60_000;
+    await badges.get(UPTIME);
+    t.match(badges.drawn.at(-1), { ageText: null, figure: { word: '100 % up' } });
+  },
+);
+
+t.test('it hands a fault of the store on and reads again at the next request', async (t) => {
+  const badges = startBadges([github]);
+  badges.answer = () => Promise.reject(new Error('disk full'));
+  await t.rejects(badges.get(UPTIME), { message: 'disk full' });
+  badges.answer = good;
+  t.equal((await badges.get(UPTIME)).status, 200);
+  badges.now += 60_000;
+  badges.answer = async () => [];
+  await t.rejects(badges.get(UPTIME), /no bucket/);
+});
+
+t.test('it asks the store a few questions at a time', async (t) => {
+  const open: (() => void)[] = [];
+  const read = createFigureReader(
+    {
+      query: (query) =>
+        new Promise<Bucket[]>((resolve) => {
+          open.push(() => resolve([bucket(query)]));
+        }),
+    },
+    () => NOW,
+  );
+  const reads = Array.from({ length: 10 }, (_, id) => read(id, '1y'));
+  t.equal(open.length, 4);
+  for (let index = 0; index < 10; index++) {
+    open[index]?.();
+    await reads[index];
+    t.equal(open.length, Math.min(10, index + 5), 'the next takes the place');
+  }
+});
+
+t.test('it is counted like every picture: a 304 costs nothing, errors are problems', async (t) => {
+  const world = await startApi({ services: [github], anonymousPerMinute: 2 });
+  t.teardown(world.close);
+  const caller = from('203.0.113.1');
+  const first = await world.get('/api/badge/github-com.svg?variant=uptime&window=1y', caller);
+  t.match(first, { status: 200 });
+  t.equal(first.headers.get('x-ratelimit-remaining'), '1');
+  const again = await world.get('/api/badge/github-com.svg?variant=uptime&window=1y', {
+    ...caller,
+    'if-none-match': first.headers.get('etag') ?? '',
+  });
+  t.strictSame([again.status, again.text, again.headers.get('x-ratelimit-remaining')], [304, '', '1']);
+  const refused = await world.get('/api/badge/github-com?variant=x', caller);
+  t.match(refused, {
+    status: 400,
+    json: { code: 'invalid_parameter', parameter: 'variant', allowed: ['status', 'uptime', 'latency'] },
+  });
+  t.equal(refused.headers.get('content-type'), 'application/problem+json');
+  t.equal((await world.get('/api/badge/github-com', caller)).status, 429);
+  const preview = await world.get('/badges/github-com/picture?variant=uptime', caller);
+  t.equal(preview.status, 200, 'the pages of this site use up nothing of it');
+  t.equal((await world.get('/api/badge/nobody.json', from('203.0.113.2'))).json?.code, 'service_not_found');
+  const head = await world.get('/api/badge/github-com.json', from('203.0.113.3'), 'HEAD');
+  t.strictSame([head.status, head.text, head.headers.get('access-control-allow-origin')], [200, '', '*']);
+  world.faults.samples = true;
+  const fault = await world.get('/api/badge/github-com?variant=latency&window=7d', from('203.0.113.3'));
+  t.match(fault, { status: 500, json: { code: 'internal_error' } });
+  t.notMatch(fault.text, /secret|disk/);
+});

@@ -1,0 +1,216 @@
+/** The OpenAPI document tells what the API does. */
+import { Ajv } from 'ajv';
+import t from 'tap';
+import { ProblemSchema } from '../../src/api/schemas.ts';
+import { from, incident, service, startApi } from './site-world.ts';
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly description: string;
+  readonly schema: {
+    readonly default?: unknown;
+    readonly maximum?: number;
+    readonly enum?: readonly string[];
+  };
+}
+interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly Parameter[];
+  readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: object }> }>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Record<string, { readonly get?: Operation; readonly post?: Operation }>;
+  readonly components: object;
+}
+
+t.test('it documents each endpoint, and each answers as documented', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop', { publicDependencies: true })] });
+  t.teardown(world.close);
+  world.putIncidents(incident('own-1-1', 1));
+  await world.putPage('acme', { groups: [{ name: 'Web', services: [1] }] });
+  const answer = await world.get('/api/v1/openapi.json');
+  const document = answer.json as Document;
+  t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  t.match(document, {
+    openapi: /^3\.1\./,
+    info: { version: '1.2.3' },
+    servers: [{ url: 'https://upbeat.test' }],
+  });
+  t.strictSame(Object.keys(document.paths).sort(), [
+    '/api/badge/{slug}',
+    '/api/chart/{slug}',
+    '/api/heatmap.png',
+    '/api/v1/dependencies',
+    '/api/v1/events',
+    '/api/v1/heartbeat',
+    '/api/v1/heartbeat/fail',
+    '/api/v1/heartbeat/start',
+    '/api/v1/incidents',
+    '/api/v1/incidents/{slug}',
+    '/api/v1/incidents/{slug}/{id}',
+    '/api/v1/maintenance',
+    '/api/v1/pages/{slug}',
+    '/api/v1/services',
+    '/api/v1/services/{slug}/dependencies',
+    '/api/v1/services/{slug}/history',
+    '/api/v1/services/{slug}/vendor',
+    '/api/v1/status/{slug}',
+    '/incidents.atom',
+    '/p/{slug}/incidents.atom',
+    '/status/{slug}/incidents.atom',
+  ]);
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  ajv.addSchema(document, 'document');
+  for (const [path, { get: operation }] of Object.entries(document.paths)) {
+    if (path === '/api/v1/events' || operation === undefined) continue;
+    const ofService = /badge|chart|atom/.test(path) ? 'shop-example' : 'shop';
+    const slug = /\/(?:p|pages)\/\{slug\}/.test(path) ? 'acme' : ofService;
+    const good = await world.get(path.replace('{slug}', slug).replace('{id}', 'own-1-1'));
+    t.equal(good.status, 200, path);
+    const [type = '', { schema = {} } = {}] =
+      Object.entries(operation.responses['200']?.content ?? {})[0] ?? [];
+    t.ok(good.headers.get('content-type')?.startsWith(type), `${path} sends ${type}`);
+    if (type === 'application/json') {
+      const validate = ajv.compile({ ...schema, components: document.components });
+      t.ok(validate(good.json), `${path}: ${JSON.stringify(validate.errors)}`);
+    }
+    for (const { name, in: place, schema: shape } of operation.parameters) {
+      if (place !== 'query') continue;
+      if (shape.enum !== undefined) {
+        for (const word of shape.enum) {
+          const url = path.replace('{slug}', slug);
+          t.equal((await world.get(`${url}?${name}=${word}`)).status, 200, `${path} takes ${name}=${word}`);
+        }
+      }
+    }
+  }
+});
+
+t.test('it documents the defaults and bounds of the contract', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const { paths } = (await world.get('/api/v1/openapi.json')).json as Document;
+  const limits = ['/api/v1/services', '/api/v1/incidents', '/api/v1/incidents/{slug}'].map((path) => {
+    const limit = paths[path]?.get?.parameters.find(({ name }) => name === 'limit')?.schema;
+    return [limit?.default, limit?.maximum];
+  });
+  t.strictSame(
+    limits,
+    [
+      [100, undefined],
+      [50, undefined],
+      [20, undefined],
+    ],
+    'what is over the maximum is lowered, and so is not forbidden',
+  );
+  const described = ['/api/v1/services', '/api/v1/incidents', '/api/v1/incidents/{slug}'].map(
+    (path) => paths[path]?.get?.parameters.find(({ name }) => name === 'limit')?.description,
+  );
+  t.match(described, [/Over 500 it is lowered to 500/, /Over 100 it/, /Over 50 it/]);
+});
+
+t.test('it documents the rules that a client can see', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const document = (await world.get('/api/v1/openapi.json')).json as Document;
+  for (const rule of [
+    /Unknown query parameters are ignored/,
+    /in any case/,
+    /\/64/,
+    /a 304 of a picture costs nothing/,
+  ])
+    t.match(document.info.description, rule);
+  t.match(document.paths['/api/v1/status/{slug}']?.get, {
+    description: /up to and including 3,000 ms/,
+    responses: { 401: { headers: { 'WWW-Authenticate': {} } }, 429: { headers: { 'Retry-After': {} } } },
+  });
+  t.match(document.paths['/api/badge/{slug}']?.get?.responses['200'], {
+    headers: { 'Cache-Control': { schema: { const: 'public, s-maxage=300, stale-while-revalidate=60' } } },
+  });
+  const checks = { maxProperties: 50, propertyNames: { minLength: 1, maxLength: 64 } };
+  t.match(document.paths['/api/v1/heartbeat']?.post, {
+    requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Heartbeat' } } } },
+  });
+  t.match(document.components, { schemas: { Heartbeat: { properties: { checks } } } });
+});
+
+t.test('it documents every error, and each has the documented body', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop')], anonymousPerMinute: 1 });
+  t.teardown(world.close);
+  const isProblem = new Ajv({ strict: false, formats: { uri: true } }).compile(ProblemSchema);
+  const { paths } = (await world.get('/api/v1/openapi.json')).json as Document;
+  const errors: readonly [string, string, Record<string, string>, number][] = [
+    ['/api/v1/status/{slug}', '/api/v1/status/nobody', from('203.0.113.1'), 404],
+    ['/api/v1/status/{slug}', '/api/v1/status/shop', from('203.0.113.1'), 429],
+    ['/api/v1/services', '/api/v1/services?limit=0', from('203.0.113.2'), 400],
+    ['/api/v1/services', '/api/v1/services', { ...from('203.0.113.3'), authorization: 'Bearer x' }, 401],
+    ['/api/badge/{slug}', '/api/badge/shop-example?theme=x', from('203.0.113.4'), 400],
+    ['/api/badge/{slug}', '/api/badge/nobody', from('203.0.113.5'), 404],
+    ['/api/chart/{slug}', '/api/chart/shop-example?window=2d', from('203.0.113.8'), 400],
+    ['/api/chart/{slug}', '/api/chart/nobody.png', from('203.0.113.9'), 404],
+    ['/api/heatmap.png', '/api/heatmap.png?category=x', from('203.0.113.10'), 400],
+    ['/api/v1/events', '/api/v1/events?slug=nobody', from('203.0.113.6'), 404],
+    ['/api/v1/events', '/api/v1/events', { ...from('203.0.113.7'), authorization: 'Bearer x' }, 401],
+  ];
+  for (const [path, url, headers, status] of errors) {
+    const answer = await world.get(url, headers);
+    t.equal(answer.status, status, url);
+    t.ok(isProblem(answer.json), `${url}: ${JSON.stringify(isProblem.errors)}`);
+    t.ok(status in (paths[path]?.get?.responses ?? {}), `${path} documents ${status}`);
+  }
+});
+
+t.test('it names each type once, and says of each operation who may ask', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const document = (await world.get('/api/v1/openapi.json')).json as {
+    readonly tags: readonly { readonly name: string }[];
+    readonly info: object;
+    readonly paths: Record<
+      string,
+      Record<string, { security?: unknown; tags: string[]; description: string }>
+    >;
+    readonly components: { readonly schemas: Record<string, { type?: string; properties?: object }> };
+  };
+  const { schemas } = document.components;
+  for (const name of [
+    'Service',
+    'ServiceStatus',
+    'LatestCheck',
+    'Incident',
+    'Heartbeat',
+    'HeartbeatReply',
+    'Problem',
+  ])
+    t.equal(schemas[name]?.type, 'object', name);
+  t.match(schemas.ServiceList?.properties, { services: { items: { $ref: '#/components/schemas/Service' } } });
+  const known = new Set(document.tags.map(({ name }) => name));
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, { security, tags, description }] of Object.entries(operations)) {
+      t.ok(Array.isArray(security), `${method} ${path} has its security`);
+      t.ok(
+        tags.every((tag) => known.has(tag)),
+        `${method} ${path} has tags that are described`,
+      );
+      t.not(description, '', `${method} ${path}`);
+    }
+  t.match(document.info, { contact: { url: 'https://upbeat.test' }, license: { identifier: 'MIT' } });
+  // No object with members of its own stands in two places.
+  const seen = new Map<string, string>();
+  const look = (value: unknown, place: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if ('properties' in value && 'type' in value) {
+      const text = JSON.stringify(value);
+      t.notOk(seen.has(text), `${place} is the same as ${seen.get(text)}`);
+      seen.set(text, place);
+    }
+    for (const [name, inner] of Object.entries(value)) look(inner, `${place}/${name}`);
+  };
+  look(document, '');
+  const used = JSON.stringify(document);
+  for (const name of Object.keys(schemas)) t.match(used, `#/components/schemas/${name}"`, `${name} is used`);
+});

@@ -1,0 +1,398 @@
+/** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
+import type { AddressInfo } from 'node:net';
+import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
+import { generateKeyText, readKey } from '../../src/auth/key-text.ts';
+import { createFakeClock } from '../../src/clock.ts';
+import type { ChartPicture } from '../../src/domain/chart-picture.ts';
+import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/current.ts';
+import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
+import type { HeatmapPicture } from '../../src/domain/heatmap-picture.ts';
+import type { Incident } from '../../src/domain/incident.ts';
+import { NO_TIMING } from '../../src/domain/result.ts';
+import type { Bucket } from '../../src/domain/sample.ts';
+import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
+import type { VendorWord } from '../../src/domain/vendor-word.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import type { LimitServer } from '../../src/http/shared-rate-limits.ts';
+import type { BadgeText } from '../../src/images/badge.ts';
+import type { PictureSources } from '../../src/images/picture-routes.ts';
+import { type Log, silentLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
+import { createApi } from '../../src/site/app.ts';
+import type { ApiKey, IncidentQuery, Registry } from '../../src/store/ports/registry.ts';
+import { MAX_BUCKETS, type SampleQuery, type SampleStore } from '../../src/store/ports/samples.ts';
+import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
+import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { bucketsOf } from '../images/even-buckets.ts';
+import type { Answer } from './answer.ts';
+import { openFilledRegistry } from './filled-registry.ts';
+
+/** When the clock of a test stands. */
+export const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
+
+/** A service of the catalogue; a test names what matters to it. */
+export function service(id: number, slug: string, more: Partial<Service> = {}): Service {
+  return {
+    id,
+    slug,
+    name: slug.toUpperCase(),
+    domain: `${slug}.example`,
+    category: 'developer',
+    origin: 'catalogue',
+    accountId: null,
+    verified: true,
+    paused: false,
+    check: DEFAULT_CHECK,
+    statusPage: null,
+    revision: 1,
+    ...more,
+  };
+}
+
+/** A good check at `checkedAt`. */
+export function check(checkedAt: number, more: Partial<LatestCheck> = {}): LatestCheck {
+  return {
+    status: 'up',
+    responseTimeMs: 123,
+    statusCode: 200,
+    checkedAt,
+    source: 'root',
+    reported: null,
+    failure: null,
+    blocked: false,
+    timing: NO_TIMING,
+    certificateExpiresAt: null,
+    ...more,
+  };
+}
+
+/** The record of a service after a check. */
+export function current(
+  serviceId: number,
+  latest: LatestCheck,
+  more: Partial<CurrentStatus> = {},
+): CurrentStatus {
+  return {
+    serviceId,
+    seq: 1,
+    observedAt: latest.checkedAt,
+    status: latest.status,
+    since: latest.checkedAt,
+    latest,
+    ...more,
+  };
+}
+
+/** An own incident of a service. */
+export function incident(id: string, serviceId: number, more: Partial<Incident> = {}): Incident {
+  return {
+    id,
+    serviceId,
+    source: 'own',
+    title: 'Shop is not reachable',
+    description: 'Our checks of shop.example fail.',
+    severity: 'major',
+    status: 'investigating',
+    startedAt: NOW,
+    resolvedAt: null,
+    sourceUrl: 'https://upbeat.test/status/shop-example',
+    goodChecks: 0,
+    updates: [],
+    ...more,
+  };
+}
+
+/** A transition at a position. */
+export function transition(position: number, slug: string, more: Partial<Transition> = {}): Transition {
+  return {
+    position,
+    serviceId: 1,
+    slug,
+    seq: position,
+    from: 'up',
+    to: 'down',
+    at: NOW + position * 1_000,
+    recordedAt: NOW + position * 1_000 + 6_500,
+    reason: 'it refused the connection',
+    ...more,
+  };
+}
+
+/** What a test may set. */
+export interface WorldOptions {
+  readonly services?: readonly Service[];
+  readonly anonymousPerMinute?: number;
+  readonly authenticatedPerMinute?: number;
+  readonly log?: Log;
+  readonly siteUrl?: string;
+  readonly limitServer?: LimitServer;
+  /** Where the clock stands; absent: {@link NOW}. */
+  readonly startAt?: number;
+  /** The sample store; absent: `buckets`. */
+  readonly samples?: Pick<SampleStore, 'query' | 'missingSince'>;
+  /** What the samples answer; absent: buckets that are all alike. */
+  readonly buckets?: (query: SampleQuery) => Bucket[];
+  /** Draws badges; absent: what was asked for is written down in place of a picture. */
+  readonly renderBadge?: (text: BadgeText) => Promise<Uint8Array>;
+  /** Draws charts and heat maps; absent: what was asked for is written down in place of a picture. */
+  readonly pictures?: PictureSources['pictures'];
+  /** How old the copy of the statuses is; absent: they are current. */
+  readonly ageMs?: () => number;
+}
+
+/** The API's world. */
+export type World = Awaited<ReturnType<typeof startApi>>;
+
+/** Starts the API. The client's address is the last one of `x-forwarded-for`: loopback is a trusted proxy. */
+export async function startApi({ services = [], ...options }: WorldOptions = {}) {
+  const clock = createFakeClock(options.startAt ?? NOW);
+  const log = options.log ?? silentLog;
+  const directory = createServiceDirectory();
+  directory.load(services);
+  const { ageMs } = options;
+  const status = { ...createMemoryStatusStore({ log }), ...(ageMs === undefined ? {} : { ageMs }) };
+  const metrics = createMetrics();
+  const filled = await openFilledRegistry(options.startAt ?? NOW);
+  const stored = filled.registry;
+  filled.addServices(services);
+  const vendorWords = new Map<number, VendorWord>();
+  const listeners = new Set<(transition: Transition) => void>();
+  const asked = {
+    incidents: [] as IncidentQuery[],
+    samples: [] as SampleQuery[],
+    badges: [] as object[],
+    charts: [] as ChartPicture[],
+    heatmaps: [] as HeatmapPicture[],
+    keys: 0,
+  };
+  const faults = { registry: false, samples: false, keys: false, heartbeats: null as Error | null };
+  const heartbeats = {
+    taken: [] as ReceivedHeartbeat[],
+    refusals: 0,
+    answer: ({ report, arrivedAt }: ReceivedHeartbeat): HeartbeatReceipt => ({
+      service: service(1, dashDomain(report.domain), { name: report.domain, domain: report.domain }),
+      status: report.word ?? 'unknown',
+      responseTimeMs: responseTimeOf(report.dependencies),
+      checkedAt: checkedAtOf(report, arrivedAt),
+      runMs: null,
+    }),
+  };
+  const reads = { now: 0, most: 0, done: 0 };
+  const gate = { keys: Promise.resolve(), transitions: Promise.resolve(), heatmaps: Promise.resolve() };
+  const state = {
+    phase: 'serving' as 'starting' | 'serving' | 'stopping',
+    role: 'monitor' as 'monitor' | 'serving',
+    prober: { online: true, offlineSince: null as number | null, reason: null as string | null },
+    parts: {} as Record<string, { problem: string | null }>,
+  };
+  const away = () => new Error('secret inside: the registry is away');
+  const authenticator = createKeyAuthenticator({
+    registry: {
+      async findKey(sha256) {
+        asked.keys++;
+        await gate.keys;
+        if (faults.keys) throw away();
+        return await stored.findKey(sha256);
+      },
+      touchKeys: stored.touchKeys,
+    },
+    clock,
+    log,
+  });
+  const registry: Registry = {
+    ...stored,
+    async listIncidents(query) {
+      if (faults.registry) throw away();
+      asked.incidents.push(query);
+      return await stored.listIncidents(query);
+    },
+    async transitionsAfter(position, limit) {
+      reads.most = Math.max(reads.most, ++reads.now);
+      const found = await stored.transitionsAfter(position, limit);
+      reads.done += 1;
+      await gate.transitions;
+      // Another read that is asked for at the same time begins before this one ends.
+      await new Promise((resolve) => setImmediate(resolve));
+      reads.now -= 1;
+      return found;
+    },
+  };
+  const api = createApi({
+    settings: {
+      siteUrl: options.siteUrl ?? 'https://upbeat.test',
+      trustedProxies: ['127.0.0.0/8', '::1'],
+      anonymousPerMinute: options.anonymousPerMinute ?? 100_000,
+      authenticatedPerMinute: options.authenticatedPerMinute ?? 200_000,
+      intervalMs: 300_000,
+      slowOverMs: 3_000,
+      version: '1.2.3',
+      silenceMs: 600_000,
+      domainsPerAccount: 100,
+    },
+    directory,
+    status,
+    samples: {
+      async query(query: SampleQuery) {
+        if (faults.samples) throw new Error('secret inside: disk full');
+        asked.samples.push(query);
+        if (options.samples !== undefined) return options.samples.query(query);
+        // What the port refuses (samples-contract.ts), no test takes for an answer.
+        const count = Math.ceil((query.to - query.from) / query.stepMs);
+        if (!(count >= 1 && count <= MAX_BUCKETS)) throw new RangeError(`no query has ${count} buckets`);
+        return (options.buckets ?? bucketsOf)(query);
+      },
+      missingSince: () => options.samples?.missingSince?.() ?? null,
+    },
+    registry,
+    owners: null,
+    ownedPages: registry,
+    heartbeats: {
+      async takeHeartbeat(received: ReceivedHeartbeat) {
+        const fault = faults.heartbeats;
+        if (fault !== null) throw fault;
+        heartbeats.taken.push(received);
+        return heartbeats.answer(received);
+      },
+      noteRefusal: () => void heartbeats.refusals++,
+    },
+    vendorOf: ({ id }) => vendorWords.get(id) ?? null,
+    authenticator,
+    async renderBadge(text: BadgeText) {
+      asked.badges.push(text);
+      if (options.renderBadge !== undefined) return options.renderBadge(text);
+      return Buffer.from(`PNG ${JSON.stringify(text)}`);
+    },
+    pictures: {
+      async chart(picture) {
+        asked.charts.push(picture);
+        return await (options.pictures?.chart(picture) ?? Buffer.from(`PNG ${JSON.stringify(picture)}`));
+      },
+      async heatmap(picture) {
+        asked.heatmaps.push(picture);
+        await gate.heatmaps;
+        return await (options.pictures?.heatmap(picture) ?? Buffer.from(`PNG ${JSON.stringify(picture)}`));
+      },
+    },
+    watchTransitions(listener: (transition: Transition) => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    readiness: () => state,
+    limitServer: options.limitServer ?? null,
+    metrics,
+    clock,
+    log,
+  });
+  const server = createHttpServer(api.listener);
+  let connections = 0;
+  server.on('connection', (socket) => {
+    connections++;
+    socket.on('close', () => connections--);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+
+  return {
+    api,
+    port,
+    origin,
+    clock,
+    connections: () => connections,
+    directory,
+    status,
+    heartbeats,
+    /** The embedded registry itself. */
+    registry: stored,
+    addServices: filled.addServices,
+    putIncidents: filled.putIncidents,
+    putMaintenances: filled.putMaintenances,
+    report: filled.report,
+    /** Makes a status page of account 1, written on the first of the month and changed on the second. */
+    async putPage(slug: string, { logo, ...more }: Partial<NewPage> & { readonly logo?: StoredLogo } = {}) {
+      const page = {
+        accountId: 1,
+        title: 'Our services',
+        text: '',
+        groups: [],
+        now: Date.UTC(2026, 10, 1),
+        ...more,
+      };
+      filled.ensureAccount(page.accountId);
+      const { revision } = await stored.addPage({ ...page, slug });
+      const changedAt = Math.max(page.now, Date.UTC(2026, 10, 2));
+      if (logo === undefined) await stored.changePage(page.accountId, slug, revision, {}, changedAt);
+      else await stored.putLogo(page.accountId, slug, logo, changedAt);
+    },
+    vendorWords,
+    listeners,
+    asked,
+    faults,
+    /** What looking a key up, reading transitions, and drawing heat maps wait for. */
+    gate,
+    /** Reads of transitions: under way, the most there were at a time, and those that the registry has answered. */
+    reads,
+    state,
+    /** Makes a key; returns the header that carries it. */
+    makeKey(more: Partial<Pick<ApiKey, 'accountId' | 'expiresAt' | 'revokedAt'>> = {}) {
+      const text = generateKeyText();
+      const reading = readKey(text);
+      if (reading === null) throw new Error('a key that cannot be read');
+      filled.addKey({
+        accountId: 1,
+        name: 'laptop',
+        prefix: text.slice(0, 8),
+        sha256: reading.sha256,
+        createdAt: NOW,
+        expiresAt: null,
+        revokedAt: null,
+        ...more,
+      });
+      return { authorization: `Bearer ${text}` };
+    },
+    /** Records transitions and tells the watchers. */
+    tell(...told: readonly Transition[]) {
+      filled.addTransitions(told);
+      for (const one of told) for (const listener of listeners) listener(one);
+    },
+    async get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+      const response = await fetch(origin + path, { method, headers, redirect: 'manual' });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      const text = bytes.toString();
+      const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+      return {
+        status: response.status,
+        headers: response.headers,
+        bytes,
+        text,
+        json: isJson ? JSON.parse(text) : null,
+      };
+    },
+    /** Posts a body; text as it is, anything else as JSON. */
+    async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+      const response = await fetch(origin + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      const text = bytes.toString();
+      return { status: response.status, headers: response.headers, bytes, text, json: JSON.parse(text) };
+    },
+    async close() {
+      api.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await authenticator.close();
+      await status.close();
+      await filled.close();
+    },
+  };
+}
+
+/** The headers of a caller at an address. */
+export function from(address: string): Record<string, string> {
+  return { 'x-forwarded-for': address };
+}

@@ -1,0 +1,58 @@
+/** `/metrics` has no limit; what it costs has one. */
+import t from 'tap';
+import type { ApiRequest } from '../../src/http/route.ts';
+import { systemRoutes } from '../../src/site/system.ts';
+
+const REQUEST: ApiRequest = { method: 'GET', params: {}, query: '', client: '203.0.113.1', headers: {} };
+
+/** The route over figures whose gathering takes `tookMs` by a clock that a test moves. */
+function metricsRoute(tookMs: number) {
+  const state = { now: 1_000, gathered: 0, fails: false };
+  const metrics = {
+    contentType: 'text/plain',
+    async render() {
+      state.gathered += 1;
+      state.now += tookMs;
+      if (state.fails) throw new Error('a figure cannot be read');
+      return `gathered ${state.gathered}`;
+    },
+  };
+  const readiness = () => {
+    throw new Error('not of this test');
+  };
+  const routes = systemRoutes(readiness, metrics, { monotonic: () => state.now });
+  const route = routes.find(({ path }) => path === '/metrics');
+  return { state, ask: async () => (await route?.handle(REQUEST))?.body };
+}
+
+t.test(
+  'it gathers the figures once for all who ask at a time, and takes a tenth of the time for it',
+  async (t) => {
+    const { state, ask } = metricsRoute(20);
+    t.same(await Promise.all([ask(), ask(), ask()]), ['gathered 1', 'gathered 1', 'gathered 1']);
+    t.equal(await ask(), 'gathered 1');
+    state.now += 179;
+    t.equal(await ask(), 'gathered 1');
+    state.now += 1;
+    t.equal(await ask(), 'gathered 2');
+  },
+);
+
+t.test('it shows no figures that are older than a quarter of a second', async (t) => {
+  const { state, ask } = metricsRoute(100);
+  t.equal(await ask(), 'gathered 1');
+  state.now += 249;
+  t.equal(await ask(), 'gathered 1');
+  state.now += 1;
+  t.equal(await ask(), 'gathered 2');
+});
+
+t.test('it shows figures that cost nothing anew each time, and keeps no failure', async (t) => {
+  const { state, ask } = metricsRoute(0);
+  t.equal(await ask(), 'gathered 1');
+  t.equal(await ask(), 'gathered 2');
+  state.fails = true;
+  await t.rejects(ask(), { message: 'a figure cannot be read' });
+  state.fails = false;
+  t.equal(await ask(), 'gathered 4');
+});
