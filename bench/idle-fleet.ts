@@ -21,6 +21,7 @@ export function openIdleFleet(intervalMs: number): Fleet {
     log: silentLog,
     onResults() {},
     onDoubt() {},
+    onDelay() {},
     onFatal(error) {
       throw error;
     },

@@ -47,6 +47,8 @@ export type FromHost =
   | { readonly type: 'results'; readonly epoch: number; readonly packed: PackedResults }
   /** A first attempt failed without an HTTP response: time to ask the control targets. Coalesced by the host. */
   | { readonly type: 'doubt'; readonly epoch: number; readonly failedAt: number }
+  /** An attempt has been waiting so long that it may become slow: is our connection held up? Coalesced by the host. */
+  | { readonly type: 'delay'; readonly epoch: number }
   /** A name led to an address that may not be probed; for the operator's log alone. */
   | { readonly type: 'forbidden'; readonly epoch: number; readonly found: ForbiddenTarget }
   | { readonly type: 'beat'; readonly epoch: number; readonly report: HostReport }

@@ -137,6 +137,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       if (lease.isFresh()) record.takeResults(results);
     },
     onDoubt: record.noteDoubt,
+    onDelay: record.noteDelay,
     onForbidden: createForbiddenLog(log, clock),
     onFatal: fail('probe threads end again and again'),
   });

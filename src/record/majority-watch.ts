@@ -110,6 +110,7 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
       return outages.open ? REASON : null;
     },
     doubt() {},
+    noteDelay() {},
     note(serviceId, beganAt, endedAt, answer) {
       const known = newest.get(serviceId);
       if (known === undefined) newest.set(serviceId, { beganAt, endedAt, answer });

@@ -17,6 +17,8 @@ export interface OutageLog {
   readonly since: number | null;
   begin(fromAt: number): void;
   end(): void;
+  /** Remembers an outage that is over already. */
+  note(fromAt: number, untilAt: number): void;
   /** Whether `[fromAt, untilAt]` touches an outage. */
   overlaps(fromAt: number, untilAt: number): boolean;
 }
@@ -26,6 +28,12 @@ export function createOutageLog(clock: Pick<Clock, 'now' | 'monotonic'>): Outage
   let outages: Outage[] = [];
   let present: Outage | null = null;
   let since: number | null = null;
+
+  function add(outage: Outage): void {
+    outages = outages.filter(({ untilAt }) => untilAt > clock.monotonic() - KEEP_MS);
+    outages.push(outage);
+  }
+
   return {
     get open() {
       return present !== null;
@@ -36,8 +44,7 @@ export function createOutageLog(clock: Pick<Clock, 'now' | 'monotonic'>): Outage
     begin(fromAt) {
       if (present !== null) return;
       present = { fromAt, untilAt: Number.POSITIVE_INFINITY };
-      outages = outages.filter((outage) => outage.untilAt > clock.monotonic() - KEEP_MS);
-      outages.push(present);
+      add(present);
       since = Math.round(clock.now() - (clock.monotonic() - fromAt));
     },
     end() {
@@ -46,6 +53,7 @@ export function createOutageLog(clock: Pick<Clock, 'now' | 'monotonic'>): Outage
       present = null;
       since = null;
     },
+    note: (fromAt, untilAt) => add({ fromAt, untilAt }),
     overlaps: (fromAt, untilAt) =>
       outages.some((outage) => outage.fromAt <= untilAt && fromAt <= outage.untilAt),
   };

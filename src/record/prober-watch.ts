@@ -54,11 +54,13 @@ export interface ProberWatch {
   readonly reason: string | null;
   /** An attempt failed without an HTTP response; `failedAt` is monotonic. */
   doubt(failedAt: number): void;
+  /** An attempt has been waiting for its response for so long that it may become slow, now. */
+  noteDelay(): void;
   /** Notes the end of any check; monotonic times. */
   note(serviceId: number, beganAt: number, endedAt: number, answer: Answer): void;
   /** Whose a failure without an HTTP response is. */
   rule(span: FailureSpan): Ruling;
-  /** Whose a slow answer is: like a failure where an outage of ours is known or suspected, and the service's otherwise. */
+  /** Whose a slow response is: ours where it overlaps an outage or a delay of our own connection. */
   ruleSlow(span: FailureSpan): Ruling;
   /** Whose the silence of a service is, now: ours where nothing can reach us. */
   ruleSilence(): Ruling;

@@ -85,6 +85,8 @@ export interface ResultRecord {
   knowledgeOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null };
   /** An attempt failed at `failedAt` (epoch milliseconds) without an HTTP response; asks the control targets. */
   noteDoubt(failedAt: number): void;
+  /** An attempt has been waiting for its response for so long that it may become slow; asks the control targets. */
+  noteDelay(): void;
   /** How the prober's own connection is. */
   prober(): ProberState;
   /** Calls `listener` whenever the prober goes offline or comes back. */
@@ -362,6 +364,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     noteDoubt(failedAt) {
       watch.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt));
     },
+    noteDelay: watch.noteDelay,
     prober: proberState,
     watchProber(listener) {
       proberListeners.add(listener);

@@ -126,6 +126,24 @@ t.test('it keeps to its slots; what is due beyond them waits in order', async (t
   await stop();
 });
 
+t.test('it reports an attempt that may become slow while it waits for its response', async (t) => {
+  for (const [slowOverMs, afterMs] of [
+    [3_000, 1_000],
+    [900, 300],
+  ] as const) {
+    const { clock, attempts, heard, assign, stop } = startHost({ slowOverMs });
+    const delays = () => heard.filter(({ type }) => type === 'delay');
+    await assign([targetOf(1), targetOf(2), targetOf(3)]);
+    while (attempts.length < 3) await clock.advance(1);
+    attempts[0]?.end();
+    await clock.advance(afterMs - 20);
+    t.same(delays(), []);
+    await clock.advance(20);
+    t.same(delays(), [{ type: 'delay', epoch: 3 }], 'once for both that wait');
+    await stop();
+  }
+});
+
 t.test('it sends results as a batch, with what happened on the way', async (t) => {
   const { clock, attempts, heard, results, assign, stop } = startHost();
   await assign([targetOf(1, { domain: 'a' }), targetOf(2)]);

@@ -28,6 +28,7 @@ export function observe(changes: Partial<FleetOptions> = {}) {
     log: silentLog,
     onResults: (batch) => void results.push(...batch),
     onDoubt: (failedAt) => void doubts.push(failedAt),
+    onDelay() {},
     onFatal: fatal.resolve,
     ...changes,
   });

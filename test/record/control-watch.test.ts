@@ -249,6 +249,88 @@ t.test('it holds a slow answer while it is being asked whether the prober is onl
   }
 });
 
+/** Answers the control targets `ms` after each question; null: never. */
+function answerAfter(world: Awaited<ReturnType<typeof createWorld>>, ms: number | null): void {
+  const { clock } = world;
+  world.control = () => new Promise((resolve) => ms !== null && clock.after(ms, () => resolve(true)));
+}
+
+t.test(
+  'it suspects a slow response where the control targets were as late, though no attempt failed',
+  async (t) => {
+    const world = await createWorld({ services: makeServices(2) });
+    const { record, registry, samples, rechecks, clock } = world;
+    answerAfter(world, 100);
+    record.noteDelay();
+    await clock.advance(10_000);
+    answerAfter(world, 1_000);
+    record.noteDelay();
+    await clock.advance(2_000);
+    t.match(record.prober(), { online: true, offlineSince: null });
+    const slow = { responseTimeMs: 3_100 };
+    record.takeResults([
+      good(1, START + 9_000, { ...slow, endedAt: START + 12_000 }),
+      good(2, START + 5_000, { ...slow, endedAt: START + 8_100 }),
+    ]);
+    await record.idle();
+    t.same(
+      registry.transitions.map(({ serviceId, to }) => [serviceId, to]),
+      [[2, 'slow']],
+    );
+    t.same(
+      samples.map(({ serviceId, suspect }) => [serviceId, suspect]),
+      [
+        [1, true],
+        [2, false],
+      ],
+    );
+    t.same(rechecks, [{ serviceIds: [1], spreadMs: 60_000 }]);
+  },
+);
+
+t.test('it suspects a slow response where the control targets kept silent meanwhile', async (t) => {
+  const world = await createWorld();
+  const { record, registry, samples, clock } = world;
+  answerAfter(world, null);
+  record.noteDelay();
+  await clock.advance(3_500);
+  t.equal(record.prober().online, true, 'a delay alone takes nobody offline');
+  record.takeResults([good(1, START - 1_000, { responseTimeMs: 4_500, endedAt: START + 3_500 })]);
+  await record.idle();
+  t.match([registry.transitions, samples, record.prober()], [[], [], { heldResults: 1 }]);
+  answerAfter(world, 50);
+  await clock.advance(2_000);
+  t.same([registry.transitions, samples.map(({ suspect }) => suspect)], [[], [true]]);
+});
+
+t.test('it believes a slow response where the control targets never answer and nothing fails', async (t) => {
+  const world = await createWorld();
+  const { record, registry, clock, questions } = world;
+  answerAfter(world, null);
+  record.noteDelay();
+  record.takeResults([good(1, START - 1_000, { responseTimeMs: 4_500, endedAt: START })]);
+  await clock.advance(10_500);
+  t.same(registry.transitions, []);
+  await clock.advance(500);
+  t.match(registry.transitions, [{ to: 'slow' }]);
+  await clock.advance(60_000);
+  t.equal(questions.length, 3);
+  t.equal(record.prober().online, true);
+});
+
+t.test('it believes a slow response where the control targets are no later than usual', async (t) => {
+  const world = await createWorld();
+  const { record, registry, clock } = world;
+  answerAfter(world, 1_500);
+  record.noteDelay();
+  await clock.advance(10_000);
+  record.noteDelay();
+  await clock.advance(2_000);
+  record.takeResults([good(1, START + 9_000, { responseTimeMs: 3_100, endedAt: START + 12_100 })]);
+  await record.idle();
+  t.match(registry.transitions, [{ to: 'slow' }]);
+});
+
 t.test('it takes no standstill of its own for silence of the control targets', async (t) => {
   const clock = createFakeClock(START);
   let stoodStillMs = 0;

@@ -31,6 +31,8 @@ export interface FleetOptions {
   readonly onResults: (results: readonly CheckResult[]) => void;
   /** A first attempt failed without an HTTP response, at this time (epoch milliseconds). */
   readonly onDoubt: (failedAt: number) => void;
+  /** An attempt has been waiting for its response for so long that it may become slow. */
+  readonly onDelay: () => void;
   /** A name led to an address that may not be probed. Absent: nobody wants to know. */
   readonly onForbidden?: (found: ForbiddenTarget) => void;
   /** Threads ended again and again; the fleet has stopped. */
@@ -154,6 +156,7 @@ export function createFleet(options: FleetOptions): Fleet {
       onMessage(message) {
         if (message.type === 'results') take(unpackResults(message.packed));
         else if (message.type === 'doubt') options.onDoubt(message.failedAt);
+        else if (message.type === 'delay') options.onDelay();
         else if (message.type === 'forbidden') options.onForbidden?.(message.found);
         else reports[host] = message.report;
       },

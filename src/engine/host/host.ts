@@ -32,6 +32,11 @@ const BATCH_RESULTS = 256;
 const REPORT_MS = 1_000;
 /** Doubts of the same moment are told once. */
 const DOUBT_PAUSE_MS = 100;
+/**
+ * An attempt without a response after this, or after a third of `slowOverMs` where that is less, is reported as
+ * delayed: early enough for the control targets to be asked while our connection is still held up.
+ */
+const DELAY_AFTER_MS = 1_000;
 /** An attempt that is open this much longer than its time-out, with all that can be added to it, is a bug of the prober. */
 const OVERDUE_MS = MAX_RETURNED_MS + 5_000;
 /** An actor gets at most a definition and an answer at a time; more than this is a bug. */
@@ -54,6 +59,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   let stopping = false;
   let pumping = false;
   let lastDoubtAt = Number.NEGATIVE_INFINITY;
+  let lastDelayAt = Number.NEGATIVE_INFINITY;
+  const delayAfterMs = Math.min(DELAY_AFTER_MS, settings.slowOverMs / 3);
 
   const clockOffset = () => clock.now() - clock.monotonic();
   const lateness = () => loopDelay.present(clock.monotonic());
@@ -98,12 +105,21 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     finish(new Error(`the mailbox of service ${serviceId} is full`));
   };
 
+  const reportDelay = () => {
+    const now = clock.monotonic();
+    if (now - lastDelayAt < DOUBT_PAUSE_MS) return;
+    lastDelayAt = now;
+    say({ type: 'delay', epoch });
+  };
+
   const attempt = (serviceId: number, target: CheckTarget, number: number) => {
     const slot = slots.take(serviceId);
     const startedMs = clock.monotonic();
     const startedOffset = clockOffset();
     const options = { timeoutMs: settings.timeoutMs, number, slot, lateness, signal: aborting.signal };
+    const cancelDelay = clock.after(delayAfterMs, reportDelay);
     const settle = (message: ProbeMessage) => {
+      cancelDelay();
       slots.free(slot);
       tell(serviceId, message);
       if (!stopping) pump();
