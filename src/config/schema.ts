@@ -63,52 +63,60 @@ export const CONFIG_SCHEMA = section(
           minimum: 0,
           maximum: 65_535,
           default: 8080,
-          description: 'Port to listen on; 0: any free one.',
+          description: 'Port to listen on. 0 picks a free port.',
         }),
         siteUrl: Type.String({
           format: 'site-url',
           default: 'http://localhost:8080',
-          description: 'The address under which people reach the site. The API is this plus /api/v1.',
+          description: 'Public URL of the site. The API is at this URL plus /api/v1.',
         }),
         trustedProxies: list(
           Type.String({ format: 'block' }),
           [],
-          'Addresses or CIDR blocks of proxies whose X-Forwarded-For is believed.',
+          'Addresses or CIDR blocks of reverse proxies whose X-Forwarded-For header is trusted.',
         ),
       },
-      'Where the API and the pages are served.',
+      'The HTTP server: API, pages and badges.',
     ),
     catalogue: section(
       {
         file: Type.String({
           minLength: 1,
           default: 'config/catalogue.yaml',
-          description: 'The public services. Read again when it changes.',
+          description: 'File with the public services. Reloaded when it changes.',
         }),
       },
-      'The public list.',
+      'The public list of services.',
     ),
     checks: section(
       {
-        interval: duration('5m', 'Time from one check of a service to the next.', 1_000),
-        timeout: duration('10s', 'Time-out of one attempt, redirects included.', 10),
-        slowOver: duration('3s', 'A response over this is slow; exactly this is up.', 1),
+        interval: duration('5m', 'Time between two checks of a service.', 1_000),
+        timeout: duration('10s', 'Timeout of one attempt, including redirects.', 10),
+        slowOver: duration(
+          '3s',
+          'Responses slower than this make a service slow. Exactly this long is still up.',
+          1,
+        ),
         confirmAfter: list(
           durationType({ minMs: 1 }),
           ['2s', '4s'],
-          'A failure is checked again, each time this long after the failure before. An empty list: not at all.',
+          'Delays of the re-checks after a failed attempt, each counted from the failure before. An empty list turns re-checks off.',
           { maxItems: 10 },
         ),
-        firstSpread: duration('60s', 'The first checks of all services are spread over this.'),
+        firstSpread: duration(
+          '60s',
+          'The first checks of all services after a start are spread over this time.',
+        ),
         threads: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 1, maximum: 64 })], {
           default: 'auto',
-          description: 'Probe threads; auto: one for each processor beyond the first, at least one.',
+          description:
+            'Number of probe threads. auto uses one for each processor beyond the first, and at least one.',
         }),
         concurrency: Type.Integer({
           minimum: 1,
           maximum: 10_000,
           default: 256,
-          description: 'Open checks for each thread.',
+          description: 'Maximum number of checks in flight in each thread.',
         }),
         controlTargets: list(
           Type.String({ format: 'http-url' }),
@@ -117,49 +125,53 @@ export const CONFIG_SCHEMA = section(
             'https://www.cloudflare.com/cdn-cgi/trace',
             'https://www.apple.com/library/test/success.html',
           ],
-          'Is the prober itself online? Any HTTP answer from one of these counts, from any address.',
+          'URLs that show whether the prober itself is online. Any HTTP response from one of them counts.',
           { maxItems: 20 },
         ),
         allowPrivate: list(
           Type.String({ format: 'block' }),
           [],
-          "CIDR blocks of private addresses that the catalogue and its feeds may name; never owners' domains.",
+          "CIDR blocks of private addresses that the catalogue and its feeds may use. Owners' domains never may.",
         ),
         ports: list(
           Type.Integer({ minimum: 1, maximum: 65_535 }),
           [80, 443],
-          "Ports that may be probed. A port in a catalogue entry's check.url is allowed too.",
+          "Ports that may be checked. A port in a catalogue entry's check.url is allowed too.",
         ),
         nameservers: list(
           Type.String({ format: 'ip-port' }),
           [],
-          "Name servers (ip:port) instead of the system's.",
+          "Name servers (ip:port) to use instead of the system's.",
         ),
         ownersMayProbePrivate: Type.Boolean({
           default: false,
-          description: 'For tests only: lets the services of owners reach the blocks of allowPrivate.',
+          description: "For tests only: lets owners' services use the blocks of allowPrivate.",
         }),
       },
       'How services are checked.',
     ),
     heartbeats: section(
       {
-        silence: duration('10m', 'A service that pushes heartbeats is down after this much silence.', 1_000),
+        silence: duration(
+          '10m',
+          'A service that sends heartbeats is down after this time without one.',
+          1_000,
+        ),
       },
-      'Services that report by themselves.',
+      'Services that send heartbeats instead of being checked.',
     ),
     limits: section(
       {
-        anonymousPerMinute: count(15, 'Requests a minute for each address without a key.', {
+        anonymousPerMinute: count(15, 'Requests per minute for each address without an API key.', {
           reloadable: true,
         }),
-        authenticatedPerMinute: count(60, 'Requests a minute for each key.', { reloadable: true }),
-        domainsPerAccount: count(100, 'Domains that one account may register.'),
+        authenticatedPerMinute: count(60, 'Requests per minute for each API key.', { reloadable: true }),
+        domainsPerAccount: count(100, 'Maximum number of domains that one account may register.'),
       },
-      'What clients may ask for.',
+      'Rate limits and quotas.',
     ),
     incidents: section(
-      { feedInterval: duration('5m', "How often a vendor's status page is read.", 1_000) },
+      { feedInterval: duration('5m', "Time between two reads of a vendor's status page.", 1_000) },
       "Vendors' status pages.",
     ),
     auth: section(
@@ -167,65 +179,69 @@ export const CONFIG_SCHEMA = section(
         providers: list(
           Provider,
           [],
-          'Sign-in: entries of {id, kind: oidc|github, issuer, clientId, clientSecret}.',
+          'Sign-in providers: entries of {id, kind: oidc|github, issuer, clientId, clientSecret}.',
           { secret: true },
         ),
       },
-      'Who may sign in.',
+      'Sign-in of owners.',
     ),
     storage: section(
       {
         dataDir: Type.String({
           minLength: 1,
           default: './data',
-          description: 'Folder of the embedded stores.',
+          description: 'Directory of the embedded stores.',
         }),
-        rawRetention: duration('90d', 'How long single samples are kept.', 86_400_000),
-        rollupRetention: duration('2y', 'How long their hourly and daily summaries are kept.', 86_400_000),
+        rawRetention: duration('90d', 'Retention of single samples.', 86_400_000),
+        rollupRetention: duration('2y', 'Retention of hourly and daily summaries.', 86_400_000),
         redis: section(
           {
             url: optionalText(
-              'redis://host:6379, rediss:// with TLS, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379; null: the current status lives in the process.',
+              'redis://host:6379, rediss:// for TLS, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379. null keeps the current status in the process.',
               {
                 format: 'redis-url',
                 secret: true,
               },
             ),
           },
-          'Current status, limits and events for other processes (docs/redis.md).',
+          'Redis: current status, rate limits and events shared by several processes (docs/redis.md).',
         ),
         influx: section(
           {
-            url: optionalText('http:// or https:// address; null: samples live in dataDir.', {
+            url: optionalText('http:// or https:// URL of the server. null keeps samples in dataDir.', {
               format: 'http-url',
             }),
-            token: optionalText('Token; for v1 user:password.', { secret: true }),
-            org: optionalText('Organisation (name or id), for v2; InfluxDB 2 needs it.'),
-            bucket: optionalText('Bucket, or database for v1; null: upbeat.'),
-            api: choice(['v2', 'v1'], 'v2', 'v2 for InfluxDB 1.8 and newer, v1 for 1.6 and 1.7.'),
+            token: optionalText('API token. For v1, user:password.', { secret: true }),
+            org: optionalText('Organization (name or ID) for v2. Required by InfluxDB 2.'),
+            bucket: optionalText('Bucket, or database for v1. null uses upbeat.'),
+            api: choice(['v2', 'v1'], 'v2', 'v2 for InfluxDB 1.8 and newer, v1 for InfluxDB 1.6 and 1.7.'),
           },
-          'Time series outside the process.',
+          'InfluxDB: samples outside the process (docs/influxdb.md).',
         ),
       },
-      'Where data lives.',
+      'Where data is stored.',
     ),
     secrets: section(
       {
         key: optionalText(
-          '32 bytes as 64 hexadecimal digits or base64; null: secret.key in storage.dataDir, made at the first start.',
+          '32 bytes as 64 hexadecimal digits or base64. null uses secret.key in storage.dataDir, which the first start creates.',
           { format: 'secret-key', secret: true },
         ),
       },
-      'Encrypts the secrets of webhooks in the database (docs/operating.md).',
+      'Encryption of webhook secrets in the database (docs/operating.md).',
     ),
     log: section(
       {
         level: choice(
           ['silent', 'error', 'warn', 'info', 'debug'],
           'info',
-          'How much is said: silent, error, warn, info or debug.',
+          'Log level: silent, error, warn, info or debug.',
         ),
-        format: choice(['auto', 'pretty', 'json'], 'auto', 'pretty on a terminal, json elsewhere.'),
+        format: choice(
+          ['auto', 'pretty', 'json'],
+          'auto',
+          'Log format: pretty or json. auto is pretty on a terminal and json elsewhere.',
+        ),
       },
       'The log on standard output.',
     ),
