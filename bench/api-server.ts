@@ -19,7 +19,7 @@ import { createMetrics } from '../src/metrics/metrics.ts';
 import { drawBadge } from '../src/render/badge.ts';
 import { drawChart } from '../src/render/chart.ts';
 import { drawHeatmap } from '../src/render/heatmap.ts';
-import { createApi } from '../src/site/app.ts';
+import { createApp } from '../src/site/app.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
 import { viewLatestCheck, viewService } from '../src/view/service-view.ts';
@@ -127,7 +127,7 @@ async function upbeat(): Promise<number> {
   directory.load(SERVICES);
   const status = createMemoryStatusStore({ log: silentLog });
   await status.put([CURRENT]);
-  const api = createApi({
+  const api = createApp({
     settings: {
       siteUrl: 'http://localhost:8080',
       trustedProxies: [],

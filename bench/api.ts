@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readingRoutes } from '../src/api/reading-routes.ts';
-import { createServiceBytes } from '../src/api/service-json.ts';
+import { createServiceJson } from '../src/api/service-json.ts';
 import { systemClock } from '../src/clock.ts';
 import type { CurrentStatus, LatestCheck } from '../src/domain/current.ts';
 import { NO_TIMING } from '../src/domain/result.ts';
@@ -137,7 +137,7 @@ async function measurePages(): Promise<BenchRow[]> {
     const directory = createServiceDirectory();
     directory.load(makeServices(count));
     const status = { ...createMemoryStatusStore({ log: silentLog }), get: checkedJustNow };
-    const bytes = createServiceBytes({
+    const bytes = createServiceJson({
       status,
       intervalMs: 300_000,
       now: () => systemClock.now(),

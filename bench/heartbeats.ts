@@ -17,7 +17,7 @@ import { createHttpServer } from '../src/http/server.ts';
 import { silentLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { createRecord } from '../src/record/record.ts';
-import { createApi } from '../src/site/app.ts';
+import { createApp } from '../src/site/app.ts';
 import { openRegistry } from '../src/store/registry/sqlite-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
@@ -120,7 +120,7 @@ async function openWorld(dataDir: string) {
   /** Of the service that {@link bodyOf} names. */
   const ownerOf = (index: number) => owners[(index % SERVICES) % ACCOUNTS] ?? { accountId: 0, headers: {} };
   const authenticator = createKeyAuthenticator({ registry, clock, log });
-  const api = createApi({
+  const api = createApp({
     settings: {
       siteUrl: 'http://localhost',
       version: 'bench',

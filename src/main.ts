@@ -19,7 +19,7 @@ import { startRole } from './main/start-role.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
 import { createRenderer } from './render/renderer.ts';
-import { createApi } from './site/app.ts';
+import { createApp } from './site/app.ts';
 import type { Readiness } from './site/system.ts';
 import type { StorageHealth } from './store/ports/storage-health.ts';
 import { VERSION } from './version.ts';
@@ -59,7 +59,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     prober: role.prober(),
     parts: states(),
   });
-  const api = createApi({
+  const api = createApp({
     settings: {
       siteUrl,
       intervalMs: checks.intervalMs,

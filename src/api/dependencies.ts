@@ -1,7 +1,7 @@
 /** What services say of the things that they depend on: of one service, and over all that make it public. */
 import { formatTime } from '../domain/durations.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
-import { ApiError } from '../http/problem.ts';
+import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import type { HeartbeatBook } from '../store/ports/heartbeats.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
@@ -33,7 +33,7 @@ export function dependencyRoutes({ directory, registry }: DependencySources): Ro
         const service = findService(directory, request);
         const { limit } = readParameters(request.query, SERVICE_DEPENDENCIES_QUERY);
         if (service.publicDependencies !== true)
-          throw new ApiError(
+          throw new HttpError(
             'dependencies_private',
             `The owner of ${service.slug} has not made its dependencies public.`,
           );

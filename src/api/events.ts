@@ -10,7 +10,7 @@ import { formatTime } from '../domain/durations.ts';
 import { STREAM_HEADERS, WRITES_AT_ONCE } from '../http/event-stream.ts';
 import { createSlices } from '../http/in-slices.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
-import { ApiError } from '../http/problem.ts';
+import { HttpError } from '../http/problem.ts';
 import type { Allowance } from '../http/rate-limits.ts';
 import type { Route } from '../http/route.ts';
 import { createTurns } from '../http/turns.ts';
@@ -145,7 +145,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
           return { status: 200, headers: STREAM_HEADERS, body: '', stream: (response) => response.end() };
         if (!look(client).allowed) {
           const detail = `An address may hold ${STREAMS_PER_CLIENT} streams open.`;
-          throw new ApiError('too_many_streams', detail, {}, { 'Retry-After': String(RETRY_AFTER_SECONDS) });
+          throw new HttpError('too_many_streams', detail, {}, { 'Retry-After': String(RETRY_AFTER_SECONDS) });
         }
         perClient.set(client, (perClient.get(client) ?? 0) + 1);
         return {

@@ -4,8 +4,8 @@ import { type HeartbeatKind, type HeartbeatProblem, readHeartbeat } from '../dom
 import { refuseTimestamp } from '../domain/heartbeat-rules.ts';
 import { dashDomain } from '../domain/service.ts';
 import { decodeText } from '../http/body.ts';
-import { ApiError, type ProblemCode } from '../http/problem.ts';
-import type { ApiAnswer, PostRequest, Route } from '../http/route.ts';
+import { HttpError, type ProblemCode } from '../http/problem.ts';
+import type { HttpResponse, PostRequest, Route } from '../http/route.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../record/observation.ts';
 
 /** Longest body (decisions). */
@@ -14,7 +14,7 @@ export const MAX_HEARTBEAT_BYTES = 16_384;
 const RETRY_SECONDS = 5;
 
 /** What takes heartbeats: the record. */
-export interface HeartbeatTaker {
+export interface HeartbeatIntake {
   takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
   /** A heartbeat was refused by a fault of ours. */
   noteRefusal(): void;
@@ -43,7 +43,7 @@ const REFUSALS: Readonly<Record<string, ProblemCode>> = {
 
 /** The routes. */
 export function heartbeatRoutes(
-  taker: HeartbeatTaker,
+  taker: HeartbeatIntake,
   { siteUrl, now }: { readonly siteUrl: string; readonly now: () => number },
 ): Route[] {
   const route = (path: string, kind: HeartbeatKind): Route => ({
@@ -68,12 +68,12 @@ function neverRead(): never {
 }
 
 async function takeHeartbeat(
-  taker: HeartbeatTaker,
+  taker: HeartbeatIntake,
   siteUrl: string,
   kind: HeartbeatKind,
   { body, key }: PostRequest,
   arrivedAt: number,
-): Promise<ApiAnswer> {
+): Promise<HttpResponse> {
   const text = decodeText(body);
   const reading = readHeartbeat(text, kind);
   if (!reading.ok) throw invalidBody(reading);
@@ -88,7 +88,7 @@ async function takeHeartbeat(
   return answer(receipt, report.run, siteUrl);
 }
 
-function answer(receipt: HeartbeatReceipt, run: string | null, siteUrl: string): ApiAnswer {
+function answer(receipt: HeartbeatReceipt, run: string | null, siteUrl: string): HttpResponse {
   const { service, status, responseTimeMs, checkedAt, runMs } = receipt;
   const view: HeartbeatView = {
     ok: true,
@@ -112,10 +112,10 @@ function answer(receipt: HeartbeatReceipt, run: string | null, siteUrl: string):
   };
 }
 
-function invalidBody({ place, problem, allowed }: HeartbeatProblem): ApiError {
+function invalidBody({ place, problem, allowed }: HeartbeatProblem): HttpError {
   const subject = place === '' ? 'The body' : place;
   const detail = `${subject} ${problem}.${allowed === null ? '' : ` Allowed: ${allowed.join(', ')}.`}`;
-  return new ApiError('invalid_body', detail, { place, ...(allowed === null ? {} : { allowed }) });
+  return new HttpError('invalid_body', detail, { place, ...(allowed === null ? {} : { allowed }) });
 }
 
 /** What the sender is told of a heartbeat that was not taken. */
@@ -123,7 +123,7 @@ function explain(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { code } = error;
   if (code === 'unavailable')
-    return new ApiError('unavailable', error.message, {}, { 'Retry-After': String(RETRY_SECONDS) });
+    return new HttpError('unavailable', error.message, {}, { 'Retry-After': String(RETRY_SECONDS) });
   const refusal = REFUSALS[String(code)];
-  return refusal === undefined ? error : new ApiError(refusal, error.message);
+  return refusal === undefined ? error : new HttpError(refusal, error.message);
 }

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
-import { ApiError } from '../http/problem.ts';
+import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import {
   isSampleReadError,
@@ -119,7 +119,7 @@ async function readBuckets(samples: HistorySources['samples'], query: SampleQuer
     if (!isSampleReadError(error)) throw error;
     const detail =
       'The store of past checks does not answer; the present status does. Try again in a minute.';
-    throw new ApiError('history_unavailable', detail, {}, { 'Retry-After': '60' });
+    throw new HttpError('history_unavailable', detail, {}, { 'Retry-After': '60' });
   }
 }
 

@@ -3,7 +3,7 @@
 import { formatTime } from '../domain/durations.ts';
 import type { Incident } from '../domain/incident.ts';
 import { fullName } from '../domain/service.ts';
-import type { ApiAnswer } from '../http/route.ts';
+import type { HttpResponse } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 
@@ -30,7 +30,7 @@ const NEVER_CHANGED = Date.UTC(TAG_YEAR, 0, 1);
 export function createIncidentFeeds(
   directory: ServiceDirectory,
   siteUrl: string,
-): (feed: IncidentFeed) => ApiAnswer {
+): (feed: IncidentFeed) => HttpResponse {
   const tag = `tag:${new URL(siteUrl).hostname},${TAG_YEAR}:`;
 
   const entryOf = (incident: Incident): AtomEntry[] => {

@@ -10,13 +10,13 @@ import {
   textParameter,
   wordParameter,
 } from '../http/parameters.ts';
-import { ApiError } from '../http/problem.ts';
-import { type ApiRequest, json, type Route } from '../http/route.ts';
+import { HttpError } from '../http/problem.ts';
+import { type HttpRequest, json, type Route } from '../http/route.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { ServiceFilter, ServiceSearch } from '../view/service-search.ts';
 import { viewIncident, viewIncidentService } from './incident-view.ts';
-import type { ServiceBytes } from './service-json.ts';
+import type { ServiceJson } from './service-json.ts';
 
 /** Query parameters of `GET /services` (contract 4.2). */
 export const SERVICES_QUERY = {
@@ -44,7 +44,7 @@ export const SERVICE_INCIDENTS_QUERY = { limit: limitParameter(20, 50) };
 export interface ReadingSources {
   readonly directory: ServiceDirectory;
   readonly search: ServiceSearch;
-  readonly bytes: ServiceBytes;
+  readonly bytes: ServiceJson;
   readonly registry: Pick<Registry, 'listIncidents' | 'countIncidents'>;
 }
 
@@ -114,7 +114,7 @@ export function readingRoutes({ directory, search, bytes, registry }: ReadingSou
 }
 
 /** The service that a path names. Throws `service_not_found`. */
-export function findService(directory: ServiceDirectory, { params }: ApiRequest): Service {
+export function findService(directory: ServiceDirectory, { params }: HttpRequest): Service {
   const slug = params.slug ?? '';
   const service = directory.bySlug(slug);
   if (service === null) throw serviceNotFound(slug);
@@ -122,6 +122,6 @@ export function findService(directory: ServiceDirectory, { params }: ApiRequest)
 }
 
 /** The error for a name that no service has. */
-export function serviceNotFound(name: string): ApiError {
-  return new ApiError('service_not_found', `There is no service "${name.slice(0, 100)}".`);
+export function serviceNotFound(name: string): HttpError {
+  return new HttpError('service_not_found', `There is no service "${name.slice(0, 100)}".`);
 }

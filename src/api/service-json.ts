@@ -8,7 +8,7 @@ import { intervalOf, isStale, type ListenedAt, viewLatestCheck, viewService } fr
 import { viewVendorWord } from './vendor-view.ts';
 
 /** Prepared JSON. */
-export interface ServiceBytes {
+export interface ServiceJson {
   /** A member of the list. */
   listItem(service: Service): string;
   /** The single status with its latest check, and its entity tag. */
@@ -29,7 +29,7 @@ interface Kept {
 const KEPT = 50_000;
 
 /** What the JSON is made of. */
-export interface ServiceBytesSources {
+export interface ServiceJsonSources {
   readonly status: Pick<StatusStore, 'get'>;
   readonly intervalMs: number;
   readonly now: () => number;
@@ -39,13 +39,13 @@ export interface ServiceBytesSources {
 }
 
 /** Makes an empty memory over the status store. */
-export function createServiceBytes({
+export function createServiceJson({
   status,
   intervalMs,
   now,
   listenedAt,
   vendorOf,
-}: ServiceBytesSources): ServiceBytes {
+}: ServiceJsonSources): ServiceJson {
   const kept = new Map<number, Kept>();
   const find = (service: Service): Kept => {
     const current = status.get(service.id) ?? unknownStatus(service.id);

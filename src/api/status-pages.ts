@@ -4,10 +4,10 @@ import { formatTime } from '../domain/durations.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';
 import { type OpenApiPath, operation, SLUG } from '../http/openapi.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from '../http/parameters.ts';
-import { ApiError } from '../http/problem.ts';
-import { type ApiRequest, json, type Route } from '../http/route.ts';
+import { HttpError } from '../http/problem.ts';
+import { type HttpRequest, json, type Route } from '../http/route.ts';
 import { viewService } from '../view/service-view.ts';
-import { lookAtPage, type PageLook, type PageLookSources } from '../view/status-page-view.ts';
+import { type PageView, type PageViewSources, readPageView } from '../view/status-page-view.ts';
 import { createIncidentFeeds, FEED_ENTRIES } from './incident-feed.ts';
 import { viewIncident, viewIncidentService } from './incident-view.ts';
 import {
@@ -88,7 +88,7 @@ export const PageSchema = Type.Object(
 );
 
 /** What these routes read from. */
-export interface StatusPageSources extends PageLookSources {
+export interface StatusPageSources extends PageViewSources {
   /** Without a slash at its end. */
   readonly siteUrl: string;
 }
@@ -98,13 +98,13 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
   const { directory, pages, siteUrl } = sources;
   const feedOf = createIncidentFeeds(directory, siteUrl);
 
-  const find = async ({ params }: ApiRequest): Promise<PageLook> => {
-    const look = await lookAtPage(params.slug ?? '', sources);
+  const find = async ({ params }: HttpRequest): Promise<PageView> => {
+    const look = await readPageView(params.slug ?? '', sources);
     if (look === null) throw pageNotFound(params.slug ?? '');
     return look;
   };
 
-  const asJson = async (request: ApiRequest) => {
+  const asJson = async (request: HttpRequest) => {
     const { incidents: filter, limit, offset } = readParameters(request.query, PAGE_QUERY);
     const look = await find(request);
     const found = await pages.incidentsOfPage({
@@ -199,6 +199,6 @@ export function readFilter(filter: string): { readonly running?: boolean } {
 }
 
 /** The error for a slug that no page has. */
-export function pageNotFound(slug: string): ApiError {
-  return new ApiError('page_not_found', `There is no status page "${slug.slice(0, 100)}".`);
+export function pageNotFound(slug: string): HttpError {
+  return new HttpError('page_not_found', `There is no status page "${slug.slice(0, 100)}".`);
 }

@@ -3,7 +3,7 @@ import { acknowledgements } from '../domain/acknowledgement.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
-import { ApiError } from '../http/problem.ts';
+import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
@@ -39,7 +39,7 @@ export function vendorRoutes({ directory, registry, vendorOf, now }: VendorSourc
         const id = request.params.id ?? '';
         const incident = await registry.findIncident(id);
         if (incident === null || incident.serviceId !== service.id) {
-          throw new ApiError('incident_not_found', `${service.name} has no incident "${id.slice(0, 200)}".`);
+          throw new HttpError('incident_not_found', `${service.name} has no incident "${id.slice(0, 200)}".`);
         }
         return json(
           JSON.stringify({

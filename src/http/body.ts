@@ -1,6 +1,6 @@
 /** Reading the body of a request: JSON alone, up to a bound, and no more of it than we must. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { ApiError } from './problem.ts';
+import { HttpError } from './problem.ts';
 
 /** What a client may send beyond the bound before its connection is cut; it is read so that it sees the answer. */
 const MAX_DISCARDED_BYTES = 1_048_576;
@@ -16,13 +16,13 @@ export function requireJson(headers: IncomingHttpHeaders): void {
   const type = headers['content-type'] ?? '';
   const [essence = ''] = type.split(';');
   if (essence.trim().toLowerCase() !== 'application/json')
-    throw new ApiError(
+    throw new HttpError(
       'unsupported_media_type',
       `The body must be sent as Content-Type: application/json${type === '' ? '' : `, not ${type.slice(0, 100)}`}.`,
     );
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
-    throw new ApiError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
+    throw new HttpError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
 }
 
 /** The text of a body. Throws `invalid_body` for what is not UTF-8. */
@@ -30,7 +30,7 @@ export function decodeText(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    throw new ApiError('invalid_body', 'The body is not UTF-8.', { place: '' });
+    throw new HttpError('invalid_body', 'The body is not UTF-8.', { place: '' });
   }
 }
 
@@ -38,7 +38,7 @@ export function decodeText(body: Uint8Array): string {
 export function createBodyReader(message: IncomingMessage): ReadBody {
   return (maxBytes, maxDiscardedBytes = MAX_DISCARDED_BYTES) => {
     const tooLarge = () =>
-      new ApiError('body_too_large', `The body is longer than ${maxBytes} bytes.`, { limit: maxBytes });
+      new HttpError('body_too_large', `The body is longer than ${maxBytes} bytes.`, { limit: maxBytes });
     const declared = Number(message.headers['content-length'] ?? 0);
     if (declared > maxBytes) {
       discard(message, maxDiscardedBytes);
@@ -60,7 +60,7 @@ export function createBodyReader(message: IncomingMessage): ReadBody {
       message.on('data', onData);
       message.once('end', () => resolve(Buffer.concat(chunks)));
       // Also after `end`, when it no longer matters.
-      message.once('close', () => reject(new ApiError('bad_request', 'The body ended early.')));
+      message.once('close', () => reject(new HttpError('bad_request', 'The body ended early.')));
     });
   };
 }

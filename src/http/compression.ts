@@ -5,7 +5,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { entityTag } from './conditional.ts';
-import type { ApiAnswer, Route } from './route.ts';
+import type { HttpResponse, Route } from './route.ts';
 
 /** A coding that we make. */
 type Coding = 'br' | 'gzip';
@@ -42,7 +42,7 @@ export function withCompression(routes: readonly Route[]): Route[] {
   }));
 }
 
-function isWorthwhile({ status, headers, body, stream }: ApiAnswer): boolean {
+function isWorthwhile({ status, headers, body, stream }: HttpResponse): boolean {
   return (
     status === 200 &&
     stream === undefined &&

@@ -4,7 +4,7 @@
  * (decisions, Services).
  */
 import { type TSchema, Type } from '@sinclair/typebox';
-import { ApiError } from './problem.ts';
+import { HttpError } from './problem.ts';
 
 /** A set of query parameters by name, each a TypeBox schema; the OpenAPI document is made from the same. */
 export type ParameterSchemas = Readonly<Record<string, TSchema>>;
@@ -58,9 +58,9 @@ export function readParameters(
 }
 
 /** The error for a parameter. */
-export function refuse(name: string, problem: string, schema: TSchema = Type.String()): ApiError {
+export function refuse(name: string, problem: string, schema: TSchema = Type.String()): HttpError {
   const allowed = allowedValues(schema);
-  return new ApiError(
+  return new HttpError(
     'invalid_parameter',
     `Parameter "${name}" ${problem}.${allowed === null ? '' : ` Allowed: ${allowed}.`}`,
     {

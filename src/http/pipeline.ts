@@ -9,11 +9,11 @@ import type { ApiKey } from '../store/ports/registry.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { requireJson } from './body.ts';
 import { entityTag, matches } from './conditional.ts';
-import { ApiError, PROBLEMS, problemBody } from './problem.ts';
+import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
-import type { ApiAnswer, ApiRequest, Bucket, Route } from './route.ts';
+import type { Bucket, HttpRequest, HttpResponse, Route } from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
-import { createFreeLooks } from './uncharged-requests.ts';
+import { createUnchargedRequests } from './uncharged-requests.ts';
 
 /** The limiters of a bucket: without a key, and with one. */
 export interface BucketLimiters {
@@ -22,7 +22,7 @@ export interface BucketLimiters {
 }
 
 /** What serving needs. */
-export interface ServeOptions {
+export interface PipelineOptions {
   readonly siteUrl: string;
   readonly authenticator: {
     authenticate(authorization: string | undefined): Promise<Authentication>;
@@ -33,13 +33,13 @@ export interface ServeOptions {
 }
 
 /** Answers a request on a route. Never rejects. */
-export type Serve = (route: Route, request: ApiRequest) => Promise<ApiAnswer>;
+export type Pipeline = (route: Route, request: HttpRequest) => Promise<HttpResponse>;
 
 const ALLOWED = 'GET, HEAD, OPTIONS';
 const ALLOWED_POST = 'POST, OPTIONS';
 const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag';
 const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
-const PREFLIGHT: ApiAnswer = {
+const PREFLIGHT: HttpResponse = {
   status: 204,
   headers: {
     Allow: ALLOWED,
@@ -51,16 +51,16 @@ const PREFLIGHT: ApiAnswer = {
   body: '',
 };
 /** No other origin may post: a browser that asks first is told nothing, and goes no further (decisions, Errors). */
-const PREFLIGHT_POST: ApiAnswer = { status: 204, headers: { Allow: ALLOWED_POST }, body: '' };
+const PREFLIGHT_POST: HttpResponse = { status: 204, headers: { Allow: ALLOWED_POST }, body: '' };
 
-const PREFLIGHT_SAME_ORIGIN: ApiAnswer = { status: 204, headers: { Allow: ALLOWED }, body: '' };
+const PREFLIGHT_SAME_ORIGIN: HttpResponse = { status: 204, headers: { Allow: ALLOWED }, body: '' };
 
 /** Makes the way of every request. */
-export function createServe({ siteUrl, authenticator, limiters, log }: ServeOptions): Serve {
-  const looks = createFreeLooks();
-  const answerError = (thrown: unknown, route: Route, request: ApiRequest): ApiAnswer => {
+export function createPipeline({ siteUrl, authenticator, limiters, log }: PipelineOptions): Pipeline {
+  const looks = createUnchargedRequests();
+  const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
     const error =
-      thrown instanceof ApiError ? thrown : (refusedWrite(thrown) ?? hideFault(thrown, route, request, log));
+      thrown instanceof HttpError ? thrown : (refusedWrite(thrown) ?? hideFault(thrown, route, request, log));
     return {
       status: PROBLEMS[error.code].status,
       headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...error.headers },
@@ -72,11 +72,11 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
     bucket === 'none' ? null : limiters[bucket === 'streams' ? 'api' : bucket];
 
   /** What an address has left, where nobody was charged; null: the route has no limit. */
-  const lookAt = async (route: Route, { client }: ApiRequest): Promise<Allowance | null> =>
+  const lookAt = async (route: Route, { client }: HttpRequest): Promise<Allowance | null> =>
     route.look?.(client) ?? (await bucketOf(route)?.anonymous.look(client)) ?? null;
 
   /** Who pays for a request, and whether it is let in. */
-  const admit = async (route: Route, request: ApiRequest): Promise<Admission> => {
+  const admit = async (route: Route, request: HttpRequest): Promise<Admission> => {
     const bucket = bucketOf(route);
     if (bucket === null) return FREE;
     const header = request.headers.authorization;
@@ -90,7 +90,7 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
       : { payer: [bucket.anonymous, request.client], refused: null, key: null };
   };
 
-  const handle = async (route: Route, request: ApiRequest, key: ApiKey | null): Promise<ApiAnswer> => {
+  const handle = async (route: Route, request: HttpRequest, key: ApiKey | null): Promise<HttpResponse> => {
     if (route.post !== undefined) return await handlePost(route.post, request, key);
     if (request.method !== 'GET' && request.method !== 'HEAD' && route.anyMethod !== true)
       throw wrongMethod(request, ALLOWED);
@@ -100,9 +100,9 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
   /** A picture that the client has already costs nothing, so it is looked for before the charge; null: it has not. */
   const findUnchanged = async (
     route: Route,
-    request: ApiRequest,
+    request: HttpRequest,
     [limiter, name]: Payer,
-  ): Promise<ApiAnswer | null> => {
+  ): Promise<HttpResponse | null> => {
     const wanted = request.headers['if-none-match'];
     if (route.bucket !== 'pictures' || wanted === undefined) return null;
     const find = async () => {
@@ -129,7 +129,7 @@ export function createServe({ siteUrl, authenticator, limiters, log }: ServeOpti
       return complete(preflight, route, request, await lookAt(route, request));
     }
     let allowance: Allowance | null = null;
-    let answer: ApiAnswer;
+    let answer: HttpResponse;
     try {
       const { payer, refused, key } = await admit(route, request);
       const unchanged =
@@ -156,53 +156,53 @@ interface Admission {
   /** The limiter that counts the request, and by which name; null: none does. */
   readonly payer: Payer | null;
   /** Why the request is refused, after it was counted; null: it is not. */
-  readonly refused: ApiError | null;
+  readonly refused: HttpError | null;
   /** Whose key the request carries; null: none, or nobody asks. */
   readonly key: ApiKey | null;
 }
 
 const FREE: Admission = { payer: null, refused: null, key: null };
 
-function invalidKey(): ApiError {
+function invalidKey(): HttpError {
   const detail = 'The API key is not valid: unknown, expired or revoked.';
-  return new ApiError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
+  return new HttpError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
 }
 
-function wrongMethod({ method }: ApiRequest, allowed: string): ApiError {
-  return new ApiError('method_not_allowed', `${method} is not possible here.`, {}, { Allow: allowed });
+function wrongMethod({ method }: HttpRequest, allowed: string): HttpError {
+  return new HttpError('method_not_allowed', `${method} is not possible here.`, {}, { Allow: allowed });
 }
 
 /** Reads the body last: whoever may not send one is told so first. */
 async function handlePost(
   { maxBytes, handle }: NonNullable<Route['post']>,
-  request: ApiRequest,
+  request: HttpRequest,
   key: ApiKey | null,
-): Promise<ApiAnswer> {
+): Promise<HttpResponse> {
   const { method, headers, readBody } = request;
   if (method !== 'POST' || readBody === undefined) throw wrongMethod(request, ALLOWED_POST);
   if (key === null) {
     const detail = 'An API key is needed, in the header Authorization: Bearer <API_KEY>.';
-    throw new ApiError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
+    throw new HttpError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
   }
   requireJson(headers);
   return await handle({ ...request, key, body: await readBody(maxBytes) });
 }
 
-function targetOf({ path }: Route, { params, query }: ApiRequest): string {
+function targetOf({ path }: Route, { params, query }: HttpRequest): string {
   return `${path} ${params.slug?.toLowerCase() ?? ''}?${query}`;
 }
 
-function isUnchanged(answer: ApiAnswer, { headers }: ApiRequest): boolean {
+function isUnchanged(answer: HttpResponse, { headers }: HttpRequest): boolean {
   return answer.etag !== undefined && matches(headers['if-none-match'], answer.etag);
 }
 
 /** Adds the validator and the headers that every answer carries; turns an answer that the client has into a 304. */
 function complete(
-  answer: ApiAnswer,
+  answer: HttpResponse,
   { post, sameOrigin = false }: Route,
-  request: ApiRequest,
+  request: HttpRequest,
   allowance: Allowance | null,
-): ApiAnswer {
+): HttpResponse {
   const isReading = post === undefined && (request.method === 'GET' || request.method === 'HEAD');
   const { 'Content-Security-Policy': policy, 'Content-Type': type = '' } = answer.headers;
   const guards = guardsOf(policy, type);
@@ -226,8 +226,8 @@ function complete(
   return { status: 304, headers: rest, body: '' };
 }
 
-function rateLimited({ limit, retryAfterSeconds }: Allowance): ApiError {
-  return new ApiError(
+function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {
+  return new HttpError(
     'rate_limited',
     `More than ${limit} requests in a minute. Wait ${retryAfterSeconds} s.`,
     { retry_after: retryAfterSeconds },
@@ -239,22 +239,22 @@ function rateLimited({ limit, retryAfterSeconds }: Allowance): ApiError {
 const WRITE_RETRY_SECONDS = 5;
 
 /** The answer where a store takes no writes now (decisions, Keys and limits); null: it is another error. */
-function refusedWrite(thrown: unknown): ApiError | null {
+function refusedWrite(thrown: unknown): HttpError | null {
   const refusal = refusalOf(thrown);
   if (refusal === null) return null;
   const headers = { 'Retry-After': String(WRITE_RETRY_SECONDS) };
   return refusal.code === 'storage_full'
-    ? new ApiError(
+    ? new HttpError(
         'storage_full',
         'The disk takes no writes at present. Send the request again.',
         {},
         headers,
       )
-    : new ApiError('unavailable', 'Nothing can be written at present. Send the request again.', {}, headers);
+    : new HttpError('unavailable', 'Nothing can be written at present. Send the request again.', {}, headers);
 }
 
 /** A fault of ours: the client gets a number to report, the log gets the story. */
-function hideFault(thrown: unknown, { path: pattern }: Route, request: ApiRequest, log: Log): ApiError {
+function hideFault(thrown: unknown, { path: pattern }: Route, request: HttpRequest, log: Log): HttpError {
   const requestId = randomUUID();
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   log.error(
@@ -267,13 +267,13 @@ function hideFault(thrown: unknown, { path: pattern }: Route, request: ApiReques
     },
     'a request failed',
   );
-  return new ApiError('internal_error', `Something failed here. Report it with request id ${requestId}.`, {
+  return new HttpError('internal_error', `Something failed here. Report it with request id ${requestId}.`, {
     request_id: requestId,
   });
 }
 
 /** The path that was asked for, without its query: a route's pattern with its parameters, cut where they are long. */
-function pathOf(pattern: string, params: ApiRequest['params']): string {
+function pathOf(pattern: string, params: HttpRequest['params']): string {
   const path = pattern.replace(/:(\w+)/g, (named, name: string) => params[name] ?? named);
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }

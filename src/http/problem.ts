@@ -32,7 +32,7 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** An error that a client is told: thrown by handlers, answered as `application/problem+json`. */
-export class ApiError extends Error {
+export class HttpError extends Error {
   readonly code: ProblemCode;
   /** Further members of the body, such as the parameter's name. */
   readonly members: Readonly<Record<string, unknown>>;
@@ -52,7 +52,7 @@ export class ApiError extends Error {
 }
 
 /** The body of an error. `type` is an address on this site that explains the code. */
-export function problemBody(error: ApiError, siteUrl: string): string {
+export function problemBody(error: HttpError, siteUrl: string): string {
   const { status, title } = PROBLEMS[error.code];
   return JSON.stringify({
     type: `${siteUrl}/docs#${error.code}`,

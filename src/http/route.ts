@@ -5,7 +5,7 @@ import type { ReadBody } from './body.ts';
 import type { Allowance } from './rate-limits.ts';
 
 /** A request as handlers see it. */
-export interface ApiRequest {
+export interface HttpRequest {
   readonly method: string;
   /** Path parameters, decoded. */
   readonly params: Readonly<Record<string, string>>;
@@ -19,13 +19,13 @@ export interface ApiRequest {
 }
 
 /** A request with a body, from the bearer of a valid key. */
-export interface PostRequest extends ApiRequest {
+export interface PostRequest extends HttpRequest {
   readonly key: ApiKey;
   readonly body: Uint8Array;
 }
 
 /** An answer. */
-export interface ApiAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
@@ -48,14 +48,14 @@ export interface Route {
   readonly bucket: Bucket;
   /** For the signed-in pages of this site alone: no other origin may read the answers. Default false. */
   readonly sameOrigin?: boolean;
-  readonly handle: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
+  readonly handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
   /** What a client has left, where the route counts by itself. */
   readonly look?: (client: string) => Allowance;
   /** How the route is posted to: with a key and a JSON body; it is then not read. Absent: it is read alone. */
   readonly post?: {
     /** Longest body. */
     readonly maxBytes: number;
-    readonly handle: (request: PostRequest) => Promise<ApiAnswer>;
+    readonly handle: (request: PostRequest) => Promise<HttpResponse>;
     /** A request was refused by a fault of ours: an answer of 500 or more. */
     readonly onFault: () => void;
   };
@@ -64,7 +64,7 @@ export interface Route {
 }
 
 /** A JSON answer. */
-export function json(body: string | Uint8Array, etag?: string): ApiAnswer {
+export function json(body: string | Uint8Array, etag?: string): HttpResponse {
   const answer = {
     status: 200,
     headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-cache' },

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ApiError, PROBLEMS, problemBody } from './problem.ts';
+import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 
 /**
  * A connection on which nothing moves for so long is ended, milliseconds: a client that asks and does not read would
@@ -40,18 +40,18 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
     },
     (request, response) => {
       if (hasOneHost(request)) listener(request, response);
-      else refuse(response, new ApiError('bad_request', 'A request of HTTP/1.1 has one Host header.'));
+      else refuse(response, new HttpError('bad_request', 'A request of HTTP/1.1 has one Host header.'));
     },
   );
-  const refuse = (response: ServerResponse, error: ApiError) => {
+  const refuse = (response: ServerResponse, error: HttpError) => {
     const { status, headers, body } = refusalOf(error, siteUrl);
     response.writeHead(status, headers).end(body);
   };
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
-    refuse(response, new ApiError('expectation_failed', 'Only Expect: 100-continue is known here.')),
+    refuse(response, new HttpError('expectation_failed', 'Only Expect: 100-continue is known here.')),
   );
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    const error = new ApiError(
+    const error = new HttpError(
       'method_not_allowed',
       'CONNECT is not possible here.',
       {},
@@ -90,16 +90,16 @@ function hasOneHost({ httpVersionMajor, httpVersionMinor, rawHeaders }: Incoming
 }
 
 /** What Node could not read as a request. */
-function describe({ code }: NodeJS.ErrnoException): ApiError {
+function describe({ code }: NodeJS.ErrnoException): HttpError {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new ApiError('headers_too_large', `Request line and headers are over ${MAX_HEADER_BYTES} bytes.`);
+    return new HttpError('headers_too_large', `Request line and headers are over ${MAX_HEADER_BYTES} bytes.`);
   return code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    ? new ApiError('request_timeout', 'The request did not arrive in time.')
-    : new ApiError('bad_request', 'This is not a request by the rules of HTTP/1.1.');
+    ? new HttpError('request_timeout', 'The request did not arrive in time.')
+    : new HttpError('bad_request', 'This is not a request by the rules of HTTP/1.1.');
 }
 
 /** An answer after which the connection ends. */
-function refusalOf(error: ApiError, siteUrl: string) {
+function refusalOf(error: HttpError, siteUrl: string) {
   const { status } = PROBLEMS[error.code];
   const body = problemBody(error, siteUrl);
   const headers: Readonly<Record<string, string>> = {
@@ -113,7 +113,7 @@ function refusalOf(error: ApiError, siteUrl: string) {
 }
 
 /** The same as it is sent where there is no request to answer. */
-function formatRefusal(error: ApiError, siteUrl: string): string {
+function formatRefusal(error: HttpError, siteUrl: string): string {
   const { status, headers, body } = refusalOf(error, siteUrl);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n');

@@ -6,7 +6,7 @@
 import { matches } from './conditional.ts';
 
 /** The looks of all clients. */
-export interface FreeLooks {
+export interface UnchargedRequests {
   /** Notes what was sent for an address: `target` is its path and query. */
   note(target: string, etag: string): void;
   /** Whether `If-None-Match` names what was sent last for it: the picture is likely to be kept still. */
@@ -21,7 +21,7 @@ const TARGETS_KEPT = 20_000;
 const MAX_TARGET_LENGTH = 400;
 
 /** Makes the memory. */
-export function createFreeLooks(): FreeLooks {
+export function createUnchargedRequests(): UnchargedRequests {
   const sent = new Map<string, string>();
   const looking = new Map<string, number>();
   return {

@@ -1,8 +1,8 @@
 /** A form with one file (`multipart/form-data`, RFC 7578), read with a bound on everything. */
 import { Busboy } from '@fastify/busboy';
 import { refuseOtherSites } from './form.ts';
-import { ApiError } from './problem.ts';
-import type { ApiRequest } from './route.ts';
+import { HttpError } from './problem.ts';
+import type { HttpRequest } from './route.ts';
 
 /** What was sent. */
 export interface UploadForm {
@@ -26,26 +26,26 @@ const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
  * gives the file are not looked at. Throws an ApiError for what no form of ours sends.
  */
 export async function readUpload(
-  { headers, readBody }: ApiRequest,
+  { headers, readBody }: HttpRequest,
   fileField: string,
   maxFileBytes: number,
 ): Promise<UploadForm> {
   refuseOtherSites(headers);
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data *;/i.test(type) || readBody === undefined)
-    throw new ApiError('unsupported_media_type', 'This form is sent as multipart/form-data.');
+    throw new HttpError('unsupported_media_type', 'This form is sent as multipart/form-data.');
   try {
     const body = await readBody(maxFileBytes + MAX_OTHER_BYTES, MAX_DISCARDED_BYTES);
     return await parse(body, type, fileField, maxFileBytes);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'body_too_large') throw error;
+    if (!(error instanceof HttpError) || error.code !== 'body_too_large') throw error;
     return { fields: new Map(), file: null, tooLarge: true };
   }
 }
 
 function parse(body: Buffer, type: string, fileField: string, maxFileBytes: number): Promise<UploadForm> {
   return new Promise((resolve, reject) => {
-    const unreadable = () => reject(new ApiError('bad_request', 'The form cannot be read.'));
+    const unreadable = () => reject(new HttpError('bad_request', 'The form cannot be read.'));
     const fields = new Map<string, string>();
     const chunks: Buffer[] = [];
     let hasFile = false;

@@ -3,7 +3,7 @@
  * at a time, so that badges never keep pages waiting for theirs.
  */
 
-import { ApiError } from '../http/problem.ts';
+import { HttpError } from '../http/problem.ts';
 import { createTurns } from '../http/turns.ts';
 import { isSampleReadError, type SampleStore } from '../store/ports/samples.ts';
 import { type BadgeWindow, windowMs } from '../view/badge-query.ts';
@@ -53,7 +53,7 @@ export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () 
       if (found !== null) return found;
       const detail =
         'The store of past checks does not answer; the status badge does. Try again in a minute.';
-      throw new ApiError('history_unavailable', detail, {}, { 'Retry-After': '60' });
+      throw new HttpError('history_unavailable', detail, {}, { 'Retry-After': '60' });
     });
     memories.delete(key);
     memories.set(key, { triedAt, found, reading });

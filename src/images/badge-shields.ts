@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { ServiceStatus } from '../domain/status.ts';
 import type { BadgeRequest } from '../view/badge-query.ts';
-import type { BadgeWords } from './badge-text.ts';
+import type { BadgeCaption } from './badge-text.ts';
 
 /** What Shields reads. */
 export const ShieldsSchema = Type.Object(
@@ -37,7 +37,7 @@ const CACHE_SECONDS = 300;
 /** Makes the answer. Shields escapes every text itself. */
 export function shieldsAnswer(
   name: string,
-  { status, word, window, ageText }: BadgeWords,
+  { status, word, window, ageText }: BadgeCaption,
   theme: BadgeRequest['theme'],
 ): ShieldsAnswer {
   const line = name.replace(/[\s\p{Cc}]+/gu, ' ').trim();

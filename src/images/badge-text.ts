@@ -6,7 +6,7 @@ import { judgeLatency, type ServiceStatus } from '../domain/status.ts';
 import type { BadgeMeasure, BadgeWindow } from '../view/badge-query.ts';
 
 /** What a badge says, whatever its format. */
-export interface BadgeWords {
+export interface BadgeCaption {
   /** The status; beside a figure how good it is, `unknown` where there is none. */
   readonly status: ServiceStatus;
   /** In the pill: `Operational`, `99.98 % up`, `median 184 ms`, `No data`. */
@@ -57,7 +57,7 @@ export function sayStatus(
   { status, latest }: CurrentStatus,
   staleSince: number | null,
   now: number,
-): BadgeWords {
+): BadgeCaption {
   const asOf = latest?.checkedAt ?? null;
   const ageText = staleSince === null ? null : ageOf(staleSince, now);
   const word = BADGE_STATUS_WORDS[status];
@@ -65,7 +65,7 @@ export function sayStatus(
 }
 
 /** What an uptime badge says. `lastCheckAt` is null for a service that was never checked. */
-export function sayUptime(figures: BadgeFigures, window: BadgeWindow, state: FigureState): BadgeWords {
+export function sayUptime(figures: BadgeFigures, window: BadgeWindow, state: FigureState): BadgeCaption {
   const { count, upCount, slowCount } = figures.bucket;
   const [short, long] = WINDOW_WORDS[window];
   if (count === 0) return sayNothing(short, long);
@@ -89,7 +89,7 @@ export function sayLatency(
   measure: BadgeMeasure,
   slowOverMs: number,
   state: FigureState,
-): BadgeWords {
+): BadgeCaption {
   const [short, long] = WINDOW_WORDS[window];
   const { upCount, slowCount, p50Ms, p95Ms } = figures.bucket;
   const ms = measure === 'median' ? p50Ms : p95Ms;
@@ -110,7 +110,7 @@ export interface FigureState {
 }
 
 /** The whole badge in a sentence: `GitHub: Operational, as of 2026-11-20 10:00 UTC`. */
-export function sentenceOf(name: string, { said, window, asOf, ageText }: BadgeWords): string {
+export function sentenceOf(name: string, { said, window, asOf, ageText }: BadgeCaption): string {
   if (asOf === null) return `${name}: ${said}${window === null ? ', not checked yet' : ''}`;
   const time = `${formatTime(asOf).slice(0, 16).replace('T', ' ')} UTC`;
   return `${name}: ${said}, ${ageText === null ? `as of ${time}` : `not checked since ${time}, ${ageText}`}`;
@@ -137,7 +137,7 @@ function sayFigure(
   said: string,
   { readAt }: BadgeFigures,
   { lastCheckAt, staleAfterMs, now }: FigureState,
-): BadgeWords {
+): BadgeCaption {
   // Figures cannot be newer than the last check that they hold, nor than their reading.
   const asOf = Math.min(lastCheckAt ?? readAt, readAt);
   const isStale = now - (lastCheckAt ?? readAt) > staleAfterMs;
@@ -148,7 +148,7 @@ function sayFigure(
 }
 
 /** Without checks there is no figure, and none is made up. */
-function sayNothing(window: string, long: string): BadgeWords {
+function sayNothing(window: string, long: string): BadgeCaption {
   const said = `no data of the last ${long}`;
   return { status: 'unknown', word: 'No data', window, ageText: null, asOf: null, said };
 }

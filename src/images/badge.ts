@@ -6,7 +6,7 @@ import { formatTime } from '../domain/durations.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import { entityTag } from '../http/conditional.ts';
-import type { ApiAnswer, ApiRequest, Route } from '../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { type BadgeRequest, readBadgeRequest } from '../view/badge-query.ts';
@@ -14,7 +14,7 @@ import type { ServiceDirectory } from '../view/service-directory.ts';
 import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/service-view.ts';
 import { createFigureReader } from './badge-figures.ts';
 import { shieldsAnswer } from './badge-shields.ts';
-import { type BadgeWords, sayLatency, sayStatus, sayUptime, sentenceOf } from './badge-text.ts';
+import { type BadgeCaption, sayLatency, sayStatus, sayUptime, sentenceOf } from './badge-text.ts';
 import { PICTURE_CACHING } from './picture-cache.ts';
 
 /** What a picture shows. */
@@ -68,7 +68,7 @@ const OTHERS_KEPT = 4_000;
 /** An answer, and what it was made of. */
 interface Kept {
   readonly content: string;
-  readonly answer: ApiAnswer;
+  readonly answer: HttpResponse;
 }
 
 /** The badge, and the same for the pages of this site alone, whose pictures use up no limit of their readers. */
@@ -80,7 +80,7 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
   ];
 }
 
-function createBadgeHandler(sources: BadgeSources): (request: ApiRequest) => Promise<ApiAnswer> {
+function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Promise<HttpResponse> {
   const { directory, status, samples, renderBadge, intervalMs, slowOverMs, now, listenedAt } = sources;
   const readFigures = createFigureReader(samples, now);
   const statuses = new Map<string, Kept>();
@@ -90,7 +90,7 @@ function createBadgeHandler(sources: BadgeSources): (request: ApiRequest) => Pro
     service: Service,
     current: CurrentStatus,
     request: BadgeRequest,
-  ): Promise<BadgeWords> => {
+  ): Promise<BadgeCaption> => {
     const { variant, window, measure } = request;
     const interval = intervalOf(service, intervalMs);
     const seen = seenAt(current, listenedAt);
@@ -103,7 +103,11 @@ function createBadgeHandler(sources: BadgeSources): (request: ApiRequest) => Pro
       : sayLatency(figures, window, measure, slowOverMs, state);
   };
 
-  const draw = async (service: Service, words: BadgeWords, request: BadgeRequest): Promise<ApiAnswer> => {
+  const draw = async (
+    service: Service,
+    words: BadgeCaption,
+    request: BadgeRequest,
+  ): Promise<HttpResponse> => {
     const { theme, format } = request;
     const body =
       format === 'shields'
@@ -142,7 +146,7 @@ function createBadgeHandler(sources: BadgeSources): (request: ApiRequest) => Pro
 /** What the renderer is told; a status badge as PNG, the contract's, of nothing but what it shows. */
 function textOf(
   service: Service,
-  words: BadgeWords,
+  words: BadgeCaption,
   theme: BadgeText['theme'],
   format: 'png' | 'svg',
 ): BadgeText {

@@ -1,15 +1,15 @@
 /** Pictures that are drawn at most once a minute, however often and at once they are asked for. */
 
 import { entityTag } from '../http/conditional.ts';
-import { ApiError } from '../http/problem.ts';
-import type { ApiAnswer } from '../http/route.ts';
+import { HttpError } from '../http/problem.ts';
+import type { HttpResponse } from '../http/route.ts';
 import { isSampleReadError } from '../store/ports/samples.ts';
 
 /** Makes a picture: its bytes. */
-export type MakePicture = () => Promise<Uint8Array>;
+export type DrawPicture = () => Promise<Uint8Array>;
 
 /** Gives the answer that is kept for a place, or makes it anew where its content is another or a minute has passed. */
-export type KeepPicture = (place: string, content: string, make: MakePicture) => Promise<ApiAnswer>;
+export type PictureCache = (place: string, content: string, make: DrawPicture) => Promise<HttpResponse>;
 
 /** A picture is not drawn again for so long, as long as its content is the same. */
 export const PICTURE_KEPT_MS = 60_000;
@@ -25,25 +25,25 @@ const HEADERS = {
 interface Kept {
   readonly content: string;
   readonly madeAt: number;
-  readonly answer: Promise<ApiAnswer>;
+  readonly answer: Promise<HttpResponse>;
   /** The last one that could be made; null: none could. */
-  readonly before: ApiAnswer | null;
+  readonly before: HttpResponse | null;
 }
 
 /**
  * Makes a keeper of `most` pictures; beyond, the one made first goes. While the store of the samples is away, the
  * picture that was made before stands in, with its own time on it; without one: `history_unavailable`.
  */
-export function createPictureKeeper(most: number, now: () => number): KeepPicture {
+export function createPictureCache(most: number, now: () => number): PictureCache {
   const kept = new Map<string, Kept>();
   return (place, content, make) => {
     const known = kept.get(place);
     const madeAt = now();
     if (known?.content === content && Math.abs(madeAt - known.madeAt) < PICTURE_KEPT_MS) return known.answer;
     const before = known?.before ?? null;
-    const answer: Promise<ApiAnswer> = make().then(
+    const answer: Promise<HttpResponse> = make().then(
       (body) => {
-        const made: ApiAnswer = { status: 200, headers: HEADERS, body, etag: entityTag(body) };
+        const made: HttpResponse = { status: 200, headers: HEADERS, body, etag: entityTag(body) };
         if (kept.get(place)?.answer === answer) kept.set(place, { content, madeAt, answer, before: made });
         return made;
       },
@@ -55,7 +55,7 @@ export function createPictureKeeper(most: number, now: () => number): KeepPictur
         if (before !== null) return before;
         const detail =
           'The store of past checks does not answer; the status badge does. Try again in a minute.';
-        throw new ApiError('history_unavailable', detail, {}, { 'Retry-After': '60' });
+        throw new HttpError('history_unavailable', detail, {}, { 'Retry-After': '60' });
       },
     );
     kept.delete(place);

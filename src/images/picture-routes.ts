@@ -16,8 +16,8 @@ import { HEATMAP_SERVICES, type HeatmapGroup, type HeatmapPicture } from '../dom
 import { PICTURE_WINDOWS, type PictureWindow, spanOf } from '../domain/picture-window.ts';
 import type { Service } from '../domain/service.ts';
 import { readParameters, wordParameter } from '../http/parameters.ts';
-import { ApiError } from '../http/problem.ts';
-import type { ApiAnswer, Route } from '../http/route.ts';
+import { HttpError } from '../http/problem.ts';
+import type { HttpResponse, Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
@@ -25,7 +25,7 @@ import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/service-vi
 import { english } from '../web/language/english.ts';
 import { ageOf } from './badge-text.ts';
 import { createHeatmapReader } from './heatmap-reader.ts';
-import { createPictureKeeper } from './picture-cache.ts';
+import { createPictureCache } from './picture-cache.ts';
 
 const WINDOW = wordParameter(PICTURE_WINDOWS, 'How far back the picture looks.', '24h');
 const THEME = wordParameter(PICTURE_THEMES, 'Colours for a light or a dark page.', 'light');
@@ -86,7 +86,7 @@ function chartRoute({
   siteUrl,
   clock,
 }: PictureSources): Route {
-  const keep = createPictureKeeper(CHARTS_KEPT, () => clock.now());
+  const keep = createPictureCache(CHARTS_KEPT, () => clock.now());
   const site = new URL(siteUrl).host;
   return {
     path: '/api/chart/:slug',
@@ -130,7 +130,7 @@ function chartRoute({
 }
 
 function heatmapRoute({ directory, samples, pictures, clock }: PictureSources): Route {
-  const keep = createPictureKeeper(HEATMAPS_KEPT, () => clock.now());
+  const keep = createPictureCache(HEATMAPS_KEPT, () => clock.now());
   const readCells = createHeatmapReader(samples);
   return {
     path: '/api/heatmap.png',
@@ -178,12 +178,12 @@ function chooseServices(
 }
 
 /** The answer, or after a while the advice to come again. */
-async function withPatience(answer: Promise<ApiAnswer>, clock: Clock): Promise<ApiAnswer> {
+async function withPatience(answer: Promise<HttpResponse>, clock: Clock): Promise<HttpResponse> {
   let cancel = () => {};
   const late = new Promise<never>((_, reject) => {
     cancel = clock.after(HEATMAP_WAIT_MS, () =>
       reject(
-        new ApiError(
+        new HttpError(
           'history_unavailable',
           'The checks of all services are still being read for this picture. Try again in ten seconds.',
           {},

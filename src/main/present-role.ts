@@ -2,7 +2,7 @@
  * The part that this process plays at present, as everything sees it that outlives a change of it: the API and its
  * pages go on while a process that served becomes the monitor.
  */
-import type { HeartbeatTaker } from '../api/heartbeats.ts';
+import type { HeartbeatIntake } from '../api/heartbeats.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
@@ -21,7 +21,7 @@ export interface Role {
   readonly name: Readiness['role'];
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query' | 'newest'> & Partial<ObservedParts['samples']>;
-  readonly heartbeats: HeartbeatTaker;
+  readonly heartbeats: HeartbeatIntake;
   vendorOf(service: Service): VendorWord | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
   prober(): ProberState;

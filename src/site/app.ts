@@ -5,10 +5,10 @@ import Koa, { type Context } from 'koa';
 import type { Clock } from '../clock.ts';
 import { createBodyReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
-import { createServe, type ServeOptions } from '../http/pipeline.ts';
-import { ApiError } from '../http/problem.ts';
+import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
+import { HttpError } from '../http/problem.ts';
 import { createLimitMemory, createRateLimiter } from '../http/rate-limits.ts';
-import type { ApiAnswer, ApiRequest, Route } from '../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -17,7 +17,7 @@ import { withCopyAge } from './copy-age.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
 
 /** What the API needs. */
-export interface ApiOptions extends Omit<RouteSources, 'now' | 'limits'> {
+export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
   readonly settings: RouteSources['settings'] & {
     readonly trustedProxies: readonly string[];
     readonly anonymousPerMinute: number;
@@ -25,7 +25,7 @@ export interface ApiOptions extends Omit<RouteSources, 'now' | 'limits'> {
     readonly silenceMs: number;
     readonly domainsPerAccount: number;
   };
-  readonly authenticator: ServeOptions['authenticator'];
+  readonly authenticator: PipelineOptions['authenticator'];
   /** Where several processes count together; null: this one counts for itself. Default null. */
   readonly limitServer?: LimitServer | null;
   readonly metrics: Metrics;
@@ -51,7 +51,7 @@ const PAGES_PER_MINUTE = 600;
 const HOT_PATH = /^\/api\/(v1\/status|badge)\/([A-Za-z0-9._-]{1,200})$/i;
 
 /** Makes the API. */
-export function createApi(options: ApiOptions): Api {
+export function createApp(options: AppOptions): Api {
   const { settings, clock, metrics, log } = options;
   const now = () => clock.now();
   const { anonymousPerMinute, authenticatedPerMinute, silenceMs, domainsPerAccount } = settings;
@@ -78,7 +78,7 @@ export function createApi(options: ApiOptions): Api {
     pictures: both('pictures', anonymousPerMinute, authenticatedPerMinute),
     pages: both('pages', PAGES_PER_MINUTE, PAGES_PER_MINUTE),
   };
-  const serve = createServe({
+  const serve = createPipeline({
     siteUrl: settings.siteUrl,
     authenticator: options.authenticator,
     limiters,
@@ -93,7 +93,7 @@ export function createApi(options: ApiOptions): Api {
     message: IncomingMessage,
     params: Readonly<Record<string, string>>,
     query: string,
-  ): ApiRequest => ({
+  ): HttpRequest => ({
     method: message.method ?? 'GET',
     params,
     query,
@@ -102,7 +102,7 @@ export function createApi(options: ApiOptions): Api {
     ...(message.method === 'POST' ? { readBody: createBodyReader(message) } : {}),
   });
 
-  const answer = async (route: Route, request: ApiRequest, response: ServerResponse) => {
+  const answer = async (route: Route, request: HttpRequest, response: ServerResponse) => {
     const startedMs = clock.monotonic();
     const given = await serve(route, request);
     send(response, given, request.method);
@@ -175,11 +175,11 @@ const UNKNOWN_ROUTE: Route = {
   bucket: 'pages',
   anyMethod: true,
   handle({ params }) {
-    throw new ApiError('route_not_found', `There is nothing at ${(params.path ?? '').slice(0, 200)}.`);
+    throw new HttpError('route_not_found', `There is nothing at ${(params.path ?? '').slice(0, 200)}.`);
   },
 };
 
-function send(response: ServerResponse, answer: ApiAnswer, method: string): void {
+function send(response: ServerResponse, answer: HttpResponse, method: string): void {
   if (answer.stream !== undefined) {
     if (!response.destroyed) response.writeHead(answer.status, answer.headers);
     answer.stream(response);

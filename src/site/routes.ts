@@ -3,10 +3,10 @@
 import { atomRoutes } from '../api/atom.ts';
 import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
 import { createEventStreams, type EventStreams } from '../api/events.ts';
-import { type HeartbeatTaker, heartbeatRoutes } from '../api/heartbeats.ts';
+import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
 import { readingRoutes } from '../api/reading-routes.ts';
-import { createServiceBytes } from '../api/service-json.ts';
+import { createServiceJson } from '../api/service-json.ts';
 import { type StatusPageSources, statusPageRoutes } from '../api/status-pages.ts';
 import { type VendorSources, vendorRoutes } from '../api/vendor-routes.ts';
 import type { Clock } from '../clock.ts';
@@ -56,7 +56,7 @@ export interface RouteSources {
   readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
   readonly pictures: PictureSources['pictures'];
   /** What takes heartbeats. */
-  readonly heartbeats: HeartbeatTaker;
+  readonly heartbeats: HeartbeatIntake;
   /** The limits in force; another object where they changed. */
   readonly limits: () => ApiLimits;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
@@ -95,7 +95,7 @@ export function createRoutes(sources: RouteSources): {
   };
   const streams = createEventStreams(sources);
   const pages = pageRoutes({ ...sources, intervalMs, listenedAt, siteUrl, version });
-  const bytes = createServiceBytes({ status, intervalMs, now, listenedAt, vendorOf });
+  const bytes = createServiceJson({ status, intervalMs, now, listenedAt, vendorOf });
   const search = createServiceSearch({ directory, status, monotonic: () => sources.clock.monotonic() });
   return {
     streams: {

@@ -1,7 +1,7 @@
 /** How the program itself is: `/healthz`, `/readyz`, `/metrics`. */
 import type { Clock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
-import type { ApiAnswer, Route } from '../http/route.ts';
+import type { HttpResponse, Route } from '../http/route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 
 /** The state of the program, as `/readyz` and the pages tell it. */
@@ -93,7 +93,7 @@ function createFigures(
   };
 }
 
-function plain(status: number, body: object): ApiAnswer {
+function plain(status: number, body: object): HttpResponse {
   const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' };
   return { status, headers, body: JSON.stringify(body) };
 }

@@ -13,7 +13,7 @@ import { intervalOf, isStale, type ListenedAt } from './service-view.ts';
 export type PageReader = Pick<PageBook, 'findPage' | 'findLogo' | 'maintenancesOfPage' | 'incidentsOfPage'>;
 
 /** What looking at a page needs. */
-export interface PageLookSources {
+export interface PageViewSources {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
   readonly pages: PageReader;
@@ -32,7 +32,7 @@ export interface ListedService {
 }
 
 /** A page as it is at one moment. */
-export interface PageLook {
+export interface PageView {
   readonly page: OwnedPage;
   readonly groups: readonly { readonly name: string; readonly services: readonly ListedService[] }[];
   /** Every service of the page. */
@@ -47,7 +47,7 @@ export interface PageLook {
 const MAX_MAINTENANCES = 20;
 
 /** Looks at the page of that slug, in any case; null: there is none. */
-export async function lookAtPage(slug: string, sources: PageLookSources): Promise<PageLook | null> {
+export async function readPageView(slug: string, sources: PageViewSources): Promise<PageView | null> {
   const reading = readPageSlug(slug);
   const page = reading.ok ? await sources.pages.findPage(reading.value) : null;
   if (page === null) return null;

@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { fullName, type Service } from '../domain/service.ts';
 import { readParameters } from '../http/parameters.ts';
-import type { ApiAnswer, ApiRequest, Route } from '../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import {
   BADGE_FORMATS,
@@ -39,7 +39,7 @@ export function badgeBuilder(
   assets: Pick<AssetAddresses, 'badgeBuilderScript'>,
 ): Route[] {
   const { directory } = sources;
-  const show = (request: ApiRequest, service: Service | null): ApiAnswer => {
+  const show = (request: HttpRequest, service: Service | null): HttpResponse => {
     const language = chooseLanguage(request);
     const words = language.words.badges;
     const asked = readBadgeRequest('', request.query);

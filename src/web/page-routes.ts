@@ -20,9 +20,9 @@ import type { DashboardSources } from './dashboard/dashboard-sources.ts';
 import { signInPages } from './dashboard/sign-in-pages.ts';
 import { docsPage } from './docs-page.ts';
 import { homePage } from './home/home-page.ts';
-import { homeNews, monitorNews } from './home/home-updates.ts';
+import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
 import { searchIndex } from './home/search-index.ts';
-import { createLiveBoard, type LiveBoard } from './live/live-snapshot.ts';
+import { createLiveSnapshot, type LiveSnapshot } from './live/live-snapshot.ts';
 import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
 import { createAssets } from './parts/assets.ts';
 import { createViews, type RenderPage } from './parts/views.ts';
@@ -68,7 +68,7 @@ export interface PageSources {
 
 /** What pages that stay true while they are open read from beside it. */
 export interface LivePageSources extends PageSources {
-  readonly board: LiveBoard;
+  readonly board: LiveSnapshot;
 }
 
 /** Every page, and the streams of pages that are open, which must be ended at the stop. */
@@ -78,12 +78,12 @@ export function pageRoutes(sources: PageSources): {
 } {
   const assets = createAssets();
   const { renderPage: render, renderPart } = createViews({ ...sources, assets: assets.addresses });
-  const board = createLiveBoard(sources);
+  const board = createLiveSnapshot(sources);
   const news = { ...sources, board };
   const live = createLiveStreams({
     ...news,
-    homeNews: (language, serviceIds) => homeNews(news, renderPart, language, serviceIds),
-    monitorNews: (language) => monitorNews(news, renderPart, language),
+    homeUpdate: (language, serviceIds) => homeUpdate(news, renderPart, language, serviceIds),
+    monitorUpdate: (language) => monitorUpdate(news, renderPart, language),
   });
   const routes = [
     homePage(render, { ...news, assets: assets.addresses }),
@@ -100,7 +100,7 @@ export function pageRoutes(sources: PageSources): {
   return { routes: withCompression(routes), live };
 }
 
-function ownersPages(render: RenderPage, sources: PageSources & { readonly board: LiveBoard }): Route[] {
+function ownersPages(render: RenderPage, sources: PageSources & { readonly board: LiveSnapshot }): Route[] {
   const { ownedPages: pages } = sources;
   return pages === null ? [] : [...statusPages(render, { ...sources, pages }), embedScript()];
 }

@@ -2,7 +2,7 @@
 
 import type { Bucket } from '../../src/domain/sample.ts';
 import type { Service } from '../../src/domain/service.ts';
-import type { ApiAnswer } from '../../src/http/route.ts';
+import type { HttpResponse } from '../../src/http/route.ts';
 import { type BadgeText, badgeRoutes } from '../../src/images/badge.ts';
 import { silentLog } from '../../src/log.ts';
 import { drawBadge } from '../../src/render/badge.ts';
@@ -47,7 +47,7 @@ export function startBadges(services: readonly Service[]) {
     queries,
     /** What the samples answer. */
     answer: async (query: SampleQuery): Promise<Bucket[]> => [bucket(query)],
-    async get(path: string): Promise<ApiAnswer> {
+    async get(path: string): Promise<HttpResponse> {
       const { pathname, search } = new URL(path, 'https://upbeat.test');
       const slug = decodeURIComponent(pathname.slice('/api/badge/'.length));
       return await handle({

@@ -3,7 +3,7 @@ import t from 'tap';
 import { spanOf, stepsOf } from '../../src/domain/picture-window.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { createHeatmapReader } from '../../src/images/heatmap-reader.ts';
-import { createPictureKeeper } from '../../src/images/picture-cache.ts';
+import { createPictureCache } from '../../src/images/picture-cache.ts';
 import { HEATMAP_WAIT_MS, type PictureSources } from '../../src/images/picture-routes.ts';
 import { drawChart } from '../../src/render/chart.ts';
 import { drawHeatmap } from '../../src/render/heatmap.ts';
@@ -221,7 +221,7 @@ t.test('it tells whoever waits long to come again, and has the picture then', as
 for (const code of SAMPLE_READ_ERROR_CODES) {
   t.test(`it hides a fault of the store behind what was drawn before, else says so (${code})`, async (t) => {
     let now = NOW;
-    const keep = createPictureKeeper(2, () => now);
+    const keep = createPictureCache(2, () => now);
     const body = async () => Uint8Array.of(1, 2, 3);
     const fail = async (): Promise<Uint8Array> => {
       throw Object.assign(new Error('it cannot be read'), { code });
@@ -257,7 +257,7 @@ for (const code of SAMPLE_READ_ERROR_CODES) {
 }
 
 t.test('it draws once for many who ask at once', async (t) => {
-  const keep = createPictureKeeper(9, () => NOW);
+  const keep = createPictureCache(9, () => NOW);
   let made = 0;
   const make = async () => Uint8Array.of(++made);
   const answers = await Promise.all(Array.from({ length: 20 }, () => keep('a', '', make)));

@@ -19,7 +19,7 @@ import type { PictureSources } from '../../src/images/picture-routes.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
-import { createApi } from '../../src/site/app.ts';
+import { createApp } from '../../src/site/app.ts';
 import type { ApiKey, IncidentQuery, Registry } from '../../src/store/ports/registry.ts';
 import { MAX_BUCKETS, type SampleQuery, type SampleStore } from '../../src/store/ports/samples.ts';
 import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
@@ -219,7 +219,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       return found;
     },
   };
-  const api = createApi({
+  const api = createApp({
     settings: {
       siteUrl: options.siteUrl ?? 'https://upbeat.test',
       trustedProxies: ['127.0.0.0/8', '::1'],

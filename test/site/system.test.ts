@@ -1,9 +1,9 @@
 /** `/metrics` has no limit; what it costs has one. */
 import t from 'tap';
-import type { ApiRequest } from '../../src/http/route.ts';
+import type { HttpRequest } from '../../src/http/route.ts';
 import { systemRoutes } from '../../src/site/system.ts';
 
-const REQUEST: ApiRequest = { method: 'GET', params: {}, query: '', client: '203.0.113.1', headers: {} };
+const REQUEST: HttpRequest = { method: 'GET', params: {}, query: '', client: '203.0.113.1', headers: {} };
 
 /** The route over figures whose gathering takes `tookMs` by a clock that a test moves. */
 function metricsRoute(tookMs: number) {

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { createFakeClock } from '../../src/clock.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
-import type { ApiRequest } from '../../src/http/route.ts';
+import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
 import {
   createRegistryClient,
@@ -81,7 +81,7 @@ export async function dashboard(t: Test) {
     now,
     log: silentLog,
   });
-  const call = async (path: string, who: typeof ada | null, more: Partial<ApiRequest> = {}) => {
+  const call = async (path: string, who: typeof ada | null, more: Partial<HttpRequest> = {}) => {
     const [pathname = '', query = ''] = path.split('?');
     for (const route of routes) {
       const names: string[] = [];
@@ -93,7 +93,7 @@ export async function dashboard(t: Test) {
       if (found === null) continue;
       const params = Object.fromEntries(names.map((name, index) => [name, found[index + 1] ?? '']));
       const { headers = {}, ...rest } = more;
-      const request: ApiRequest = {
+      const request: HttpRequest = {
         method: 'GET',
         params,
         query,

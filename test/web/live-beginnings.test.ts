@@ -7,7 +7,7 @@ import { createFakeClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
-import { createLiveBoard } from '../../src/web/live/live-snapshot.ts';
+import { createLiveSnapshot } from '../../src/web/live/live-snapshot.ts';
 import { createLiveStreams } from '../../src/web/live/live-streams.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
 
@@ -22,12 +22,12 @@ t.test('it makes the lists of the home page once for all streams that begin toge
     return { html: { made: String(made.length) } };
   };
   const live = createLiveStreams({
-    board: createLiveBoard({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
+    board: createLiveSnapshot({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
     directory,
     status,
     clock,
-    homeNews: ({ code }, ids) => make(`home ${code} ${ids?.join() ?? 'all'}`),
-    monitorNews: ({ code }) => make(`monitor ${code}`),
+    homeUpdate: ({ code }, ids) => make(`home ${code} ${ids?.join() ?? 'all'}`),
+    monitorUpdate: ({ code }) => make(`monitor ${code}`),
   });
   const server = createServer(async (request, response) => {
     const answer = await live.route.handle({
@@ -80,12 +80,12 @@ t.test(
     const status = createMemoryStatusStore({ log: silentLog });
     let turns = 0;
     const live = createLiveStreams({
-      board: createLiveBoard({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
+      board: createLiveSnapshot({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
       directory,
       status,
       clock,
-      homeNews: (_language, ids) => ({ html: { ids: ids?.join() ?? 'all' } }),
-      monitorNews: () => ({ html: {} }),
+      homeUpdate: (_language, ids) => ({ html: { ids: ids?.join() ?? 'all' } }),
+      monitorUpdate: () => ({ html: {} }),
     });
     const heard = Array.from({ length: STREAMS }, () => ({ turns: [] as number[], text: '' }));
     for (const [index, one] of heard.entries()) {

@@ -5,7 +5,7 @@ import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
-import { createLiveBoard } from '../../src/web/live/live-snapshot.ts';
+import { createLiveSnapshot } from '../../src/web/live/live-snapshot.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
 
 const INTERVAL_MS = 300_000;
@@ -14,7 +14,7 @@ function world(services: readonly Service[] = [service(1, 'a'), service(2, 'b')]
   const clock = createFakeClock(NOW);
   const status = createMemoryStatusStore({ log: silentLog });
   const make = () =>
-    createLiveBoard({
+    createLiveSnapshot({
       directory: { all: () => services },
       status,
       intervalMs: INTERVAL_MS,

@@ -1,9 +1,9 @@
 /** The stream of news for open pages, over real HTTP. */
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
-import { type Board, readBoard } from '../../src/web/home/home-view.ts';
+import { type HomeView, readHomeView } from '../../src/web/home/home-view.ts';
 import { LIVE_BOUNDS } from '../../src/web/live/live-streams.ts';
-import type { News } from '../../src/web/live/live-updates.ts';
+import type { LiveUpdate } from '../../src/web/live/live-updates.ts';
 import { check, current, from, NOW, service, startApi, type World } from '../site/site-world.ts';
 
 const WITHIN_MS = 45_000;
@@ -11,7 +11,7 @@ const WITHIN_MS = 45_000;
 /** An event as it came. */
 interface Heard {
   readonly id: string;
-  readonly news: News;
+  readonly news: LiveUpdate;
 }
 
 /** Opens a stream; `heard` grows as events come. */
@@ -29,7 +29,7 @@ async function listen(world: World, path: string, headers: Record<string, string
     for (const event of events) {
       const id = /^id: (.*)$/m.exec(event)?.[1] ?? '';
       const data = /^data: (.*)$/m.exec(event)?.[1];
-      if (data !== undefined) heard.push({ id, news: JSON.parse(data) as News });
+      if (data !== undefined) heard.push({ id, news: JSON.parse(data) as LiveUpdate });
     }
   });
   response.on('error', () => {});
@@ -210,7 +210,7 @@ t.test('it puts what is down before what is slow, the newest change first', asyn
     since(3, 'slow', NOW - 5),
     since(4, 'down', NOW - 2),
   ]);
-  const board: Board = readBoard(world.directory, world.status, { text: '', category: '', status: '' });
+  const board: HomeView = readHomeView(world.directory, world.status, { text: '', category: '', status: '' });
   t.same(
     board.troubled.map(({ service: { id } }) => id),
     [4, 2, 1, 3],

@@ -1,8 +1,8 @@
 /** Uploaded pictures, good, hostile and broken; and the form that brings them. */
 import fc from 'fast-check';
 import t from 'tap';
-import { ApiError } from '../../src/http/problem.ts';
-import type { ApiRequest } from '../../src/http/route.ts';
+import { HttpError } from '../../src/http/problem.ts';
+import type { HttpRequest } from '../../src/http/route.ts';
 import { readUpload } from '../../src/http/upload-form.ts';
 import { readLogo } from '../../src/web/dashboard/page-logo.ts';
 import { bmpOf, gifOf, jpegOf, pngOf, webpOf } from '../support/pictures.ts';
@@ -44,14 +44,14 @@ t.test('it survives whatever bytes come', async (t) => {
   t.pass('no exception, and nothing beyond the bounds');
 });
 
-const request = (body: Buffer, type: string, headers: Record<string, string> = {}): ApiRequest => ({
+const request = (body: Buffer, type: string, headers: Record<string, string> = {}): HttpRequest => ({
   method: 'POST',
   params: {},
   query: '',
   client: '203.0.113.1',
   headers: { 'content-type': type, ...headers },
   readBody: async (maxBytes) => {
-    if (body.length > maxBytes) throw new ApiError('body_too_large', 'too large');
+    if (body.length > maxBytes) throw new HttpError('body_too_large', 'too large');
     return body;
   },
 });
@@ -81,7 +81,7 @@ t.test('it reads fields and one file, each within its bound', async (t) => {
 
 t.test('it refuses what no form of this site sends', async (t) => {
   const { body, type } = await formOf((form) => form.append('token', 'abc'));
-  const refused: readonly (readonly [ApiRequest, string])[] = [
+  const refused: readonly (readonly [HttpRequest, string])[] = [
     [request(body, 'text/plain'), 'unsupported_media_type'],
     [request(body, 'multipart/form-data; nothing'), 'bad_request'],
     [request(body, type, { 'sec-fetch-site': 'cross-site' }), 'forbidden_form'],
@@ -90,8 +90,8 @@ t.test('it refuses what no form of this site sends', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.nat({ max: 200 }), async (noise, cut) => {
       const broken = Buffer.concat([body.subarray(0, cut), noise]);
-      const outcome = await readUpload(request(broken, type), 'logo', 100).catch((error: ApiError) => error);
-      return outcome instanceof ApiError ? outcome.code === 'bad_request' : outcome.fields instanceof Map;
+      const outcome = await readUpload(request(broken, type), 'logo', 100).catch((error: HttpError) => error);
+      return outcome instanceof HttpError ? outcome.code === 'bad_request' : outcome.fields instanceof Map;
     }),
     { numRuns: 200 },
   );

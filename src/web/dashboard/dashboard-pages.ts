@@ -5,7 +5,7 @@ import { unknownStatus } from '../../domain/current.ts';
 import { readGivenName } from '../../domain/given-name.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { seeOther } from '../../http/form.ts';
-import type { ApiAnswer, Route } from '../../http/route.ts';
+import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
 import { STATUS_SHAPES } from '../parts/status-shapes.ts';
 import type { RenderPage } from '../parts/views.ts';
@@ -53,7 +53,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
 
-  const overview = async (session: Visitor, refused: RefusedForm | null): Promise<ApiAnswer> => {
+  const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const words = language.words.dashboard;
     const [keys, services, claims, notices] = await Promise.all([

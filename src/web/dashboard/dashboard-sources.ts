@@ -3,7 +3,7 @@
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckKind } from '../../domain/service.ts';
-import type { ApiAnswer } from '../../http/route.ts';
+import type { HttpResponse } from '../../http/route.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
@@ -53,7 +53,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
 }
 
 /** Shows a page of the account, or what keeps a form from being taken. */
-export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => ApiAnswer;
+export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
 /** The kind of check that a form names; null: none of them. */
 export function readKind(text: string | undefined): CheckKind | null {

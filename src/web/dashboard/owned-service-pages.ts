@@ -8,7 +8,7 @@ import { readGivenName } from '../../domain/given-name.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { CheckDefinition, CheckKind, Service } from '../../domain/service.ts';
 import { seeOther } from '../../http/form.ts';
-import type { ApiAnswer, ApiRequest, Route } from '../../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { time } from '../language/phrase.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
@@ -40,7 +40,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   const { registry, directory, status, samples, proofs, siteUrl, now } = sources;
 
   /** The account's own service; another's is not found, as if it were not there. */
-  const find = ({ params }: ApiRequest, { accountId }: Visitor): Service => {
+  const find = ({ params }: HttpRequest, { accountId }: Visitor): Service => {
     const service = directory.bySlug(params.slug ?? '');
     if (service === null || service.accountId !== accountId) throw serviceNotFound(params.slug ?? '');
     return service;
@@ -50,7 +50,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     service: Service,
     session: Visitor,
     refused: RefusedForm | null,
-  ): Promise<ApiAnswer> => {
+  ): Promise<HttpResponse> => {
     const { id, slug, name } = service;
     const { words } = session.language;
     const current = status.get(id) ?? unknownStatus(id);

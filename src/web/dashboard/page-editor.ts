@@ -13,7 +13,7 @@ import {
   readPageTitle,
 } from '../../domain/status-page.ts';
 import { seeOther } from '../../http/form.ts';
-import type { ApiAnswer, ApiRequest, Route } from '../../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { readUpload } from '../../http/upload-form.ts';
 import type { PageEdit } from '../../store/ports/status-pages.ts';
 import { findListed } from '../../view/status-page-view.ts';
@@ -34,7 +34,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, siteUrl, now } = sources;
 
   /** The account's own page; another's is not found, as if it were not there. */
-  const find = async ({ params }: ApiRequest, { accountId }: Visitor): Promise<OwnedPage> => {
+  const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<OwnedPage> => {
     const slug = (params.slug ?? '').toLowerCase();
     const page = await registry.findPage(slug);
     if (page === null || page.accountId !== accountId) throw pageNotFound(slug);
@@ -45,7 +45,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     page: OwnedPage,
     session: Visitor,
     { search = '', problems = {}, typed = new Map() }: Partial<EditorState> = {},
-  ): ApiAnswer => {
+  ): HttpResponse => {
     const { slug, groups } = page;
     const url = `${siteUrl}/p/${slug}`;
     const address = `${siteUrl}/embed.js`;
@@ -202,7 +202,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     }),
   ];
 
-  async function takeLogo(request: ApiRequest, signedIn: Visitor): Promise<ApiAnswer> {
+  async function takeLogo(request: HttpRequest, signedIn: Visitor): Promise<HttpResponse> {
     const upload = await readUpload(request, 'logo', PAGE_BOUNDS.logoBytes);
     const page = await find(request, signedIn);
     const words = signedIn.language.words.pageEditor;

@@ -2,7 +2,7 @@
 
 import { countServices, PAGE_BOUNDS, readPageSlug, readPageTitle } from '../../domain/status-page.ts';
 import { seeOther } from '../../http/form.ts';
-import type { ApiAnswer, Route } from '../../http/route.ts';
+import type { HttpResponse, Route } from '../../http/route.ts';
 import type { Words } from '../language/english.ts';
 import { time } from '../language/phrase.ts';
 import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
@@ -28,7 +28,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
     session: Visitor,
     problems: FieldProblems,
     typed: { readonly slug: string; readonly title: string },
-  ): Promise<ApiAnswer> => {
+  ): Promise<HttpResponse> => {
     const { words } = session.language;
     const pages = await registry.pagesOf(session.accountId);
     return show(

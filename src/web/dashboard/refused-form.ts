@@ -1,5 +1,5 @@
 /** Forms of the dashboard that are not taken: the problem stands beside its field, and what was written stays. */
-import type { ApiAnswer } from '../../http/route.ts';
+import type { HttpResponse } from '../../http/route.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 
 /** What is wrong with one field. */
@@ -10,7 +10,7 @@ export interface FieldProblem {
 }
 
 /** What a form comes to: an answer, back to its page (null), or a problem; a sentence alone concerns no field. */
-export type FormOutcome = ApiAnswer | FieldProblem | string | null;
+export type FormOutcome = HttpResponse | FieldProblem | string | null;
 
 /** A form that was not taken. */
 export interface RefusedForm {

@@ -4,8 +4,8 @@ import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/
 import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
 import type { SiteCookie } from '../../http/cookies.ts';
 import { readForm, seeOther } from '../../http/form.ts';
-import { ApiError } from '../../http/problem.ts';
-import type { ApiAnswer, ApiRequest, Route } from '../../http/route.ts';
+import { HttpError } from '../../http/problem.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Log } from '../../log.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
@@ -31,13 +31,13 @@ const FLOW_MARK = 'flow.';
 /** The routes. */
 export function signInPages(render: RenderPage, sources: SignInSources): Route[] {
   const { providers, sessions, registry, cookie, siteUrl, now, log } = sources;
-  const find = ({ params }: ApiRequest): IdentityProvider => {
+  const find = ({ params }: HttpRequest): IdentityProvider => {
     const provider = providers.find(({ id }) => id === params.provider);
-    if (provider === undefined) throw new ApiError('route_not_found', 'There is no such way to sign in.');
+    if (provider === undefined) throw new HttpError('route_not_found', 'There is no such way to sign in.');
     return provider;
   };
   const redirectUri = ({ id }: IdentityProvider) => `${siteUrl}/sign-in/${id}/callback`;
-  const page = (request: ApiRequest, problem: string | null, status = 200): ApiAnswer => {
+  const page = (request: HttpRequest, problem: string | null, status = 200): HttpResponse => {
     const language = languageOf(request);
     // What failed was asked for once; the page in another language is the one before it.
     const choices = problem === null ? language.choices : [];
@@ -55,7 +55,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
   /** What went wrong is told in words; the log knows more. */
-  const sayWhy = (request: ApiRequest, error: unknown): ApiAnswer => {
+  const sayWhy = (request: HttpRequest, error: unknown): HttpResponse => {
     if (!(error instanceof SignInError)) throw error;
     log.warn({ code: error.code, error: error.cause }, 'a sign-in came to nothing');
     return page(request, error.message, error.code === 'sign_in_away' ? 502 : 400);
@@ -138,7 +138,7 @@ export interface SignedForm {
 
 /** Who is signed in; null: nobody. */
 export async function findSession(
-  request: ApiRequest,
+  request: HttpRequest,
   { sessions, cookie }: Pick<SignInSources, 'sessions' | 'cookie'>,
 ): Promise<Visitor | null> {
   const session = await sessions.find(readCookie(cookie.read(request.headers.cookie)).token);
@@ -146,7 +146,7 @@ export async function findSession(
 }
 
 /** The language of a page. The answer to a form has no address, and so none in another language. */
-function languageOf(request: ApiRequest): ChosenLanguage {
+function languageOf(request: HttpRequest): ChosenLanguage {
   const language = chooseLanguage(request);
   return request.method === 'POST' ? { ...language, choices: [] } : language;
 }
@@ -156,12 +156,12 @@ function languageOf(request: ApiRequest): ChosenLanguage {
  * for anything else.
  */
 export async function requireForm(
-  request: ApiRequest,
+  request: HttpRequest,
   sources: Pick<SignInSources, 'sessions' | 'cookie'>,
-  read: (request: ApiRequest) => Promise<ReadonlyMap<string, string>> = readForm,
+  read: (request: HttpRequest) => Promise<ReadonlyMap<string, string>> = readForm,
 ): Promise<SignedForm> {
   if (request.method !== 'POST')
-    throw new ApiError(
+    throw new HttpError(
       'method_not_allowed',
       `${request.method} is not possible here.`,
       {},
@@ -170,9 +170,9 @@ export async function requireForm(
   const form = await read(request);
   const { token } = readCookie(sources.cookie.read(request.headers.cookie));
   const session = await sources.sessions.find(token);
-  if (session === null) throw new ApiError('forbidden_form', 'You are not signed in any more.');
+  if (session === null) throw new HttpError('forbidden_form', 'You are not signed in any more.');
   if (!isFormToken(session, form.get('token') ?? ''))
-    throw new ApiError('forbidden_form', 'This form is not of your session. Load the page again.');
+    throw new HttpError('forbidden_form', 'This form is not of your session. Load the page again.');
   return { session: { ...session, language: languageOf(request) }, token, form };
 }
 

@@ -2,9 +2,9 @@
 
 import { formatTime } from '../../domain/durations.ts';
 import { seeOther } from '../../http/form.ts';
-import { ApiError } from '../../http/problem.ts';
+import { HttpError } from '../../http/problem.ts';
 import { createLimitMemory, createRateLimiter, type RateLimiter } from '../../http/rate-limits.ts';
-import type { ApiAnswer, Route } from '../../http/route.ts';
+import type { HttpResponse, Route } from '../../http/route.ts';
 import { createMessageId, createWebhookSecret } from '../../notify/webhook-signature.ts';
 import { time } from '../language/phrase.ts';
 import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
@@ -37,7 +37,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     session: Visitor,
     refused: RefusedForm | null,
     secret: string | null = null,
-  ): Promise<ApiAnswer> => {
+  ): Promise<HttpResponse> => {
     const [webhooks, deliveries] = await Promise.all([
       registry.webhooksOf(session.accountId),
       registry.deliveriesOf(session.accountId),
@@ -140,7 +140,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
 async function charge(limiter: RateLimiter, accountId: number): Promise<void> {
   const { allowed, limit, retryAfterSeconds } = await limiter.charge(String(accountId));
   if (allowed) return;
-  throw new ApiError(
+  throw new HttpError(
     'rate_limited',
     `At most ${limit} a minute can be sent by hand. Wait ${retryAfterSeconds} s.`,
     { retry_after: retryAfterSeconds },

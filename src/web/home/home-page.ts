@@ -8,7 +8,7 @@ import { readParameters, wordParameter } from '../../http/parameters.ts';
 import type { Route } from '../../http/route.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import { lasting, time } from '../language/phrase.ts';
-import type { LiveBoard } from '../live/live-snapshot.ts';
+import type { LiveSnapshot } from '../live/live-snapshot.ts';
 import { pillMarkup } from '../live/live-updates.ts';
 import type { PageSources } from '../page-routes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
@@ -16,12 +16,12 @@ import { incidentPath, inLanguage } from '../parts/incidents.ts';
 import { homeOpenGraph } from '../parts/open-graph.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { viewMonitor, viewTroubled } from './home-updates.ts';
-import { type Board, type BoardFilter, readBoard } from './home-view.ts';
+import { type HomeFilter, type HomeView, readHomeView } from './home-view.ts';
 
 /** What the page is made of. */
 export interface HomeSources
   extends Pick<PageSources, 'directory' | 'status' | 'registry' | 'readiness' | 'siteUrl'> {
-  readonly board: LiveBoard;
+  readonly board: LiveSnapshot;
   readonly assets: AssetAddresses;
 }
 
@@ -50,7 +50,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
         : [];
       // Read together, without a pause: a page knows up to which change it is true.
       const position = board.position();
-      const shown = readBoard(directory, status, filter);
+      const shown = readHomeView(directory, status, filter);
       const all = SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0);
       const { title, lead, heatmap } = language.words.home;
       const said = lead(all, language.formats.number(all));
@@ -88,7 +88,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
   };
 }
 
-function readFilter(query: string): BoardFilter {
+function readFilter(query: string): HomeFilter {
   const { q = '', category = '', status = '' } = readParameters(query, QUERY);
   const wanted = String(category);
   return {
@@ -99,7 +99,7 @@ function readFilter(query: string): BoardFilter {
 }
 
 /** What our checks see now stands in the list of what is down or slow, with its reason. */
-function isToldAbove({ source, resolvedAt, serviceId }: Incident, { troubled }: Board): boolean {
+function isToldAbove({ source, resolvedAt, serviceId }: Incident, { troubled }: HomeView): boolean {
   return source === 'own' && resolvedAt === null && troubled.some(({ service }) => service.id === serviceId);
 }
 

@@ -6,34 +6,34 @@ import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import { age, escapeMarkup, lasting, type Phrase, say, time } from '../language/phrase.ts';
-import type { LiveBoard } from '../live/live-snapshot.ts';
-import { type News, pillMarkup } from '../live/live-updates.ts';
+import type { LiveSnapshot } from '../live/live-snapshot.ts';
+import { type LiveUpdate, pillMarkup } from '../live/live-updates.ts';
 import { sayReason } from '../parts/verdict.ts';
 import type { RenderPart } from '../parts/views.ts';
-import { type Board, type BoardEntry, NO_FILTER, readBoard } from './home-view.ts';
+import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
 /** Rows that the list of what is down or slow shows at most; the rest is counted. */
 export const TROUBLED_SHOWN = 24;
 
 /** What the news are made of. */
-export interface HomeNewsSources {
+export interface HomeUpdateSources {
   readonly directory: Pick<ServiceDirectory, 'all' | 'byId' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get'>;
-  readonly board: Pick<LiveBoard, 'monitor'>;
+  readonly board: Pick<LiveSnapshot, 'monitor'>;
   readonly readiness: () => Readiness;
 }
 
 /** What says how the monitor itself is. */
-type MonitorSources = Pick<HomeNewsSources, 'board' | 'readiness'>;
+type MonitorSources = Pick<HomeUpdateSources, 'board' | 'readiness'>;
 
 /** The data of `home-troubled`. */
-export function viewTroubled(shown: Board, sources: MonitorSources, language: Language) {
+export function viewTroubled(shown: HomeView, sources: MonitorSources, language: Language) {
   const { words, formats } = language;
   const { troubled } = shown;
   const hidden = troubled.slice(TROUBLED_SHOWN);
   return {
     calm: sayCalm(shown, sources, language),
-    rows: troubled.slice(0, TROUBLED_SHOWN).map(({ name, page, current }: BoardEntry) => ({
+    rows: troubled.slice(0, TROUBLED_SHOWN).map(({ name, page, current }: HomeEntry) => ({
       name,
       page,
       status: current.status,
@@ -52,7 +52,7 @@ export function viewTroubled(shown: Board, sources: MonitorSources, language: La
 
 /** What stands in the place of an empty list: that all is well only where that is known. Empty where there is a list. */
 function sayCalm(
-  { troubled, watched, checked }: Board,
+  { troubled, watched, checked }: HomeView,
   { board, readiness }: MonitorSources,
   { words, formats }: Language,
 ): string {
@@ -91,14 +91,14 @@ export function viewAway({ prober }: Readiness, { words }: Language): Phrase | n
 }
 
 /** The home page's lists, and the status of these services or, by null, of all. */
-export function homeNews(
-  sources: HomeNewsSources,
+export function homeUpdate(
+  sources: HomeUpdateSources,
   renderPart: RenderPart,
   language: Language,
   serviceIds: readonly number[] | null,
-): News {
+): LiveUpdate {
   const { directory, status } = sources;
-  const board = readBoard(directory, status, NO_FILTER);
+  const board = readHomeView(directory, status, NO_FILTER);
   const html: Record<string, string> = {
     troubled: renderPart('./home-troubled', viewTroubled(board, sources, language), language),
   };
@@ -116,12 +116,18 @@ export function homeNews(
 }
 
 /** How the monitor itself is, for every page that is open. */
-export function monitorNews(sources: HomeNewsSources, renderPart: RenderPart, language: Language): News {
+export function monitorUpdate(
+  sources: HomeUpdateSources,
+  renderPart: RenderPart,
+  language: Language,
+): LiveUpdate {
   const away = viewAway(sources.readiness(), language);
   return {
     html: {
       // Whether an empty list is good news depends on the monitor.
-      calm: escapeMarkup(sayCalm(readBoard(sources.directory, sources.status, NO_FILTER), sources, language)),
+      calm: escapeMarkup(
+        sayCalm(readHomeView(sources.directory, sources.status, NO_FILTER), sources, language),
+      ),
       monitor: renderPart('./home-monitor', viewMonitor(sources, language), language),
       away: away === null ? '' : renderPart('./away', { away }, language),
     },

@@ -8,7 +8,7 @@ import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 
 /** A service of the home page. */
-export interface BoardEntry {
+export interface HomeEntry {
   readonly service: Service;
   /** As the page shows it, an owner's with its domain. */
   readonly name: string;
@@ -18,7 +18,7 @@ export interface BoardEntry {
 }
 
 /** Which services are wanted. */
-export interface BoardFilter {
+export interface HomeFilter {
   /** Part of a name or domain, in any case; empty: any. */
   readonly text: string;
   /** Empty: any. */
@@ -28,13 +28,13 @@ export interface BoardFilter {
 }
 
 /** What the home page shows of the services. */
-export interface Board {
+export interface HomeView {
   /** Over all services, wanted or not. */
   readonly counts: Readonly<Record<ServiceStatus, number>>;
   /** Wanted services that are watched and down, then those that are slow, the newest change first. */
-  readonly troubled: readonly BoardEntry[];
+  readonly troubled: readonly HomeEntry[];
   /** Wanted services by category; no category is empty. */
-  readonly groups: readonly { readonly category: Category; readonly entries: readonly BoardEntry[] }[];
+  readonly groups: readonly { readonly category: Category; readonly entries: readonly HomeEntry[] }[];
   /** Services that are watched, wanted or not, and how many of these have been checked. */
   readonly watched: number;
   readonly checked: number;
@@ -43,18 +43,18 @@ export interface Board {
 }
 
 /** Everything. */
-export const NO_FILTER: BoardFilter = { text: '', category: '', status: '' };
+export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
 
 /** Reads the board; services of owners who have not shown control of the domain are left out (decisions, Ownership). */
-export function readBoard(
+export function readHomeView(
   directory: Pick<ServiceDirectory, 'all' | 'pageName'>,
   status: Pick<StatusStore, 'get'>,
-  filter: BoardFilter,
-): Board {
+  filter: HomeFilter,
+): HomeView {
   const text = filter.text.trim().toLowerCase();
   const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
-  const byCategory = new Map<Category, BoardEntry[]>();
-  const troubled: BoardEntry[] = [];
+  const byCategory = new Map<Category, HomeEntry[]>();
+  const troubled: HomeEntry[] = [];
   let total = 0;
   let watched = 0;
   let checked = 0;
@@ -90,13 +90,13 @@ export function readBoard(
   };
 }
 
-function worstFirst(a: BoardEntry, b: BoardEntry): number {
+function worstFirst(a: HomeEntry, b: HomeEntry): number {
   if (a.current.status !== b.current.status) return a.current.status === 'down' ? -1 : 1;
   return (b.current.since ?? 0) - (a.current.since ?? 0);
 }
 
 const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
 
-function byName(a: BoardEntry, b: BoardEntry): number {
+function byName(a: HomeEntry, b: HomeEntry): number {
   return NAMES.compare(a.service.name, b.service.name);
 }

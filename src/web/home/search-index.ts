@@ -3,7 +3,7 @@
 import { dashDomain } from '../../domain/service.ts';
 import type { Route } from '../../http/route.ts';
 import type { PageSources } from '../page-routes.ts';
-import { NO_FILTER, readBoard } from './home-view.ts';
+import { NO_FILTER, readHomeView } from './home-view.ts';
 
 /** Name, domain, name of the page (0: the dashed domain), category, status. */
 export type SearchRow = readonly [
@@ -25,7 +25,7 @@ export function searchIndex({
 }: Pick<PageSources, 'directory' | 'status' | 'clock'>): Route {
   let kept: { readonly until: number; readonly body: string } | null = null;
   const make = () => {
-    const rows = readBoard(directory, status, NO_FILTER).groups.flatMap(({ category, entries }) =>
+    const rows = readHomeView(directory, status, NO_FILTER).groups.flatMap(({ category, entries }) =>
       entries.map(({ service, page, current }): SearchRow => {
         const { name, domain } = service;
         return [name, domain, page === dashDomain(domain) ? 0 : page, category, current.status];

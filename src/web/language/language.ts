@@ -5,7 +5,7 @@
  *     <%= it.language.words.home.heading %>             a word or sentence
  *     <%~ it.say(it.language.words.home.newestCheck(at)) %>   a phrase with times, as markup
  */
-import type { ApiRequest } from '../../http/route.ts';
+import type { HttpRequest } from '../../http/route.ts';
 import { english, type Words } from './english.ts';
 import { createFormats, type Formats } from './formats.ts';
 import { german } from './german.ts';
@@ -45,7 +45,7 @@ const COOKIE = 'upbeat-language';
 const COOKIE_SECONDS = 31_536_000;
 
 /** Chooses the language of an answer. What is not a language of ours is passed over. */
-export function chooseLanguage({ query, headers }: Pick<ApiRequest, 'query' | 'headers'>): ChosenLanguage {
+export function chooseLanguage({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): ChosenLanguage {
   const parameters = new URLSearchParams(query);
   const asked = readCode(parameters.get('lang') ?? '');
   const code = asked ?? readCookie(headers.cookie) ?? preferredOf(headers['accept-language']) ?? 'en';

@@ -21,7 +21,7 @@ export interface MonitorState {
 }
 
 /** The numbers of changes. */
-export interface LiveBoard {
+export interface LiveSnapshot {
   /** Where a page that is made now stands: what {@link read} takes. */
   position(): string;
   /** The number in a position; null: it is none of this start, and says nothing. */
@@ -54,13 +54,13 @@ interface Mark {
 const RATE_SECONDS = 60;
 
 /** Makes the board; it follows the status store from then on. */
-export function createLiveBoard({
+export function createLiveSnapshot({
   directory,
   status,
   intervalMs,
   listenedAt,
   clock,
-}: LiveBoardSources): LiveBoard {
+}: LiveBoardSources): LiveSnapshot {
   const start = randomUUID().slice(0, 8);
   const marks = new Map<number, Mark>();
   const listeners = new Set<(record: CurrentStatus, changed: boolean) => void>();

@@ -13,24 +13,24 @@ import { unknownStatus } from '../../domain/current.ts';
 import { STREAM_HEADERS, WRITES_AT_ONCE } from '../../http/event-stream.ts';
 import { createSlices } from '../../http/in-slices.ts';
 import { readParameters } from '../../http/parameters.ts';
-import { ApiError } from '../../http/problem.ts';
+import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { chooseLanguage, LANGUAGES, type Language } from '../language/language.ts';
-import type { LiveBoard } from './live-snapshot.ts';
-import { joinNews, type News, serviceNews } from './live-updates.ts';
+import type { LiveSnapshot } from './live-snapshot.ts';
+import { joinNews, type LiveUpdate, serviceNews } from './live-updates.ts';
 
 /** What the streams read. */
 export interface LiveSources {
-  readonly board: LiveBoard;
+  readonly board: LiveSnapshot;
   readonly directory: Pick<ServiceDirectory, 'byId' | 'byPageName' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get'>;
   readonly clock: Clock;
   /** The home page's news: its lists, and the status of these services or, by null, of all. */
-  readonly homeNews: (language: Language, serviceIds: readonly number[] | null) => News;
+  readonly homeUpdate: (language: Language, serviceIds: readonly number[] | null) => LiveUpdate;
   /** How the monitor itself is, for every page. */
-  readonly monitorNews: (language: Language) => News;
+  readonly monitorUpdate: (language: Language) => LiveUpdate;
 }
 
 /** Streams of pages that are open. */
@@ -68,7 +68,7 @@ interface Stream {
 
 /** Makes the streams. */
 export function createLiveStreams(sources: LiveSources): LiveStreams {
-  const { board, directory, status, clock, homeNews, monitorNews } = sources;
+  const { board, directory, status, clock, homeUpdate, monitorUpdate } = sources;
   const streams = new Set<Stream>();
   const homes = new Set<Stream>();
   const watchers = new Map<number, Set<Stream>>();
@@ -79,7 +79,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
   let closed = false;
   let stopMonitor: (() => void) | null = null;
 
-  const newsOf = (serviceId: number, language: Language): readonly News[] => {
+  const newsOf = (serviceId: number, language: Language): readonly LiveUpdate[] => {
     const service = directory.byId(serviceId);
     if (service === null) return [];
     const current = status.get(serviceId) ?? unknownStatus(serviceId);
@@ -91,7 +91,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
    * back within seconds, and the lists of a thousand services are made once for all of them.
    */
   const beginnings = { position: '', madeAt: 0, texts: new Map<string, string>() };
-  const beginningOf = (content: string, { language }: Stream, make: () => News): string => {
+  const beginningOf = (content: string, { language }: Stream, make: () => LiveUpdate): string => {
     const position = board.position();
     const now = clock.monotonic();
     if (beginnings.position !== position || now - beginnings.madeAt >= BEGINNINGS_KEPT_MS) {
@@ -105,7 +105,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
   };
 
   /** Tells streams, each by what `make` gives for its language, made once. */
-  const tell = (to: Iterable<Stream>, make: (language: Language) => News) => {
+  const tell = (to: Iterable<Stream>, make: (language: Language) => LiveUpdate) => {
     const texts = new Map<Language, Buffer>();
     for (const stream of to) {
       const text =
@@ -136,7 +136,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
   const tellChanges = () => {
     const ids = [...changed];
     changed.clear();
-    tell(homes, (language) => homeNews(language, ids));
+    tell(homes, (language) => homeUpdate(language, ids));
   };
   const unwatch = board.watch(({ serviceId }, isChanged) => {
     if (watchers.has(serviceId)) {
@@ -157,7 +157,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
       if (ids === null || ids.length > 0)
         write(
           response,
-          beginningOf(ids?.join() ?? 'all', stream, () => homeNews(language, ids)),
+          beginningOf(ids?.join() ?? 'all', stream, () => homeUpdate(language, ids)),
         );
     } else {
       const ids = [...serviceIds].filter((id) => after === null || board.checkedAt(id) > after);
@@ -166,7 +166,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
     }
     write(
       response,
-      beginningOf('monitor', stream, () => monitorNews(language)),
+      beginningOf('monitor', stream, () => monitorUpdate(language)),
     );
   };
 
@@ -174,7 +174,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
     streams.add(stream);
     if (stream.serviceIds === null) homes.add(stream);
     for (const id of stream.serviceIds ?? []) watchers.set(id, (watchers.get(id) ?? new Set()).add(stream));
-    stopMonitor ??= clock.every(MONITOR_MS, () => tell(streams, monitorNews));
+    stopMonitor ??= clock.every(MONITOR_MS, () => tell(streams, monitorUpdate));
     stream.response.once('close', () => {
       streams.delete(stream);
       homes.delete(stream);
@@ -210,7 +210,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
           return { status: 200, headers: STREAM_HEADERS, body: '', stream: (response) => response.end() };
         const held = perClient.get(client) ?? 0;
         if (held >= LIVE_BOUNDS.perClient || streams.size >= LIVE_BOUNDS.inAll)
-          throw new ApiError(
+          throw new HttpError(
             'too_many_streams',
             'Too many pages are open; reload this one to see its present state.',
             {},
@@ -253,6 +253,6 @@ function write(response: ServerResponse, text: string | Buffer): void {
   if (response.writableLength > MAX_BACKLOG_BYTES) response.destroy();
 }
 
-function formatNews(news: News, position: string): string {
+function formatNews(news: LiveUpdate, position: string): string {
   return `id: ${position}\ndata: ${JSON.stringify(news)}\n\n`;
 }

@@ -19,7 +19,7 @@
  * | `data-live-part="NAME"`           | content, class and href are taken anew from the page itself within some   |
  * |                                   | seconds of news: for what is too rich for an event. The name is unique    |
  *
- * Scripts of pages hear `upbeat:news` (its detail is the {@link News}) and `upbeat:parts` on the document.
+ * Scripts of pages hear `upbeat:news` (its detail is the {@link LiveUpdate}) and `upbeat:parts` on the document.
  */
 import type { CurrentStatus } from '../../domain/current.ts';
 import { formatTime } from '../../domain/durations.ts';
@@ -30,7 +30,7 @@ import { STATUS_SHAPES } from '../parts/status-shapes.ts';
 import { sayVerdict } from '../parts/verdict.ts';
 
 /** One event of the stream, as JSON. Every member may be absent. */
-export interface News {
+export interface LiveUpdate {
   /** New content of all elements with this `data-live`, escaped. Empty content hides the element. */
   readonly html?: Readonly<Record<string, string>>;
   /** Page names by their present status, for elements with `data-live-status`. */
@@ -42,7 +42,12 @@ export interface News {
 }
 
 /** The state of a service's page after a check. */
-export function serviceNews(page: string, current: CurrentStatus, language: Language, now: number): News {
+export function serviceNews(
+  page: string,
+  current: CurrentStatus,
+  language: Language,
+  now: number,
+): LiveUpdate {
   const { status, latest } = current;
   const { words, formats } = language;
   const markup = (phrase: Phrase) => asMarkup(phrase, formats, now);
@@ -68,7 +73,7 @@ export function pillMarkup(status: ServiceStatus, word: string): string {
 }
 
 /** Several services in one event. */
-export function joinNews(all: readonly News[]): News {
+export function joinNews(all: readonly LiveUpdate[]): LiveUpdate {
   const statuses: Partial<Record<ServiceStatus, string[]>> = {};
   for (const status of SERVICE_STATUSES) {
     const pages = all.flatMap((news) => news.statuses?.[status] ?? []);

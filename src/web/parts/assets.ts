@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { entityTag } from '../../http/conditional.ts';
-import { ApiError } from '../../http/problem.ts';
+import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 
 /** Addresses of the files, with their hashes. */
@@ -72,7 +72,7 @@ export function createAssets(): { readonly addresses: AssetAddresses; readonly r
       bucket: 'pages',
       handle({ params }) {
         const file = files.get(params.name ?? '');
-        if (file === undefined) throw new ApiError('route_not_found', 'There is no such file.');
+        if (file === undefined) throw new HttpError('route_not_found', 'There is no such file.');
         const headers = { 'Content-Type': file.type, 'Cache-Control': 'public, max-age=31536000, immutable' };
         return { status: 200, headers, body: file.body, etag: file.etag };
       },

@@ -1,7 +1,7 @@
 /** Renders pages: eta's templates, which escape everything that is not markup of ours. */
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
-import type { ApiAnswer } from '../../http/route.ts';
+import type { HttpResponse } from '../../http/route.ts';
 import { PAGE_HEADERS } from '../../http/security-headers.ts';
 import type { Readiness } from '../../site/system.ts';
 import { viewAway } from '../home/home-updates.ts';
@@ -13,7 +13,7 @@ import type { AssetAddresses } from './assets.ts';
  * Renders a template with data into an answer. Data may carry `language`, from `chooseLanguage(request)`: the answer is
  * then in it, and templates have `it.language` and `it.say(phrase)`; without it the page is in English.
  */
-export type RenderPage = (template: string, data: PageData, status?: number) => ApiAnswer;
+export type RenderPage = (template: string, data: PageData, status?: number) => HttpResponse;
 
 /** What a template reads as `it`. */
 export interface PageData {

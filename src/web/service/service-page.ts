@@ -6,8 +6,8 @@ import type { Incident } from '../../domain/incident.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import { readParameters } from '../../http/parameters.ts';
-import { ApiError } from '../../http/problem.ts';
-import type { ApiRequest, Route } from '../../http/route.ts';
+import { HttpError } from '../../http/problem.ts';
+import type { HttpRequest, Route } from '../../http/route.ts';
 import { json } from '../../http/route.ts';
 import { isSampleReadError } from '../../store/ports/samples.ts';
 import { intervalOf, isStale, seenAt } from '../../view/service-view.ts';
@@ -95,7 +95,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     return viewDependencies(known, failing, countsItself, language);
   };
 
-  const page = async (request: ApiRequest) => {
+  const page = async (request: HttpRequest) => {
     const language = chooseLanguage(request);
     const name = request.params.slug ?? '';
     const service = directory.byPageName(name);
@@ -164,7 +164,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     });
   };
 
-  const responseTimes = async (request: ApiRequest) => {
+  const responseTimes = async (request: HttpRequest) => {
     const language = chooseLanguage(request);
     const name = request.params.slug ?? '';
     const service = directory.byPageName(name);
@@ -172,7 +172,7 @@ export function servicePages(render: RenderPage, sources: LivePageSources, asset
     const range = rangeOf(request.query);
     const times = await timesOf(service, range, now());
     if (times === null)
-      throw new ApiError(
+      throw new HttpError(
         'history_unavailable',
         'The store of past checks does not answer.',
         {},

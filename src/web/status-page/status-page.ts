@@ -6,13 +6,13 @@ import type { Incident } from '../../domain/incident.ts';
 import type { PageStanding } from '../../domain/page-verdict.ts';
 import { fullName } from '../../domain/service.ts';
 import { OFFSET_PARAMETER, readParameters, wordParameter } from '../../http/parameters.ts';
-import type { ApiAnswer, ApiRequest, Route } from '../../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
-import { lookAtPage, type PageLook, type PageLookSources } from '../../view/status-page-view.ts';
+import { type PageView, type PageViewSources, readPageView } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import { time } from '../language/phrase.ts';
-import type { LiveBoard } from '../live/live-snapshot.ts';
+import type { LiveSnapshot } from '../live/live-snapshot.ts';
 import { inLanguage, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import { STATUS_SHAPES } from '../parts/status-shapes.ts';
@@ -20,10 +20,10 @@ import type { RenderPage } from '../parts/views.ts';
 import { createUptimeBars } from './status-page-bars.ts';
 
 /** What these pages read from. */
-export interface StatusPageViewSources extends PageLookSources {
+export interface StatusPageViewSources extends PageViewSources {
   readonly samples: Pick<SampleStore, 'query'>;
   /** Where a page stands among the changes that open pages are told. */
-  readonly board: Pick<LiveBoard, 'position'>;
+  readonly board: Pick<LiveSnapshot, 'position'>;
   /** Without a slash at its end. */
   readonly siteUrl: string;
 }
@@ -51,7 +51,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   const { pages, directory, siteUrl, now } = sources;
   const barsOf = createUptimeBars(sources.samples, now);
 
-  const missing = (slug: string, language: ChosenLanguage): ApiAnswer => {
+  const missing = (slug: string, language: ChosenLanguage): HttpResponse => {
     const { notFound, noPage } = language.words.statusPage;
     return render(
       './status-page-missing',
@@ -61,7 +61,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   };
 
   /** What page and embed have in common. */
-  const frame = ({ page, verdict }: PageLook, language: ChosenLanguage) => ({
+  const frame = ({ page, verdict }: PageView, language: ChosenLanguage) => ({
     language,
     page,
     shapes: SHAPES,
@@ -77,14 +77,14 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     standings: verdict,
   });
 
-  const showPage = async (request: ApiRequest): Promise<ApiAnswer> => {
+  const showPage = async (request: HttpRequest): Promise<HttpResponse> => {
     const language = chooseLanguage(request);
     const { formats, words } = language;
     const { show, service: only, offset } = readParameters(request.query, QUERY);
     const slug = request.params.slug ?? '';
     // Before anything is read: what changes meanwhile is told once more rather than never.
     const position = sources.board.position();
-    const look = await lookAtPage(slug, sources);
+    const look = await readPageView(slug, sources);
     if (look === null) return missing(slug, language);
     const ids = look.services.map(({ service }) => service.id);
     const chosen = look.services.find(({ service }) => service.slug === only) ?? null;
@@ -183,7 +183,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     });
   };
 
-  const showIncident = (incident: Incident, { at }: PageLook, { words, formats }: ChosenLanguage) => {
+  const showIncident = (incident: Incident, { at }: PageView, { words, formats }: ChosenLanguage) => {
     const service = directory.byId(incident.serviceId);
     if (service === null) return [];
     const said = inLanguage(incident, { words });
@@ -202,10 +202,10 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     ];
   };
 
-  const showEmbed = async (request: ApiRequest): Promise<ApiAnswer> => {
+  const showEmbed = async (request: HttpRequest): Promise<HttpResponse> => {
     // Whose site it is on says the language of the frame, not that of whoever reads it, which is left as it is.
     const language = { ...chooseLanguage(request), keep: false };
-    const look = await lookAtPage(request.params.slug ?? '', sources);
+    const look = await readPageView(request.params.slug ?? '', sources);
     const theme = new URLSearchParams(request.query).get('theme');
     const shown =
       look === null
