@@ -9,7 +9,8 @@ import { systemClock } from '../src/clock.ts';
 import type { FeedIncident } from '../src/domain/feed-entry.ts';
 import { DEFAULT_CHECK } from '../src/domain/service.ts';
 import { silentLog } from '../src/log.ts';
-import type { IncidentQuery, NewService } from '../src/store/ports/registry.ts';
+import type { IncidentQuery } from '../src/store/ports/incidents.ts';
+import type { NewService } from '../src/store/ports/services.ts';
 import { openRegistry } from '../src/store/registry/sqlite-registry.ts';
 import { type BenchRow, floor, median, printRows } from './row.ts';
 

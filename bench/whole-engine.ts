@@ -25,7 +25,7 @@ export async function checkThroughEngine(
 ): Promise<void> {
   const record = createRecord({
     registry: {
-      commitJudgements: async (judgements) => judgements.map(() => ({ kind: 'committed', transition: null })),
+      commitUpdates: async (judgements) => judgements.map(() => ({ kind: 'committed', transition: null })),
       listIncidents: async () => [],
       transitionsAfter: async () => [],
       lastTransition: async () => 0,

@@ -86,7 +86,7 @@ t.test('it compares secrets in constant time', async (t) => {
 t.test('it lets tests wrap the registry, and build none with rules of its own', async (t) => {
   // Whichever way such a method is written, it hands on to the same method of the registry that it wraps.
   const names =
-    'commitJudgements|claimDomain|putCatalogue|putInInbox|openInInbox|answerInInbox|putVendorReadings';
+    'commitUpdates|claimDomain|putCatalogue|putInInbox|openInInbox|answerInInbox|putVendorReadings';
   const definition = new RegExp(`(?<![.\\w'$])(${names})\\s*[(:,=]|\\.(${names})\\s*=(?![=>])`, 'g');
   const others = sources(join(ROOT, 'test')).flatMap((file) => {
     const text = readFileSync(file, 'utf8');

@@ -1,7 +1,7 @@
 /** Incidents as Atom feeds: `/incidents.atom` of all services, `/status/:slug/incidents.atom` of one. */
 import { fullName } from '../domain/service.ts';
 import type { Route } from '../http/route.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { createIncidentFeeds, FEED_ENTRIES } from './incident-feed.ts';
 import { serviceNotFound } from './reading-routes.ts';
@@ -9,7 +9,7 @@ import { serviceNotFound } from './reading-routes.ts';
 /** What these routes read from. */
 export interface AtomSources {
   readonly directory: ServiceDirectory;
-  readonly registry: Pick<Registry, 'listIncidents'>;
+  readonly registry: Pick<IncidentStore, 'listIncidents'>;
   /** Without a slash at its end. */
   readonly siteUrl: string;
 }

@@ -3,7 +3,7 @@ import { formatTime } from '../domain/durations.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
-import type { HeartbeatBook } from '../store/ports/heartbeats.ts';
+import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { viewIncidentService } from './incident-view.ts';
 import { findService } from './reading-routes.ts';
@@ -18,7 +18,7 @@ export const DEPENDENCIES_QUERY = { limit: limitParameter(50, 100), offset: OFFS
 export interface DependencySources {
   readonly directory: ServiceDirectory;
   readonly registry: Pick<
-    HeartbeatBook,
+    HeartbeatStore,
     'dependenciesOf' | 'failingDependencies' | 'countFailingDependencies'
   >;
 }

@@ -15,7 +15,7 @@ import type { Allowance } from '../http/rate-limits.ts';
 import type { Route } from '../http/route.ts';
 import { createTurns } from '../http/turns.ts';
 import type { Log } from '../log.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { UpdateStore } from '../store/ports/updates.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { serviceNotFound } from './reading-routes.ts';
 
@@ -30,7 +30,7 @@ export const EVENTS_QUERY = {
 /** What the route needs. */
 export interface EventSources {
   readonly directory: ServiceDirectory;
-  readonly registry: Pick<Registry, 'transitionsAfter' | 'lastTransition'>;
+  readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   readonly clock: Clock;
   readonly log: Log;

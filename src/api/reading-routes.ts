@@ -12,7 +12,7 @@ import {
 } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../http/route.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { ServiceFilter, ServiceSearch } from '../view/service-search.ts';
 import { viewIncident, viewIncidentService } from './incident-view.ts';
@@ -45,7 +45,7 @@ export interface ReadingSources {
   readonly directory: ServiceDirectory;
   readonly search: ServiceSearch;
   readonly bytes: ServiceJson;
-  readonly registry: Pick<Registry, 'listIncidents' | 'countIncidents'>;
+  readonly registry: Pick<IncidentStore, 'listIncidents' | 'countIncidents'>;
 }
 
 /** The routes. */

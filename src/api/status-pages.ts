@@ -107,7 +107,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
   const asJson = async (request: HttpRequest) => {
     const { incidents: filter, limit, offset } = readParameters(request.query, PAGE_QUERY);
     const look = await find(request);
-    const found = await pages.incidentsOfPage({
+    const found = await pages.incidentsOfServices({
       serviceIds: look.services.map(({ service }) => service.id),
       ...readFilter(String(filter)),
       limit: Number(limit),
@@ -159,7 +159,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
           title: `Incidents of ${page.title}`,
           path: `/p/${page.slug}/incidents.atom`,
           pageUrl: `${siteUrl}/p/${page.slug}`,
-          incidents: await pages.incidentsOfPage({
+          incidents: await pages.incidentsOfServices({
             serviceIds: services.map(({ service }) => service.id),
             limit: FEED_ENTRIES,
             offset: 0,

@@ -5,7 +5,8 @@ import type { VendorWord } from '../domain/vendor-word.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { VendorStore } from '../store/ports/vendors.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { viewIncidentInFull, viewIncidentService } from './incident-view.ts';
 import { findService } from './reading-routes.ts';
@@ -20,10 +21,8 @@ const YEAR_MS = 365 * 86_400_000;
 /** What these routes read from. */
 export interface VendorSources {
   readonly directory: ServiceDirectory;
-  readonly registry: Pick<
-    Registry,
-    'findIncident' | 'incidentsSince' | 'listMaintenances' | 'countMaintenances'
-  >;
+  readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsSince'> &
+    Pick<VendorStore, 'listMaintenances' | 'countMaintenances'>;
   readonly vendorOf: (service: Service) => VendorWord | null;
   readonly now: () => number;
 }

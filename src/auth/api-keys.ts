@@ -1,5 +1,6 @@
 /** Making API keys. */
-import type { ApiKey, Registry } from '../store/ports/registry.ts';
+import type { AccountStore } from '../store/ports/accounts.ts';
+import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 import { generateKeyText, readKey } from './key-text.ts';
 
 /** A key that is wanted. */
@@ -22,7 +23,7 @@ export interface KeyRequest {
  * there is no such account.
  */
 export async function createApiKey(
-  registry: Pick<Registry, 'ensureAccount' | 'createKey'>,
+  registry: Pick<AccountStore, 'ensureAccount'> & Pick<KeyStore, 'createKey'>,
   { account, name, expiresAt, now, maxPerAccount }: KeyRequest,
 ): Promise<{ key: string; record: ApiKey }> {
   const key = generateKeyText();

@@ -7,7 +7,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import { readAddresses, readTxtRecords } from '../outbound/name-records.ts';
 import type { Outbound } from '../outbound/outbound.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { FactStore } from '../store/ports/registry.ts';
 
 /** What an owner must show, and where. */
 export interface ProofInstructions {
@@ -21,7 +21,7 @@ export interface ProofInstructions {
 
 /** What proofs need. */
 export interface DomainProofOptions {
-  readonly registry: Pick<Registry, 'getFact' | 'setFact'>;
+  readonly registry: Pick<FactStore, 'getFact' | 'setFact'>;
   readonly outbound: Pick<Outbound, 'request'>;
   /** What may be dialled for an owner's domain. */
   readonly policy: AddressPolicy;

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Cancel, Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { ApiKey, Registry } from '../store/ports/registry.ts';
+import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 import { type KeyReading, readKey } from './key-text.ts';
 
 /** Who asks: nobody in particular, the bearer of a valid key, or the bearer of something that is none. */
@@ -23,7 +23,7 @@ export interface KeyAuthenticator {
 
 /** What the authenticator needs. */
 export interface KeyAuthenticatorOptions {
-  readonly registry: Pick<Registry, 'findKey' | 'touchKeys'>;
+  readonly registry: Pick<KeyStore, 'findKey' | 'touchKeys'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Keys remembered at a time; the one that was looked up longest ago goes first. Default 10,000. */

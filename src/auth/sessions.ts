@@ -1,7 +1,7 @@
 /** Sessions of people who signed in: a random token in a cookie, its SHA-256 in the registry. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { Registry, Session } from '../store/ports/registry.ts';
+import type { AccountStore, Session } from '../store/ports/accounts.ts';
 
 /** How long a session lasts at most. */
 export const SESSION_MS = 30 * 86_400_000;
@@ -14,7 +14,7 @@ export interface OpenSession extends Session {
 
 /** What sessions need. */
 export interface SessionsOptions {
-  readonly registry: Pick<Registry, 'createSession' | 'findSession' | 'endSession' | 'endSessionsOf'>;
+  readonly registry: Pick<AccountStore, 'createSession' | 'findSession' | 'endSession' | 'endSessionsOf'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 

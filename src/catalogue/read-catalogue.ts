@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { type AcceptRule, DEFAULT_CHECK, dashDomain } from '../domain/service.ts';
-import type { NewService } from '../store/ports/registry.ts';
+import type { NewService } from '../store/ports/services.ts';
 import { type CatalogueEntry, CatalogueEntrySchema, FORMATS } from './catalogue-schema.ts';
 
 /** Thrown with every problem of a catalogue file, each with its line. */

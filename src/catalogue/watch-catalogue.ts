@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { NewService } from '../store/ports/registry.ts';
+import type { NewService } from '../store/ports/services.ts';
 import { readCatalogue } from './read-catalogue.ts';
 
 /** A catalogue that is being watched. */

@@ -1,7 +1,7 @@
 /** Which account a command means: by name or by number; and the list of accounts. */
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
-import type { AccountListing, Registry } from '../store/ports/registry.ts';
+import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';
 import { withRegistry } from './open-stores.ts';
@@ -43,7 +43,7 @@ export function readAccountChoice({ account, accountId }: AccountChoice, byDefau
  * case. Throws {@link CommandError} for a number that no account has.
  */
 export async function chooseAccount(
-  registry: Pick<Registry, 'ensureAccount' | 'listAccounts'>,
+  registry: Pick<AccountStore, 'ensureAccount' | 'listAccounts'>,
   { account, accountId }: AccountChoice,
 ): Promise<ChosenAccount> {
   const known = await registry.listAccounts();

@@ -8,7 +8,7 @@ import { latestCheckOf } from '../domain/judge.ts';
 import type { Attempt, SuspectReason } from '../domain/result.ts';
 import type { Verdict } from '../domain/status.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
-import type { NewService } from '../store/ports/registry.ts';
+import type { NewService } from '../store/ports/services.ts';
 import { viewLatestCheck } from '../view/service-view.ts';
 import { CommandError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';

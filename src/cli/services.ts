@@ -7,7 +7,8 @@ import { readGivenName } from '../domain/given-name.ts';
 import { readHostName } from '../domain/host-name.ts';
 import { printableJson } from '../domain/printable-text.ts';
 import { type AcceptRule, type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
-import type { NewService, Registry, RegistryErrorCode, ServiceState } from '../store/ports/registry.ts';
+import type { RegistryErrorCode } from '../store/ports/registry.ts';
+import type { NewService, ServiceState, ServiceStore } from '../store/ports/services.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { writeCell } from './import/csv-cells.ts';
 import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
@@ -37,7 +38,7 @@ export function listRows(states: readonly ServiceState[]): OutputRow[] {
  * (decisions, Ownership). Throws {@link CommandError}.
  */
 export async function addListed(
-  registry: Pick<Registry, 'addServices'>,
+  registry: Pick<ServiceStore, 'addServices'>,
   listed: ListedService,
   accountId: number,
   catalogueDomains: ReadonlySet<string>,
@@ -89,7 +90,7 @@ export function newService(
  * `start` tells of it.
  */
 export async function listCatalogueDomains(
-  registry: Pick<Registry, 'loadServices'>,
+  registry: Pick<ServiceStore, 'loadServices'>,
   catalogueFile: string,
 ): Promise<string[]> {
   const [states, listed] = await Promise.all([

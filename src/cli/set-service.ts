@@ -2,7 +2,7 @@
 import { CATEGORIES, isCategory } from '../domain/category.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { type CheckDefinition, type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
-import type { ServiceEdit } from '../store/ports/heartbeats.ts';
+import type { ServiceEdit } from '../store/ports/services.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';
 import { withRegistry } from './open-stores.ts';

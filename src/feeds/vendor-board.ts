@@ -2,7 +2,7 @@
 import { isWithin, type Maintenance } from '../domain/maintenance.ts';
 import type { StatusPage } from '../domain/service.ts';
 import { type VendorWord, worstOf } from '../domain/vendor-word.ts';
-import type { VendorState } from '../store/ports/registry.ts';
+import type { VendorState } from '../store/ports/vendors.ts';
 import { feedOf } from './feed-list.ts';
 
 /** How a feed is doing. */

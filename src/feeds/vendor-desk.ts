@@ -6,7 +6,7 @@ import type { Cancel, Clock } from '../clock.ts';
 import type { FeedEntry } from '../domain/feed-entry.ts';
 import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
-import type { Registry, VendorReading, VendorState } from '../store/ports/registry.ts';
+import type { VendorReading, VendorState, VendorStore } from '../store/ports/vendors.ts';
 import { type Feed, feedOf, feedsOf } from './feed-list.ts';
 import { createGatheredLine } from './gathered-line.ts';
 import type { FeedNews } from './poller.ts';
@@ -15,7 +15,7 @@ import type { VendorBoard } from './vendor-board.ts';
 /** What the desk needs. */
 export interface VendorDeskOptions {
   readonly registry: Pick<
-    Registry,
+    VendorStore,
     'putVendorReadings' | 'endOtherFeeds' | 'advanceMaintenances' | 'loadVendorStates'
   >;
   readonly board: VendorBoard;

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Authentication } from '../auth/key-authenticator.ts';
 import type { Log } from '../log.ts';
-import type { ApiKey } from '../store/ports/registry.ts';
+import type { ApiKey } from '../store/ports/keys.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { requireJson } from './body.ts';
 import { entityTag, matches } from './conditional.ts';

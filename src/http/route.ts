@@ -1,6 +1,6 @@
 /** What a handler gets and gives: an HTTP exchange without a framework, so that every way in shares one behaviour. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { ApiKey } from '../store/ports/registry.ts';
+import type { ApiKey } from '../store/ports/keys.ts';
 import type { ReadBody } from './body.ts';
 import type { Allowance } from './rate-limits.ts';
 

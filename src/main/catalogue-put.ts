@@ -1,12 +1,12 @@
 /** Puts the public list into the registry, later where its disk takes no writes now. */
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { NewService, Registry } from '../store/ports/registry.ts';
+import type { NewService, ServiceStore } from '../store/ports/services.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 
 /** What putting needs. */
 export interface CataloguePutOptions {
-  readonly registry: Pick<Registry, 'putCatalogue'>;
+  readonly registry: Pick<ServiceStore, 'putCatalogue'>;
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
   /** For the log. */

@@ -2,7 +2,7 @@
 import type { CheckTarget } from '../domain/check-target.ts';
 import type { ProbeMemory } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
-import type { ServiceState } from '../store/ports/registry.ts';
+import type { ServiceState } from '../store/ports/services.ts';
 
 /** The target of a service; null for one that is paused, reports by itself, or waits to be verified. */
 export function targetOf(

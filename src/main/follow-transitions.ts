@@ -6,12 +6,14 @@ import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Log } from '../log.ts';
 import { createTransitionListeners } from '../record/transition-listeners.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { InboxStore } from '../store/ports/inbox.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import type { UpdateStore } from '../store/ports/updates.ts';
 
 /** What following needs. */
 export interface TransitionFollowerOptions {
-  readonly registry: Pick<Registry, 'transitionsAfter' | 'lastTransition' | 'watchOtherProcesses'>;
+  readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
+    Pick<InboxStore, 'watchOtherProcesses'>;
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
   readonly clock: Clock;
   readonly log: Log;

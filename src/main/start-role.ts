@@ -30,7 +30,7 @@ export async function startRole(parts: RoleParts, role: PresentRole): Promise<Ro
   const acquire: AcquireLease = () =>
     acquireLease({
       sight,
-      book: shared.registry.lease,
+      store: shared.registry,
       dataDir,
       clock,
       log,

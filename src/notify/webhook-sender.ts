@@ -6,12 +6,12 @@ import type { Cancel, Clock, Random } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
-import type { DeliveryOutcome, DueDelivery, WebhookBook } from '../store/ports/webhooks.ts';
+import type { DeliveryOutcome, DueDelivery, WebhookStore } from '../store/ports/webhooks.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
 /** What the sender needs. */
 export interface WebhookSenderOptions {
-  readonly registry: Pick<WebhookBook, 'dueDeliveries' | 'noteDelivery' | 'forgetDeliveries'>;
+  readonly registry: Pick<WebhookStore, 'dueDeliveries' | 'noteDelivery' | 'forgetDeliveries'>;
   readonly outbound: Pick<Outbound, 'request'>;
   /** What may be dialled for an owner. */
   readonly policy: AddressPolicy;

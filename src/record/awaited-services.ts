@@ -1,6 +1,6 @@
 /** Heartbeats that wait for the feed of changes to tell of their service. */
 import type { Clock } from '../clock.ts';
-import type { ServiceChange } from '../store/ports/registry.ts';
+import type { ServiceChange } from '../store/ports/services.ts';
 
 /** Who waits for which service. */
 export interface AwaitedServices {

@@ -7,8 +7,9 @@ import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
-import type { CommitOutcome, Judgement, Registry } from '../store/ports/registry.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
 import { refusalOf, type StorageRefusal } from '../store/ports/storage-health.ts';
+import type { CommitOutcome, StatusUpdate, UpdateStore } from '../store/ports/updates.ts';
 import { type Entry, type PendingChange, plainJudgement } from './entry.ts';
 import type { Observation } from './observation.ts';
 import type { StatusPublisher } from './status-publisher.ts';
@@ -23,7 +24,7 @@ const TRIES_AT_STOP = 3;
 
 /** What the queue needs. */
 export interface CommitQueueOptions {
-  readonly registry: Pick<Registry, 'commitJudgements' | 'listIncidents'>;
+  readonly registry: Pick<UpdateStore, 'commitUpdates'> & Pick<IncidentStore, 'listIncidents'>;
   readonly publisher: Pick<StatusPublisher, 'put'>;
   readonly feed: Pick<TransitionFeed, 'tell'>;
   readonly clock: Clock;
@@ -219,7 +220,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
 
   /** `onRefused` is called where the registry takes no writes; there may be fewer judgements after it. */
   async function write(
-    judgementsNow: () => readonly Judgement[],
+    judgementsNow: () => readonly StatusUpdate[],
     onRefused: (refusal: StorageRefusal) => void = () => {},
   ): Promise<CommitOutcome[]> {
     let tries = 0;
@@ -227,7 +228,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       const judgements = judgementsNow();
       if (judgements.length === 0) return [];
       try {
-        const outcomes = await registry.commitJudgements(judgements);
+        const outcomes = await registry.commitUpdates(judgements);
         if (failing) log.info({}, 'the registry takes judgements again');
         failing = false;
         return outcomes;

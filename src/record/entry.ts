@@ -3,12 +3,13 @@ import type { CurrentStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
 import type { ProbeMemory } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
-import type { Judgement, ServiceState } from '../store/ports/registry.ts';
+import type { ServiceState } from '../store/ports/services.ts';
+import type { StatusUpdate } from '../store/ports/updates.ts';
 import type { Observation } from './observation.ts';
 
 /** A change that is on its way to the registry, with what it was judged from. */
 export interface PendingChange {
-  readonly judgement: Judgement;
+  readonly judgement: StatusUpdate;
   readonly observation: Observation;
 }
 
@@ -67,7 +68,7 @@ export function createEntry({
 }
 
 /** The judgement that writes `current` as it is: a check that changed nothing but the newest check. */
-export function plainJudgement(entry: Entry): Judgement {
+export function plainJudgement(entry: Entry): StatusUpdate {
   return {
     serviceId: entry.current.serviceId,
     expectedSeq: entry.current.seq,

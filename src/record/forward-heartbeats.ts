@@ -6,12 +6,12 @@ import type { Clock } from '../clock.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import { checkedAtOf } from '../domain/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
-import type { HeartbeatInbox, InboxAnswer } from '../store/ports/inbox.ts';
+import type { InboxAnswer, InboxStore } from '../store/ports/inbox.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 
 /** What forwarding needs. */
 export interface HeartbeatForwarderOptions {
-  readonly inbox: Pick<HeartbeatInbox, 'putInInbox' | 'inboxAnswers' | 'watchOtherProcesses'>;
+  readonly inbox: Pick<InboxStore, 'putInInbox' | 'inboxAnswers' | 'watchOtherProcesses'>;
   /** The service as this process knows it; null: not yet. */
   readonly serviceOf: (serviceId: number) => Service | null;
   /** Takes the record of an answer over, so that every read shows it. */

@@ -15,7 +15,7 @@ import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
 import { nextReported } from '../domain/transition.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { Entry } from './entry.ts';
 import {
   type HeartbeatEnd,
@@ -30,7 +30,7 @@ const WRITE_TIMEOUT_MS = 10_000;
 
 /** What heartbeats need beyond the record's own options. */
 export interface HeartbeatSettings {
-  readonly registry: Pick<Registry, 'claimDomain'>;
+  readonly registry: Pick<OwnershipStore, 'claimDomain'>;
   /** Whether a domain is one of the public catalogue or lies below one, so that only its proved owner may report for it. */
   readonly isCatalogueDomain: (domain: string) => boolean;
   /** Silence of a service whose owner set no period of its own, milliseconds. */

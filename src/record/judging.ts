@@ -13,8 +13,8 @@ import { nextReported, nextStatus, transitionBetween } from '../domain/transitio
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { Observations } from '../store/ports/observations.ts';
-import type { Judgement } from '../store/ports/registry.ts';
 import type { StorageRefusal } from '../store/ports/storage-health.ts';
+import type { StatusUpdate } from '../store/ports/updates.ts';
 import { type CommitQueueOptions, createCommitQueue, type SettledChange } from './commit-queue.ts';
 import { type Entry, learn, takeMemory } from './entry.ts';
 import { isListening, type JudgedHeartbeat } from './heartbeat-desk.ts';
@@ -171,13 +171,18 @@ export function createJudging(options: JudgingOptions): Judging {
     commit(entry, observation, judgementOf(entry, current, describeSilence(silenceMs), clock.now()));
   }
 
-  function commit(entry: Entry, observation: Observation, judgement: Judgement): void {
+  function commit(entry: Entry, observation: Observation, judgement: StatusUpdate): void {
     commits.change(entry, { observation, judgement: { ...judgement, memory: takeMemory(entry) } });
     if (options.refusal() !== null) showHeld(entry);
   }
 
   /** What moves an entry to `current`; transition and incident are null where nothing changes there. */
-  function judgementOf(entry: Entry, current: CurrentStatus, reason: string | null, now: number): Judgement {
+  function judgementOf(
+    entry: Entry,
+    current: CurrentStatus,
+    reason: string | null,
+    now: number,
+  ): StatusUpdate {
     const { service, current: before } = entry;
     const changed = current.seq !== before.seq;
     const isNew = current !== before && (changed || entry.incident !== null);

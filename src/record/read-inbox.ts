@@ -2,16 +2,13 @@
 import type { Clock } from '../clock.ts';
 import { readHeartbeat } from '../domain/heartbeat-body.ts';
 import type { Log } from '../log.ts';
-import type { HeartbeatInbox, InboxEntry } from '../store/ports/inbox.ts';
+import type { InboxEntry, InboxStore } from '../store/ports/inbox.ts';
 import { HeartbeatRefused } from './observation.ts';
 import type { ResultRecord } from './record.ts';
 
 /** What reading needs. */
 export interface InboxReaderOptions {
-  readonly inbox: Pick<
-    HeartbeatInbox,
-    'openInInbox' | 'answerInInbox' | 'forgetInbox' | 'watchOtherProcesses'
-  >;
+  readonly inbox: Pick<InboxStore, 'openInInbox' | 'answerInInbox' | 'forgetInbox' | 'watchOtherProcesses'>;
   readonly record: Pick<ResultRecord, 'takeHeartbeat' | 'noteRefusal'>;
   readonly clock: Clock;
   readonly log: Log;

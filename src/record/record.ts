@@ -9,11 +9,13 @@ import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
 import type { Verdict } from '../domain/status.ts';
 import type { Log } from '../log.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { Observations } from '../store/ports/observations.ts';
-import type { Registry, ServiceChange, ServiceState } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
+import type { ServiceChange, ServiceState } from '../store/ports/services.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { StorageHealth } from '../store/ports/storage-health.ts';
+import type { UpdateStore } from '../store/ports/updates.ts';
 import { createAwaitedServices } from './awaited-services.ts';
 import { createControlWatch } from './control-watch.ts';
 import { createEntry, type Entry, learn } from './entry.ts';
@@ -30,10 +32,8 @@ import { createTransitionFeed } from './transition-feed.ts';
 
 /** What the record needs. Durations are milliseconds. */
 export interface RecordOptions {
-  readonly registry: Pick<
-    Registry,
-    'commitJudgements' | 'listIncidents' | 'transitionsAfter' | 'lastTransition'
-  >;
+  readonly registry: Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
+    Pick<IncidentStore, 'listIncidents'>;
   readonly status: Pick<StatusStore, 'put' | 'remove'>;
   readonly samples: Pick<SampleStore, 'append'>;
   /** Whether the registry takes writes; absent: it always does. */

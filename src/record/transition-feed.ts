@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Log } from '../log.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { UpdateStore } from '../store/ports/updates.ts';
 import { createTransitionListeners } from './transition-listeners.ts';
 
 const PAGE = 1_000;
@@ -23,7 +23,7 @@ export interface TransitionFeed {
 
 /** Makes the feed. */
 export function createTransitionFeed(
-  registry: Pick<Registry, 'transitionsAfter' | 'lastTransition'>,
+  registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>,
   clock: Pick<Clock, 'after'>,
   log: Log,
 ): TransitionFeed {

@@ -1,7 +1,7 @@
 /** All services in memory, in the orders in which they are asked for; follows the registry's feed of changes. */
 import type { Category } from '../domain/category.ts';
 import { dashDomain, type Service } from '../domain/service.ts';
-import type { ServiceChange } from '../store/ports/registry.ts';
+import type { ServiceChange } from '../store/ports/services.ts';
 
 /** A page of services, and how many there are in all. */
 export interface ServicePage {

@@ -4,13 +4,17 @@ import type { Maintenance } from '../domain/maintenance.ts';
 import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/page-verdict.ts';
 import type { Service } from '../domain/service.ts';
 import { type OwnedPage, readPageSlug } from '../domain/status-page.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { PageBook } from '../store/ports/status-pages.ts';
+import type { PageStore } from '../store/ports/status-pages.ts';
+import type { VendorStore } from '../store/ports/vendors.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 import { intervalOf, isStale, type ListenedAt } from './service-view.ts';
 
 /** The part of the registry that pages are read from. */
-export type PageReader = Pick<PageBook, 'findPage' | 'findLogo' | 'maintenancesOfPage' | 'incidentsOfPage'>;
+export type PageReader = Pick<PageStore, 'findPage' | 'findLogo'> &
+  Pick<VendorStore, 'maintenancesOfServices'> &
+  Pick<IncidentStore, 'incidentsOfServices'>;
 
 /** What looking at a page needs. */
 export interface PageViewSources {
@@ -58,7 +62,7 @@ export async function readPageView(slug: string, sources: PageViewSources): Prom
     services: services.flatMap((id) => findListed(directory, page.accountId, id) ?? []),
   }));
   const ids = groups.flatMap(({ services }) => services.map(({ id }) => id));
-  const maintenances = await pages.maintenancesOfPage(ids, MAX_MAINTENANCES);
+  const maintenances = await pages.maintenancesOfServices(ids, MAX_MAINTENANCES);
   const running = new Set(
     maintenances.filter(({ phase }) => phase === 'running').map(({ serviceId }) => serviceId),
   );

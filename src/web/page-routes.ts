@@ -8,9 +8,11 @@ import { createSiteCookie } from '../http/cookies.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import type { Readiness } from '../site/system.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import type { VendorStore } from '../store/ports/vendors.ts';
 import type { ApiLimits } from '../view/limits.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { ListenedAt } from '../view/service-view.ts';
@@ -37,15 +39,11 @@ export interface PageSources {
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   readonly registry: Pick<
-    Registry,
-    | 'listIncidents'
-    | 'findIncident'
-    | 'incidentsSince'
-    | 'incidentsBeside'
-    | 'listMaintenances'
-    | 'dependenciesOf'
-    | 'failingDependencies'
-  >;
+    IncidentStore,
+    'listIncidents' | 'findIncident' | 'incidentsSince' | 'incidentsBeside'
+  > &
+    Pick<VendorStore, 'listMaintenances'> &
+    Pick<HeartbeatStore, 'dependenciesOf' | 'failingDependencies'>;
   /** What the dashboard of owners works on; null: this site has none. */
   readonly owners: Pick<
     DashboardSources,

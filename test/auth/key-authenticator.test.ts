@@ -4,7 +4,7 @@ import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
 import { generateKeyText, readKey } from '../../src/auth/key-text.ts';
 import { createFakeClock } from '../../src/clock.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import type { ApiKey } from '../../src/store/ports/registry.ts';
+import type { ApiKey } from '../../src/store/ports/keys.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 
 /** An authenticator over a real registry that counts look-ups and can be made to fail. */

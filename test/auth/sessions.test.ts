@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 import { createSessions, isFormToken, SESSION_MS } from '../../src/auth/sessions.ts';
 import { createFakeClock } from '../../src/clock.ts';
-import type { NewSession } from '../../src/store/ports/registry.ts';
+import type { NewSession } from '../../src/store/ports/accounts.ts';
 
 function world() {
   const stored = new Map<string, NewSession>();

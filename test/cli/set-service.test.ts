@@ -1,7 +1,7 @@
 import t from 'tap';
 import { editOf, type SetOptions } from '../../src/cli/set-service.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import type { ServiceEdit } from '../../src/store/ports/heartbeats.ts';
+import type { ServiceEdit } from '../../src/store/ports/services.ts';
 
 const CHECK = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 60_000 } as const;
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import { createAwaitedServices } from '../../src/record/awaited-services.ts';
-import type { ServiceChange } from '../../src/store/ports/registry.ts';
+import type { ServiceChange } from '../../src/store/ports/services.ts';
 import { service } from '../site/site-world.ts';
 
 const change = (serviceId: number, revision: number | null): ServiceChange => {

@@ -126,11 +126,11 @@ function createProcess(registry: RecordedRegistry) {
     },
     registry: {
       ...registry,
-      async commitJudgements(judgements: Parameters<RecordedRegistry['commitJudgements']>[0]) {
-        if (ended === 'no') return registry.commitJudgements(judgements);
+      async commitUpdates(judgements: Parameters<RecordedRegistry['commitUpdates']>[0]) {
+        if (ended === 'no') return registry.commitUpdates(judgements);
         if (ended === 'after') {
           ended = 'before';
-          await registry.commitJudgements(judgements);
+          await registry.commitUpdates(judgements);
         }
         return new Promise<never>(() => {});
       },

@@ -253,8 +253,8 @@ t.test('it refuses where the registry, asked again, still has no such service', 
   const { world } = await listening({
     registry: {
       ...registry,
-      commitJudgements: (judgements) =>
-        registry.commitJudgements(
+      commitUpdates: (judgements) =>
+        registry.commitUpdates(
           judgements.map(({ heartbeat, ...judgement }) =>
             heartbeat === undefined
               ? judgement

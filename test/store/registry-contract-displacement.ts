@@ -8,7 +8,7 @@ import { entry, firstTurn, incident, NOON, owned } from './registry-fixtures.ts'
 /** A service of an account with a transition and an incident. */
 async function withHistory(registry: Registry, service: Promise<Service>): Promise<Service> {
   const added = await service;
-  await registry.commitJudgements([
+  await registry.commitUpdates([
     { ...firstTurn(added.id, 'down', NOON), incident: incident(added.id, `own-${added.id}-1`) },
   ]);
   return added;

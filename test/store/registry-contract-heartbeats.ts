@@ -3,7 +3,8 @@ import type { Test } from 'tap';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
-import type { CommitOutcome, Judgement, Registry } from '../../src/store/ports/registry.ts';
+import type { Registry } from '../../src/store/ports/registry.ts';
+import type { CommitOutcome, StatusUpdate } from '../../src/store/ports/updates.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, firstTurn, NOON, owned, stay } from './registry-fixtures.ts';
 
@@ -35,13 +36,13 @@ async function withService(t: Test, open: OpenForTest) {
 function sender(registry: Registry, serviceId: number) {
   let current: CurrentStatus = unknownStatus(serviceId);
   return async (...heartbeats: readonly HeartbeatWrite[]): Promise<CommitOutcome[]> => {
-    const judgements = heartbeats.map((heartbeat): Judgement => {
+    const judgements = heartbeats.map((heartbeat): StatusUpdate => {
       const at = heartbeat.arrivedAt;
       const judged = current.seq === 0 ? firstTurn(serviceId, 'up', at) : stay(current, at);
       current = judged.current;
       return { ...judged, heartbeat };
     });
-    return registry.commitJudgements(judgements);
+    return registry.commitUpdates(judgements);
   };
 }
 
@@ -157,7 +158,7 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
       await registry.changeService('a-com', { publicDependencies: true });
       const dependencies = [{ name: 'db', status: 'down', latencyMs: null }] as const;
       const turn = firstTurn(service.id, 'up', NOON);
-      await registry.commitJudgements([
+      await registry.commitUpdates([
         { ...turn, heartbeat: beat({ accountId, dependencies, timestamp: NOON }) },
       ]);
 
@@ -223,7 +224,7 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
     async (t) => {
       const { registry, service, send } = await withService(t, open);
       const { id: stranger } = await registry.ensureAccount('stranger', NOON);
-      const refused = await registry.commitJudgements([
+      const refused = await registry.commitUpdates([
         { ...firstTurn(service.id, 'down', NOON), heartbeat: beat({ accountId: stranger }) },
       ]);
       t.strictSame(refused, [{ kind: 'stale', current: unknownStatus(service.id) }]);
@@ -231,10 +232,9 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
       t.equal(await registry.lastTransition(), 0);
 
       t.match(await send(beat()), [{ kind: 'committed', transition: { position: 1 }, runMs: null }]);
-      t.match(
-        await registry.commitJudgements([{ ...firstTurn(service.id, 'down', NOON), heartbeat: beat() }]),
-        [{ kind: 'stale', current: { seq: 1, status: 'up' } }],
-      );
+      t.match(await registry.commitUpdates([{ ...firstTurn(service.id, 'down', NOON), heartbeat: beat() }]), [
+        { kind: 'stale', current: { seq: 1, status: 'up' } },
+      ]);
       t.equal((await registry.recentHeartbeats(service.id)).length, 1);
       await registry.removeService('a-com');
       t.match(await send(beat({ arrivedAt: NOON + 1 })), [{ kind: 'stale', current: { seq: 1 } }]);
@@ -355,13 +355,13 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
     await registry.changeService('a-com', { publicDependencies: true, verified: true });
     const dependencies = [{ name: 'db', status: 'down', latencyMs: null }] as const;
     const first = firstTurn(service.id, 'up', NOON);
-    await registry.commitJudgements([{ ...first, heartbeat: beat({ dependencies }) }]);
+    await registry.commitUpdates([{ ...first, heartbeat: beat({ dependencies }) }]);
     const page = { limit: 10, offset: 0 };
     t.equal((await registry.failingDependencies(page)).length, 1);
     const silent = stay(first.current, NOON + 1);
     const latest =
       silent.current.latest === null ? null : { ...silent.current.latest, source: 'silence' as const };
-    await registry.commitJudgements([{ ...silent, current: { ...silent.current, latest } }]);
+    await registry.commitUpdates([{ ...silent, current: { ...silent.current, latest } }]);
     t.same(await registry.failingDependencies(page), []);
   });
 }

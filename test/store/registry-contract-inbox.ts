@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
 import type { InboxEntry } from '../../src/store/ports/inbox.ts';
-import type { Judgement } from '../../src/store/ports/registry.ts';
+import type { StatusUpdate } from '../../src/store/ports/updates.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { firstTurn, NOON, stay } from './registry-fixtures.ts';
 
@@ -46,7 +46,7 @@ export async function inboxContract(t: Test, open: OpenForTest): Promise<void> {
 
     const service = await monitor.claimDomain('a.com', accountId);
     const judged = { ...firstTurn(service.id, 'up', NOON), heartbeat: heartbeat(accountId, NOON, first) };
-    t.match(await monitor.commitJudgements([judged]), [{ kind: 'committed' }]);
+    t.match(await monitor.commitUpdates([judged]), [{ kind: 'committed' }]);
     t.strictSame(await server.inboxAnswers([first, second]), [
       {
         id: first,
@@ -59,12 +59,12 @@ export async function inboxContract(t: Test, open: OpenForTest): Promise<void> {
         },
       },
     ]);
-    const again: Judgement = {
+    const again: StatusUpdate = {
       ...stay(judged.current, NOON + 2),
       heartbeat: heartbeat(accountId, NOON, first),
     };
     t.strictSame(
-      await monitor.commitJudgements([again]),
+      await monitor.commitUpdates([again]),
       [{ kind: 'stale', current: judged.current }],
       'what was answered is not judged again',
     );

@@ -7,7 +7,7 @@ import { entry, incident, NOON, owned, stay } from './registry-fixtures.ts';
 
 async function put(registry: Registry, incidents: readonly Incident[]): Promise<void> {
   const current = new Map((await registry.loadServices()).map((state) => [state.service.id, state.current]));
-  await registry.commitJudgements(
+  await registry.commitUpdates(
     incidents.flatMap((one) => {
       const before = current.get(one.serviceId);
       return before === undefined ? [] : [{ ...stay(before, NOON), incident: one }];

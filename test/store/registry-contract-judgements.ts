@@ -14,7 +14,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
     const opened = incident(1, 'own-1-1');
     const judgement = { ...firstTurn(1, 'down', NOON, 'a'), incident: opened, memory };
     const transition = { position: 1, ...judgement.transition };
-    t.strictSame(await registry.commitJudgements([judgement]), [{ kind: 'committed', transition }]);
+    t.strictSame(await registry.commitUpdates([judgement]), [{ kind: 'committed', transition }]);
     await registry.close();
 
     const again = await open(t, dataDir);
@@ -36,8 +36,8 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
       const memory = { needsGet: true, healthSeen: true, askHealthAt: null };
       const down = { ...firstTurn(1, 'down', NOON, 'a'), memory, incident: incident(1, 'own-1-1') };
       const resolved = incident(1, 'own-1-1', { status: 'resolved', resolvedAt: NOON + 9, goodChecks: 2 });
-      await registry.commitJudgements([down]);
-      await registry.commitJudgements([{ ...turn(down.current, 'up', NOON + 9, 'a'), incident: resolved }]);
+      await registry.commitUpdates([down]);
+      await registry.commitUpdates([{ ...turn(down.current, 'up', NOON + 9, 'a'), incident: resolved }]);
       const [state] = await registry.loadServices();
       t.match(state, { memory, openIncident: null });
       t.strictSame(await registry.listIncidents({ limit: 9, offset: 0 }), [resolved], 'replaced by its id');
@@ -48,7 +48,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
     const registry = await open(t);
     await registry.putCatalogue([entry('a'), entry('b')]);
     const up = firstTurn(1, 'up', NOON, 'a');
-    const outcomes = await registry.commitJudgements([
+    const outcomes = await registry.commitUpdates([
       up,
       firstTurn(1, 'down', NOON + 1, 'a'),
       stay(up.current, NOON + 2),
@@ -78,10 +78,10 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
   t.test('it writes nothing of a judgement that is stale', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('a')]);
-    await registry.commitJudgements([firstTurn(1, 'up', NOON, 'a')]);
+    await registry.commitUpdates([firstTurn(1, 'up', NOON, 'a')]);
     const late = { ...firstTurn(1, 'down', NOON, 'a'), incident: incident(1, 'own-1-1') };
     const memory = { needsGet: true, healthSeen: true, askHealthAt: 1 };
-    t.match(await registry.commitJudgements([{ ...late, memory }]), [{ kind: 'stale', current: { seq: 1 } }]);
+    t.match(await registry.commitUpdates([{ ...late, memory }]), [{ kind: 'stale', current: { seq: 1 } }]);
     t.same(await registry.listIncidents({ limit: 9, offset: 0 }), []);
     t.same((await registry.loadServices())[0]?.memory.needsGet, false);
     t.equal(await registry.lastTransition(), 1);
@@ -93,10 +93,10 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
       const registry = await open(t);
       await registry.putCatalogue([entry('a')]);
       const up = firstTurn(1, 'up', NOON, 'a');
-      await registry.commitJudgements([up]);
+      await registry.commitUpdates([up]);
       await registry.putCatalogue([]);
       t.strictSame(
-        await registry.commitJudgements([turn(up.current, 'down', NOON + 1), firstTurn(77, 'up', NOON)]),
+        await registry.commitUpdates([turn(up.current, 'down', NOON + 1), firstTurn(77, 'up', NOON)]),
         [
           { kind: 'stale', current: up.current },
           { kind: 'stale', current: unknownStatus(77) },
@@ -118,8 +118,8 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
       { ...firstTurn(1, 'up', NOON), incident: incident(2, 'own-2-1') },
     ];
     const answers = await Promise.allSettled([
-      ...wrong.map((judgement) => registry.commitJudgements([firstTurn(1, 'up', NOON), judgement])),
-      registry.commitJudgements([good]),
+      ...wrong.map((judgement) => registry.commitUpdates([firstTurn(1, 'up', NOON), judgement])),
+      registry.commitUpdates([good]),
     ]);
     t.same(
       answers.map(({ status }) => status),
@@ -141,7 +141,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
         let current: CurrentStatus = unknownStatus(1);
         while (current.seq < STEPS) {
           const judgement = turn(current, current.seq % 2 === 0 ? 'up' : 'down', NOON + current.seq, 'a');
-          const [outcome] = await registry.commitJudgements([judgement]);
+          const [outcome] = await registry.commitUpdates([judgement]);
           if (outcome?.kind === 'committed') wins++;
           current = outcome?.kind === 'stale' ? outcome.current : judgement.current;
         }
@@ -161,7 +161,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
     for (let n = 0; n < 4; n++) {
       const to = n % 2 === 0 ? 'up' : 'down';
       const judgements = [turn(a, to, NOON + n * 10, 'a'), turn(b, to, NOON + n * 10, 'b')];
-      await registry.commitJudgements(judgements);
+      await registry.commitUpdates(judgements);
       [a, b] = [judgements[0]?.current ?? a, judgements[1]?.current ?? b];
     }
     t.same(

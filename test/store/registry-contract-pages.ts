@@ -125,16 +125,16 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
         ...(resolved ? { status: 'resolved' as const, resolvedAt: at + 9 } : {}),
       }),
     });
-    await registry.commitJudgements([
+    await registry.commitUpdates([
       opened(1, 'own-1', NOON + 1),
       opened(2, 'own-2', NOON + 2, true),
       opened(3, 'own-3', NOON + 3),
       opened(mine.id, 'own-4', NOON + 4),
     ]);
-    const idsOf = async (query: Partial<Parameters<typeof registry.incidentsOfPage>[0]>) =>
-      (await registry.incidentsOfPage({ serviceIds: [1, 2, mine.id], limit: 10, offset: 0, ...query })).map(
-        ({ id }) => id,
-      );
+    const idsOf = async (query: Partial<Parameters<typeof registry.incidentsOfServices>[0]>) =>
+      (
+        await registry.incidentsOfServices({ serviceIds: [1, 2, mine.id], limit: 10, offset: 0, ...query })
+      ).map(({ id }) => id);
     t.same(await idsOf({}), ['own-4', 'own-2', 'own-1']);
     t.same(await idsOf({ running: true }), ['own-4', 'own-1']);
     t.same(await idsOf({ running: false }), ['own-2']);
@@ -168,7 +168,7 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     await registry.putVendorReadings([announce(1, 'a', NOON + 90_000), announce(2, 'b', NOON + 80_000)]);
     await registry.putVendorReadings([announce(3, 'c', NOON + 70_000)]);
     const ahead = async (serviceIds: readonly number[], limit = 10) =>
-      (await registry.maintenancesOfPage(serviceIds, limit)).map(({ title }) => title);
+      (await registry.maintenancesOfServices(serviceIds, limit)).map(({ title }) => title);
     t.same(await ahead([1, 2]), ['Work on b', 'Work on a']);
     t.same(await ahead([1, 2], 1), ['Work on b']);
     t.same(await ahead([]), []);

@@ -1,7 +1,8 @@
 /** Contract of the registry: the list of services and its feed of changes. */
 import type { Test } from 'tap';
 import { NO_MEMORY } from '../../src/domain/result.ts';
-import type { Registry, ServiceChange } from '../../src/store/ports/registry.ts';
+import type { Registry } from '../../src/store/ports/registry.ts';
+import type { ServiceChange } from '../../src/store/ports/services.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, firstTurn, NOON, owned, until } from './registry-fixtures.ts';
 
@@ -83,7 +84,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     const registry = await open(t);
     await registry.putCatalogue([entry('a'), entry('b')]);
     const judgement = firstTurn(1, 'up', NOON, 'a');
-    await registry.commitJudgements([judgement]);
+    await registry.commitUpdates([judgement]);
     await registry.putCatalogue([]);
     t.same(await list(registry), []);
     t.same(await registry.putCatalogue([entry('c'), entry('a')]), {

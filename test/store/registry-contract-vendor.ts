@@ -1,7 +1,8 @@
 /** Contract of the registry: what vendors' feeds list, each entry exactly once. */
 import type { Test } from 'tap';
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
-import type { Registry, VendorReading } from '../../src/store/ports/registry.ts';
+import type { Registry } from '../../src/store/ports/registry.ts';
+import type { VendorReading } from '../../src/store/ports/vendors.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, NOON } from './registry-fixtures.ts';
 

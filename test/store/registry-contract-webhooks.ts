@@ -22,8 +22,8 @@ export async function webhookContract(t: Test, open: OpenForTest): Promise<void>
     const opened = incident(service.id, 'own-1', { title: 'It "fails"', startedAt: NOON });
     const judgement = { ...firstTurn(service.id, 'down', NOON, service.slug), incident: opened };
     const before = Date.now();
-    await registry.commitJudgements([firstTurn(1, 'up', NOON, 'a'), judgement]);
-    await registry.commitJudgements([judgement]);
+    await registry.commitUpdates([firstTurn(1, 'up', NOON, 'a'), judgement]);
+    await registry.commitUpdates([judgement]);
     const due = await registry.dueDeliveries(Date.now(), 100);
     t.same(
       due.map(({ url, type }) => `${url} ${type}`).sort(),
@@ -78,10 +78,10 @@ export async function webhookContract(t: Test, open: OpenForTest): Promise<void>
     const current = turn(unknownStatus(service.id), 'down', NOON).current;
     const moved = { ...opened, status: 'monitoring' as const };
     const resolved = { ...opened, status: 'resolved' as const, resolvedAt: NOON + 9 };
-    await registry.commitJudgements([{ ...turn(current, 'up', NOON + 5, service.slug), incident: moved }]);
+    await registry.commitUpdates([{ ...turn(current, 'up', NOON + 5, service.slug), incident: moved }]);
     const later = turn(current, 'up', NOON + 5).current;
-    await registry.commitJudgements([{ ...stay(later, NOON + 6), incident: moved }]);
-    await registry.commitJudgements([{ ...stay(later, NOON + 9), incident: resolved }]);
+    await registry.commitUpdates([{ ...stay(later, NOON + 6), incident: moved }]);
+    await registry.commitUpdates([{ ...stay(later, NOON + 9), incident: resolved }]);
     const types = (await registry.dueDeliveries(Date.now(), 100)).filter(
       ({ webhookId }) => webhookId === first.id,
     );

@@ -4,7 +4,8 @@ import type { Incident } from '../../src/domain/incident.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK, dashDomain } from '../../src/domain/service.ts';
 import type { Verdict } from '../../src/domain/status.ts';
-import type { Judgement, NewService } from '../../src/store/ports/registry.ts';
+import type { NewService } from '../../src/store/ports/services.ts';
+import type { StatusUpdate } from '../../src/store/ports/updates.ts';
 
 /** A time to count from. */
 export const NOON = Date.UTC(2026, 10, 20, 12);
@@ -61,7 +62,7 @@ export function record(serviceId: number, seq: number, status: Verdict, at: numb
 }
 
 /** A judgement that turns a service to `to`. */
-export function turn(before: CurrentStatus, to: Verdict, at: number, slug = 'any'): Judgement {
+export function turn(before: CurrentStatus, to: Verdict, at: number, slug = 'any'): StatusUpdate {
   const { serviceId, seq } = before;
   return {
     serviceId,
@@ -83,7 +84,7 @@ export function turn(before: CurrentStatus, to: Verdict, at: number, slug = 'any
 }
 
 /** A judgement that keeps the status. */
-export function stay(before: CurrentStatus, at: number): Judgement {
+export function stay(before: CurrentStatus, at: number): StatusUpdate {
   const { serviceId, seq, status } = before;
   const verdict = status === 'unknown' ? 'up' : status;
   const current = { ...record(serviceId, seq, verdict, at), status, since: before.since };
@@ -91,7 +92,7 @@ export function stay(before: CurrentStatus, at: number): Judgement {
 }
 
 /** The first judgement of a service. */
-export function firstTurn(serviceId: number, to: Verdict, at: number, slug = 'any'): Judgement {
+export function firstTurn(serviceId: number, to: Verdict, at: number, slug = 'any'): StatusUpdate {
   return turn(unknownStatus(serviceId), to, at, slug);
 }
 

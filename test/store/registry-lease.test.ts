@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { createFakeClock, type FakeClock } from '../../src/clock.ts';
-import type { LeaseState } from '../../src/store/registry/lease-rows.ts';
+import type { LeaseState, LeaseStore } from '../../src/store/ports/lease.ts';
 import { endProcess, identityOf, isRunning } from '../../src/store/registry/process-identity.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import {
@@ -10,7 +10,6 @@ import {
   createLeaseSight,
   FRESH_MS,
   judgeLease,
-  type LeaseBook,
   type LeaseProcess,
   type LeaseSight,
 } from '../../src/store/registry/writer-lease.ts';
@@ -19,7 +18,7 @@ import { entry, firstTurn, NOON } from './registry-fixtures.ts';
 /** One process that has the registry open. */
 interface Member {
   readonly methods: Awaited<ReturnType<typeof openRegistryMethods>>;
-  readonly book: LeaseBook;
+  readonly store: LeaseStore;
   readonly lost: Error[];
   acquire(sight?: LeaseSight): ReturnType<typeof acquireLease>;
 }
@@ -34,21 +33,19 @@ async function member(
   t.teardown(() => methods.close());
   const self: LeaseProcess = { pid: 100, host: 'here', isAlive: () => true, ...change };
   const lost: Error[] = [];
-  const book: LeaseBook = {
-    read: async () => methods.readLease(),
-    take: methods.takeLease,
-    claim: async (claim) => methods.claimLease(claim),
-    renew: methods.renewLease,
-    mark: async (fence, now) => methods.markLease(fence, now),
-    release: methods.releaseLease,
+  const store: LeaseStore = {
+    ...methods,
+    readLease: async () => methods.readLease(),
+    claimLease: async (request) => methods.claimLease(request),
+    markLease: async (fence, now) => methods.markLease(fence, now),
   };
   return {
     methods,
-    book,
+    store,
     lost,
     acquire: (sight) =>
       acquireLease({
-        book,
+        store,
         dataDir,
         clock,
         self,
@@ -145,12 +142,12 @@ t.test('it stops a process whose lease was taken, and refuses what it still writ
   await clock.advance(FRESH_MS + 1);
   const lease = await second.acquire();
 
-  await t.rejects(first.methods.commitJudgements([firstTurn(1, 'down', NOON)]), {
+  await t.rejects(first.methods.commitUpdates([firstTurn(1, 'down', NOON)]), {
     code: 'lease_lost',
     message: /Process 200 on there/,
   });
   t.match(second.methods.loadServices(), [{ current: { status: 'unknown' } }]);
-  t.match(await second.methods.commitJudgements([firstTurn(1, 'up', NOON)]), [{ kind: 'committed' }]);
+  t.match(await second.methods.commitUpdates([firstTurn(1, 'up', NOON)]), [{ kind: 'committed' }]);
   await asleep.advance(1_000);
   t.match(first.lost, [{ code: 'lease_lost' }]);
   await asleep.advance(5_000);
@@ -171,18 +168,18 @@ t.test('it lets processes without a lease write beside the monitor', async (t) =
 t.test('it bears a renewal that fails now and then, and gives up after 5 s', async (t) => {
   const clock = createFakeClock();
   let failing = true;
-  const book: LeaseBook = {
-    read: async () => ({ fence: 0, holder: null, renewedAt: 0 }),
-    take: async () => 1,
-    claim: async () => null,
-    mark: async () => {},
-    renew: async () => {
+  const store: LeaseStore = {
+    readLease: async () => ({ fence: 0, holder: null, renewedAt: 0 }),
+    takeLease: async () => 1,
+    claimLease: async () => null,
+    markLease: async () => {},
+    renewLease: async () => {
       if (failing) throw Object.assign(new Error('disk full'), { code: 'away' });
     },
-    release: async () => {},
+    releaseLease: async () => {},
   };
   const lost: Error[] = [];
-  await acquireLease({ book, dataDir: 'd', clock, onLost: (error) => lost.push(error) });
+  await acquireLease({ store, dataDir: 'd', clock, onLost: (error) => lost.push(error) });
   await clock.advance(4_000);
   failing = false;
   await clock.advance(1_000);
@@ -198,31 +195,31 @@ t.test('it asks again where another process was quicker', async (t) => {
     { fence: 0, holder: null, renewedAt: 0 },
     { fence: 1, holder: { pid: 5, host: 'there' }, renewedAt: createFakeClock().now() },
   ];
-  const book: LeaseBook = {
-    read: async () => states.shift() ?? Promise.reject(new Error('asked too often')),
-    take: async () => null,
-    claim: async () => null,
-    renew: async () => {},
-    mark: async () => {},
-    release: async () => {},
+  const store: LeaseStore = {
+    readLease: async () => states.shift() ?? Promise.reject(new Error('asked too often')),
+    takeLease: async () => null,
+    claimLease: async () => null,
+    renewLease: async () => {},
+    markLease: async () => {},
+    releaseLease: async () => {},
   };
-  const acquired = acquireLease({ book, dataDir: 'd', clock: createFakeClock(), onLost() {} });
+  const acquired = acquireLease({ store, dataDir: 'd', clock: createFakeClock(), onLost() {} });
   await t.rejects(acquired, { code: 'lease_held', message: /Process 5 on there/ });
 });
 
 t.test('it knows living and dead processes of this machine', async (t) => {
   const clock = createFakeClock();
-  const held = (pid: number, host: string): LeaseBook => ({
-    read: async () => ({ fence: 7, holder: { pid, host }, renewedAt: clock.now() }),
-    take: async ({ replacing }) => replacing + 1,
-    claim: async () => null,
-    renew: async () => {},
-    mark: async () => {},
-    release: async () => {},
+  const held = (pid: number, host: string): LeaseStore => ({
+    readLease: async () => ({ fence: 7, holder: { pid, host }, renewedAt: clock.now() }),
+    takeLease: async ({ replacing }) => replacing + 1,
+    claimLease: async () => null,
+    renewLease: async () => {},
+    markLease: async () => {},
+    releaseLease: async () => {},
   });
   const { hostname } = await import('node:os');
   const acquire = (pid: number) =>
-    acquireLease({ book: held(pid, hostname()), dataDir: 'd', clock, onLost() {} });
+    acquireLease({ store: held(pid, hostname()), dataDir: 'd', clock, onLost() {} });
   await t.rejects(acquire(process.ppid), { code: 'lease_held' });
   // The greatest pid there can be on Linux is 2 to the power of 22.
   t.equal((await acquire(2 ** 22 + 1)).fence, 8);
@@ -239,7 +236,7 @@ t.test('it goes by its own clock while it watches a lease, whatever the time of 
   const sight = createLeaseSight(watching);
   const ask = () =>
     acquireLease({
-      book: watcher.book,
+      store: watcher.store,
       dataDir,
       clock: watching,
       self,
@@ -281,12 +278,12 @@ t.test('it leaves a holder alone that woke between the look and the taking', asy
   await holder.acquire();
   const other = await member(t, dataDir, clock);
   await clock.advance(FRESH_MS + 1);
-  const take: LeaseBook['take'] = async (claim) => {
+  const takeLease: LeaseStore['takeLease'] = async (request) => {
     await holder.methods.renewLease(1, clock.now());
-    return other.book.take(claim);
+    return other.store.takeLease(request);
   };
   const self: LeaseProcess = { pid: 200, host: 'there', isAlive: () => true };
-  const asked = acquireLease({ book: { ...other.book, take }, dataDir, clock, self, onLost() {} });
+  const asked = acquireLease({ store: { ...other.store, takeLease }, dataDir, clock, self, onLost() {} });
   await t.rejects(asked, { code: 'lease_held' });
 });
 
@@ -358,15 +355,15 @@ t.test('it ends the process that it means and no other', async (t) => {
 t.test('it does not call a lease fresh whose renewal was answered after a sleep', async (t) => {
   const clock = createFakeClock();
   const renewals: (() => void)[] = [];
-  const book: LeaseBook = {
-    read: async () => ({ fence: 0, holder: null, renewedAt: 0 }),
-    take: async () => 1,
-    claim: async () => null,
-    mark: async () => {},
-    renew: () => new Promise((resolve) => renewals.push(resolve)),
-    release: async () => {},
+  const store: LeaseStore = {
+    readLease: async () => ({ fence: 0, holder: null, renewedAt: 0 }),
+    takeLease: async () => 1,
+    claimLease: async () => null,
+    markLease: async () => {},
+    renewLease: () => new Promise((resolve) => renewals.push(resolve)),
+    releaseLease: async () => {},
   };
-  const lease = await acquireLease({ book, dataDir: 'd', clock, onLost() {} });
+  const lease = await acquireLease({ store, dataDir: 'd', clock, onLost() {} });
   await clock.advance(1_000);
   let sleptMs = 60_000;
   const { monotonic } = clock;

@@ -26,7 +26,7 @@ t.test(
         let current: CurrentStatus = unknownStatus(1);
         while (current.seq < STEPS) {
           const judgement = turn(current, current.seq % 2 === 0 ? 'up' : 'down', NOON + current.seq, 'a');
-          const [outcome] = await registry.commitJudgements([judgement]);
+          const [outcome] = await registry.commitUpdates([judgement]);
           if (outcome?.kind === 'committed') wins++;
           current = outcome?.kind === 'stale' ? outcome.current : judgement.current;
         }
@@ -50,7 +50,7 @@ t.test('it tells of changes made here and by others, and ends with the words of 
   await until(() => heard.length === 2);
   t.same(heard, ['1 a', '2 b']);
   stop();
-  await here.commitJudgements([firstTurn(1, 'up', NOON)]);
+  await here.commitUpdates([firstTurn(1, 'up', NOON)]);
   t.match(await there.loadServices(), [{ current: { status: 'up' } }, { current: { status: 'unknown' } }]);
   await here.close();
   await there.close();
@@ -66,14 +66,14 @@ t.test('it gives the lease through the thread', async (t) => {
   const dataDir = t.testdir();
   const [one, two] = await Promise.all([open(dataDir), open(dataDir)]);
   const onLost = (error: Error) => t.fail(error.message);
-  const lease = await acquireLease({ book: one.lease, dataDir, clock: systemClock, onLost });
+  const lease = await acquireLease({ store: one, dataDir, clock: systemClock, onLost });
   const self = { pid: process.pid + 1, host: hostname(), isAlive: () => true };
-  await t.rejects(acquireLease({ book: two.lease, dataDir, clock: systemClock, onLost, self }), {
+  await t.rejects(acquireLease({ store: two, dataDir, clock: systemClock, onLost, self }), {
     code: 'lease_held',
     message: new RegExp(`Process ${process.pid} on `),
   });
   await lease.release();
-  const next = await acquireLease({ book: two.lease, dataDir, clock: systemClock, onLost, self });
+  const next = await acquireLease({ store: two, dataDir, clock: systemClock, onLost, self });
   t.equal(next.fence, lease.fence + 1);
   await next.release();
   await Promise.all([one.close(), two.close()]);

@@ -28,7 +28,7 @@ await Promise.all(
               incident: incident(service.id, `own-${service.id}-${current.seq + 1}`),
             }
           : stay(current, at);
-      const [outcome] = await registry.commitJudgements([judgement]);
+      const [outcome] = await registry.commitUpdates([judgement]);
       if (outcome?.kind !== 'committed') throw new Error('nobody else writes here');
       current = judgement.current;
       // Synchronous: what was said was said, however soon the end comes.

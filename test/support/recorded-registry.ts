@@ -12,7 +12,10 @@ import { NO_MEMORY, type ProbeMemory } from '../../src/domain/result.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
-import type { Judgement, Registry } from '../../src/store/ports/registry.ts';
+import type { IncidentStore } from '../../src/store/ports/incidents.ts';
+import type { OwnershipStore } from '../../src/store/ports/ownership.ts';
+import type { ServiceStore } from '../../src/store/ports/services.ts';
+import type { StatusUpdate, UpdateStore } from '../../src/store/ports/updates.ts';
 import { ensureAccount } from '../../src/store/registry/key-rows.ts';
 import { createQueries } from '../../src/store/registry/kysely-sqlite.ts';
 import {
@@ -25,15 +28,10 @@ import { openRegistryMethods, type RegistryMethods } from '../../src/store/regis
 import { insertService } from '../../src/store/registry/service-rows.ts';
 
 /** The part of the port that the record uses. */
-export type JudgementRegistry = Pick<
-  Registry,
-  | 'loadServices'
-  | 'claimDomain'
-  | 'commitJudgements'
-  | 'transitionsAfter'
-  | 'lastTransition'
-  | 'listIncidents'
->;
+export type JudgementRegistry = Pick<ServiceStore, 'loadServices'> &
+  Pick<OwnershipStore, 'claimDomain'> &
+  Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
+  Pick<IncidentStore, 'listIncidents'>;
 
 /**
  * What a commit meets: it works, is refused before anything is written (`full`: for want of room), or is written and
@@ -50,11 +48,11 @@ export interface RecordedRegistry extends JudgementRegistry {
   /** As they are stored now, by id, the first one to start first. */
   readonly incidents: ReadonlyMap<string, Incident>;
   /** Every judgement that was committed, in order. */
-  readonly committed: readonly Judgement[];
+  readonly committed: readonly StatusUpdate[];
   /** The heartbeats of these judgements, in order. */
   readonly heartbeats: readonly (HeartbeatWrite & { readonly serviceId: number })[];
-  /** Calls of `commitJudgements`, refused ones included. */
-  readonly calls: readonly (readonly Judgement[])[];
+  /** Calls of `commitUpdates`, refused ones included. */
+  readonly calls: readonly (readonly StatusUpdate[])[];
   /** As it is stored now. */
   current(serviceId: number): CurrentStatus;
   /** As it is stored now. */
@@ -87,8 +85,8 @@ const templates = new Map<string, Promise<string>>();
 export async function createRecordedRegistry(known: readonly Service[]): Promise<RecordedRegistry> {
   const dataDir = await makeDataDir(known);
   const methods = await openRegistryMethods({ dataDir, domainsPerAccount: DOMAINS_PER_ACCOUNT });
-  const committed: Judgement[] = [];
-  const calls: (readonly Judgement[])[] = [];
+  const committed: StatusUpdate[] = [];
+  const calls: (readonly StatusUpdate[])[] = [];
   const faults: CommitFault[] = [];
   let gate = Promise.resolve();
   const stateOf = (id: number) => methods.loadServices().find(({ service }) => service.id === id);
@@ -128,14 +126,14 @@ export async function createRecordedRegistry(known: readonly Service[]): Promise
 
     loadServices: async () => methods.loadServices(),
     claimDomain: async (domain, accountId) => methods.claimDomain(domain, accountId),
-    async commitJudgements(judgements) {
+    async commitUpdates(judgements) {
       calls.push(judgements);
       await gate;
       const fault = faults.shift() ?? 'none';
       if (fault === 'full') throw Object.assign(new Error('no room'), { code: 'storage_full' });
       if (fault === 'refused') throw new Error('the registry is away');
       const copies = structuredClone(judgements);
-      const outcomes = await methods.commitJudgements(copies);
+      const outcomes = await methods.commitUpdates(copies);
       committed.push(...copies.filter((_, index) => outcomes[index]?.kind === 'committed'));
       if (fault === 'answer_lost') throw new Error('the answer was lost');
       return structuredClone(outcomes);

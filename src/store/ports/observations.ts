@@ -1,6 +1,6 @@
 /**
- * Port of what a time series outside of the process keeps beside samples: changes, incidents, what services report.
- * Absent where samples stay in the embedded store.
+ * Port of the observations that an external time series stores beside samples: transitions, incidents and heartbeats.
+ * The embedded sample store has none.
  */
 import type { Transition } from '../../domain/current.ts';
 import type { DependencyReport } from '../../domain/heartbeat-body.ts';
@@ -8,7 +8,7 @@ import type { Incident } from '../../domain/incident.ts';
 import type { Service } from '../../domain/service.ts';
 import type { Verdict } from '../../domain/status.ts';
 
-/** A heartbeat that was written, judged by itself. */
+/** A written heartbeat with its own verdict. */
 export interface ObservedHeartbeat {
   readonly service: Pick<Service, 'id' | 'slug' | 'category' | 'publicDependencies'>;
   /** The earlier of timestamp and arrival, epoch milliseconds. */
@@ -16,17 +16,14 @@ export interface ObservedHeartbeat {
   readonly status: Verdict;
   /** Largest latency reported, whole milliseconds; null: none. */
   readonly responseTimeMs: number | null;
-  /** Null: nothing was said of dependencies. */
+  /** Null: it carried no dependencies. */
   readonly dependencies: readonly DependencyReport[] | null;
 }
 
-/**
- * Takes observations; never throws, and nobody waits. The same one taken twice is kept once, so that whoever is in doubt
- * hands it on again.
- */
+/** Takes observations without waiting; never throws. An observation that is taken twice is stored once. */
 export interface Observations {
   transition(transition: Transition): void;
-  /** Every entry of its timeline, those of earlier calls too. */
+  /** Stores every entry of its timeline, those of earlier calls included. */
   incident(incident: Incident): void;
   heartbeat(heartbeat: ObservedHeartbeat): void;
 }

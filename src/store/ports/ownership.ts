@@ -1,47 +1,43 @@
-/** The part of the registry's port that concerns who owns which domain. */
+/** Port of the registry: which account owns which domain (decisions, Ownership). */
 import type { CheckKind, Service } from '../../domain/service.ts';
 
-/** Domains that one account registers within 24 hours at most, those that are gone again included (decisions, Ownership). */
+/** Domains that one account may register within 24 hours, removed ones included (decisions, Ownership). */
 export const MAX_REGISTRATIONS_PER_DAY = 200;
 
-/** A domain that an account wants and has not shown control of. */
+/** A domain that an account wants, and has not shown control of. */
 export interface DomainClaim {
   readonly domain: string;
-  /** How it is to be monitored once it is verified. */
+  /** How the service is monitored once the domain is verified. */
   readonly kind: CheckKind;
+  /** Epoch milliseconds. */
   readonly createdAt: number;
 }
 
-/** Something that an account must be told. */
-export interface AccountNotice {
-  readonly id: number;
-  /** Epoch milliseconds. */
-  readonly at: number;
-  readonly text: string;
-}
-
-/** What the registry knows of ownership (decisions, Ownership). */
-export interface OwnershipBook {
-  /** The account's services by slug. */
-  servicesOf(accountId: number): Promise<Service[]>;
-  /** Notes what an account wants; at most 100 claims an account. Throws `account_limit`. */
+/** Ownership of domains. */
+export interface OwnershipStore {
+  /**
+   * The account's service with that domain, in one transaction: it becomes heartbeat-monitored unless its owner chose
+   * otherwise, and is registered if no account has the domain. Rejects with `foreign_domain` (another account has it),
+   * `catalogue_domain` (it lies within a domain of the catalogue and is not verified) or `account_limit` (the account
+   * has as many domains as it may have, or registered {@link MAX_REGISTRATIONS_PER_DAY} within a day).
+   */
+  claimDomain(domain: string, accountId: number): Promise<Service>;
+  /** Stores a claim; at most 100 an account. Rejects with `account_limit`. */
   addClaim(accountId: number, claim: DomainClaim): Promise<void>;
   /** Oldest first. */
   claimsOf(accountId: number): Promise<DomainClaim[]>;
   dropClaim(accountId: number, domain: string): Promise<void>;
   /**
-   * The account has shown control of the domain: its service becomes verified, another account's service with that
-   * domain becomes its own, with its history and without what the other account reported, or it is registered. Its slug
-   * becomes the dashed form of the domain, unless the catalogue or another verified service has that; it answers to the
-   * old one too. All accounts that this concerns are told. One transaction. Throws `account_limit`.
+   * Gives a domain to the account that has shown control of it, in one transaction: its service becomes verified;
+   * another account's service with that domain changes hands, with its history and without what the other account
+   * reported; or the domain is registered. The slug becomes the dashed form of the domain, unless the catalogue or
+   * another verified service has that; the old slug still leads to the service. All accounts concerned receive a
+   * notice. Rejects with `account_limit`.
    */
   proveDomain(accountId: number, domain: string, kind: CheckKind, now: number): Promise<Service>;
   /**
-   * Notes where an owner's domain leads, before it is probed. Throws `shared_address` where 20 other services of owners
-   * lead to one of the addresses.
+   * Stores the addresses of an owner's domain before it is probed. Rejects with `shared_address` if 20 other services of
+   * owners lead to one of them.
    */
   claimAddresses(domain: string, addresses: readonly string[]): Promise<void>;
-  /** Newest first, at most 20. */
-  noticesOf(accountId: number): Promise<AccountNotice[]>;
-  dropNotice(accountId: number, id: number): Promise<void>;
 }

@@ -1,6 +1,6 @@
-/** The part of the registry's port that concerns webhooks of owners. */
+/** Port of the registry: webhooks of owners, and the deliveries to them. */
 
-/** An address that is told what happens to an account's services. */
+/** An address that receives the events of an account's services. */
 export interface Webhook {
   readonly id: number;
   readonly accountId: number;
@@ -10,10 +10,10 @@ export interface Webhook {
   readonly createdAt: number;
 }
 
-/** What came, or is to come, of telling one thing to one webhook. */
+/** One event for one webhook, pending or settled. */
 export interface Delivery {
   readonly id: number;
-  /** Stays over all attempts and replays, so that its receiver can tell them from news. */
+  /** The same over all attempts and replays, so that its receiver can recognise them. */
   readonly message: string;
   readonly webhookId: number;
   /** `service.status_changed`, `incident.opened`, `incident.updated`, `incident.resolved` or `test`. */
@@ -31,16 +31,16 @@ export interface Delivery {
   readonly problem: string | null;
 }
 
-/** A delivery that is due, with what is needed to make it. */
+/** A delivery that is due, with the address and the secret of its webhook. */
 export interface DueDelivery extends Delivery {
   readonly url: string;
   readonly secret: string;
 }
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export interface DeliveryOutcome {
   readonly id: number;
-  /** When it was due: an outcome of a delivery that was made due anew meanwhile changes nothing. */
+  /** When it was due. If the delivery was replayed meanwhile, the outcome changes nothing. */
   readonly wasDueAt: number | null;
   /** Null: it failed. */
   readonly deliveredAt: number | null;
@@ -50,16 +50,15 @@ export interface DeliveryOutcome {
 }
 
 /**
- * What the registry knows of webhooks. A change of status or an incident of an account's service makes its deliveries
- * in its own transaction.
+ * Webhooks and their deliveries. The transaction that writes a transition or an incident also writes its deliveries.
  */
-export interface WebhookBook {
-  /** At most 10 an account. Throws `account_limit`. */
+export interface WebhookStore {
+  /** At most 10 an account. Rejects with `account_limit`. */
   addWebhook(webhook: Omit<Webhook, 'id'>): Promise<Webhook>;
   webhooksOf(accountId: number): Promise<Webhook[]>;
-  /** False: the account has none of that number. */
+  /** False: the account has none of that id. */
   removeWebhook(accountId: number, id: number): Promise<boolean>;
-  /** Adds a delivery by hand, due at once; false: the account has no such webhook. */
+  /** Adds a delivery that is due at once, such as a test; false: the account has no such webhook. */
   addDelivery(
     accountId: number,
     webhookId: number,
@@ -72,14 +71,14 @@ export interface WebhookBook {
   ): Promise<boolean>;
   /** Newest first, at most 50. */
   deliveriesOf(accountId: number): Promise<Delivery[]>;
-  /** Makes a delivery due again; false: the account has none of that number. */
+  /** Makes a delivery due again; false: the account has none of that id. */
   replayDelivery(accountId: number, id: number, now: number): Promise<boolean>;
   /** Those due by `now`, the longest waiting first, and at most 8 of an account. */
   dueDeliveries(now: number, limit: number): Promise<DueDelivery[]>;
   noteDelivery(outcome: DeliveryOutcome): Promise<void>;
   /**
-   * Forgets deliveries that are settled and were made before `before`, and of each webhook all but the newest 10,000,
-   * settled or not; returns how many.
+   * Deletes settled deliveries that were made before `before`, epoch milliseconds, and all but the newest 10,000 of each
+   * webhook, settled or not. Resolves with their number.
    */
   forgetDeliveries(before: number): Promise<number>;
 }

@@ -1,5 +1,5 @@
 /** What accounts are told on their dashboards. */
-import type { AccountNotice } from '../ports/ownership.ts';
+import type { AccountNotice } from '../ports/accounts.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 const MAX_NOTICES = 20;

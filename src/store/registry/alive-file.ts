@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LeaseHolder } from './lease-rows.ts';
+import type { LeaseHolder } from '../ports/lease.ts';
 
 /** A sign of life. */
 export interface AliveMark extends LeaseHolder {

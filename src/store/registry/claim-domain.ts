@@ -1,6 +1,6 @@
 /** Whose a domain is when a heartbeat names it, and what its owner may change (decisions, Ownership). */
 import { DEFAULT_CHECK, type Service } from '../../domain/service.ts';
-import type { ServiceEdit } from '../ports/heartbeats.ts';
+import type { ServiceEdit } from '../ports/services.ts';
 import { type DomainLimits, findOwned, refuseCatalogueDomain, registerDomain } from './owner-services.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';

@@ -9,7 +9,7 @@
 
 import { nameKeys } from '../../domain/resembling-names.ts';
 import { dashDomain } from '../../domain/service.ts';
-import type { NewService } from '../ports/registry.ts';
+import type { NewService } from '../ports/services.ts';
 import { setFact } from './fact-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { retireService, type ServiceRow, toDefinition, updateService } from './service-rows.ts';

@@ -1,14 +1,7 @@
 /** The writer lease inside the registry's thread: what each transaction is checked against. */
+import type { LeaseHolder, LeaseRequest, LeaseState } from '../ports/lease.ts';
 import { type AliveFile, openAliveFile, readAliveMark } from './alive-file.ts';
-import {
-  guardLease,
-  type LeaseClaim,
-  type LeaseHolder,
-  type LeaseState,
-  leaseLost,
-  readLease,
-  takeLease,
-} from './lease-rows.ts';
+import { guardLease, leaseLost, readLease, takeLease } from './lease-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** The lease of this process, if it has one. */
@@ -16,12 +9,12 @@ export interface HeldLease {
   /** The lease as it stands, whoever holds it. */
   read(): LeaseState;
   /** The claim was written, and has this fence. */
-  hold(claim: LeaseClaim, fence: number): void;
+  hold(claim: LeaseRequest, fence: number): void;
   /**
    * For a disk that takes no writes now: the lease is taken in the first transaction that it lets through, and before
    * anything else in it. Returns the fence that it will have; null: it was renewed or taken meanwhile.
    */
-  claim(claim: LeaseClaim): number | null;
+  claim(claim: LeaseRequest): number | null;
   /** Marks the holder alive where the disk takes no renewal. Throws `lease_lost` where another process has it. */
   mark(fence: number, now: number): void;
   /** The lease was given back. */
@@ -37,11 +30,11 @@ export interface HeldLease {
 /** Makes the lease of a process that holds none yet. */
 export function createHeldLease(store: RegistryStore, dataDir: string): HeldLease {
   let heldFence: number | null = null;
-  let claimed: LeaseClaim | null = null;
+  let claimed: LeaseRequest | null = null;
   let holder: LeaseHolder | null = null;
   let alive: AliveFile | null = null;
 
-  const hold = (claim: LeaseClaim, fence: number): void => {
+  const hold = (claim: LeaseRequest, fence: number): void => {
     heldFence = fence;
     claimed = null;
     holder = claim;

@@ -1,7 +1,7 @@
 /** Reading incidents: each list is one walk along an index. */
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Incident } from '../../domain/incident.ts';
-import type { IncidentNeighbours, IncidentPlace, IncidentQuery } from '../ports/registry.ts';
+import type { IncidentNeighbours, IncidentPlace, IncidentQuery } from '../ports/incidents.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { IncidentsTable, RegistrySchema } from './schema.ts';
 

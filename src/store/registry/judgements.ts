@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { type CurrentStatus, completeCheck, type Transition, unknownStatus } from '../../domain/current.ts';
 import type { HeartbeatWrite } from '../ports/heartbeats.ts';
-import type { CommitOutcome, Judgement } from '../ports/registry.ts';
+import type { CommitOutcome, StatusUpdate } from '../ports/updates.ts';
 import { prepareHeartbeatWriter } from './heartbeat-rows.ts';
 import { prepareInbox } from './inbox-rows.ts';
 import { prepareIncidentWriter } from './write-incident.ts';
@@ -14,7 +14,7 @@ export interface Judgements {
    * and for a heartbeat of an account that no longer has it, too, and then `current.seq` is the expected one: there is nothing to judge again. Throws for a judgement that
    * contradicts itself, which is a bug of the caller.
    */
-  commit(judgements: readonly Judgement[]): CommitOutcome[];
+  commit(judgements: readonly StatusUpdate[]): CommitOutcome[];
 }
 
 type Row = Record<string, SQLOutputValue>;
@@ -39,7 +39,7 @@ export function createJudgements(database: DatabaseSync): Judgements {
     return row === undefined ? unknownStatus(serviceId) : toCurrent(row);
   };
 
-  const commitOne = (judgement: Judgement): CommitOutcome => {
+  const commitOne = (judgement: StatusUpdate): CommitOutcome => {
     checkJudgement(judgement);
     const { serviceId, expectedSeq, current, transition, incident, memory, heartbeat } = judgement;
     if (heartbeat !== undefined && !accepts(serviceId, heartbeat))
@@ -90,7 +90,7 @@ export function toCurrent(row: Readonly<Row>): CurrentStatus {
   };
 }
 
-function checkJudgement({ serviceId, expectedSeq, current, transition, incident }: Judgement): void {
+function checkJudgement({ serviceId, expectedSeq, current, transition, incident }: StatusUpdate): void {
   const steps = current.seq - expectedSeq;
   const consistent =
     current.serviceId === serviceId &&

@@ -1,12 +1,13 @@
 /** Accounts and keys. */
 import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Account, AccountListing, ApiKey, Registry } from '../ports/registry.ts';
+import type { Account, AccountListing } from '../ports/accounts.ts';
+import type { ApiKey, KeyStore } from '../ports/keys.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** A key as it is put in. */
-export type NewKey = Parameters<Registry['createKey']>[0];
+export type NewKey = Parameters<KeyStore['createKey']>[0];
 
 /** Finds or makes the account of that name. */
 export function ensureAccount({ kysely, queries }: RegistryStore, name: string, now: number): Account {

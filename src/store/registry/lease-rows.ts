@@ -1,39 +1,7 @@
 /** The writer lease in the database: one row whose `fence` grows with every holder. */
+import type { LeaseRequest, LeaseState } from '../ports/lease.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
-
-/** Who holds the lease. */
-export interface LeaseHolder {
-  readonly pid: number;
-  readonly host: string;
-  /** What `identityOf` says of it; null or absent: its system does not tell. */
-  readonly process?: string | null;
-}
-
-/** The row as others see it. */
-export interface LeaseState {
-  /** Number of the newest holder, from 1; 0: there was none yet. */
-  readonly fence: number;
-  /** Null: it was released, or there was none. */
-  readonly holder: LeaseHolder | null;
-  /** Epoch milliseconds of the holder's clock. */
-  readonly renewedAt: number;
-  /**
-   * When the holder marked itself alive beside the row, since the disk took no renewal; epoch milliseconds of its clock,
-   * absent or 0: it did not.
-   */
-  readonly markedAt?: number;
-}
-
-/** Whose lease it is to be. */
-export interface LeaseClaim extends LeaseHolder {
-  /** The lease is taken only if its fence still is this one. */
-  readonly replacing: number;
-  /** And only if it was not renewed since it was looked at, epoch milliseconds. */
-  readonly renewedAt: number;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
 
 /** What the lease looks like. */
 export function readLease({ kysely, queries }: RegistryStore): LeaseState {
@@ -45,7 +13,7 @@ export function readLease({ kysely, queries }: RegistryStore): LeaseState {
 }
 
 /** Takes the lease; returns the new fence, or null where somebody else was first. */
-export function takeLease({ kysely, queries }: RegistryStore, claim: LeaseClaim): number | null {
+export function takeLease({ kysely, queries }: RegistryStore, claim: LeaseRequest): number | null {
   const fence = claim.replacing + 1;
   const taken = queries.run(
     kysely

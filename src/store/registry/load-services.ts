@@ -1,7 +1,7 @@
 /** Everything that the record and the engine must know at start. */
 import { sql } from 'kysely';
 import { NO_MEMORY } from '../../domain/result.ts';
-import type { ServiceState } from '../ports/registry.ts';
+import type { ServiceState } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
 import { toCurrent } from './judgements.ts';
 import type { RegistryStore } from './registry-store.ts';

@@ -2,7 +2,7 @@
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { sql } from 'kysely';
 import { type Maintenance, maintenanceIncident, nextPhaseAt, phaseAt } from '../../domain/maintenance.ts';
-import type { MaintenanceQuery } from '../ports/registry.ts';
+import type { MaintenanceQuery } from '../ports/vendors.ts';
 import { toIncident } from './incident-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { MaintenancesTable, RegistrySchema } from './schema.ts';

@@ -1,7 +1,7 @@
 /** Who owns which domain: claims, proofs and what accounts are told (decisions, Ownership). */
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
 import type { DomainClaim } from '../ports/ownership.ts';
-import type { NewService } from '../ports/registry.ts';
+import type { NewService } from '../ports/services.ts';
 import { tell } from './account-notices.ts';
 import { forgetHeartbeats } from './heartbeat-rows.ts';
 import {

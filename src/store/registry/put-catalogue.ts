@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { dashDomain } from '../../domain/service.ts';
-import type { CatalogueOutcome, NewService } from '../ports/registry.ts';
+import type { CatalogueOutcome, NewService } from '../ports/services.ts';
 import { displaceOwners } from './displace-owners.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';

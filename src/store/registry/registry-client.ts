@@ -8,12 +8,9 @@ import type { RegistryMethods } from './registry-thread.ts';
 import { createStorageWatch } from './storage-watch.ts';
 import { type ChangeWatch, startChangeWatch } from './watch-changes.ts';
 import { watchCommits } from './watch-commits.ts';
-import type { LeaseBook } from './writer-lease.ts';
 
-/** The port, and what the writer lease needs. */
+/** The port, and what only this adapter has. */
 export interface SqliteRegistry extends Registry {
-  /** For `acquireLease`. */
-  readonly lease: LeaseBook;
   /** Rejects with `secrets_key` where the key of stored secrets is missing or another one. */
   checkSecrets(): Promise<void>;
   /** Encrypts secrets that an earlier version stored in clear, and leaves nothing of them in the file; how many. */
@@ -110,7 +107,7 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     },
     lastChange: () => call('lastChange', []),
 
-    commitJudgements: (judgements) => call('commitJudgements', [judgements]),
+    commitUpdates: (judgements) => call('commitUpdates', [judgements]),
     transitionsAfter: (position, limit) => call('transitionsAfter', [position, limit]),
     lastTransition: () => call('lastTransition', []),
     transitionsOf: (serviceId, from, to) => call('transitionsOf', [serviceId, from, to]),
@@ -157,8 +154,8 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     putLogo: (accountId, slug, logo, now) => call('putLogo', [accountId, slug, logo, now]),
     findLogo: (slug) => call('findLogo', [slug]),
     removePage: (accountId, slug) => call('removePage', [accountId, slug]),
-    incidentsOfPage: (query) => call('incidentsOfPage', [query]),
-    maintenancesOfPage: (serviceIds, limit) => call('maintenancesOfPage', [serviceIds, limit]),
+    incidentsOfServices: (query) => call('incidentsOfServices', [query]),
+    maintenancesOfServices: (serviceIds, limit) => call('maintenancesOfServices', [serviceIds, limit]),
     createSession: (session) => call('createSession', [session]),
     findSession: (sha256, now) => call('findSession', [sha256, now]),
     endSession: (sha256) => call('endSession', [sha256]),
@@ -176,14 +173,12 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
     sealSecrets: () => call('sealSecrets', []),
     resetSecrets: (now) => call('resetSecrets', [now]),
     installation: () => call('installation', []),
-    lease: {
-      read: () => call('readLease', []),
-      take: (claim) => call('takeLease', [claim]),
-      claim: (claim) => call('claimLease', [claim]),
-      renew: (fence, now) => call('renewLease', [fence, now]),
-      mark: (fence, now) => call('markLease', [fence, now]),
-      release: (fence) => call('releaseLease', [fence]),
-    },
+    readLease: () => call('readLease', []),
+    takeLease: (request) => call('takeLease', [request]),
+    claimLease: (request) => call('claimLease', [request]),
+    renewLease: (fence, now) => call('renewLease', [fence, now]),
+    markLease: (fence, now) => call('markLease', [fence, now]),
+    releaseLease: (fence) => call('releaseLease', [fence]),
     health,
 
     close() {

@@ -2,19 +2,15 @@
 import { statfsSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
 import type { CheckKind, Service } from '../../domain/service.ts';
-import type { ServiceEdit } from '../ports/heartbeats.ts';
+import type { NewSession } from '../ports/accounts.ts';
 import type { InboxAnswer, InboxEntry } from '../ports/inbox.ts';
+import type { IncidentPlace, IncidentQuery, ServicesIncidentQuery } from '../ports/incidents.ts';
+import type { LeaseRequest } from '../ports/lease.ts';
 import { type DomainClaim, MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
-import type {
-  IncidentPlace,
-  IncidentQuery,
-  Judgement,
-  MaintenanceQuery,
-  NewService,
-  NewSession,
-  VendorReading,
-} from '../ports/registry.ts';
-import type { NewPage, PageEdit, PageIncidentQuery, StoredLogo } from '../ports/status-pages.ts';
+import type { NewService, ServiceEdit } from '../ports/services.ts';
+import type { NewPage, PageEdit, StoredLogo } from '../ports/status-pages.ts';
+import type { StatusUpdate } from '../ports/updates.ts';
+import type { MaintenanceQuery, VendorReading } from '../ports/vendors.ts';
 import type { DeliveryOutcome, Webhook } from '../ports/webhooks.ts';
 import { dropNotice, noticesOf } from './account-notices.ts';
 import { changeService, claimDomain } from './claim-domain.ts';
@@ -47,7 +43,7 @@ import {
   touchKeys,
 } from './key-rows.ts';
 import { createQueries } from './kysely-sqlite.ts';
-import { type LeaseClaim, releaseLease, renewLease, takeLease, touchLease } from './lease-rows.ts';
+import { releaseLease, renewLease, takeLease, touchLease } from './lease-rows.ts';
 import { loadServices } from './load-services.ts';
 import { advanceMaintenances, countMaintenances, listMaintenances } from './maintenance-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
@@ -59,7 +55,7 @@ import { explainSqliteError, fullDisk } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { lastChange, readChanges } from './service-rows.ts';
 import { createSession, endSession, endSessionsOf, ensureIdentity, findSession } from './session-rows.ts';
-import { incidentsOfPage, maintenancesOfPage } from './status-page-news.ts';
+import { incidentsOfServices, maintenancesOfServices } from './status-page-news.ts';
 import {
   addPage,
   changePage,
@@ -169,7 +165,7 @@ export async function openRegistryMethods({
     changesAfter: (seq: number) => read(() => readChanges(store, seq)),
     lastChange: () => read(() => lastChange(store)),
 
-    commitJudgements: (list: readonly Judgement[]) => write(() => judgements.commit(list)),
+    commitUpdates: (list: readonly StatusUpdate[]) => write(() => judgements.commit(list)),
     transitionsAfter: (position: number, limit: number) =>
       read(() => transitionsAfter(store, position, limit)),
     lastTransition: () => read(() => lastTransition(store)),
@@ -237,9 +233,9 @@ export async function openRegistryMethods({
       write(() => putLogo(store, accountId, slug, logo, now)),
     findLogo: (slug: string) => read(() => findLogo(store, slug)),
     removePage: (accountId: number, slug: string) => write(() => removePage(store, accountId, slug)),
-    incidentsOfPage: (query: PageIncidentQuery) => read(() => incidentsOfPage(store, query)),
-    maintenancesOfPage: (serviceIds: readonly number[], limit: number) =>
-      read(() => maintenancesOfPage(store, serviceIds, limit)),
+    incidentsOfServices: (query: ServicesIncidentQuery) => read(() => incidentsOfServices(store, query)),
+    maintenancesOfServices: (serviceIds: readonly number[], limit: number) =>
+      read(() => maintenancesOfServices(store, serviceIds, limit)),
     createSession: (session: NewSession) => write(() => createSession(store, session)),
     findSession: (sha256: Uint8Array, now: number) => read(() => findSession(store, sha256, now)),
     endSession: (sha256: Uint8Array) => write(() => endSession(store, sha256)),
@@ -270,12 +266,12 @@ export async function openRegistryMethods({
       read(() => readInstallation(store)) ?? (await write(() => ensureInstallation(store))),
 
     readLease: () => read(lease.read),
-    takeLease: async (claim: LeaseClaim) => {
+    takeLease: async (claim: LeaseRequest) => {
       const fence = await write(() => takeLease(store, claim));
       if (fence !== null) lease.hold(claim, fence);
       return fence;
     },
-    claimLease: (claim: LeaseClaim) => read(() => lease.claim(claim)),
+    claimLease: (claim: LeaseRequest) => read(() => lease.claim(claim)),
     renewLease: (fence: number, now: number) => write(() => renewLease(store, fence, now)),
     markLease: (fence: number, now: number) => read(() => lease.mark(fence, now)),
     releaseLease: async (fence: number) => {

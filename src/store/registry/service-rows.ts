@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Selectable } from 'kysely';
 import { dashDomain, type Service } from '../../domain/service.ts';
-import type { NewService, ServiceChange } from '../ports/registry.ts';
+import type { NewService, ServiceChange } from '../ports/services.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { ServicesTable } from './schema.ts';
 

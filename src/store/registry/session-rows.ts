@@ -1,5 +1,5 @@
 /** People of accounts: their identities at providers, and their sessions. */
-import type { Account, NewSession, Session } from '../ports/registry.ts';
+import type { Account, NewSession, Session } from '../ports/accounts.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** Longest name of an account, in characters. */

@@ -2,13 +2,16 @@
 import { sql } from 'kysely';
 import type { Incident } from '../../domain/incident.ts';
 import type { Maintenance } from '../../domain/maintenance.ts';
-import type { PageIncidentQuery } from '../ports/status-pages.ts';
+import type { ServicesIncidentQuery } from '../ports/incidents.ts';
 import { readPage } from './incident-rows.ts';
 import { toMaintenance } from './maintenance-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** Newest start first, then id. Those of removed services are left out. */
-export function incidentsOfPage({ kysely, queries }: RegistryStore, query: PageIncidentQuery): Incident[] {
+export function incidentsOfServices(
+  { kysely, queries }: RegistryStore,
+  query: ServicesIncidentQuery,
+): Incident[] {
   const { serviceIds, running } = query;
   if (serviceIds.length === 0) return [];
   let page = kysely
@@ -21,7 +24,7 @@ export function incidentsOfPage({ kysely, queries }: RegistryStore, query: PageI
 }
 
 /** Planned and running ones by their start, then id. */
-export function maintenancesOfPage(
+export function maintenancesOfServices(
   { kysely, queries }: RegistryStore,
   serviceIds: readonly number[],
   limit: number,

@@ -6,7 +6,7 @@ import type { FeedEntry } from '../../domain/feed-entry.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
-import type { VendorReading } from '../ports/registry.ts';
+import type { VendorReading } from '../ports/vendors.ts';
 import { toIncident } from './incident-rows.ts';
 import { endMaintenance, readMaintenances, writeMaintenance } from './maintenance-rows.ts';
 import type { RegistryStore } from './registry-store.ts';

@@ -1,7 +1,7 @@
 /** Follows the feed of changes, whoever writes it: by asking for what is new, often and cheaply. */
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import type { ServiceChange } from '../ports/registry.ts';
+import type { ServiceChange } from '../ports/services.ts';
 
 /**
  * How often the feed is asked, milliseconds. What a command of another process wrote is to be seen by the time that its

@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import type { LeaseState, LeaseStore } from '../ports/lease.ts';
 import { refusalOf } from '../ports/storage-health.ts';
-import type { LeaseClaim, LeaseState } from './lease-rows.ts';
 import { endProcess, identityOf, isRunning } from './process-identity.ts';
 import { RegistryError } from './registry-error.ts';
 
@@ -13,24 +13,10 @@ export const RENEW_MS = 1_000;
 /** A lease that was renewed within this time is fresh, milliseconds. */
 export const FRESH_MS = 5_000;
 
-/** The lease's place in the database; `openRegistry` gives it as `lease`. */
-export interface LeaseBook {
-  read(): Promise<LeaseState>;
-  /** The new fence; null: somebody else was first. */
-  take(claim: LeaseClaim): Promise<number | null>;
-  /** Takes it with the first write that the disk lets through: the fence it will have; null: somebody else was first. */
-  claim(claim: LeaseClaim): Promise<number | null>;
-  /** Rejects with `lease_lost`. */
-  renew(fence: number, now: number): Promise<void>;
-  /** Says that the holder lives, where the disk takes no renewal. Rejects with `lease_lost`. */
-  mark(fence: number, now: number): Promise<void>;
-  release(fence: number): Promise<void>;
-}
-
 /** Who wants the lease. */
 export interface LeaseOptions {
   /** Of the registry through which this process will write: once it lost the lease, those writes are refused. */
-  readonly book: LeaseBook;
+  readonly store: LeaseStore;
   /** For messages. */
   readonly dataDir: string;
   readonly clock: Clock;
@@ -108,15 +94,15 @@ export function createLeaseSight(clock: Clock): LeaseSight {
  * It must be the very process that took the lease, and this one must have watched the lease for 5 s by its own clock.
  */
 export async function acquireLease(options: LeaseOptions): Promise<WriterLease> {
-  const { book, dataDir, clock, sight, self = thisProcess() } = options;
+  const { store, dataDir, clock, sight, self = thisProcess() } = options;
   for (;;) {
-    const state = await book.read();
+    const state = await store.readLease();
     const standing = judgeLease(state, self, clock.now(), sight?.look(state) ?? null);
     if (standing === 'held') throw leaseHeld(state, dataDir);
-    if (standing === 'unclear' && (await wasRenewed(book, state, clock))) throw leaseHeld(state, dataDir);
+    if (standing === 'unclear' && (await wasRenewed(store, state, clock))) throw leaseHeld(state, dataDir);
     if (hangs(state, self)) {
       const isProven =
-        sight === undefined ? !(await wasRenewed(book, state, clock)) : sight.watchedMs() > FRESH_MS;
+        sight === undefined ? !(await wasRenewed(store, state, clock)) : sight.watchedMs() > FRESH_MS;
       if (!isProven) throw leaseHeld(state, dataDir);
       await endHolder(state, options, self);
     }
@@ -124,9 +110,9 @@ export async function acquireLease(options: LeaseOptions): Promise<WriterLease> 
     const askedAt = clock.monotonic();
     const { fence: replacing, renewedAt } = state;
     const claim = { pid, host, process: identity, replacing, renewedAt, now: clock.now() };
-    const fence = await book.take(claim).catch((error: unknown) => {
+    const fence = await store.takeLease(claim).catch((error: unknown) => {
       // Nobody else can take it either; what there is can be served, and services can be checked.
-      if (refusalOf(error)?.code === 'storage_full') return book.claim(claim);
+      if (refusalOf(error)?.code === 'storage_full') return store.claimLease(claim);
       throw error;
     });
     if (fence !== null) return keepLease(options, fence, askedAt);
@@ -177,14 +163,14 @@ async function endHolder(
 }
 
 /** Waits until the lease can no longer be fresh; true: somebody renewed it or took it meanwhile. */
-async function wasRenewed(book: LeaseBook, before: LeaseState, clock: Clock): Promise<boolean> {
+async function wasRenewed(store: LeaseStore, before: LeaseState, clock: Clock): Promise<boolean> {
   // The clock's timers let a process end that has nothing else to do; this one is still starting.
   const awake = setInterval(() => {}, FRESH_MS);
   await new Promise<void>((resolve) => {
     clock.after(FRESH_MS, resolve);
   });
   clearInterval(awake);
-  const after = await book.read();
+  const after = await store.readLease();
   return after.fence !== before.fence || seenAt(after) !== seenAt(before);
 }
 
@@ -194,7 +180,7 @@ function seenAt({ renewedAt, markedAt = 0 }: LeaseState): number {
 }
 
 /** `askedAt`: when the lease was asked for, by the monotonic clock. */
-function keepLease({ book, clock, onLost }: LeaseOptions, fence: number, askedAt: number): WriterLease {
+function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedAt: number): WriterLease {
   let renewedAt = askedAt;
   let over = false;
   const lose = (error: Error) => {
@@ -212,11 +198,11 @@ function keepLease({ book, clock, onLost }: LeaseOptions, fence: number, askedAt
     await step();
     renewedAt = Math.max(renewedAt, askedAt);
   };
-  const mark = (): Promise<void> => prove(() => book.mark(fence, clock.now()));
+  const mark = (): Promise<void> => prove(() => store.markLease(fence, clock.now()));
   const renew = async (): Promise<void> => {
     renewing = true;
     try {
-      await prove(() => book.renew(fence, clock.now()));
+      await prove(() => store.renewLease(fence, clock.now()));
     } catch (error) {
       // Where a disk takes no writes, no other process can take the lease: it is ours as long as the row says so.
       if (refusalOf(error) === null) throw error;
@@ -238,7 +224,7 @@ function keepLease({ book, clock, onLost }: LeaseOptions, fence: number, askedAt
       if (over) return;
       over = true;
       cancel();
-      await book.release(fence);
+      await store.releaseLease(fence);
     },
   };
 }

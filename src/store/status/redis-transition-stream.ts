@@ -6,14 +6,14 @@ import type { Clock } from '../../clock.ts';
 import type { Transition } from '../../domain/current.ts';
 import type { RedisAddress } from '../../domain/redis-address.ts';
 import type { Log } from '../../log.ts';
-import type { Registry } from '../ports/registry.ts';
+import type { UpdateStore } from '../ports/updates.ts';
 import { type RedisClient, redisScript, runScript } from './redis-client.ts';
 import { openRedisConnection, type RedisConnectionState } from './redis-connection.ts';
 
 /** What the stream needs. */
 export interface TransitionStreamOptions {
   readonly address: RedisAddress;
-  readonly registry: Pick<Registry, 'transitionsAfter' | 'lastTransition'>;
+  readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
   /** Calls its listener after each transition. */
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   /** False: the stream is another monitor's now. */

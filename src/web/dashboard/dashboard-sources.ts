@@ -4,46 +4,28 @@ import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import type { HttpResponse } from '../../http/route.ts';
-import type { Registry } from '../../store/ports/registry.ts';
+import type { AccountStore } from '../../store/ports/accounts.ts';
+import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
+import type { KeyStore } from '../../store/ports/keys.ts';
+import type { OwnershipStore } from '../../store/ports/ownership.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
+import type { PageStore } from '../../store/ports/status-pages.ts';
+import type { WebhookStore } from '../../store/ports/webhooks.ts';
 import type { ApiLimits } from '../../view/limits.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { SignInSources, Visitor } from './sign-in-pages.ts';
 
 /** What the dashboard reads and changes. */
 export interface DashboardSources extends Omit<SignInSources, 'registry'> {
-  readonly registry: SignInSources['registry'] &
-    Pick<
-      Registry,
-      | 'ensureAccount'
-      | 'createKey'
-      | 'listKeys'
-      | 'revokeKey'
-      | 'servicesOf'
-      | 'addClaim'
-      | 'claimsOf'
-      | 'dropClaim'
-      | 'proveDomain'
-      | 'claimAddresses'
-      | 'noticesOf'
-      | 'dropNotice'
-      | 'changeService'
-      | 'removeService'
-      | 'recentHeartbeats'
-      | 'addWebhook'
-      | 'webhooksOf'
-      | 'removeWebhook'
-      | 'addDelivery'
-      | 'deliveriesOf'
-      | 'replayDelivery'
-      | 'addPage'
-      | 'findPage'
-      | 'pagesOf'
-      | 'changePage'
-      | 'putLogo'
-      | 'removePage'
-    >;
+  readonly registry: AccountStore &
+    KeyStore &
+    Omit<ServiceStore, 'watchChanges'> &
+    OwnershipStore &
+    HeartbeatStore &
+    WebhookStore &
+    PageStore;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'newest'>;

@@ -7,7 +7,7 @@ import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Log } from '../../log.ts';
-import type { Registry } from '../../store/ports/registry.ts';
+import type { AccountStore } from '../../store/ports/accounts.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
 
@@ -15,7 +15,7 @@ import type { RenderPage } from '../parts/views.ts';
 export interface SignInSources {
   readonly providers: readonly IdentityProvider[];
   readonly sessions: Sessions;
-  readonly registry: Pick<Registry, 'ensureIdentity'>;
+  readonly registry: Pick<AccountStore, 'ensureIdentity'>;
   readonly cookie: SiteCookie;
   readonly siteUrl: string;
   readonly now: () => number;

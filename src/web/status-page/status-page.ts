@@ -94,9 +94,9 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const [bars, running, found] = await Promise.all([
       barsOf(ids),
       isSplit && Number(offset) === 0
-        ? pages.incidentsOfPage({ serviceIds, running: true, limit: RUNNING_SHOWN, offset: 0 })
+        ? pages.incidentsOfServices({ serviceIds, running: true, limit: RUNNING_SHOWN, offset: 0 })
         : [],
-      pages.incidentsOfPage({
+      pages.incidentsOfServices({
         serviceIds,
         running: show === 'running',
         // One more than is shown tells whether there are older ones.

@@ -5,16 +5,17 @@
 import type { Cancel, Clock } from '../../../clock.ts';
 import type { Transition } from '../../../domain/current.ts';
 import type { Log } from '../../../log.ts';
+import type { IncidentStore } from '../../ports/incidents.ts';
 import type { Observations } from '../../ports/observations.ts';
-import type { Registry } from '../../ports/registry.ts';
+import type { FactStore } from '../../ports/registry.ts';
 import type { SampleStore } from '../../ports/samples.ts';
+import type { UpdateStore } from '../../ports/updates.ts';
 
 /** What the feed needs. */
 export interface ObservationFeedOptions {
-  readonly registry: Pick<
-    Registry,
-    'transitionsAfter' | 'lastTransition' | 'listIncidents' | 'getFact' | 'setFact'
-  >;
+  readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
+    Pick<IncidentStore, 'listIncidents'> &
+    Pick<FactStore, 'getFact' | 'setFact'>;
   readonly observations: Pick<Observations, 'transition' | 'incident'>;
   /** Resolves when what was handed on before is at the server, or on disk. */
   readonly samples: Pick<SampleStore, 'flush'>;

@@ -1,0 +1,45 @@
+/** Port of the registry: reading incidents, our own and those of vendors. */
+import type { Incident, IncidentStatus } from '../../domain/incident.ts';
+
+/** The position of an incident in the list of its service. */
+export type IncidentPlace = Pick<Incident, 'id' | 'serviceId' | 'startedAt'>;
+
+/** The incidents next to another one in the list of its service; null: there is none. */
+export interface IncidentNeighbours {
+  readonly older: Incident | null;
+  readonly newer: Incident | null;
+}
+
+/** Selects incidents; newest `startedAt` first, then `id`. */
+export interface IncidentQuery {
+  readonly serviceId?: number;
+  readonly status?: IncidentStatus;
+  /** Leaves out services that are not verified (decisions, Ownership). */
+  readonly verifiedOnly?: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Selects incidents of several services; newest `startedAt` first, then `id`. */
+export interface ServicesIncidentQuery {
+  readonly serviceIds: readonly number[];
+  /** True: only unresolved ones; false: only resolved ones; absent: both. */
+  readonly running?: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Incidents of services that are not removed. */
+export interface IncidentStore {
+  listIncidents(query: IncidentQuery): Promise<Incident[]>;
+  /** The number of incidents that `listIncidents` has for the query over all its pages. */
+  countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset'>): Promise<number>;
+  /** Null: there is none, or its service was removed. */
+  findIncident(id: string): Promise<Incident | null>;
+  /** Incidents of a service from all sources that started at `from` or later: the newest 1,000, oldest first. */
+  incidentsSince(serviceId: number, from: number): Promise<Incident[]>;
+  /** The incidents that lists of the service show just after and just before this one. */
+  incidentsBeside(incident: IncidentPlace): Promise<IncidentNeighbours>;
+  /** Incidents of several services. */
+  incidentsOfServices(query: ServicesIncidentQuery): Promise<Incident[]>;
+}

@@ -1,0 +1,93 @@
+/** Port of the registry: the services, and the ordered feed of their changes. */
+import type { Category } from '../../domain/category.ts';
+import type { CurrentStatus } from '../../domain/current.ts';
+import type { Incident } from '../../domain/incident.ts';
+import type { ProbeMemory } from '../../domain/result.ts';
+import type { CheckDefinition, Service } from '../../domain/service.ts';
+import type { RegistryErrorCode } from './registry.ts';
+
+/** A change of the list of services; `service` is null where it was removed. */
+export interface ServiceChange {
+  /** Position in the feed of changes, from 1, without gaps. */
+  readonly seq: number;
+  readonly serviceId: number;
+  readonly slug: string;
+  readonly service: Service | null;
+}
+
+/** A service before it is stored: the registry assigns `id` and `revision`. */
+export type NewService = Omit<Service, 'id' | 'revision'>;
+
+/** The outcome of adding a service: its slug, or why it was refused. */
+export type AddOutcome =
+  | { readonly slug: string }
+  | { readonly code: RegistryErrorCode; readonly message: string };
+
+/** The outcome of replacing the public list, counted in services. */
+export interface CatalogueOutcome {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+}
+
+/** A service with everything that the record and the engine need at start. */
+export interface ServiceState {
+  readonly service: Service;
+  readonly current: CurrentStatus;
+  readonly memory: ProbeMemory;
+  /** The own incident that is not resolved yet; null: none. */
+  readonly openIncident: Incident | null;
+  /** The newest timestamp that its heartbeats carried, epoch milliseconds; null or absent: none did. */
+  readonly toldAt?: number | null;
+  /** When its newest counted heartbeat arrived, starts included, epoch milliseconds; null or absent: none did. */
+  readonly heardAt?: number | null;
+}
+
+/** The properties of a service that its owner may change; an absent one stays as it is. */
+export interface ServiceEdit {
+  readonly name?: string;
+  readonly category?: Category;
+  readonly paused?: boolean;
+  readonly verified?: boolean;
+  /** A kind other than `heartbeat` is the owner's choice; later heartbeats do not change it. */
+  readonly check?: CheckDefinition;
+  readonly publicDependencies?: boolean;
+}
+
+/** Services of the catalogue and of owners. */
+export interface ServiceStore {
+  /** Every service with its state, for the start. */
+  loadServices(): Promise<ServiceState[]>;
+  /** The account's services, ordered by slug. */
+  servicesOf(accountId: number): Promise<Service[]>;
+  /**
+   * Replaces the public list in one transaction. A service that left the list keeps its slug reserved. Owners' services
+   * make room: unverified ones on domains of the list are removed, those that have an entry's slug or name get another
+   * one, and their owners receive a notice. An entry never continues an owner's service.
+   */
+  putCatalogue(services: readonly NewService[]): Promise<CatalogueOutcome>;
+  /** Adds an owner's service on behalf of the operator. Rejects with a {@link RegistryErrorCode}. */
+  addService(service: NewService): Promise<Service>;
+  /**
+   * Adds owners' services on behalf of the operator in one transaction, each under its dashed domain, or that with a
+   * number where another service has it. The outcomes are in the order of the input; a refusal affects no other service.
+   */
+  addServices(services: readonly Omit<NewService, 'slug'>[]): Promise<AddOutcome[]>;
+  /** Removes an owner's service. Its slug becomes free if it was never verified. Rejects with `not_found`. */
+  removeService(slug: string): Promise<void>;
+  /**
+   * Changes an owner's service. Rejects with `not_found`, and with `name_taken` for a name that equals or resembles that
+   * of a service of the catalogue.
+   */
+  changeService(slug: string, edit: ServiceEdit): Promise<Service>;
+  /** Changes after `seq`, in order, at most 1,000. */
+  changesAfter(seq: number): Promise<ServiceChange[]>;
+  /** The newest position of the feed of changes; 0: none. */
+  lastChange(): Promise<number>;
+  /**
+   * Calls `listener` with each change after `seq`, in order, until the returned function is called. Changes by other
+   * processes arrive within 500 ms.
+   */
+  watchChanges(seq: number, listener: (change: ServiceChange) => void): () => void;
+}

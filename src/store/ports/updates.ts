@@ -1,0 +1,51 @@
+/** Port of the registry: updates of the status of services, and the feed of transitions that they make. */
+import type { CurrentStatus, Transition } from '../../domain/current.ts';
+import type { Incident } from '../../domain/incident.ts';
+import type { ProbeMemory } from '../../domain/result.ts';
+import type { HeartbeatWrite } from './heartbeats.ts';
+
+/** The changes that one evaluated result makes, written in one transaction by {@link UpdateStore.commitUpdates}. */
+export interface StatusUpdate {
+  readonly serviceId: number;
+  /** The update is committed only if the stored record still has this `seq`. */
+  readonly expectedSeq: number;
+  /** The record after the update; its `seq` is `expectedSeq` or one more. */
+  readonly current: CurrentStatus;
+  /** Set where the status changed. */
+  readonly transition: Omit<Transition, 'position'> | null;
+  /** The own incident to write or replace, by its id. */
+  readonly incident: Incident | null;
+  /** What the prober learnt; null: nothing new. */
+  readonly memory: ProbeMemory | null;
+  /** The heartbeat that was evaluated, written with the update; absent: there was none. */
+  readonly heartbeat?: HeartbeatWrite;
+}
+
+/**
+ * The outcome of one update. `stale`: another writer was first; evaluate again from `current`. If `current.seq` equals
+ * the expected one, the service was removed, never existed, or no longer belongs to the heartbeat's account: drop the
+ * result.
+ */
+export type CommitOutcome =
+  | {
+      readonly kind: 'committed';
+      readonly transition: Transition | null;
+      /** How long the run lasted that the heartbeat ended, milliseconds; null: it ended none. Absent: no heartbeat. */
+      readonly runMs?: number | null;
+    }
+  | { readonly kind: 'stale'; readonly current: CurrentStatus };
+
+/** Status updates and transitions. */
+export interface UpdateStore {
+  /**
+   * Writes updates, each by its own compare-and-set. The outcomes are in the order of the input. The deliveries of
+   * webhooks are written in the same transaction. Rejects for an update that contradicts itself.
+   */
+  commitUpdates(updates: readonly StatusUpdate[]): Promise<CommitOutcome[]>;
+  /** Transitions after `position`, in order, with the present slugs of their services; without those of removed ones. */
+  transitionsAfter(position: number, limit: number): Promise<Transition[]>;
+  /** The newest position of the feed of transitions; 0: none. */
+  lastTransition(): Promise<number>;
+  /** Transitions of one service in `[from, to)`, oldest first, at most 1,000. */
+  transitionsOf(serviceId: number, from: number, to: number): Promise<Transition[]>;
+}
