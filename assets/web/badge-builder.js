@@ -1,68 +1,77 @@
-// Shows another choice, and the services that match what is being written, at once. The server makes both; without
-// scripts the buttons ask for them.
-const PAUSE_MS = 200;
-const choice = document.querySelector('[data-builder-form]');
-const search = document.querySelector('[data-builder-search]');
+// Applies a choice, and finds services while the reader types, without a reload: the server renders both, and this
+// script takes the parts from the page that it answers with. Without scripts the forms' buttons load that page.
+(() => {
+  const PAUSE_MS = 200;
+  const choice = findElement(HTMLFormElement, '[data-builder-form]');
+  const search = getElement(HTMLFormElement, '[data-builder-search]');
+  const searchText = getElement(HTMLInputElement, 'input[name="q"]', search);
 
-/** Makes a reader of pages that gives only the answer to the newest question; null: it is not wanted any more. */
-function createReader() {
-  let turns = 0;
-  return async (url) => {
-    const turn = ++turns;
-    const response = await fetch(url);
-    const text = await response.text();
-    if (turn !== turns) return null;
-    if (response.ok) return new DOMParser().parseFromString(text, 'text/html');
-    // Too many questions, or none to be answered now: the page itself says so.
-    location.assign(url);
-    return null;
-  };
-}
-
-function addressOf(form) {
-  return `${form.getAttribute('action')}?${new URLSearchParams(new FormData(form))}`;
-}
-
-/** Takes over the parts of a page that the names ask for. */
-function take(page, names) {
-  for (const name of names) {
-    const part = document.querySelector(`[data-builder="${name}"]`);
-    const next = page.querySelector(`[data-builder="${name}"]`);
-    if (part instanceof HTMLTextAreaElement) part.value = next.value;
-    else part.replaceChildren(...next.childNodes);
+  /** Makes a reader of pages that returns only the response to the newest request; null: a newer one was made. */
+  function createReader() {
+    let newest = 0;
+    return async (/** @type {string} */ url) => {
+      const number = ++newest;
+      const response = await fetch(url);
+      const text = await response.text();
+      if (number !== newest) return null;
+      if (response.ok) return new DOMParser().parseFromString(text, 'text/html');
+      // An error page, as of the rate limit, explains itself.
+      location.assign(url);
+      return null;
+    };
   }
-}
 
-const readMatches = createReader();
-async function find() {
-  const page = await readMatches(addressOf(search));
-  if (page !== null) take(page, ['matches']);
-}
+  /** @param {HTMLFormElement} form */
+  function addressOf(form) {
+    return `${form.getAttribute('action')}?${queryOf(form)}`;
+  }
 
-let pause;
-search.addEventListener('input', () => {
-  clearTimeout(pause);
-  pause = setTimeout(find, PAUSE_MS);
-});
+  /**
+   * Takes over parts of a page.
+   * @param {Document} page
+   * @param {string[]} names
+   */
+  function takeParts(page, names) {
+    for (const name of names) {
+      const selector = `[data-builder="${name}"]`;
+      const part = getElement(HTMLElement, selector);
+      const next = getElement(HTMLElement, selector, page);
+      if (part instanceof HTMLTextAreaElement && next instanceof HTMLTextAreaElement) part.value = next.value;
+      else part.replaceChildren(...next.childNodes);
+    }
+  }
 
-const readBadge = createReader();
-async function show() {
-  const url = addressOf(choice);
-  const page = await readBadge(url);
-  if (page === null) return;
-  take(page, ['picture', 'markdown', 'html', 'restructured', 'asciidoc', 'url']);
-  // The page in another language is to show the same choice.
-  document.querySelector('.languages')?.replaceChildren(...page.querySelector('.languages').childNodes);
-  history.replaceState(null, '', url);
-  const said = document.querySelector('[data-builder-said]');
-  said.textContent = said.dataset.builderSaid;
-  // What was found before leads to the choice that is now.
-  for (const kept of search.querySelectorAll('[data-builder-kept]'))
-    kept.value = choice.elements[kept.dataset.builderKept].value;
-  if (search.elements.q.value !== '') await find();
-}
+  const readMatches = createReader();
+  async function showMatches() {
+    const page = await readMatches(addressOf(search));
+    if (page !== null) takeParts(page, ['matches']);
+  }
 
-if (choice !== null) {
-  choice.querySelector('button').hidden = true;
-  choice.addEventListener('change', show);
-}
+  let pause = 0;
+  search.addEventListener('input', () => {
+    clearTimeout(pause);
+    pause = setTimeout(showMatches, PAUSE_MS);
+  });
+
+  if (choice === null) return;
+  const readBadge = createReader();
+  async function showChoice(/** @type {HTMLFormElement} */ form) {
+    const url = addressOf(form);
+    const page = await readBadge(url);
+    if (page === null) return;
+    takeParts(page, ['picture', 'markdown', 'html', 'restructured', 'asciidoc', 'url']);
+    // The links to other languages keep the choice.
+    const languages = findElement(HTMLElement, '.languages', page);
+    if (languages !== null) findElement(HTMLElement, '.languages')?.replaceChildren(...languages.childNodes);
+    history.replaceState(null, '', url);
+    const message = getElement(HTMLElement, '[data-builder-said]');
+    message.textContent = message.dataset.builderSaid ?? '';
+    // The links of the services found lead to the present choice, too.
+    for (const kept of findElements(HTMLInputElement, '[data-builder-kept]', search))
+      kept.value = getElement(HTMLSelectElement, `select[name="${kept.dataset.builderKept}"]`, form).value;
+    if (searchText.value !== '') await showMatches();
+  }
+
+  getElement(HTMLButtonElement, 'button', choice).hidden = true;
+  choice.addEventListener('change', () => showChoice(choice));
+})();

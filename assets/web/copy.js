@@ -1,22 +1,25 @@
-// A copy button for each field that asks for one by `data-copy`. What it says: `data-copy`, `data-copied` and
-// `data-by-hand`; English where they are not given. Where there are several with one word, `data-copy-label` names each
-// for those who do not see what it stands beside. Without scripts the field can be selected and copied by hand.
-for (const field of document.querySelectorAll('[data-copy]')) {
+// Adds a copy button to each field with `data-copy`. Attributes of the field give the texts: `data-copy` of the button,
+// `data-copied` after a copy, `data-by-hand` where the clipboard is refused; English is the default. `data-copy-label`
+// names the button for screen readers, where several have one text. Without scripts the reader selects the field.
+for (const field of [
+  ...findElements(HTMLInputElement, '[data-copy]'),
+  ...findElements(HTMLTextAreaElement, '[data-copy]'),
+]) {
   const button = document.createElement('button');
   button.type = 'button';
   button.textContent = field.dataset.copy || 'Copy';
   if (field.dataset.copyLabel !== undefined) button.setAttribute('aria-label', field.dataset.copyLabel);
-  const said = document.createElement('span');
-  said.setAttribute('role', 'status');
-  said.className = 'soft';
+  const message = document.createElement('span');
+  message.setAttribute('role', 'status');
+  message.className = 'soft';
   button.addEventListener('click', async () => {
     field.select();
     try {
       await navigator.clipboard.writeText(field.value);
-      said.textContent = ` ${field.dataset.copied ?? 'Copied.'}`;
+      message.textContent = ` ${field.dataset.copied ?? 'Copied.'}`;
     } catch {
-      said.textContent = ` ${field.dataset.byHand ?? 'Press Ctrl+C to copy.'}`;
+      message.textContent = ` ${field.dataset.byHand ?? 'Press Ctrl+C to copy.'}`;
     }
   });
-  field.closest('label').after(button, said);
+  (field.closest('label') ?? field).after(button, message);
 }

@@ -1,29 +1,30 @@
-// Shows the answer of a "Try it" form below the form, instead of leaving the page.
-for (const form of document.querySelectorAll('form.try')) {
+// Shows the response of a "Try it" form below the form, instead of leaving the page.
+for (const form of findElements(HTMLFormElement, 'form.try')) {
+  const output = getElement(HTMLOutputElement, 'form.try + output', form.parentElement ?? document);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    const output = form.parentElement.querySelector('output');
-    const values = new FormData(form);
-    const slug = values.get('slug');
-    const path = form.dataset.path.replace('{slug}', encodeURIComponent(slug ?? ''));
-    const query = new URLSearchParams([...values].filter(([name, value]) => name !== 'slug' && value !== ''));
+    const query = queryOf(form);
+    const path = (form.dataset.path ?? '').replace('{slug}', encodeURIComponent(query.get('slug') ?? ''));
+    query.delete('slug');
+    for (const [name, value] of [...query]) if (value === '') query.delete(name);
     const url = query.size > 0 ? `${path}?${query}` : path;
-    output.replaceChildren();
-    const shown = document.createElement('pre');
-    output.append(shown);
-    shown.textContent = `GET ${url} …`;
+    const text = document.createElement('pre');
+    text.textContent = `GET ${url} …`;
+    output.replaceChildren(text);
     const response = await fetch(url);
     const type = response.headers.get('content-type') ?? '';
     const left = response.headers.get('x-ratelimit-remaining');
-    const line = `GET ${url}\n${response.status} ${response.statusText}${left === null ? '' : `, ${left} requests left this minute`}\n\n`;
+    const remaining = left === null ? '' : `, ${left} requests left this minute`;
+    const head = `GET ${url}\n${response.status} ${response.statusText}${remaining}\n\n`;
     if (type.startsWith('image/')) {
       const picture = document.createElement('img');
       picture.src = url;
-      picture.alt = 'The badge';
-      shown.textContent = line;
+      picture.alt = 'The picture';
+      text.textContent = head;
       output.append(picture);
     } else {
-      shown.textContent = line + JSON.stringify(await response.json(), null, 2);
+      const body = await response.text();
+      text.textContent = head + (type.includes('json') ? JSON.stringify(JSON.parse(body), null, 2) : body);
     }
   });
 }

@@ -1,14 +1,14 @@
-// Inside the frame: tells the page around it how high this one is. The height is no secret, and the page around it is
-// not known, so anybody may hear it; embed.js there listens to this site alone.
-// Each minute it looks anew, while somebody can see it: a stream for every reader of every site would be too much.
+// Runs inside the embedded frame: reports the frame's height to the embedding page, where embed.js reads it. The target
+// origin is `*`, since any site may embed the page and the height is no secret. The frame reloads once a minute while it
+// is visible: an event stream for every reader of every embedding site would be too many.
 if (window.parent !== window) {
   setInterval(() => {
     if (document.visibilityState === 'visible') location.reload();
   }, 60_000);
-  const tell = () => {
+  const sendHeight = () => {
     const { height } = document.body.getBoundingClientRect();
     window.parent.postMessage({ upbeat: 'height', height: Math.ceil(height) }, '*');
   };
-  new ResizeObserver(tell).observe(document.body);
-  tell();
+  new ResizeObserver(sendHeight).observe(document.body);
+  sendHeight();
 }

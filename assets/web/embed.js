@@ -3,21 +3,26 @@
 (() => {
   const script = document.currentScript;
   const slug = script?.dataset.page ?? '';
-  if (!/^[a-z0-9-]{1,60}$/.test(slug)) {
+  if (!(script instanceof HTMLScriptElement) || !/^[a-z0-9-]{1,60}$/.test(slug)) {
     console.error('embed.js: data-page names no status page');
     return;
   }
   const site = new URL(script.src).origin;
   const address = new URL(`/p/${slug}/embed`, site);
-  for (const name of ['theme', 'lang'])
-    if (script.dataset[name]) address.searchParams.set(name, script.dataset[name]);
+  for (const name of ['theme', 'lang']) {
+    const value = script.dataset[name];
+    if (value) address.searchParams.set(name, value);
+  }
   const frame = document.createElement('iframe');
   frame.src = address.href;
   frame.title = script.dataset.title ?? 'Status';
   frame.loading = 'lazy';
-  frame.setAttribute('sandbox', 'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox');
+  frame.setAttribute(
+    'sandbox',
+    'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox',
+  );
   Object.assign(frame.style, { border: '0', width: '100%', height: '160px', colorScheme: 'auto' });
-  // Only this very frame, and only while it shows this site, may say how high it is.
+  // A height is taken only from this frame, and only while the frame shows this site.
   window.addEventListener('message', ({ origin, source, data }) => {
     if (origin !== site || source !== frame.contentWindow) return;
     if (data?.upbeat !== 'height' || !Number.isFinite(data.height)) return;

@@ -1,151 +1,173 @@
-// Brings news to an open page by Server-Sent Events. <main data-live-of="NAMES" data-live-at="POSITION"> says what the
-// page shows and up to where it knows; src/web/live/live-news.ts describes the attributes of elements that change.
+// Applies Server-Sent Events to an open page. <main data-live-of="NAMES" data-live-at="POSITION"> names the services
+// that the page shows and the position up to which it is current; src/web/live/live-updates.ts describes the attributes of
+// elements that change.
 (() => {
-  const main = document.querySelector('[data-live-at]');
+  const main = findElement(HTMLElement, 'main[data-live-at]');
   if (main === null || !('EventSource' in window)) return;
-  const WATCH_MS = 35_000;
-  const PATIENCE_MS = 20_000;
-  const LONGEST_WAIT_MS = 60_000;
-  const PARTS_EVERY_MS = 10_000;
-  const BAR_KINDS = ['none', 'up', 'slow', 'down'];
-  const lost = document.querySelector('[data-live-lost]');
+  /** The server sends at least every 10 seconds; after so much silence the connection counts as lost. */
+  const SILENCE_TIMEOUT_MS = 35_000;
+  /** How long a lost connection is not shown to the reader. */
+  const LOST_DELAY_MS = 20_000;
+  const MAX_RETRY_MS = 60_000;
+  const PARTS_DELAY_MS = 10_000;
+  const lost = findElement(HTMLElement, '[data-live-lost]');
+  /** @type {WeakMap<Element, string>} */
   const shown = new WeakMap();
-  let position = main.dataset.liveAt;
+  let position = main.dataset.liveAt ?? '';
+  /** @type {EventSource | null} */
   let source = null;
   let failures = 0;
-  let watch = 0;
-  let retry = 0;
-  let patience = 0;
-  let partsDue = 0;
+  /** Timers; 0: not set. */
+  let silenceTimer = 0;
+  let retryTimer = 0;
+  let lostTimer = 0;
+  let partsTimer = 0;
 
-  const each = (selector, task) => {
-    for (const element of document.querySelectorAll(selector)) task(element);
-  };
-
+  /**
+   * Replaces the content of an element and keeps what the reader opened and focused.
+   * @param {Element} element
+   * @param {string} html
+   */
   function fill(element, html) {
     if (shown.get(element) === html) return;
     shown.set(element, html);
-    const open = [...element.querySelectorAll('details')].map((details) => details.open);
-    const focused = element.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
+    const open = findElements(HTMLDetailsElement, 'details', element).map((details) => details.open);
+    const active = document.activeElement;
+    const focused = active !== null && element.contains(active) ? active.getAttribute('href') : null;
     element.innerHTML = html;
-    if ('hidden' in element) element.hidden = html.trim() === '';
-    const details = [...element.querySelectorAll('details')];
-    if (details.length === open.length) details.forEach((one, index) => (one.open = open[index]));
-    // A script may have made the title of a drawn thing its label.
+    if (element instanceof HTMLElement) element.hidden = html.trim() === '';
+    const details = findElements(HTMLDetailsElement, 'details', element);
+    if (details.length === open.length)
+      details.forEach((one, index) => {
+        one.open = open[index] ?? false;
+      });
+    // service.js turns the title of a drawn day into its label.
     const title = element.hasAttribute('aria-label') ? element.querySelector(':scope > title') : null;
     if (title !== null) {
-      element.setAttribute('aria-label', title.textContent);
+      element.setAttribute('aria-label', title.textContent ?? '');
       title.remove();
     }
-    if (focused !== null) element.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+    if (focused !== null) findElement(HTMLElement, `a[href="${CSS.escape(focused)}"]`, element)?.focus();
   }
 
+  /**
+   * @param {Element} element
+   * @param {string} status
+   */
   function setStatus(element, status) {
     if (element.classList.contains(status)) return;
     element.classList.remove('up', 'slow', 'down', 'unknown', 'changed');
-    // The next frame sees the class anew, so that the sign of a change shows again.
+    // Added in the next frame, so that the animation starts again.
     requestAnimationFrame(() => element.classList.add('changed'));
     element.classList.add(status);
   }
 
-  function takeStatuses(statuses, others) {
+  /**
+   * @param {NonNullable<LiveUpdate['statuses']>} statuses
+   * @param {LiveUpdate['others']} others
+   */
+  function applyStatuses(statuses, others) {
+    /** @type {Map<string, string>} */
     const byPage = new Map();
-    for (const [status, pages] of Object.entries(statuses)) for (const page of pages) byPage.set(page, status);
-    const take = (element, page) => {
-      const status = byPage.get(page) ?? others;
+    for (const [status, pages] of Object.entries(statuses))
+      for (const page of pages) byPage.set(page, status);
+    /**
+     * @param {Element} element
+     * @param {string | undefined} page
+     */
+    const apply = (element, page) => {
+      const status = byPage.get(page ?? '') ?? others;
       if (status !== undefined) setStatus(element, status);
     };
-    each('[data-live-status]', (element) => take(element, element.dataset.liveStatus));
-    each('[data-live-list] > li', (item) =>
-      take(item, item.querySelector('a')?.getAttribute('href').slice('/status/'.length)),
-    );
+    for (const element of findElements(HTMLElement, '[data-live-status]'))
+      apply(element, element.dataset.liveStatus);
+    for (const item of findElements(HTMLLIElement, '[data-live-list] > li'))
+      apply(item, item.querySelector('a')?.getAttribute('href')?.slice('/status/'.length));
   }
 
-  function takeCheck({ page, status, at }) {
-    each(`[data-live-bar="${CSS.escape(page)}"]`, (bar) => {
-      if (bar.dataset.day !== undefined && bar.dataset.day !== at.slice(0, 10)) return;
-      const known = BAR_KINDS.find((kind) => bar.classList.contains(`bar-${kind}`)) ?? 'none';
-      if (BAR_KINDS.indexOf(status) <= BAR_KINDS.indexOf(known)) return;
-      bar.classList.replace(`bar-${known}`, `bar-${status}`);
-    });
-  }
-
-  // Parts that are too rich for an event are taken from the page as it is now, seldom.
+  /** Loads the page again and takes over the parts that are too rich for an event. */
   async function refreshParts() {
-    partsDue = 0;
+    partsTimer = 0;
     const response = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => null);
     if (!response?.ok) return;
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
-    each('[data-live-part]', (part) => {
-      const other = fresh.querySelector(`[data-live-part="${CSS.escape(part.dataset.livePart)}"]`);
-      if (other === null) return;
-      for (const name of ['class', 'href'])
-        if (other.hasAttribute(name)) part.setAttribute(name, other.getAttribute(name));
+    for (const part of document.querySelectorAll('[data-live-part]')) {
+      const name = part.getAttribute('data-live-part') ?? '';
+      const other = fresh.querySelector(`[data-live-part="${CSS.escape(name)}"]`);
+      if (other === null) continue;
+      for (const attribute of ['class', 'href']) {
+        const value = other.getAttribute(attribute);
+        if (value !== null) part.setAttribute(attribute, value);
+      }
       fill(part, other.innerHTML);
-    });
+    }
     document.title = fresh.title;
     document.dispatchEvent(new CustomEvent('upbeat:parts'));
   }
 
-  function take(news) {
-    for (const [key, html] of Object.entries(news.html ?? {}))
-      each(`[data-live="${CSS.escape(key)}"]`, (element) => fill(element, html));
-    if (news.statuses !== undefined) takeStatuses(news.statuses, news.others);
-    news.checks?.forEach(takeCheck);
-    const isNews = news.checks?.length > 0 || news.statuses !== undefined;
-    if (isNews && partsDue === 0 && document.querySelector('[data-live-part]') !== null)
-      partsDue = setTimeout(refreshParts, PARTS_EVERY_MS * (0.2 + 0.8 * Math.random()));
-    document.dispatchEvent(new CustomEvent('upbeat:news', { detail: news }));
+  /** @param {LiveUpdate} update */
+  function apply(update) {
+    for (const [key, html] of Object.entries(update.html ?? {}))
+      for (const element of document.querySelectorAll(`[data-live="${CSS.escape(key)}"]`))
+        fill(element, html);
+    if (update.statuses !== undefined) applyStatuses(update.statuses, update.others);
+    const checks = update.checks ?? [];
+    const isChange = checks.length > 0 || update.statuses !== undefined;
+    if (isChange && partsTimer === 0 && document.querySelector('[data-live-part]') !== null)
+      partsTimer = setTimeout(refreshParts, PARTS_DELAY_MS * (0.2 + 0.8 * Math.random()));
+    document.dispatchEvent(new CustomEvent('upbeat:news', { detail: update }));
   }
 
   function disconnect() {
     source?.close();
     source = null;
-    clearTimeout(watch);
-    clearTimeout(retry);
+    clearTimeout(silenceTimer);
+    clearTimeout(retryTimer);
   }
 
-  function fail() {
+  /** @param {'connected' | 'lost'} state */
+  function setState(state) {
+    if (main !== null) main.dataset.liveState = state;
+    if (lost !== null) lost.hidden = state === 'connected';
+  }
+
+  function handleFailure() {
     disconnect();
-    const waitMs = Math.min(LONGEST_WAIT_MS, 1_000 * 2 ** failures) * (0.5 + Math.random() / 2);
+    const waitMs = Math.min(MAX_RETRY_MS, 1_000 * 2 ** failures) * (0.5 + Math.random() / 2);
     failures += 1;
-    retry = setTimeout(connect, waitMs);
-    if (patience === 0 && lost !== null)
-      patience = setTimeout(() => {
-        lost.hidden = false;
-        main.dataset.liveState = 'lost';
-      }, PATIENCE_MS);
+    retryTimer = setTimeout(connect, waitMs);
+    if (lostTimer === 0) lostTimer = setTimeout(() => setState('lost'), LOST_DELAY_MS);
   }
 
-  function heard() {
+  function handleEvent() {
     failures = 0;
-    clearTimeout(patience);
-    patience = 0;
-    if (lost !== null) lost.hidden = true;
-    main.dataset.liveState = 'connected';
-    clearTimeout(watch);
-    watch = setTimeout(fail, WATCH_MS);
+    clearTimeout(lostTimer);
+    lostTimer = 0;
+    setState('connected');
+    clearTimeout(silenceTimer);
+    silenceTimer = setTimeout(handleFailure, SILENCE_TIMEOUT_MS);
   }
 
   function connect() {
     disconnect();
     const query = new URLSearchParams({ after: position, lang: document.documentElement.lang });
-    if (main.dataset.liveOf !== undefined) query.set('of', main.dataset.liveOf);
+    if (main?.dataset.liveOf !== undefined) query.set('of', main.dataset.liveOf);
     source = new EventSource(`/live?${query}`);
-    watch = setTimeout(fail, WATCH_MS);
+    silenceTimer = setTimeout(handleFailure, SILENCE_TIMEOUT_MS);
     source.onmessage = (event) => {
-      heard();
+      handleEvent();
       position = event.lastEventId || position;
-      take(JSON.parse(event.data));
+      apply(JSON.parse(event.data));
     };
-    source.onerror = fail;
+    source.onerror = handleFailure;
   }
 
+  /** Holds a stream only while the page is visible. */
   function follow() {
     if (document.hidden) {
       disconnect();
-      clearTimeout(patience);
-      patience = 0;
+      clearTimeout(lostTimer);
+      lostTimer = 0;
     } else if (source === null) {
       failures = 0;
       connect();
@@ -153,7 +175,9 @@
   }
 
   document.addEventListener('visibilitychange', follow);
-  addEventListener('online', () => document.hidden || connect());
+  addEventListener('online', () => {
+    if (!document.hidden) connect();
+  });
   addEventListener('pagehide', disconnect);
   addEventListener('pageshow', follow);
   follow();

@@ -1,17 +1,21 @@
-// Search as you type: a list under the field, from an index that is loaded when the field is first entered. Without
-// this script the form asks the server.
+// Search as the reader types: a list under the field, from an index that is loaded when the field is first entered.
+// Without this script the form asks the server.
 (() => {
-  const form = document.querySelector('form[data-search]');
+  const form = findElement(HTMLFormElement, 'form[data-search]');
   if (form === null) return;
-  const field = form.querySelector('input[name="q"]');
-  const category = form.querySelector('select[name="category"]');
-  const list = form.querySelector('[role="listbox"]');
-  const said = form.querySelector('[data-search-said]');
-  const MOST = 8;
+  const field = getElement(HTMLInputElement, 'input[name="q"]', form);
+  const category = getElement(HTMLSelectElement, 'select[name="category"]', form);
+  const list = getElement(HTMLUListElement, '[role="listbox"]', form);
+  const message = getElement(HTMLElement, '[data-search-said]', form);
+  const nothing = getElement(HTMLElement, '[data-search-nothing]', form);
+  const { search: indexUrl = '', none = '', one = '', many = '', ...words } = form.dataset;
+  const MAX_SHOWN = 8;
   const categories = new Map([...category.options].map(({ value, text }) => [value, text]));
-  const nothing = form.querySelector('[data-search-nothing]');
+
+  /** @typedef {{ name: string, domain: string, page: string, group: string, status: string, low: string }} Found */
+  /** @type {Found[] | null} */
   let services = null;
-  let loading = null;
+  let isLoading = false;
   let active = -1;
 
   field.setAttribute('role', 'combobox');
@@ -20,27 +24,38 @@
   field.setAttribute('aria-expanded', 'false');
   field.setAttribute('autocomplete', 'off');
 
-  function load() {
-    loading ??= fetch(form.dataset.search)
-      .then((response) => (response.ok ? response.json() : Promise.reject(new Error(String(response.status)))))
-      .then((rows) => {
-        services = rows.map(([name, domain, page, group, status]) => ({
-          name,
-          domain,
-          page: page === 0 ? domain.replaceAll('.', '-') : page,
-          group,
-          status,
-          low: name.toLowerCase(),
-        }));
-        if (document.activeElement === field) show();
-      })
-      .catch(() => {
-        // The form still asks the server; the next focus tries again.
-        loading = null;
-      });
+  async function readIndex() {
+    try {
+      const response = await fetch(indexUrl);
+      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      /** @type {SearchRow[]} */
+      const rows = await response.json();
+      services = rows.map(([name, domain, page, group, status]) => ({
+        name,
+        domain,
+        page: page === 0 ? domain.replaceAll('.', '-') : page,
+        group,
+        status,
+        low: name.toLowerCase(),
+      }));
+      if (document.activeElement === field) show();
+    } catch {
+      // The form still asks the server; the next focus tries again.
+      isLoading = false;
+    }
   }
 
-  // The better the smaller: the name begins with it, a word of it does, the domain does, it is somewhere within.
+  function load() {
+    if (isLoading) return;
+    isLoading = true;
+    void readIndex();
+  }
+
+  /**
+   * Smaller is better: the name begins with the text, a word of it does, the domain does, the text is somewhere within.
+   * @param {Found} service
+   * @param {string} text
+   */
   function rank({ low, domain }, text) {
     if (low.startsWith(text)) return 0;
     if (low.includes(` ${text}`)) return 1;
@@ -48,16 +63,25 @@
     return low.includes(text) || domain.includes(text) ? 3 : 4;
   }
 
-  function find(text) {
-    const found = [[], [], [], []];
-    for (const service of services) {
+  /**
+   * @param {Found[]} all
+   * @param {string} text
+   */
+  function findServices(all, text) {
+    /** @type {Found[][]} */
+    const ranks = [[], [], [], []];
+    for (const service of all) {
       if (category.value !== '' && service.group !== category.value) continue;
-      found[rank(service, text)]?.push(service);
+      ranks[rank(service, text)]?.push(service);
     }
-    return found.flat();
+    return ranks.flat();
   }
 
-  function option({ name, domain, page, group, status }, index) {
+  /**
+   * @param {Found} service
+   * @param {number} index
+   */
+  function createOption({ name, domain, page, group, status }, index) {
     const item = document.createElement('li');
     item.id = `found-${index}`;
     item.setAttribute('role', 'option');
@@ -65,7 +89,7 @@
     item.dataset.href = `/status/${page}`;
     const sign = document.createElement('span');
     sign.className = `sign ${status}`;
-    sign.textContent = form.dataset[status];
+    sign.textContent = words[status] ?? '';
     const title = document.createElement('strong');
     title.textContent = name;
     const more = document.createElement('span');
@@ -83,33 +107,40 @@
     field.removeAttribute('aria-activedescendant');
   }
 
+  /** @param {number} count */
+  function sayCount(count) {
+    if (count === 0) return none;
+    return count === 1 ? one : many.replace('{count}', count.toLocaleString(document.documentElement.lang));
+  }
+
   function show() {
     const text = field.value.trim().toLowerCase();
     if (services === null || text === '') return close();
-    const found = find(text);
-    list.replaceChildren(...found.slice(0, MOST).map(option));
-    const count = found.length;
-    said.textContent =
-      count === 0
-        ? form.dataset.none
-        : count === 1
-          ? form.dataset.one
-          : form.dataset.many.replace('{count}', count.toLocaleString(document.documentElement.lang));
+    const found = findServices(services, text);
+    list.replaceChildren(...found.slice(0, MAX_SHOWN).map(createOption));
+    message.textContent = sayCount(found.length);
     close();
-    // A list of options must have one; that nothing was found is told in its place.
-    nothing.hidden = count > 0;
-    list.hidden = count === 0;
-    field.setAttribute('aria-expanded', String(count > 0));
+    // A listbox must have an option; where nothing was found, a sentence stands in its place.
+    nothing.hidden = found.length > 0;
+    list.hidden = found.length === 0;
+    field.setAttribute('aria-expanded', String(found.length > 0));
   }
 
+  /** @param {Element | null | undefined} item */
+  function openOption(item) {
+    if (item instanceof HTMLElement && item.dataset.href !== undefined) location.assign(item.dataset.href);
+  }
+
+  /** @param {number} index */
   function choose(index) {
     const items = list.children;
-    if (items.length === 0) return;
-    items[active]?.setAttribute('aria-selected', 'false');
+    list.children[active]?.setAttribute('aria-selected', 'false');
     active = (index + items.length) % items.length;
-    items[active].setAttribute('aria-selected', 'true');
-    items[active].scrollIntoView({ block: 'nearest' });
-    field.setAttribute('aria-activedescendant', items[active].id);
+    const item = items[active];
+    if (item === undefined) return;
+    item.setAttribute('aria-selected', 'true');
+    item.scrollIntoView({ block: 'nearest' });
+    field.setAttribute('aria-activedescendant', item.id);
   }
 
   field.addEventListener('focus', () => {
@@ -118,7 +149,7 @@
   });
   field.addEventListener('pointerenter', load);
   field.addEventListener('input', show);
-  // The list stands under the field while the field has the focus: elsewhere no key and no click would close it.
+  // The list is open only while the field has the focus: elsewhere no key and no click would close it.
   category.addEventListener('change', () => document.activeElement === field && show());
   field.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
@@ -128,32 +159,35 @@
       choose(event.key === 'ArrowDown' ? active + 1 : active < 0 ? -1 : active - 1);
     } else if (event.key === 'Enter' && active >= 0) {
       event.preventDefault();
-      location.assign(list.children[active].dataset.href);
+      openOption(list.children[active]);
     } else if (event.key === 'Escape' && !list.hidden) {
       event.preventDefault();
       close();
     }
   });
-  // The field keeps the focus while the list is pressed, so that the list is still there to be clicked.
+  // The field keeps the focus while the mouse is pressed on the list, so that the list is still open at the click.
   list.addEventListener('mousedown', (event) => event.preventDefault());
-  list.addEventListener('click', (event) => {
-    const item = event.target.closest('[role="option"]');
-    if (item !== null) location.assign(item.dataset.href);
+  list.addEventListener('click', ({ target }) => {
+    if (target instanceof Element) openOption(target.closest('[role="option"]'));
   });
   field.addEventListener('blur', close);
   document.addEventListener('keydown', (event) => {
-    const typing = event.target.closest?.('input, textarea, select, [contenteditable]');
-    if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key, target } = event;
+    const isTyping =
+      target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
+    if (key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     field.focus();
     field.select();
   });
   document.addEventListener('upbeat:news', ({ detail: { statuses, others } }) => {
     if (services === null || statuses === undefined) return;
+    /** @type {Map<string, string>} */
     const byPage = new Map();
-    for (const [status, pages] of Object.entries(statuses)) for (const page of pages) byPage.set(page, status);
+    for (const [status, pages] of Object.entries(statuses))
+      for (const page of pages) byPage.set(page, status);
     for (const service of services) service.status = byPage.get(service.page) ?? others ?? service.status;
   });
-  // Entered before this script came.
+  // The reader may have entered the field before this script was loaded.
   if (document.activeElement === field) load();
 })();

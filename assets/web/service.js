@@ -1,10 +1,12 @@
-// The page of a service: days that can be walked through, and response times that change their range without a reload.
-'use strict';
+// The page of a service: days that the keyboard walks through, and response times that change range without a reload.
 
 // ---- Days: one stop for the Tab key, arrow keys within, and a tip at the day under the pointer.
-for (const drawing of document.querySelectorAll('[data-days]')) {
-  const days = [...drawing.querySelectorAll('g, :scope > use')];
-  if (days.length === 0) continue;
+
+/** @param {SVGSVGElement} drawing */
+function makeDaysWalkable(drawing) {
+  const days = findElements(SVGElement, 'g, :scope > use', drawing);
+  const last = days.at(-1);
+  if (last === undefined) return;
   const columns = Number(drawing.dataset.columns);
   const rows = Number(drawing.dataset.rows);
   const offset = Number(drawing.dataset.offset);
@@ -12,20 +14,25 @@ for (const drawing of document.querySelectorAll('[data-days]')) {
   const tip = document.createElement('div');
   tip.className = 'tip';
   tip.hidden = true;
-  // The day's own label says the same to who does not see it.
+  // Screen readers get the label of the day itself.
   tip.setAttribute('aria-hidden', 'true');
   document.body.append(tip);
   drawing.setAttribute('role', 'group');
-  drawing.setAttribute('aria-description', drawing.dataset.how);
+  drawing.setAttribute('aria-description', drawing.dataset.how ?? '');
   for (const day of days) {
     const title = day.querySelector('title');
     day.setAttribute('role', 'img');
-    day.setAttribute('aria-label', title.textContent);
+    day.setAttribute('aria-label', title?.textContent ?? '');
     day.setAttribute('tabindex', '-1');
-    title.remove();
+    title?.remove();
   }
-  days.at(-1).setAttribute('tabindex', '0');
+  last.setAttribute('tabindex', '0');
 
+  const hide = () => {
+    tip.hidden = true;
+    drawing.querySelector('.here')?.classList.remove('here');
+  };
+  /** @param {SVGElement} day */
   const show = (day) => {
     hide();
     day.classList.add('here');
@@ -33,14 +40,11 @@ for (const drawing of document.querySelectorAll('[data-days]')) {
     tip.hidden = false;
     const place = day.getBoundingClientRect();
     const left = place.left + place.width / 2 - tip.offsetWidth / 2;
-    const most = document.documentElement.clientWidth - tip.offsetWidth - 8;
-    tip.style.left = `${Math.max(8, Math.min(left, most)) + window.scrollX}px`;
+    const maxLeft = document.documentElement.clientWidth - tip.offsetWidth - 8;
+    tip.style.left = `${Math.max(8, Math.min(left, maxLeft)) + window.scrollX}px`;
     tip.style.top = `${place.top + window.scrollY - tip.offsetHeight - 8}px`;
   };
-  const hide = () => {
-    tip.hidden = true;
-    drawing.querySelector('.here')?.classList.remove('here');
-  };
+  /** @param {PointerEvent} event */
   const dayAt = ({ clientX, clientY }) => {
     const box = drawing.getBoundingClientRect();
     const units = drawing.viewBox.baseVal;
@@ -49,41 +53,53 @@ for (const drawing of document.querySelectorAll('[data-days]')) {
     const row = rows === 1 ? 0 : Math.floor((y / (units.height - head)) * rows);
     return row < 0 || row >= rows ? undefined : days[column * rows + row - offset];
   };
+  /** @param {PointerEvent} event */
   const follow = (event) => {
     const day = dayAt(event);
     if (day === undefined) hide();
     else show(day);
   };
+  /** @type {ReadonlyMap<string, number>} */
+  const steps = new Map([
+    ['ArrowLeft', -rows],
+    ['ArrowRight', rows],
+    ['ArrowUp', rows === 1 ? 1 : -1],
+    ['ArrowDown', rows === 1 ? -1 : 1],
+    ['Home', -days.length],
+    ['End', days.length],
+  ]);
   drawing.addEventListener('pointermove', follow);
   drawing.addEventListener('pointerdown', follow);
   drawing.addEventListener('pointerleave', hide);
-  drawing.addEventListener('focusin', (event) => show(event.target));
+  drawing.addEventListener('focusin', ({ target }) => {
+    if (target instanceof SVGElement && days.includes(target)) show(target);
+  });
   drawing.addEventListener('focusout', hide);
   drawing.addEventListener('keydown', (event) => {
-    const step = {
-      ArrowLeft: -rows,
-      ArrowRight: rows,
-      ArrowUp: rows === 1 ? 1 : -1,
-      ArrowDown: rows === 1 ? -1 : 1,
-      Home: -days.length,
-      End: days.length,
-    }[event.key];
+    const step = steps.get(event.key);
     if (event.key === 'Escape') hide();
     if (step === undefined) return;
     event.preventDefault();
-    const here = days.indexOf(event.target);
+    const here = event.target instanceof SVGElement ? days.indexOf(event.target) : 0;
     const next = Math.max(0, Math.min(days.length - 1, here + step));
-    days[here].setAttribute('tabindex', '-1');
-    days[next].setAttribute('tabindex', '0');
-    days[next].focus();
+    days[here]?.setAttribute('tabindex', '-1');
+    days[next]?.setAttribute('tabindex', '0');
+    days[next]?.focus();
   });
 }
 
+findElements(SVGSVGElement, '[data-days]').forEach(makeDaysWalkable);
+
 // ---- Response times.
-const box = document.getElementById('response-times');
-if (box !== null) {
-    const plot = box.querySelector('.plot');
-  const label = box.querySelector('.label span');
+
+/** @param {HTMLElement} box */
+function drawResponseTimes(box) {
+  /** How often news of checks load the times again: seldom enough for a service that is checked each second. */
+  const REFRESH_MS = 15_000;
+  const plot = getElement(HTMLElement, '.plot', box);
+  const label = getElement(HTMLElement, '.label span', box);
+  const rows = getElement(HTMLTableSectionElement, 'tbody', box);
+  const ranges = getElement(HTMLElement, '.ranges');
   const language = document.documentElement.dataset.dates || document.documentElement.lang;
   const milliseconds = new Intl.NumberFormat(language, {
     style: 'unit',
@@ -92,73 +108,103 @@ if (box !== null) {
   });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 });
   const dateOf = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
-  const shown = (value) => (value === null || value === undefined ? '–' : milliseconds.format(value));
+  const hourOf = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
+  const secondOf = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
+  const dayOf = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' });
+  /** @type {readonly { readonly name: 'p50' | 'p95' | 'p99', readonly width: number, readonly dash: number[] }[]} */
   const lines = [
     { name: 'p50', width: 2.5, dash: [] },
     { name: 'p95', width: 1.5, dash: [6, 4] },
     { name: 'p99', width: 1.5, dash: [1.5, 4] },
   ];
-  let times = JSON.parse(box.dataset.times);
+  /** @type {ResponseTimes} */
+  let times = JSON.parse(box.dataset.times ?? '');
+  /** @type {uPlot | null} */
   let chart = null;
 
+  /** @param {number | null | undefined} value */
+  const formatMs = (value) => (value === null || value === undefined ? '–' : milliseconds.format(value));
+  /** @param {number} at Unix seconds. */
+  const dateAt = (at) => new Date(at * 1_000);
+  /** @param {string} name */
+  const colour = (name) => getComputedStyle(box).getPropertyValue(name).trim();
   const sizeOf = () => ({ width: plot.clientWidth, height: window.innerWidth < 620 ? 220 : 260 });
 
-  // Moments with failed checks, along the foot.
+  /**
+   * Marks times with failed checks along the foot of the chart.
+   * @param {uPlot} u
+   */
   const drawFailures = (u) => {
     const { ctx, bbox } = u;
-    const step = times.at.length > 1 ? times.at[1] - times.at[0] : 900;
+    const [first = 0, second = first + 900] = times.at;
+    const height = 8 * devicePixelRatio;
     ctx.save();
     ctx.fillStyle = colour('--down');
-    times.failed.forEach((share, index) => {
-      if (!share) return;
-      const left = u.valToPos(times.at[index], 'x', true);
-      const right = Math.min(u.valToPos(times.at[index] + step, 'x', true), bbox.left + bbox.width);
-      const height = 8 * devicePixelRatio;
+    times.at.forEach((at, index) => {
+      if (!times.failed[index]) return;
+      const left = u.valToPos(at, 'x', true);
+      const right = Math.min(u.valToPos(at + second - first, 'x', true), bbox.left + bbox.width);
       ctx.fillRect(left, bbox.top + bbox.height - height, Math.max(right - left - 1, 2), height);
     });
     ctx.restore();
   };
 
+  /**
+   * Indexes of values between two gaps: a line does not show them, so they are drawn as dots.
+   * @param {readonly (number | null)[]} values
+   */
   const lonePoints = (values) =>
     values.flatMap((value, index) =>
-      value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null ? [index] : [],
+      value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null
+        ? [index]
+        : [],
     );
 
-  const widthOfLabels = (_u, values) => 20 + 7.5 * Math.max(4, ...(values ?? []).map(({ length }) => length));
-
-  // What stands under the pointer, beside the legend.
-  const tell = (index) => {
-    const known = index !== null && index !== undefined;
-    const say = (name, text) => {
-      box.querySelector(`[data-value="${name}"]`).textContent = known ? text : '';
+  /**
+   * Shows the figures under the pointer beside the legend.
+   * @param {number | null | undefined} index
+   */
+  const showFigures = (index) => {
+    /**
+     * @param {string} name
+     * @param {string} text
+     */
+    const show = (name, text) => {
+      getElement(HTMLElement, `[data-value="${name}"]`, box).textContent = text;
     };
-    for (const { name } of lines) say(name, shown(times[name][index]));
+    const at = times.at[index ?? -1];
+    if (index === null || index === undefined || at === undefined) {
+      for (const name of ['p50', 'p95', 'p99', 'failed', 'time']) show(name, '');
+      return;
+    }
     const failed = times.failed[index] ?? null;
-    say('failed', failed === null ? '–' : percent.format(failed));
-    say('time', known ? dateOf.format(new Date(times.at[index] * 1_000)) : '');
+    for (const { name } of lines) show(name, formatMs(times[name][index]));
+    show('failed', failed === null ? '–' : percent.format(failed));
+    show('time', dateOf.format(dateAt(at)));
   };
 
-  const colour = (name) => getComputedStyle(box).getPropertyValue(name).trim();
+  /** @param {readonly number[]} splits */
+  const formatTimes = (splits) => {
+    const [first = 0, second = first] = splits;
+    const times = second - first < 60 ? secondOf : hourOf;
+    return splits.map((at) => {
+      const date = dateAt(at);
+      const isDay = date.getHours() === 0 && date.getMinutes() === 0 && at % 60 === 0;
+      return (isDay ? dayOf : times).format(date);
+    });
+  };
 
   const draw = () => {
     chart?.destroy();
     chart = null;
-    if (times.empty) {
-      plot.replaceChildren();
-      return;
-    }
     plot.replaceChildren();
-    const font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    if (times.empty) return;
     const axis = {
       stroke: colour('--soft'),
-      font,
+      font: `12px ${getComputedStyle(document.body).fontFamily}`,
       grid: { stroke: colour('--line'), width: 1 },
       ticks: { stroke: colour('--line'), width: 1 },
     };
-    const hourOf = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
-    const secondOf = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
-    const dayOf = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' });
-    const isDay = (at) => new Date(at * 1_000).getHours() === 0 && new Date(at * 1_000).getMinutes() === 0 && at % 60 === 0;
     chart = new uPlot(
       {
         ...sizeOf(),
@@ -166,17 +212,14 @@ if (box !== null) {
         padding: [null, 32, null, null],
         cursor: { y: false },
         legend: { show: false },
-        scales: { y: { range: (_u, _least, most) => [0, most * 1.1] } },
+        scales: { y: { range: (_u, _min, max) => [0, max * 1.1] } },
         axes: [
+          { ...axis, space: 70, values: (_u, splits) => formatTimes(splits) },
           {
             ...axis,
-            space: 70,
-            values: (_u, splits) => {
-              const hours = splits[1] - splits[0] < 60 ? secondOf : hourOf;
-              return splits.map((at) => (isDay(at) ? dayOf : hours).format(new Date(at * 1_000)));
-            },
+            size: (_u, values) => 20 + 7.5 * Math.max(4, ...(values ?? []).map(({ length }) => length)),
+            values: (_u, splits) => splits.map((ms) => milliseconds.format(ms)),
           },
-          { ...axis, size: widthOfLabels, values: (_u, splits) => splits.map((ms) => milliseconds.format(ms)) },
         ],
         series: [
           {},
@@ -184,57 +227,55 @@ if (box !== null) {
             stroke: colour(`--${name}`),
             width,
             dash,
-            cap: 'round',
+            cap: /** @type {const} */ ('round'),
             spanGaps: false,
-            // A point between two gaps is no line; without a dot nobody would see it.
-            points: { show: true, size: 5, filter: (_u, series) => lonePoints(times[lines[series - 1].name]) },
+            points: { show: true, size: 5, filter: () => lonePoints(times[name]) },
           })),
         ],
-        hooks: { draw: [drawFailures], setCursor: [(u) => tell(u.cursor.idx)] },
+        hooks: { draw: [drawFailures], setCursor: [(u) => showFigures(u.cursor.idx)] },
       },
-      [times.at, times.p50, times.p95, times.p99],
+      [[...times.at], [...times.p50], [...times.p95], [...times.p99]],
       plot,
     );
-    // Numbers for the eye under a moving pointer; the sentence above and the table say it to everybody.
-    const canvas = plot.querySelector('canvas');
+    // The sentence above the chart and the table below it say the same to screen readers.
+    const canvas = getElement(HTMLCanvasElement, 'canvas', plot);
     canvas.setAttribute('role', 'img');
     canvas.setAttribute('aria-label', times.label);
   };
 
   const fillTable = () => {
-    const body = box.querySelector('tbody');
     const digits = times.at.some((at) => at % 60 !== 0) ? 19 : 16;
-    const rows = times.at.flatMap((at, index) => {
-      const failed = times.failed[index];
+    const filled = times.at.flatMap((at, index) => {
+      const failed = times.failed[index] ?? null;
       if (failed === null) return [];
       const row = document.createElement('tr');
-      const time = document.createElement('th');
-      time.scope = 'row';
-      time.textContent = new Date(at * 1_000).toISOString().slice(0, digits).replace('T', ' ');
-      row.append(time);
+      const head = document.createElement('th');
+      head.scope = 'row';
+      head.textContent = dateAt(at).toISOString().slice(0, digits).replace('T', ' ');
+      row.append(head);
       for (const text of [
-        ...lines.map(({ name }) => shown(times[name][index])),
+        ...lines.map(({ name }) => formatMs(times[name][index])),
         failed === 0 ? '–' : percent.format(failed),
-      ]) {
-        const cell = document.createElement('td');
-        cell.textContent = text;
-        row.append(cell);
-      }
+      ])
+        row.insertCell().textContent = text;
       return [row];
     });
-    body.replaceChildren(...rows.reverse());
+    rows.replaceChildren(...filled.reverse());
   };
 
-  const ranges = document.querySelector('.ranges');
-  let asked = 0;
+  let newest = 0;
+  /**
+   * Loads the times of a range and shows them; a newer call overtakes an older one.
+   * @param {HTMLAnchorElement} link
+   */
   const choose = async (link, isQuiet = false) => {
-    const mine = ++asked;
+    const number = ++newest;
     if (!isQuiet) ranges.setAttribute('aria-busy', 'true');
     try {
-      const answer = await fetch(`${box.dataset.from}?range=${link.dataset.range}`);
-      if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-      const loaded = await answer.json();
-      if (mine !== asked) return;
+      const response = await fetch(`${box.dataset.from}?range=${link.dataset.range}`);
+      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      const loaded = await response.json();
+      if (number !== newest) return;
       times = loaded;
       for (const other of ranges.querySelectorAll('a')) other.removeAttribute('aria-current');
       link.setAttribute('aria-current', 'true');
@@ -242,28 +283,28 @@ if (box !== null) {
       draw();
       fillTable();
     } catch {
-      if (mine === asked && !isQuiet) label.textContent = box.dataset.problem;
+      if (number === newest && !isQuiet) label.textContent = box.dataset.problem ?? '';
     } finally {
-      if (mine === asked) ranges.removeAttribute('aria-busy');
+      if (number === newest) ranges.removeAttribute('aria-busy');
     }
   };
   ranges.addEventListener('click', (event) => {
-    const link = event.target.closest('a[data-range]');
-    if (link === null || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link?.dataset.range === undefined) return;
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     history.replaceState(null, '', `?range=${link.dataset.range}`);
     void choose(link);
   });
 
-  // A check has ended: what is shown grows with it, seldom enough for a service that is checked each second.
-  const EVERY_MS = 15_000;
-  let due = 0;
-  document.addEventListener('upbeat:news', ({ detail }) => {
-    if (due !== 0 || !(detail.checks?.length > 0)) return;
-    due = setTimeout(() => {
-      due = 0;
-      if (!document.hidden) void choose(ranges.querySelector('[aria-current]'), true);
-    }, EVERY_MS);
+  let refreshTimer = 0;
+  document.addEventListener('upbeat:news', ({ detail: { checks = [] } }) => {
+    if (refreshTimer !== 0 || checks.length === 0) return;
+    refreshTimer = setTimeout(() => {
+      refreshTimer = 0;
+      const link = findElement(HTMLAnchorElement, '[aria-current]', ranges);
+      if (!document.hidden && link !== null) void choose(link, true);
+    }, REFRESH_MS);
   });
 
   draw();
@@ -276,8 +317,10 @@ if (box !== null) {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 }
 
-// ---- News.
-// The first check of all makes parts of the page that were not there.
-document.addEventListener('upbeat:news', ({ detail }) => {
-  if (detail.checks?.length > 0 && document.querySelector('[data-reload-at-check]') !== null) location.reload();
+const responseTimes = findElement(HTMLElement, '#response-times');
+if (responseTimes !== null) drawResponseTimes(responseTimes);
+
+// ---- News: the first check of all adds parts to the page that were not there.
+document.addEventListener('upbeat:news', ({ detail: { checks = [] } }) => {
+  if (checks.length > 0 && document.querySelector('[data-reload-at-check]') !== null) location.reload();
 });

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { type HomeView, readHomeView } from '../../src/web/home/home-view.ts';
 import { LIVE_BOUNDS } from '../../src/web/live/live-streams.ts';
-import type { LiveUpdate } from '../../src/web/live/live-updates.ts';
+import type { LiveUpdate } from '../../src/web/parts/page-messages.ts';
 import { check, current, from, NOW, service, startApi, type World } from '../site/site-world.ts';
 
 const WITHIN_MS = 45_000;

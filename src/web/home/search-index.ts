@@ -3,16 +3,8 @@
 import { dashDomain } from '../../domain/service.ts';
 import type { Route } from '../../http/route.ts';
 import type { PageSources } from '../page-routes.ts';
+import type { SearchRow } from '../parts/page-messages.ts';
 import { NO_FILTER, readHomeView } from './home-view.ts';
-
-/** Name, domain, name of the page (0: the dashed domain), category, status. */
-export type SearchRow = readonly [
-  name: string,
-  domain: string,
-  page: string | 0,
-  category: string,
-  status: string,
-];
 
 /** How long an index is kept before it is made anew, milliseconds. */
 const KEPT_MS = 1_000;

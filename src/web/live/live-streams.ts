@@ -18,8 +18,9 @@ import type { Route } from '../../http/route.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { chooseLanguage, LANGUAGES, type Language } from '../language/language.ts';
+import type { LiveUpdate } from '../parts/page-messages.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
-import { joinNews, type LiveUpdate, serviceNews } from './live-updates.ts';
+import { joinNews, serviceNews } from './live-updates.ts';
 
 /** What the streams read. */
 export interface LiveSources {

@@ -14,8 +14,6 @@
  * | `data-live="calm"`                | ... what the home page says while nothing is down or slow                 |
  * | `data-live-status="PAGE"`         | its class among `up`, `slow`, `down`, `unknown` becomes that of the status |
  * | `data-live-list` on a list        | the same for its items, by the address of the first link in each          |
- * | `data-live-bar="PAGE"`            | class `bar-KIND` becomes that of a worse check; `data-day="2026-11-20"`   |
- * |                                   | (UTC) keeps it to that day                                                |
  * | `data-live-part="NAME"`           | content, class and href are taken anew from the page itself within some   |
  * |                                   | seconds of news: for what is too rich for an event. The name is unique    |
  *
@@ -23,23 +21,12 @@
  */
 import type { CurrentStatus } from '../../domain/current.ts';
 import { formatTime } from '../../domain/durations.ts';
-import { SERVICE_STATUSES, type ServiceStatus, type Verdict } from '../../domain/status.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import type { Language } from '../language/language.ts';
 import { age, asMarkup, escapeMarkup, type Phrase } from '../language/phrase.ts';
+import type { LiveUpdate } from '../parts/page-messages.ts';
 import { STATUS_SHAPES } from '../parts/status-shapes.ts';
 import { sayVerdict } from '../parts/verdict.ts';
-
-/** One event of the stream, as JSON. Every member may be absent. */
-export interface LiveUpdate {
-  /** New content of all elements with this `data-live`, escaped. Empty content hides the element. */
-  readonly html?: Readonly<Record<string, string>>;
-  /** Page names by their present status, for elements with `data-live-status`. */
-  readonly statuses?: Readonly<Partial<Record<ServiceStatus, readonly string[]>>>;
-  /** The status of every page that `statuses` does not name; absent: those stay as they are. */
-  readonly others?: ServiceStatus;
-  /** Checks that ended, for bars and for parts that are asked for anew. */
-  readonly checks?: readonly { readonly page: string; readonly status: Verdict; readonly at: string }[];
-}
 
 /** The state of a service's page after a check. */
 export function serviceNews(

@@ -12,7 +12,7 @@ export interface AssetAddresses {
   readonly copyScript: string;
   readonly badgeBuilderScript: string;
   readonly badgeBuilderStyle: string;
-  /** Every page: times in the reader's zone, and news while it is open. */
+  /** Every page, before its other scripts: look-ups in the document, times in the reader's zone, news while it is open. */
   readonly pageScript: string;
   readonly searchScript: string;
   /** Status pages of owners, and the frame that other sites show. */
@@ -57,7 +57,11 @@ export function createAssets(): { readonly addresses: AssetAddresses; readonly r
       copyScript: add('copy', 'js'),
       badgeBuilderScript: add('badge-builder', 'js'),
       badgeBuilderStyle: add('badge-builder', 'css'),
-      pageScript: addBody('page', 'js', Buffer.concat([read('times', 'js'), read('live', 'js')])),
+      pageScript: addBody(
+        'page',
+        'js',
+        Buffer.concat(['dom', 'times', 'live'].map((name) => read(name, 'js'))),
+      ),
       searchScript: add('search', 'js'),
       statusPageStyle: add('status-page', 'css'),
       embedFrameScript: add('embed-frame', 'js'),

@@ -2,6 +2,7 @@
 import type { Bucket } from '../../domain/sample.ts';
 import type { RangeName, Window } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
+import type { ResponseTimes } from '../parts/page-messages.ts';
 
 /** The percentiles that are shown, from the lowest line up. */
 export const PERCENTILES = ['p50', 'p95', 'p99'] as const;
@@ -11,21 +12,6 @@ export type Percentile = (typeof PERCENTILES)[number];
 
 const WIDTH = 1_000;
 const HEIGHT = 200;
-
-/** What the chart is drawn from: columns of one length. Null where nothing is known. */
-export interface ResponseTimes {
-  readonly range: RangeName;
-  /** Starts of the buckets, whole seconds of Unix time. */
-  readonly at: readonly number[];
-  readonly p50: readonly (number | null)[];
-  readonly p95: readonly (number | null)[];
-  readonly p99: readonly (number | null)[];
-  /** Share of failed checks, 0 to 1; null: no checks. */
-  readonly failed: readonly (number | null)[];
-  /** The range in a sentence, and its figures; see {@link sumUp}. */
-  readonly label: string;
-  readonly empty: boolean;
-}
 
 /** The buckets that are shown of a range. */
 export interface KnownTimes {

@@ -1,0 +1,54 @@
+// biome-ignore-all lint/correctness/noUnusedVariables: the scripts after this one call the functions
+// Look-ups of elements by selector and type, for the scripts of pages. It stands first in the script of every page.
+
+/**
+ * The first element that matches and has the type; null: there is none.
+ * @template {Element} T
+ * @param {new () => T} type
+ * @param {string} selector
+ * @param {ParentNode} within
+ * @returns {T | null}
+ */
+function findElement(type, selector, within = document) {
+  const element = within.querySelector(selector);
+  return element instanceof type ? element : null;
+}
+
+/**
+ * The same for an element that the template always writes; throws where there is none.
+ * @template {Element} T
+ * @param {new () => T} type
+ * @param {string} selector
+ * @param {ParentNode} within
+ * @returns {T}
+ */
+function getElement(type, selector, within = document) {
+  const element = findElement(type, selector, within);
+  if (element === null) throw new Error(`no ${type.name} matches ${selector}`);
+  return element;
+}
+
+/**
+ * All elements that match and have the type, in the order of the document.
+ * @template {Element} T
+ * @param {new () => T} type
+ * @param {string} selector
+ * @param {ParentNode} within
+ * @returns {T[]}
+ */
+function findElements(type, selector, within = document) {
+  return [...within.querySelectorAll(selector)].flatMap((element) =>
+    element instanceof type ? [element] : [],
+  );
+}
+
+/**
+ * The query string of what is typed into a form; files are left out.
+ * @param {HTMLFormElement} form
+ * @returns {URLSearchParams}
+ */
+function queryOf(form) {
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (typeof value === 'string') query.append(name, value);
+  return query;
+}
