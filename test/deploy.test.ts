@@ -103,29 +103,26 @@ t.test('InfluxDB keeps points as long as storage.rawRetention says', async (t) =
 });
 
 t.test(
-  'Prometheus takes the alerts, and those of lost and waiting samples fire',
+  'Prometheus takes the alerts, and those of stores and samples fire',
   hasProgram('promtool') ? {} : { skip: 'promtool is not there: apt-get install prometheus' },
   async (t) => {
     const alerts = join(ROOT, 'deploy/alerts.yaml');
     const checked = spawnSync('promtool', ['check', 'rules', alerts], { encoding: 'utf8' });
     t.equal(checked.status, 0, checked.stderr);
-    const values = (alert: string, values: string, at: string, fires: boolean) => ({
-      interval: '1m',
-      input_series: [
-        {
-          series: `${alert === 'UpbeatSamplesLost' ? 'upbeat_samples_lost_total' : 'upbeat_samples_pending'}{job="upbeat"}`,
-          values,
-        },
-      ],
-      promql_expr_test: [],
-      alert_rule_test: [
-        {
-          eval_time: at,
-          alertname: alert,
-          exp_alerts: fires ? [{ exp_labels: { job: 'upbeat', severity: 'warning' } }] : [],
-        },
-      ],
-    });
+    const values = (alert: string, series: string, values: string, at: string, fires: boolean) => {
+      const [, store] = /store="(\w+)"/.exec(series) ?? [];
+      const severity = alert === 'UpbeatStorageRefusesWrites' ? 'critical' : 'warning';
+      const exp_labels = { job: 'upbeat', severity, ...(store === undefined ? {} : { store }) };
+      return {
+        interval: '1m',
+        input_series: [{ series, values }],
+        promql_expr_test: [],
+        alert_rule_test: [{ eval_time: at, alertname: alert, exp_alerts: fires ? [{ exp_labels }] : [] }],
+      };
+    };
+    const lost = 'upbeat_samples_lost_total{job="upbeat"}';
+    const pending = 'upbeat_samples_pending{job="upbeat"}';
+    const connected = (store: string) => `upbeat_store_connected{job="upbeat",store="${store}"}`;
     // Only whether an alert fires is asked for: its words stand in the file.
     const rules = parse(read('deploy/alerts.yaml')) as {
       readonly groups: readonly { readonly rules: { annotations?: object }[] }[];
@@ -137,11 +134,18 @@ t.test(
         rule_files: ['alerts.yaml'],
         evaluation_interval: '1m',
         tests: [
-          values('UpbeatSamplesLost', '0x10 5x10', '15m', true),
-          values('UpbeatSamplesLost', '0x20', '15m', false),
-          values('UpbeatSpoolDoesNotDrain', '5000+10x60', '50m', true),
-          values('UpbeatSpoolDoesNotDrain', '90000-1000x60', '50m', false),
-          values('UpbeatSpoolDoesNotDrain', '40x60', '50m', false),
+          values('UpbeatSamplesLost', lost, '0x10 5x10', '15m', true),
+          values('UpbeatSamplesLost', lost, '0x20', '15m', false),
+          values('UpbeatSpoolDoesNotDrain', pending, '5000+10x60', '50m', true),
+          values('UpbeatSpoolDoesNotDrain', pending, '90000-1000x60', '50m', false),
+          values('UpbeatSpoolDoesNotDrain', pending, '40x60', '50m', false),
+          values('UpbeatStorageRefusesWrites', connected('storage'), '1x5 0x10', '8m', true),
+          values('UpbeatStorageRefusesWrites', connected('storage'), '1x5 0 1x10', '8m', false),
+          values('UpbeatStorageRefusesWrites', connected('redis'), '0x15', '10m', false),
+          values('UpbeatHistoryIncomplete', connected('history'), '0x30', '20m', true),
+          values('UpbeatHistoryIncomplete', connected('influx'), '1x5 0x30', '20m', true),
+          values('UpbeatHistoryIncomplete', connected('influx'), '1x5 0x5 1x30', '20m', false),
+          values('UpbeatHistoryIncomplete', connected('redis'), '0x30', '20m', false),
         ],
       }),
     });
