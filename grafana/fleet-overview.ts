@@ -5,7 +5,7 @@ import { buildDashboard } from './dashboard.ts';
 import { PROMETHEUS } from './data-sources.ts';
 import { latencyHeatMap } from './heat-map.ts';
 import { lines, rows, TRUSTED } from './influx-query.ts';
-import { CELL, DASHBOARD_UIDS, serviceLink, servicePage } from './links.ts';
+import { CELL_SLUG, DASHBOARD_UIDS, ROW_SERVICE_ID, serviceLink, servicePage } from './links.ts';
 import {
   colouredCells,
   fixedColour,
@@ -29,7 +29,7 @@ import {
 import { categoryVariable, siteVariable } from './variables.ts';
 
 const OF_CATEGORY = '$timeFilter AND "category" =~ /^$category$/';
-const TO_SERVICE = linkedCells(serviceLink(CELL), servicePage(CELL));
+const TO_SERVICE = linkedCells(serviceLink(ROW_SERVICE_ID), servicePage(CELL_SLUG));
 
 /** Makes it. */
 export function fleetOverview(): Dashboard {
@@ -85,7 +85,7 @@ export function fleetOverview(): Dashboard {
           lines(`
             SELECT sum("slow") AS "slow", sum("down") AS "down"
             FROM (SELECT max("slow") AS "slow", max("down") AS "down" FROM "upbeat_check" WHERE ${TRUSTED}
-              GROUP BY time($__interval), "service" fill(none))
+              GROUP BY time($__interval), "service_id" fill(none))
             WHERE $timeFilter GROUP BY time($__interval) fill(none)`),
         ],
       })
@@ -99,9 +99,9 @@ export function fleetOverview(): Dashboard {
         title: 'Slowest',
         description: 'The ten services with the largest 95th percentile of latency.',
         column: 'p95',
-        query: `SELECT top("p95", "service", 10) AS "p95"
+        query: `SELECT top("p95", "service", "service_id", 10) AS "p95"
           FROM (SELECT percentile("latency_ms", 95) AS "p95" FROM "upbeat_check"
-            WHERE ${TRUSTED} AND "timed" = 1 GROUP BY "service")`,
+            WHERE ${TRUSTED} AND "timed" = 1 GROUP BY "service", "service_id")`,
         cells: colouredCells('ms', latencySteps()),
         worst: 'most',
       }),
@@ -109,8 +109,8 @@ export function fleetOverview(): Dashboard {
         title: 'Worst uptime',
         description: 'The ten services with the smallest share of good or slow checks.',
         column: 'uptime',
-        query: `SELECT bottom("uptime", "service", 10) AS "uptime"
-          FROM (SELECT 1 - mean("down") AS "uptime" FROM "upbeat_check" WHERE ${TRUSTED} GROUP BY "service")`,
+        query: `SELECT bottom("uptime", "service", "service_id", 10) AS "uptime"
+          FROM (SELECT 1 - mean("down") AS "uptime" FROM "upbeat_check" WHERE ${TRUSTED} GROUP BY "service", "service_id")`,
         cells: [...colouredCells('percentunit', uptimeSteps()), { id: 'decimals', value: 3 }],
         worst: 'least',
       }),
@@ -118,8 +118,8 @@ export function fleetOverview(): Dashboard {
         title: 'Flapping',
         description: 'The ten services whose status changed most often.',
         column: 'changes',
-        query: `SELECT top("changes", "service", 10) AS "changes"
-          FROM (SELECT count("status") AS "changes" FROM "upbeat_transition" WHERE ${OF_CATEGORY} GROUP BY "service")`,
+        query: `SELECT top("changes", "service", "service_id", 10) AS "changes"
+          FROM (SELECT count("status") AS "changes" FROM "upbeat_transition" WHERE ${OF_CATEGORY} GROUP BY "service", "service_id")`,
         cells: colouredCells('short', countSteps(4, 10)),
         worst: 'most',
       }),
@@ -131,10 +131,12 @@ export function fleetOverview(): Dashboard {
         width: 14,
         height: 10,
         questions: [
-          rows(`SELECT "service", "title", "status", "severity", "source" FROM "upbeat_incident"
+          rows(`SELECT "service", "service_id", "title", "status", "severity", "source" FROM "upbeat_incident"
             WHERE ${OF_CATEGORY} ORDER BY time DESC LIMIT 50`),
         ],
-      }).overrideByName('service', [TO_SERVICE]),
+      })
+        .overrideByName('service', [TO_SERVICE])
+        .overrideByName('service_id', [HIDDEN]),
       table({
         title: 'Changes of status',
         description: 'The last fifty changes, newest first, with their reasons.',
@@ -142,11 +144,12 @@ export function fleetOverview(): Dashboard {
         width: 10,
         height: 10,
         questions: [
-          rows(`SELECT "service", "from", "to", "reason" FROM "upbeat_transition"
+          rows(`SELECT "service", "service_id", "from", "to", "reason" FROM "upbeat_transition"
             WHERE ${OF_CATEGORY} ORDER BY time DESC LIMIT 50`),
         ],
       })
         .overrideByName('service', [TO_SERVICE])
+        .overrideByName('service_id', [HIDDEN])
         .overrideByName('from', statusCells())
         .overrideByName('to', statusCells()),
     ],
@@ -156,7 +159,7 @@ export function fleetOverview(): Dashboard {
 function statusCount(status: 'up' | 'slow' | 'down', title: string, description: string) {
   const question: Question = lines(`
     SELECT sum("is") AS "${status}"
-    FROM (SELECT last("${status}") AS "is" FROM "upbeat_check" WHERE ${TRUSTED} GROUP BY "service")`);
+    FROM (SELECT last("${status}") AS "is" FROM "upbeat_check" WHERE ${TRUSTED} GROUP BY "service_id")`);
   const steps = status === 'up' ? plainSteps(STATUS_COLOURS.up) : noneSteps(STATUS_COLOURS[status]);
   return stat({ title, description, unit: 'short', width: 4, questions: [question] })
     .timeFrom('15m')
@@ -177,5 +180,6 @@ function ranking({ title, description, column, query, cells, worst }: Ranking) {
     .sortBy([new TableSortByFieldStateBuilder().displayName(column).desc(worst === 'most')])
     .overrideByName('Time', [HIDDEN])
     .overrideByName('service', [TO_SERVICE])
+    .overrideByName('service_id', [HIDDEN])
     .overrideByName(column, cells);
 }

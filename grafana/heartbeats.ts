@@ -3,7 +3,7 @@ import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { incidentAnnotations } from './annotations.ts';
 import { buildDashboard } from './dashboard.ts';
 import { lines, rows } from './influx-query.ts';
-import { CELL, DASHBOARD_UIDS, serviceLink, servicePage } from './links.ts';
+import { CELL_SLUG, DASHBOARD_UIDS, ROW_SERVICE_ID, serviceLink, servicePage } from './links.ts';
 import {
   colouredCells,
   fixedColour,
@@ -29,10 +29,10 @@ import {
 import { categoryVariable, reporterVariable, siteVariable } from './variables.ts';
 
 /** The heartbeats of the chosen services in the chosen time. */
-const HEARTBEATS = '$timeFilter AND "category" =~ /^$category$/ AND "service" =~ /^$service$/';
+const HEARTBEATS = '$timeFilter AND "category" =~ /^$category$/ AND "service_id" =~ /^$service$/';
 /** Dependencies carry no category. */
-const DEPENDENCIES = '$timeFilter AND "service" =~ /^$service$/';
-const TO_SERVICE = linkedCells(serviceLink(CELL), servicePage(CELL));
+const DEPENDENCIES = '$timeFilter AND "service_id" =~ /^$service$/';
+const TO_SERVICE = linkedCells(serviceLink(ROW_SERVICE_ID), servicePage(CELL_SLUG));
 const TIME_SINCE = { id: 'unit', value: 'dateTimeFromNow' };
 
 /** Makes it. */
@@ -51,7 +51,7 @@ export function heartbeats(): Dashboard {
 
 function now() {
   const lastOfEach = `(SELECT last("status") AS "status", "checks_failing" AS "failing"
-    FROM "upbeat_heartbeat" WHERE ${HEARTBEATS} GROUP BY "service")`;
+    FROM "upbeat_heartbeat" WHERE ${HEARTBEATS} GROUP BY "service_id")`;
   return [
     stat({
       title: 'Services that report',
@@ -96,11 +96,12 @@ function services() {
       height: 9,
       questions: [
         rows(`SELECT last("status") AS "status", "checks", "checks_failing" AS "failing", "response_ms" AS "response"
-          FROM "upbeat_heartbeat" WHERE ${HEARTBEATS} GROUP BY "service"`),
+          FROM "upbeat_heartbeat" WHERE ${HEARTBEATS} GROUP BY "service", "service_id"`),
       ],
     })
       .overrideByName('Time', [TIME_SINCE])
       .overrideByName('service', [TO_SERVICE])
+      .overrideByName('service_id', [HIDDEN])
       .overrideByName('status', statusCells())
       .overrideByName('failing', colouredCells('short', noneSteps()))
       .overrideByName('response', colouredCells('ms', latencySteps())),
@@ -113,7 +114,7 @@ function services() {
       questions: [
         lines(
           `SELECT count("status") AS "heartbeats" FROM "upbeat_heartbeat" WHERE ${HEARTBEATS}
-           GROUP BY time($__interval), "service" fill(0)`,
+           GROUP BY time($__interval), "service", "service_id" fill(0)`,
           '$tag_service',
         ),
       ],
@@ -127,7 +128,7 @@ function services() {
       questions: [
         lines(
           `SELECT max("status") AS "status" FROM "upbeat_heartbeat" WHERE ${HEARTBEATS}
-           GROUP BY time($__interval), "service" fill(none)`,
+           GROUP BY time($__interval), "service", "service_id" fill(none)`,
           '$tag_service',
         ),
       ],
@@ -140,7 +141,7 @@ function services() {
       questions: [
         lines(
           `SELECT mean("response_ms") AS "response" FROM "upbeat_heartbeat" WHERE ${HEARTBEATS}
-           GROUP BY time($__interval), "service" fill(none)`,
+           GROUP BY time($__interval), "service", "service_id" fill(none)`,
           '$tag_service',
         ),
       ],
@@ -176,7 +177,7 @@ function dependencies() {
       questions: [
         rows(`SELECT sum("failing") AS "failing", count("failing") AS "services"
           FROM (SELECT 1 - last("ok") AS "failing" FROM "upbeat_dependency"
-            WHERE ${DEPENDENCIES} GROUP BY "service", "dependency")
+            WHERE ${DEPENDENCIES} GROUP BY "service_id", "dependency")
           GROUP BY "dependency"`),
       ],
     })
@@ -190,11 +191,12 @@ function dependencies() {
       height: 9,
       questions: [
         rows(`SELECT mean("ok") AS "good", percentile("latency_ms", 95) AS "p95", last("latency_ms") AS "last"
-          FROM "upbeat_dependency" WHERE ${DEPENDENCIES} GROUP BY "service", "dependency"`),
+          FROM "upbeat_dependency" WHERE ${DEPENDENCIES} GROUP BY "service", "service_id", "dependency"`),
       ],
     })
       .overrideByName('Time', [HIDDEN])
       .overrideByName('service', [TO_SERVICE])
+      .overrideByName('service_id', [HIDDEN])
       .overrideByName('good', colouredCells('percentunit', uptimeSteps()))
       .overrideByName('p95', colouredCells('ms', latencySteps()))
       .overrideByName('last', [{ id: 'unit', value: 'ms' }]),
@@ -206,7 +208,7 @@ function dependencies() {
       questions: [
         lines(
           `SELECT mean("latency_ms") AS "latency" FROM "upbeat_dependency" WHERE ${DEPENDENCIES}
-           GROUP BY time($__interval), "service", "dependency" fill(none)`,
+           GROUP BY time($__interval), "service", "service_id", "dependency" fill(none)`,
           '$tag_service: $tag_dependency',
         ),
       ],

@@ -19,8 +19,11 @@ export interface InfluxTarget extends Dataquery {
 /** The checks of the chosen category in the chosen time that tell of the service, not of ourselves. */
 export const TRUSTED = '$timeFilter AND "category" =~ /^$category$/ AND "suspect" = 0';
 
+/** Everything of the chosen service, by its id: a slug may have been another service's before. */
+export const OF_SERVICE = `$timeFilter AND "service_id" = '$service'`;
+
 /** As `TRUSTED`, for the chosen service. */
-export const TRUSTED_OF_SERVICE = `$timeFilter AND "service" = '$service' AND "suspect" = 0`;
+export const TRUSTED_OF_SERVICE = `${OF_SERVICE} AND "suspect" = 0`;
 
 /** Lines over time. */
 export function lines(query: string, alias = '$col'): (refId: string) => Builder<Dataquery> {

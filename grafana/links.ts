@@ -20,8 +20,11 @@ export const DASHBOARD_UIDS = {
   program: 'upbeat-program',
 } as const;
 
-/** The value of the cell that is clicked, for the addresses of links in tables. */
-export const CELL = `\${__value.raw}`;
+/** The slug in the cell that is clicked, for the addresses of links in tables. */
+export const CELL_SLUG = `\${__value.raw}`;
+
+/** The id of the service in the row of the cell that is clicked. The table has a column `service_id` for it. */
+export const ROW_SERVICE_ID = `\${__data.fields.service_id}`;
 
 /** The links at the head of each dashboard: the other dashboards with the same time and choice, and the site. */
 export function headLinks(): Builder<DashboardLink>[] {
@@ -49,10 +52,10 @@ export function pageLink(title: string, path: string): DashboardLinkBuilder {
 /** The data sources that are chosen, as a link takes them along. */
 const SOURCES = [INFLUX, PROMETHEUS].map(({ variable }) => `\${${variable}:queryparam}`).join('&');
 
-/** The dashboard of one service; `slug` may hold variables of Grafana. Time and data sources go along. */
-export function serviceLink(slug: string): DashboardLinkBuilder {
+/** The dashboard of one service; `serviceId` may hold variables of Grafana. Time and data sources go along. */
+export function serviceLink(serviceId: string): DashboardLinkBuilder {
   return new DashboardLinkBuilder('Show this service').url(
-    `/d/${DASHBOARD_UIDS.service}?var-service=${slug}&${SOURCES}&\${__url_time_range}`,
+    `/d/${DASHBOARD_UIDS.service}?var-service=${serviceId}&${SOURCES}&\${__url_time_range}`,
   );
 }
 

@@ -3,7 +3,7 @@ import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import type { AnnotationQuery, Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { incidentAnnotations, transitionAnnotations } from './annotations.ts';
 import { buildDashboard } from './dashboard.ts';
-import { lines, rows, TRUSTED_OF_SERVICE } from './influx-query.ts';
+import { lines, OF_SERVICE, rows, TRUSTED_OF_SERVICE } from './influx-query.ts';
 import { DASHBOARD_UIDS, servicePage } from './links.ts';
 import { fixedColour, stacked, stat, statusCells, statusTimeline, table, timeSeries } from './panels.ts';
 import {
@@ -17,7 +17,6 @@ import {
 } from './status-colours.ts';
 import { categoryVariable, serviceVariable, siteVariable } from './variables.ts';
 
-const OF_SERVICE = `$timeFilter AND "service" = '$service'`;
 const MEASURED = `${TRUSTED_OF_SERVICE} AND "timed" = 1`;
 /** The verdict of each check as the number of its status. */
 const VERDICTS = `(SELECT "slow" * ${STATUS_NUMBERS.slow} + "down" * ${STATUS_NUMBERS.down} AS "verdict"
@@ -50,7 +49,7 @@ function atAGlance() {
       questions: [lines(`SELECT last("verdict") AS "verdict" FROM ${VERDICTS}`)],
     })
       .mappings(statusMappings())
-      .links([servicePage(`\${service}`)]),
+      .links([servicePage(`\${service:text}`)]),
     stat({
       title: 'Uptime',
       description:

@@ -26,15 +26,19 @@ export function categoryVariable(measurement: string): Builder<VariableModel> {
     .current({ selected: true, text: 'All', value: '$__all' });
 }
 
-/** One service of the category. */
+/**
+ * One service of the category. Its value is the id of the service and its text the slug: both stand in the keys of the
+ * series, and the expression takes them apart.
+ */
 export function serviceVariable(measurement: string): QueryVariableBuilder {
-  const query = `SHOW TAG VALUES FROM "${measurement}" WITH KEY = "service" WHERE "category" =~ /^$category$/`;
+  const query = `SHOW SERIES FROM "${measurement}" WHERE "category" =~ /^$category$/`;
   return new QueryVariableBuilder('service')
     .label('Service')
     .description("The service, by the name that its page's address has.")
     .datasource(refer(INFLUX))
     .query(query)
     .definition(query)
+    .regex('/service=(?<text>[^,]+),service_id=(?<value>\\d+)/')
     .refresh(VariableRefresh.OnDashboardLoad)
     .sort(VariableSort.AlphabeticalAsc);
 }

@@ -132,6 +132,18 @@ t.test('it asks data sources that are provisioned, chosen by variables', async (
   }
 });
 
+t.test('it chooses and groups services by their id, since a slug may have been another one’s', async (t) => {
+  for (const { name, dashboard } of found)
+    for (const { query } of [
+      ...panelsOf(dashboard).flatMap(influxTargets),
+      ...annotationTargets(dashboard),
+    ]) {
+      t.notMatch(query, /"service" *=/, `${name}: ${query}`);
+      for (const [, tags = ''] of query.matchAll(/GROUP BY ((?:time\(\S+\)|"\w+"|, )+)/g))
+        if (tags.includes('"service"')) t.match(tags, '"service_id"', `${name}: ${query}`);
+    }
+});
+
 t.test('it links to dashboards that there are, and to pages of the site', async (t) => {
   for (const { name, dashboard } of found) {
     const links = [...linksIn(dashboard)];
@@ -139,7 +151,7 @@ t.test('it links to dashboards that there are, and to pages of the site', async 
     for (const { url = '', type } of links) {
       if (type === 'dashboards') continue;
       const uid = /^\/d\/([^/?]+)/.exec(url)?.[1];
-      if (uid === undefined) t.match(url, /^\$\{site\}\/(?:docs|status\/\$\{[\w.]+\})?$/, name);
+      if (uid === undefined) t.match(url, /^\$\{site\}\/(?:docs|status\/\$\{[\w.]+(?::text)?\})?$/, name);
       else t.ok(uids.includes(uid), `${name}: ${url}`);
     }
   }

@@ -1,6 +1,12 @@
 /** What Grafana puts into questions. */
 import t from 'tap';
-import { influxQuestion, milliseconds, prometheusQuestion, type View } from './grafana-words.ts';
+import {
+  influxQuestion,
+  milliseconds,
+  prometheusQuestion,
+  type View,
+  variableOptions,
+} from './grafana-words.ts';
 
 const VIEW: View = {
   from: 1_000,
@@ -26,6 +32,23 @@ t.test('it puts time, width and variables into a question to InfluxDB', async (t
     [`"service" =~ /^$service$/ AND "x" = '$dotted'`, `"service" =~ /^shop-example$/ AND "x" = 'a.b'`],
   ];
   for (const [query, asked] of table) t.equal(influxQuestion(query, VIEW), asked);
+});
+
+t.test('it takes text and value of an option out of what a variable finds', async (t) => {
+  t.same(variableOptions(['ai', 'cloud', 'ai']), [
+    { text: 'ai', value: 'ai' },
+    { text: 'cloud', value: 'cloud' },
+  ]);
+  const keys = [
+    'm,service=shop,service_id=1',
+    'm,service=bank,service_id=2',
+    'm,service=new,service_id=1',
+    'm',
+  ];
+  t.same(variableOptions(keys, '/service=(?<text>[^,]+),service_id=(?<value>\\d+)/'), [
+    { text: 'shop', value: '1' },
+    { text: 'bank', value: '2' },
+  ]);
 });
 
 t.test('it puts widths into a question to Prometheus', async (t) => {

@@ -55,6 +55,28 @@ export function prometheusQuestion(expr: string, view: View, scrapeInterval: str
   });
 }
 
+/** What a variable offers: shown as `text`, put into questions as `value`. */
+export interface Option {
+  readonly text: string;
+  readonly value: string;
+}
+
+/**
+ * The options that a variable makes of the values of its question. An expression between slashes leaves out what does
+ * not match; its groups `text` and `value`, in any order, are the two parts. Of options with one value the first stays.
+ */
+export function variableOptions(values: readonly string[], regex = ''): Option[] {
+  const expression = new RegExp(/^\/(.*)\/$/.exec(regex)?.[1] ?? '');
+  const options = new Map<string, Option>();
+  for (const found of values) {
+    const match = expression.exec(found);
+    if (match === null) continue;
+    const { value = found, text = value } = match.groups ?? {};
+    if (!options.has(value)) options.set(value, { text, value });
+  }
+  return [...options.values()];
+}
+
 /** A width of Grafana's in milliseconds; throws for what is none. */
 export function milliseconds(interval: string): number {
   const [, amount, unit = ''] = /^(\d+)(ms|s|m|h|d)$/.exec(interval) ?? [];

@@ -2,7 +2,7 @@
  * Every question of every panel, variable and mark, asked as Grafana asks it, of a real InfluxDB and of a real reader of
  * `/metrics`, while Upbeat watches a fleet: each must have an answer, in the columns that the panels speak of.
  */
-import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import type { Panel, VariableModel } from '@grafana/grafana-foundation-sdk/dashboard';
 import t from 'tap';
 import { hasProgram } from '../support/install-servers.ts';
 import { askInflux, askPrometheus, columnsOf, type InfluxSeries, labelValues } from './ask-servers.ts';
@@ -15,8 +15,22 @@ import {
   readDashboards,
   variablesOf,
 } from './dashboard-files.ts';
-import { type Choice, influxQuestion, prometheusQuestion, type View } from './grafana-words.ts';
-import { CHECKED, REPORTERS, startWatchedFleet, TROUBLED, type WatchedFleet } from './watched-fleet.ts';
+import {
+  type Choice,
+  influxQuestion,
+  type Option,
+  prometheusQuestion,
+  type View,
+  variableOptions,
+} from './grafana-words.ts';
+import {
+  CHECKED,
+  EARLIER_ID,
+  REPORTERS,
+  startWatchedFleet,
+  TROUBLED,
+  type WatchedFleet,
+} from './watched-fleet.ts';
 
 const missing = ['influxd', 'victoria-metrics'].filter((program) => !hasProgram(program));
 const NEEDS =
@@ -61,38 +75,46 @@ t.test('it has an answer to every question', { ...NEEDS, timeout: TIMEOUT_MS }, 
 
 function questionsOf(found: FoundDashboard, fleet: WatchedFleet): Question[] {
   const { name, dashboard } = found;
-  const choices = choicesOf(name);
-  const viewOf = (interval = MIN_WIDTH): View => {
+  const viewOf = async (interval = MIN_WIDTH): Promise<View> => {
     const now = Date.now();
-    return { from: now - HOUR_MS, to: now, interval, variables: choices };
+    return { from: now - HOUR_MS, to: now, interval, variables: await choicesOf(found, fleet) };
   };
   const panels = panelsOf(dashboard).map((panel): Question => {
     const what = `${name}, panel ${panel.title}`;
-    return { what, ask: () => lackOfPanel(panel, viewOf(panel.interval), fleet) };
+    return { what, ask: async () => lackOfPanel(panel, await viewOf(panel.interval), fleet) };
   });
   const marks = annotationTargets(dashboard).map((target): Question => {
     const columns = [target.textColumn, ...target.tagsColumn.split(',')];
     const ask = async () => {
-      const series = await askInflux(fleet, influxQuestion(target.query, viewOf()));
+      const series = await askInflux(fleet, influxQuestion(target.query, await viewOf()));
       return lackOf(columns, columnsOf(series, null));
     };
     return { what: `${name}, mark ${target.name}`, ask };
   });
   const variables = variablesOf(dashboard)
     .filter(({ type }) => type === 'query')
-    .map(({ name: variable, query, datasource }): Question => {
-      const isInflux = datasource?.type === 'influxdb';
+    .map((variable): Question => {
       const ask = async () => {
-        const values = isInflux
-          ? (await askInflux(fleet, influxQuestion(String(query), viewOf()))).flatMap(({ values }) =>
-              values.map(([, value]) => String(value)),
-            )
-          : await labelValues(fleet, textOf(query));
-        return lackOf(expectedOf(name, variable, fleet), values);
+        const options = await optionsOf(variable, fleet);
+        const texts = options.map(({ text }) => text);
+        return lackOf(expectedOf(name, variable.name, fleet), texts);
       };
-      return { what: `${name}, variable ${variable}`, ask };
+      return { what: `${name}, variable ${variable.name}`, ask };
     });
   return [...panels, ...marks, ...variables];
+}
+
+/** What a variable offers at present, of every category. */
+async function optionsOf(
+  { query, regex, datasource }: VariableModel,
+  fleet: WatchedFleet,
+): Promise<readonly Option[]> {
+  if (datasource?.type !== 'influxdb') return variableOptions(await labelValues(fleet, textOf(query)), regex);
+  const view: View = { from: 0, to: Date.now(), interval: MIN_WIDTH, variables: { category: ALL } };
+  const series = await askInflux(fleet, influxQuestion(String(query), view));
+  // Grafana takes the second column where there is one: keys stand in the first.
+  const values = series.flatMap((one) => one.values.map(([first, second = first]) => String(second)));
+  return variableOptions(values, regex);
 }
 
 /** What is known of the fleet, and must be seen on its dashboard. */
@@ -111,6 +133,14 @@ function truths(fleet: WatchedFleet): Question[] {
     };
     return (await askInflux(fleet, influxQuestion(target?.query ?? '', view)))[0]?.values ?? [];
   };
+  const one = readDashboards().find(({ name }) => name === 'one-service.json');
+  const checksOf = async (serviceId: string) => {
+    const panel = one && panelsOf(one.dashboard).find(({ title }) => title === 'Checks');
+    const [target] = panel === undefined ? [] : influxTargets(panel);
+    const [from, to] = [Date.now() - 3 * HOUR_MS, Date.now()];
+    const view = { from, to, interval: MIN_WIDTH, variables: { category: ALL, service: serviceId } };
+    return Number((await askInflux(fleet, influxQuestion(target?.query ?? '', view)))[0]?.values[0]?.[1]);
+  };
   const everything = CHECKED.length + REPORTERS.length;
   return [
     {
@@ -121,6 +151,15 @@ function truths(fleet: WatchedFleet): Question[] {
         );
         const sum = counts.reduce((total, count) => total + count, 0);
         return sum === everything ? null : `${counts.join(' + ')} is not ${everything}`;
+      },
+    },
+    {
+      what: 'services that had one slug are two',
+      async ask() {
+        if (one === undefined) return 'there is no dashboard of one service';
+        const { service } = await choicesOf(one, fleet);
+        const counts = [await checksOf(EARLIER_ID), await checksOf(String(service))];
+        return counts[0] === 1 && (counts[1] ?? 0) > 1 ? null : counts.join();
       },
     },
     {
@@ -142,11 +181,19 @@ function truths(fleet: WatchedFleet): Question[] {
   ];
 }
 
-/** What a viewer has chosen. */
-function choicesOf(name: string): Record<string, Choice> {
+/** What a viewer has chosen: services by their texts, as the variable offers them. */
+async function choicesOf(
+  { name, dashboard }: FoundDashboard,
+  fleet: WatchedFleet,
+): Promise<Record<string, Choice>> {
+  const variable = variablesOf(dashboard).find((one) => one.name === 'service');
+  if (variable === undefined) return { category: ALL };
+  const options = await optionsOf(variable, fleet);
+  const idsOf = (texts: readonly string[]) =>
+    options.filter(({ text }) => texts.includes(text)).map(({ value }) => value);
   return name === 'heartbeats.json'
-    ? { category: ALL, service: REPORTERS }
-    : { category: ALL, service: TROUBLED };
+    ? { category: ALL, service: idsOf(REPORTERS) }
+    : { category: ALL, service: idsOf([TROUBLED]).find((id) => id !== EARLIER_ID) ?? 'none' };
 }
 
 /** What a variable must offer. */

@@ -53,6 +53,9 @@ const LATENCIES_MS = [1, 52, 105, 210, 410, 810, 1_510];
 /** The service that everything happens to. */
 export const TROUBLED = 'troubled';
 
+/** Id of a service that had the slug of the troubled one, and its one check, two hours before. */
+export const EARLIER_ID = '999999';
+
 /** The services that are checked, by their slugs. */
 export const CHECKED: readonly string[] = [
   TROUBLED,
@@ -112,6 +115,10 @@ export async function startWatchedFleet(t: Test): Promise<WatchedFleet> {
   const folder = t.testdir();
   const [influx, port] = await Promise.all([startInflux(t, { folder: join(folder, 'influx') }), freePort()]);
   await ask(influx.url, `CREATE DATABASE ${DATABASE}`);
+  await fetch(`${influx.url}/write?db=${DATABASE}&precision=ms`, {
+    method: 'POST',
+    body: `upbeat_check,category=developer,service=${TROUBLED},service_id=${EARLIER_ID} up=1i,suspect=0i ${Date.now() - 2 * PERIOD_MS}`,
+  });
   const victoria = await startVictoria(t, { folder: join(folder, 'victoria') }, [
     `-promscrape.config=${writeScrapeConfig(folder, port)}`,
   ]);
