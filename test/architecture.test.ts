@@ -53,6 +53,17 @@ t.test('it lets each part import only what the table allows', async (t) => {
   t.same(wrong, []);
 });
 
+t.test('it runs without the demonstration and the tests', async (t) => {
+  const outside = [...importsOf(join(ROOT, 'src')), ...importsOf(join(ROOT, 'workers'))].filter(
+    ({ target }) => /^(?:demo|test|bench)\//.test(relative(ROOT, target)),
+  );
+  t.same(outside, [], 'the program');
+  const ofTests = importsOf(join(ROOT, 'demo')).filter(({ target }) =>
+    /^test\/(?!support\/)/.test(relative(ROOT, target)),
+  );
+  t.same(ofTests, [], 'the demonstration needs no test, but the certificates and free ports of test/support');
+});
+
 t.test('it knows every part that there is', async (t) => {
   const parts = new Set(sources(join(ROOT, 'src')).map(partOf));
   t.same(
@@ -102,11 +113,18 @@ t.test('it lets tests wrap the registry, and build none with rules of its own', 
 });
 
 function imports(folder: string): Import[] {
+  return importsOf(folder)
+    .filter(({ target }) => target.startsWith(join(ROOT, 'src')))
+    .map(({ file, target }) => ({ from: partOf(file), to: partOf(target), file: relative(ROOT, file) }));
+}
+
+/** Every import of a file by its path, with absolute paths. */
+function importsOf(folder: string): { readonly file: string; readonly target: string }[] {
   return sources(folder).flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)]
-      .map((match) => join(file, '..', match[1] ?? ''))
-      .filter((target) => target.startsWith(join(ROOT, 'src')))
-      .map((target) => ({ from: partOf(file), to: partOf(target), file: relative(ROOT, file) })),
+    [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)].map((match) => ({
+      file,
+      target: join(file, '..', match[1] ?? ''),
+    })),
   );
 }
 

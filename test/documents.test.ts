@@ -14,7 +14,7 @@ const CURRENT = DOCUMENTS.filter((name) => name !== 'CHANGELOG.md');
 const TOP_LEVEL = new Set(readdirSync(ROOT));
 /** Files that commands write, and that no checkout holds. */
 const GENERATED = ['bench/results/latest.local.json'];
-const SOURCES = globSync('{src,workers,bin,test,bench,grafana,native}/**/*.{ts,mjs,js}', { cwd: ROOT });
+const SOURCES = globSync('{src,workers,bin,test,demo,bench,grafana,native}/**/*.{ts,mjs,js}', { cwd: ROOT });
 const FILE_NAMES = new Set(SOURCES.map((path) => basename(path)));
 
 t.test('it names only files and folders that exist', async (t) => {

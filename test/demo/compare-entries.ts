@@ -1,6 +1,8 @@
 /** Compares the incidents of a service, and their timelines, with what its vendor has published. */
+
+import type { Script } from '../../demo/script.ts';
+import type { VendorIncident } from '../../demo/vendors/script.ts';
 import type { Mismatch } from './compare.ts';
-import type { Script } from './script.ts';
 import {
   type OneService,
   oldestCompared,
@@ -10,7 +12,6 @@ import {
   type SeenIncidents,
 } from './seen-incidents.ts';
 import { type FeedTiming, incidentsOf, knownBy, type ServedService } from './vendor-expectation.ts';
-import type { VendorIncident } from './vendors/script.ts';
 
 const MARKUP = /<[a-z/!]|&(?:[a-z]+|#x?[0-9a-f]+);|\*\*|onerror/i;
 

@@ -1,8 +1,9 @@
 /** The comparison itself: it is content with a program that knows everything at once, and finds each single fault. */
 import t from 'tap';
-import { failing, good } from './behaviour.ts';
+import { failing, good } from '../../demo/behaviour.ts';
+import type { DemoService, Script } from '../../demo/script.ts';
+import type { Vendor } from '../../demo/vendors/script.ts';
 import { compareIncidents } from './compare-incidents.ts';
-import type { DemoService, Script } from './script.ts';
 import type { SeenIncident, SeenIncidentInFull, SeenIncidents, SeenOfService } from './seen-incidents.ts';
 import {
   allowedWords,
@@ -13,7 +14,6 @@ import {
   type ServedService,
   servedServices,
 } from './vendor-expectation.ts';
-import type { Vendor } from './vendors/script.ts';
 
 const SECOND = 1_000;
 const START = Date.UTC(2026, 8, 20, 10);

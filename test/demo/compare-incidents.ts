@@ -1,8 +1,9 @@
 /** Compares what the API says of incidents, maintenances and lags with what the simulated vendors have published. */
+
+import type { Script } from '../../demo/script.ts';
 import type { Mismatch } from './compare.ts';
 import { compareEntries, compareTimeline } from './compare-entries.ts';
 import { compareLags, compareMaintenances, compareWord } from './compare-words.ts';
-import type { Script } from './script.ts';
 import type { SeenIncident, SeenIncidents } from './seen-incidents.ts';
 import { type FeedTiming, servedServices } from './vendor-expectation.ts';
 

@@ -1,6 +1,8 @@
 /** Compares what the API says with the script. */
-import type { DemoTiming } from './behaviour.ts';
-import { expected, isCutOff, type Script } from './script.ts';
+import type { DemoTiming } from '../../demo/behaviour.ts';
+import { allowedOf, type Sender, type SenderTiming } from '../../demo/heartbeat-senders.ts';
+import { expected, isCutOff, type Script } from '../../demo/script.ts';
+import { dashDomain } from '../../src/domain/service.ts';
 
 /** A service of `GET /api/v1/services`, as far as it is compared. */
 export interface SeenService {
@@ -43,6 +45,25 @@ export function compare(
     if (since !== null && ask.since.from <= since && since <= ask.since.to) return [];
     const bounds = `since ${Math.round(ask.since.from)} to ${Math.round(ask.since.to)} ms`;
     return [{ slug, elapsedMs: askedAt, found: `${found.status} since ${since} ms`, wanted: bounds }];
+  });
+}
+
+/** What is wrong with the senders in a list that was asked for at `askedAt`, in milliseconds of the play. */
+export function compareSenders(
+  senders: readonly Sender[],
+  seen: readonly SeenService[],
+  askedAt: number,
+  timing: SenderTiming,
+): Mismatch[] {
+  const bySlug = new Map(seen.map((service) => [service.slug, service.status]));
+  return senders.flatMap((sender) => {
+    const slug = dashDomain(sender.domain);
+    const allowed: ReadonlySet<string> = allowedOf(sender, askedAt, timing);
+    const found = bySlug.get(slug) ?? 'nothing';
+    const early = found === 'nothing' && askedAt < timing.everyMs + timing.slackMs;
+    return early || allowed.has(found)
+      ? []
+      : [{ slug, elapsedMs: askedAt, found, wanted: [...allowed].join(' or ') }];
   });
 }
 

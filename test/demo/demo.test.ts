@@ -2,13 +2,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
+import { type Behaviour, type DemoTiming, failing, good, healthy, verdictOf } from '../../demo/behaviour.ts';
+import { startDemo } from '../../demo/demo.ts';
+import type { Sender, SenderTiming } from '../../demo/heartbeat-senders.ts';
+import { type DemoService, isCutOff, type Script, segmentAt } from '../../demo/script.ts';
 import type { Category } from '../../src/domain/category.ts';
-import { type Behaviour, type DemoTiming, failing, good, healthy, verdictOf } from './behaviour.ts';
-import { compare, type Mismatch, type SeenService } from './compare.ts';
+import { compare, compareSenders, type Mismatch, type SeenService } from './compare.ts';
 import { compareIncidents } from './compare-incidents.ts';
-import { startDemo } from './demo.ts';
-import { compareSenders, type Sender, type SenderTiming } from './heartbeat-senders.ts';
-import { type DemoService, isCutOff, type Script, segmentAt } from './script.ts';
 import { askForIncidents } from './seen-incidents.ts';
 import { SHORT_PART, shortVendors } from './short-vendors.ts';
 

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import t, { type Test } from 'tap';
+import { type Behaviour, failing, good, healthy } from '../../demo/behaviour.ts';
+import { DEMO_TIMING } from '../../demo/demo.ts';
+import { startFleet } from '../../demo/fleet.ts';
+import type { DemoService } from '../../demo/script.ts';
 import { TEST_CA_FILE } from '../support/certificates.ts';
-import { type Behaviour, failing, good, healthy } from './behaviour.ts';
-import { DEMO_TIMING } from './demo.ts';
-import { startFleet } from './fleet.ts';
-import type { DemoService } from './script.ts';
 
 const ca = readFileSync(TEST_CA_FILE);
 const timing = { ...DEMO_TIMING, slowOverMs: 100, timeoutMs: 300 };

@@ -2,16 +2,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { until } from '../support/loopback.ts';
 import {
   allowedOf,
-  compareSenders,
   DEMO_SENDER_TIMING,
   DEMO_SENDERS,
   type Sender,
   startSenders,
   stepAt,
-} from './heartbeat-senders.ts';
+} from '../../demo/heartbeat-senders.ts';
+import { until } from '../support/loopback.ts';
+import { compareSenders } from './compare.ts';
 
 const SENDER: Sender = {
   domain: 'a.example.org',

@@ -1,5 +1,5 @@
 /** A vendor for tests of the script and of the formats. */
-import type { Vendor } from './vendors/script.ts';
+import type { Vendor } from '../../demo/vendors/script.ts';
 
 const SECOND = 1_000;
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { detectMs, failing, good, verdictOf } from '../../demo/behaviour.ts';
+import { DEMO_TIMING } from '../../demo/demo.ts';
+import { behaviourAt, type DemoService, expected, isCutOff, type Script } from '../../demo/script.ts';
+import { DEMO_SCRIPT } from '../../demo/services.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
-import { detectMs, failing, good, verdictOf } from './behaviour.ts';
 import { compare, mustBeOffline } from './compare.ts';
-import { DEMO_TIMING } from './demo.ts';
-import { behaviourAt, type DemoService, expected, isCutOff, type Script } from './script.ts';
-import { DEMO_SCRIPT } from './services.ts';
 
 const timing = { ...DEMO_TIMING, slackMs: 0 };
 const shop: DemoService = {

@@ -1,6 +1,7 @@
 /** What the API says of incidents, maintenances and vendors, as far as it is compared, and how it is asked. */
+
+import type { Script } from '../../demo/script.ts';
 import type { Mismatch } from './compare.ts';
-import type { Script } from './script.ts';
 import { type FeedTiming, type ServedService, servedServices } from './vendor-expectation.ts';
 
 /** An incident of the API, as far as it is compared. */

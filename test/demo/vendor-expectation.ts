@@ -1,15 +1,15 @@
 /** What the script of the vendors allows the program to know, and when. Times are milliseconds since the play began. */
-import { type DemoTiming, detectMs, verdictOf } from './behaviour.ts';
-import type { DemoService, Script } from './script.ts';
+import { type DemoTiming, detectMs, verdictOf } from '../../demo/behaviour.ts';
+import type { DemoService, Script } from '../../demo/script.ts';
 import {
   type Vendor,
   type VendorIncident,
   type VendorMaintenance,
   vendorIncidentsAt,
   vendorMaintenancesAt,
-} from './vendors/script.ts';
-import type { Fidelity } from './vendors/vendor-kinds.ts';
-import { VENDOR_KINDS } from './vendors/vendor-kinds.ts';
+} from '../../demo/vendors/script.ts';
+import type { Fidelity } from '../../demo/vendors/vendor-kinds.ts';
+import { VENDOR_KINDS } from '../../demo/vendors/vendor-kinds.ts';
 
 /** What decides how soon the program knows what a vendor says. */
 export interface FeedTiming extends DemoTiming {

@@ -1,14 +1,14 @@
 /** What the simulated vendors say when, and the cast of the demonstration. */
 import fc from 'fast-check';
 import t from 'tap';
-import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING } from './demo.ts';
+import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING } from '../../demo/demo.ts';
+import { isCutOff } from '../../demo/script.ts';
+import { DEMO_SCRIPT } from '../../demo/services.ts';
+import { DEMO_VENDORS } from '../../demo/vendor-cast.ts';
+import { type Vendor, vendorIncidentsAt, vendorMaintenancesAt } from '../../demo/vendors/script.ts';
+import { VENDOR_KINDS } from '../../demo/vendors/vendor-kinds.ts';
 import { sampleVendor } from './sample-vendor.ts';
-import { isCutOff } from './script.ts';
-import { DEMO_SCRIPT } from './services.ts';
-import { DEMO_VENDORS } from './vendor-cast.ts';
 import { concernsService, incidentsOf, knownBy, servedServices } from './vendor-expectation.ts';
-import { type Vendor, vendorIncidentsAt, vendorMaintenancesAt } from './vendors/script.ts';
-import { VENDOR_KINDS } from './vendors/vendor-kinds.ts';
 
 const SECOND = 1_000;
 

@@ -2,9 +2,9 @@
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { faultAt, type Vendor } from '../../demo/vendors/script.ts';
+import { startVendors } from '../../demo/vendors/vendor-server.ts';
 import { sampleVendor } from './sample-vendor.ts';
-import { faultAt, type Vendor } from './vendors/script.ts';
-import { startVendors } from './vendors/vendor-server.ts';
 
 const SECOND = 1_000;
 

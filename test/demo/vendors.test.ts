@@ -1,8 +1,8 @@
 /** Each format of the simulated vendors, held against its description. */
 import t from 'tap';
+import { type Vendor, vendorIncidentsAt, vendorStateAt } from '../../demo/vendors/script.ts';
+import { VENDOR_KINDS } from '../../demo/vendors/vendor-kinds.ts';
 import { sampleVendor } from './sample-vendor.ts';
-import { type Vendor, vendorIncidentsAt, vendorStateAt } from './vendors/script.ts';
-import { VENDOR_KINDS } from './vendors/vendor-kinds.ts';
 
 const SECOND = 1_000;
 const START = Date.UTC(2026, 8, 20, 10, 0, 0);

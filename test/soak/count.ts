@@ -4,11 +4,11 @@
  * where one was.
  */
 import { parseArgs } from 'node:util';
-import { runCount } from '../demo/count-run.ts';
-import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING } from '../demo/demo.ts';
-import { DEMO_SENDER_TIMING, DEMO_SENDERS } from '../demo/heartbeat-senders.ts';
-import { judgeCount } from '../demo/judge-count.ts';
-import { DEMO_SCRIPT } from '../demo/services.ts';
+import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING } from '../../demo/demo.ts';
+import { DEMO_SENDER_TIMING, DEMO_SENDERS } from '../../demo/heartbeat-senders.ts';
+import { DEMO_SCRIPT } from '../../demo/services.ts';
+import { runCount } from './count/count-run.ts';
+import { judgeCount } from './count/judge-count.ts';
 
 const { values } = parseArgs({
   options: {

@@ -4,13 +4,13 @@
  * or growing memory.
  */
 import { parseArgs } from 'node:util';
-import { compare, type Mismatch, mustBeOffline, type SeenService } from '../demo/compare.ts';
+import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from '../../demo/demo.ts';
+import { DEMO_SENDER_TIMING, DEMO_SENDERS } from '../../demo/heartbeat-senders.ts';
+import { DEMO_SCRIPT } from '../../demo/services.ts';
+import { compare, compareSenders, type Mismatch, mustBeOffline, type SeenService } from '../demo/compare.ts';
 import { compareIncidents } from '../demo/compare-incidents.ts';
-import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from '../demo/demo.ts';
-import { compareSenders, DEMO_SENDER_TIMING, DEMO_SENDERS } from '../demo/heartbeat-senders.ts';
-import { residentBytes } from '../demo/process-memory.ts';
 import { askForIncidents } from '../demo/seen-incidents.ts';
-import { DEMO_SCRIPT } from '../demo/services.ts';
+import { residentBytes } from './count/process-memory.ts';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '60' }, port: { type: 'string', default: '0' } },

@@ -1,6 +1,6 @@
 /** The play: which simulated service behaves how at which time, and what a monitor may say of it then. */
-import type { Category } from '../../src/domain/category.ts';
-import type { ServiceStatus, Verdict } from '../../src/domain/status.ts';
+import type { Category } from '../src/domain/category.ts';
+import type { ServiceStatus, Verdict } from '../src/domain/status.ts';
 import { type Behaviour, type DemoTiming, detectMs, verdictOf } from './behaviour.ts';
 import type { Vendor } from './vendors/script.ts';
 

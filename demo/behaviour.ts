@@ -1,5 +1,5 @@
 /** What a simulated service does, and what the specification says a monitor must call it. */
-import type { Verdict } from '../../src/domain/status.ts';
+import type { Verdict } from '../src/domain/status.ts';
 
 /** How long a simulated service takes: milliseconds, or well over the limit between up and slow. */
 export type Latency = number | 'slow';

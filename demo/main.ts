@@ -3,7 +3,7 @@
  * `--port N` chooses the port of the site (default 8080).
  */
 import { parseArgs } from 'node:util';
-import { dashDomain } from '../../src/domain/service.ts';
+import { dashDomain } from '../src/domain/service.ts';
 import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from './demo.ts';
 import { DEMO_SENDER_TIMING, DEMO_SENDERS } from './heartbeat-senders.ts';
 import type { DemoService } from './script.ts';

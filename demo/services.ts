@@ -1,5 +1,5 @@
 /** The cast of `npm run demo`: invented services of all categories, and what happens to them every five minutes. */
-import type { Category } from '../../src/domain/category.ts';
+import type { Category } from '../src/domain/category.ts';
 import { type Behaviour, failing, good, healthy } from './behaviour.ts';
 import type { DemoService, Script, Step } from './script.ts';
 import { DEMO_VENDORS } from './vendor-cast.ts';

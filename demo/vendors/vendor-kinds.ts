@@ -1,5 +1,5 @@
 /** The simulated formats by kind: how a page is written, where it is, and how much of the script the format can tell. */
-import type { FeedKindName } from '../../../src/feeds/feed-list.ts';
+import type { FeedKindName } from '../../src/feeds/feed-list.ts';
 import { ATOM_PATH, renderAtom } from './atom.ts';
 import { AWS_PATH, AWS_REGION_NAME, renderAws } from './aws.ts';
 import { AZURE_PAGE, renderAzure } from './azure.ts';

@@ -8,13 +8,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
-import type { Transition } from '../../src/domain/current.ts';
-import { silentLog } from '../../src/log.ts';
-import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
-import { freePort } from '../support/free-port.ts';
+import { type Demo, type DemoOptions, ownEnvironment, startDemo } from '../../../demo/demo.ts';
+import { systemClock } from '../../../src/clock.ts';
+import type { Transition } from '../../../src/domain/current.ts';
+import { silentLog } from '../../../src/log.ts';
+import { openRegistry } from '../../../src/store/registry/sqlite-registry.ts';
+import { freePort } from '../../support/free-port.ts';
 import { type CountedServer, type CountedServers, startCountedServers } from './count-servers.ts';
-import { type Demo, type DemoOptions, ownEnvironment, startDemo } from './demo.ts';
 import { listenToEvents } from './event-listener.ts';
 
 /** How to run. */
@@ -179,7 +179,7 @@ async function disturb(
 
 function startBeside(configFile: string, port: number, takeLine: (line: string) => void): ChildProcess {
   const child = spawn(process.execPath, ['src/cli/main.ts', 'start', '--config', configFile], {
-    cwd: join(import.meta.dirname, '../..'),
+    cwd: join(import.meta.dirname, '../../..'),
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...ownEnvironment(), UPBEAT_HTTP_PORT: String(port) },
   });

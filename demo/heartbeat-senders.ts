@@ -1,7 +1,5 @@
 /** Owners' services that send heartbeats by a script, and what the program may say of them. */
-import { dashDomain } from '../../src/domain/service.ts';
-import type { ServiceStatus, Verdict } from '../../src/domain/status.ts';
-import type { Mismatch, SeenService } from './compare.ts';
+import type { ServiceStatus, Verdict } from '../src/domain/status.ts';
 
 /** What a sender reports from a time of the play on; null: it is silent. */
 export interface SenderStep {
@@ -94,25 +92,6 @@ export function allowedOf(
   const before = stepAt(sender, elapsedMs - delayMs, periodMs);
   const words: ServiceStatus[] = elapsedMs < delayMs ? [now.means, 'unknown'] : [now.means, before.means];
   return new Set(words);
-}
-
-/** What is wrong in a list that was asked for at `askedAt`, in milliseconds of the play. */
-export function compareSenders(
-  senders: readonly Sender[],
-  seen: readonly SeenService[],
-  askedAt: number,
-  timing: SenderTiming,
-): Mismatch[] {
-  const bySlug = new Map(seen.map((service) => [service.slug, service.status]));
-  return senders.flatMap((sender) => {
-    const slug = dashDomain(sender.domain);
-    const allowed: ReadonlySet<string> = allowedOf(sender, askedAt, timing);
-    const found = bySlug.get(slug) ?? 'nothing';
-    const early = found === 'nothing' && askedAt < timing.everyMs + timing.slackMs;
-    return early || allowed.has(found)
-      ? []
-      : [{ slug, elapsedMs: askedAt, found, wanted: [...allowed].join(' or ') }];
-  });
 }
 
 /** Sends heartbeats until the returned function is called. Failures to send are nothing to it: the next one follows. */

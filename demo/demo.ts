@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
-import { formatDuration } from '../../src/domain/durations.ts';
-import { TEST_CA_FILE } from '../support/certificates.ts';
-import { freePort } from '../support/free-port.ts';
+import { formatDuration } from '../src/domain/durations.ts';
+import { TEST_CA_FILE } from '../test/support/certificates.ts';
+import { freePort } from '../test/support/free-port.ts';
 import type { DemoTiming } from './behaviour.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type Sender, type SenderTiming, startSenders } from './heartbeat-senders.ts';
@@ -59,7 +59,7 @@ export const DEMO_TIMING: DemoTiming = {
 /** How often the demonstration reads the vendors' pages, milliseconds. */
 export const DEMO_FEED_INTERVAL_MS = 3_000;
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '..');
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 20_000;
 

@@ -9,7 +9,7 @@ import {
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { type CertificatePair, makeCertificate } from '../support/certificates.ts';
+import { type CertificatePair, makeCertificate } from '../test/support/certificates.ts';
 import { type AnswerBehaviour, type Behaviour, type DemoTiming, good, latencyMs } from './behaviour.ts';
 import { behaviourAt, type DemoService, isCutOff, type Script } from './script.ts';
 
