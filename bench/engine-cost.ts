@@ -140,6 +140,7 @@ function attemptOf({ memory }: CheckTarget): Attempt {
     retryAfterMs: null,
     suspect: null,
     lostMs: 0,
+    headUnproven: false,
     memory,
   };
 }

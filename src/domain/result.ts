@@ -97,6 +97,10 @@ export interface Attempt {
    * attempt's time. Milliseconds.
    */
   readonly lostMs: number;
+  /**
+   * The request that got no response was a HEAD, and this service has never answered one: HEAD itself may be the reason.
+   */
+  readonly headUnproven: boolean;
   /** What the probe learnt for next time. */
   readonly memory: ProbeMemory;
 }
@@ -105,6 +109,8 @@ export interface Attempt {
 export interface ProbeMemory {
   /** HEAD is refused there, or not answered where GET is (decisions, Root check). */
   readonly needsGet: boolean;
+  /** HEAD of the root was answered once: a HEAD without a response is a failure from then on. */
+  readonly headSeen: boolean;
   /** A valid health body was seen once; from then on its absence is a failure. */
   readonly healthSeen: boolean;
   /** When `/api/health` may be asked again after it was found missing, epoch milliseconds; null: now. */
@@ -112,7 +118,12 @@ export interface ProbeMemory {
 }
 
 /** Nothing learnt yet. */
-export const NO_MEMORY: ProbeMemory = { needsGet: false, healthSeen: false, askHealthAt: null };
+export const NO_MEMORY: ProbeMemory = {
+  needsGet: false,
+  headSeen: false,
+  healthSeen: false,
+  askHealthAt: null,
+};
 
 /** The end of a check: its last attempt, and what happened on the way. */
 export interface CheckResult extends Attempt {

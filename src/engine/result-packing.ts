@@ -28,6 +28,8 @@ const NEEDS_GET = 4;
 const HEALTH_SEEN = 8;
 const REPORTED_SHIFT = 4;
 const SUSPECT_SHIFT = 6;
+const HEAD_SEEN = 256;
+const HEAD_UNPROVEN = 512;
 
 /** Packs results in their order. */
 export function packResults(results: readonly CheckResult[]): PackedResults {
@@ -114,7 +116,13 @@ export function unpackResults({ numbers, failures, words }: PackedResults): Chec
       certificateExpiresAt,
       retryAfterMs,
       suspect: SUSPECT_REASONS[((flags >> SUSPECT_SHIFT) & 3) - 1] ?? null,
-      memory: { needsGet: (flags & NEEDS_GET) !== 0, healthSeen: (flags & HEALTH_SEEN) !== 0, askHealthAt },
+      headUnproven: (flags & HEAD_UNPROVEN) !== 0,
+      memory: {
+        needsGet: (flags & NEEDS_GET) !== 0,
+        headSeen: (flags & HEAD_SEEN) !== 0,
+        healthSeen: (flags & HEALTH_SEEN) !== 0,
+        askHealthAt,
+      },
     };
   });
 }
@@ -125,7 +133,9 @@ function flagsOf(result: CheckResult, memory: ProbeMemory): number {
     (result.blocked ? BLOCKED : 0) |
     (result.via === 'health' ? VIA_HEALTH : 0) |
     (memory.needsGet ? NEEDS_GET : 0) |
+    (memory.headSeen ? HEAD_SEEN : 0) |
     (memory.healthSeen ? HEALTH_SEEN : 0) |
+    (result.headUnproven ? HEAD_UNPROVEN : 0) |
     (REPORTED.indexOf(result.reported) << REPORTED_SHIFT) |
     (suspect << SUSPECT_SHIFT)
   );

@@ -147,11 +147,19 @@ export function createProber(
       reply = await ask(parts, run.asked, run.budget);
     }
     // Silence has used up the budget: the re-check tells whether HEAD was the reason.
-    if (head && unanswered && run.budget.over !== null) unansweredHeads.add(serviceId);
-    const needsGet = refused || (unanswered && reply.fault === null);
-    const learnt = needsGet && !memory.needsGet ? { ...memory, needsGet } : memory;
+    const isHeadAlone = head && unanswered && run.budget.over !== null;
+    if (isHeadAlone) unansweredHeads.add(serviceId);
+    const headUnproven = isHeadAlone && !memory.headSeen;
+    const needsGet = memory.needsGet || refused || (unanswered && reply.fault === null);
+    const headSeen = memory.headSeen || (head && !unanswered && !refused && reply.fault === null);
+    const isNew = needsGet !== memory.needsGet || headSeen !== memory.headSeen;
     const failure = reply.fault === null ? judgeRoot(reply, check.accept) : null;
-    return attemptOf(run.startedAt, reply, { failure, via: 'root', memory: learnt });
+    return attemptOf(run.startedAt, reply, {
+      failure,
+      via: 'root',
+      headUnproven,
+      memory: isNew ? { ...memory, needsGet, headSeen } : memory,
+    });
   };
 
   const probeHealth = async (run: Run): Promise<Attempt> => {
@@ -181,7 +189,7 @@ export function createProber(
 
   /** What an attempt found, from the reply that decides (null: nothing was asked) and the judgement over it. */
   const attemptOf = (startedAt: number, reply: Reply | null, judgement: Judgement): Attempt => {
-    const { failure, reported = null, reportedWord = null, via, memory } = judgement;
+    const { failure, reported = null, reportedWord = null, headUnproven = false, via, memory } = judgement;
     const fault = reply?.fault ?? null;
     const totalMs = reply?.timing.totalMs ?? null;
     const blocked = reply !== null && fault === null && isBlocked(reply);
@@ -202,6 +210,7 @@ export function createProber(
           : null,
       suspect: fault?.suspect ?? null,
       lostMs: reply?.lostMs ?? 0,
+      headUnproven,
       memory,
     };
   };
@@ -227,6 +236,7 @@ interface Judgement {
   readonly failure: Failure | null;
   readonly reported?: Attempt['reported'];
   readonly reportedWord?: Attempt['reportedWord'];
+  readonly headUnproven?: boolean;
   readonly via: Attempt['via'];
   readonly memory: ProbeMemory;
 }

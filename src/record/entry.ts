@@ -91,6 +91,7 @@ export function learn(entry: Entry, memory: ProbeMemory): void {
   const known = entry.memory;
   if (
     known.needsGet === memory.needsGet &&
+    known.headSeen === memory.headSeen &&
     known.healthSeen === memory.healthSeen &&
     known.askHealthAt === memory.askHealthAt
   )

@@ -6,10 +6,42 @@ import { install } from '../support/program.ts';
 
 interface Status {
   readonly status: string;
+  readonly since: string;
   readonly response_time: number | null;
 }
 
 t.setTimeout(120_000);
+
+t.test('it dates an outage by the first request that really failed', async (t) => {
+  const failedAt: number[] = [];
+  const server = await listenOn(
+    createServer(({ method }, response) => {
+      if (method !== 'GET') return;
+      failedAt.push(Date.now());
+      response.writeHead(503).end();
+    }),
+  );
+  const installation = await install([{ slug: 'shop', check: { url: `http://127.0.0.1:${server.port}/` } }]);
+  t.teardown(async () => {
+    installation.remove();
+    await server.close();
+  });
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  const shop = await program.until<Status>('/api/v1/status/shop', ({ status }) => status !== 'unknown');
+  t.equal(shop.status, 'down');
+  const [firstAt = 0] = failedAt;
+  const sinceAt = Date.parse(shop.since);
+  // The HEAD that hung before it took the whole time-out of 2 s.
+  t.ok(sinceAt <= firstAt && sinceAt > firstAt - 1_500, `${shop.since}, ${new Date(firstAt).toISOString()}`);
+  const { incidents } = (await program.get('/api/v1/incidents')).body as {
+    incidents: { started_at: string }[];
+  };
+  t.same(
+    incidents.map(({ started_at }) => started_at),
+    [shop.since],
+  );
+});
 
 t.test('it remembers that a server answers GET alone', async (t) => {
   const asked: string[] = [];

@@ -8,7 +8,7 @@ import { targetOf } from './attempt.ts';
 
 const INTERVAL = 300_000;
 const NOW = 1_800_000_000_000;
-const memory = { needsGet: true, healthSeen: true, askHealthAt: null };
+const memory = { needsGet: true, headSeen: false, healthSeen: true, askHealthAt: null };
 
 function resultOf(serviceId: number, changes: Partial<CheckResult> = {}) {
   return goodResult(serviceId, NOW, { memory, endedAt: NOW + 9, ...changes });

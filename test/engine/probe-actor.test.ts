@@ -140,6 +140,27 @@ t.test('it calls a check suspect in which an attempt failed by our own fault', a
   t.equal(resultOf(effects[2] ?? [])?.suspect, 'own_fault');
 });
 
+t.test('it dates a failure by the first attempt that HEAD itself cannot explain', async (t) => {
+  const silence = { startedAt: NOW, headUnproven: true };
+  const [refused, silent] = [refusedAttempt, timedOutAttempt].map((make) =>
+    make({ startedAt: NOW + 12_000 }),
+  );
+  if (refused === undefined || silent === undefined) throw new Error('no attempts');
+  for (const [name, first, second, firstFailedAt] of [
+    ['another failure after a HEAD that may hang', timedOutAttempt(silence), refused, NOW + 12_000],
+    ['the same silence after it', timedOutAttempt(silence), silent, NOW],
+    ['a HEAD that was answered before', timedOutAttempt({ startedAt: NOW }), refused, NOW],
+  ] as const) {
+    const last = refusedAttempt({ startedAt: NOW + 20_000 });
+    const { effects } = play([
+      [NOW + 10_000, first],
+      [NOW + 16_000, second],
+      [NOW + 20_000, last],
+    ]);
+    t.match(resultOf(effects[2] ?? []), { attempts: 3, firstFailedAt }, name);
+  }
+});
+
 t.test('it repeats a spoilt attempt at once, and counts only those that were not spoilt', async (t) => {
   const { effects } = play([
     [NOW + 10_000, timedOutAttempt({ startedAt: NOW }), true],
@@ -222,7 +243,7 @@ t.test('it makes a doubt of the first attempt without a response, our own faults
 
 const renamed = targetOf(7, { revision: 2 });
 const moved = targetOf(7, { revision: 2, domain: 'new' });
-const memory = { needsGet: true, healthSeen: false, askHealthAt: null };
+const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt: null };
 
 t.test('it takes a new definition at rest, and checks soon where it is checked in another way', async (t) => {
   const taught: ProbeState = restingProbe({ ...target, memory });

@@ -17,6 +17,7 @@ const result: fc.Arbitrary<CheckResult> = fc.record({
   firstFailedAt: nullable(time),
   loopDelayMs: ms,
   lostMs: ms,
+  headUnproven: fc.boolean(),
   statusCode: fc.nat(599),
   responseTimeMs: nullable(fc.nat(60_000)),
   timing: fc.record({
@@ -40,7 +41,12 @@ const result: fc.Arbitrary<CheckResult> = fc.record({
   certificateExpiresAt: nullable(time),
   retryAfterMs: nullable(fc.nat(3_600_000)),
   suspect: fc.constantFrom(null, ...SUSPECT_REASONS),
-  memory: fc.record({ needsGet: fc.boolean(), healthSeen: fc.boolean(), askHealthAt: nullable(time) }),
+  memory: fc.record({
+    needsGet: fc.boolean(),
+    headSeen: fc.boolean(),
+    healthSeen: fc.boolean(),
+    askHealthAt: nullable(time),
+  }),
 });
 
 t.test('it brings back every result as it was, after a thread has cloned it', async () => {

@@ -7,7 +7,7 @@ import { openProbe, type Trial } from './try-probe.ts';
 
 const HOUR_MS = 3_600_000;
 const HEALTH: Trial = { check: { kind: 'health' } };
-const SEEN = { needsGet: false, healthSeen: true, askHealthAt: null };
+const SEEN = { needsGet: false, headSeen: false, healthSeen: true, askHealthAt: null };
 
 /** Serves `/api/health` by `health` and answers 200 to everything else. */
 async function serve(t: Test, health: RequestListener) {
@@ -92,7 +92,10 @@ t.test('it falls back to the root in the same check, says so, and asks again aft
   }
   asked.length = 0;
   const waiting = { ...NO_MEMORY, askHealthAt: Date.now() + 60_000 };
-  t.match(await probe(url, { ...HEALTH, memory: waiting }), { via: 'root', memory: waiting });
+  t.match(await probe(url, { ...HEALTH, memory: waiting }), {
+    via: 'root',
+    memory: { ...waiting, headSeen: true },
+  });
   t.same(asked, ['HEAD /']);
   asked.length = 0;
   await probe(url, { ...HEALTH, memory: { ...NO_MEMORY, askHealthAt: Date.now() - 1 } });

@@ -46,7 +46,8 @@ t.test('it asks by HEAD, says who it is, and closes the connection', async (t) =
       retryAfterMs: null,
       suspect: null,
       lostMs: 0,
-      memory: NO_MEMORY,
+      headUnproven: false,
+      memory: { ...NO_MEMORY, headSeen: true },
     },
   );
   t.match(requests, [
@@ -92,7 +93,7 @@ t.test('it does not ask again by GET after another error', async (t) => {
   t.match(await probe(url), {
     statusCode: 503,
     failure: { class: 'status', phase: 'first_byte', detail: 'answered with status 503' },
-    memory: NO_MEMORY,
+    memory: { ...NO_MEMORY, headSeen: true },
   });
   t.same(asked(), ['HEAD /']);
 });
@@ -140,6 +141,21 @@ t.test('it remembers a HEAD that hangs once the re-check by GET is answered', as
   answers.get = true;
   t.match(await probe(url, { number: 2 }), { statusCode: 200, memory: NO_MEMORY });
   t.same(asked(), ['HEAD /', 'GET /', 'GET /']);
+});
+
+t.test('it holds HEAD for the reason of a silence only until HEAD was answered once', async (t) => {
+  const probe = openProbe(t);
+  const answers = { head: false };
+  const { url } = await serve(t, ({ method }, response) => {
+    if (method === 'HEAD' && answers.head) response.end();
+  });
+  t.match(await probe(url, { timeoutMs: 300 }), { statusCode: 0, headUnproven: true });
+  t.match(await probe(url, { timeoutMs: 300, number: 1 }), { statusCode: 0, headUnproven: false });
+  answers.head = true;
+  const { memory } = await probe(url);
+  t.same(memory, { ...NO_MEMORY, headSeen: true });
+  answers.head = false;
+  t.match(await probe(url, { timeoutMs: 300, memory }), { statusCode: 0, headUnproven: false, memory });
 });
 
 t.test('it does not hold HEAD for the reason where no connection was made', async (t) => {

@@ -318,7 +318,7 @@ t.test('it takes a start as a sign of life that says nothing of the status', asy
 
 t.test('it hands out what it knows of a service, until the check becomes another', async (t) => {
   const world = await createWorld({ services: [makeService(1)] });
-  const memory = { needsGet: true, healthSeen: false, askHealthAt: null };
+  const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt: null };
   world.record.takeResults([good(1, START, { memory })]);
   await world.settle();
   t.strictSame(world.record.knowledgeOf(1), { memory, lastCheckedAt: START });
@@ -332,7 +332,10 @@ t.test('it hands out what it knows of a service, until the check becomes another
   change(2, { name: 'Another name', paused: true });
   t.strictSame(world.record.knowledgeOf(1), { memory, lastCheckedAt: START });
   change(3, { check: { ...DEFAULT_CHECK, kind: 'health' } });
-  const nothing = { memory: { needsGet: false, healthSeen: false, askHealthAt: null }, lastCheckedAt: null };
+  const nothing = {
+    memory: { needsGet: false, headSeen: false, healthSeen: false, askHealthAt: null },
+    lastCheckedAt: null,
+  };
   t.strictSame(world.record.knowledgeOf(1), nothing);
   t.strictSame(world.record.knowledgeOf(99), nothing);
 });

@@ -270,7 +270,7 @@ t.test('it keeps own faults as suspect samples and changes nothing else', async 
 
 t.test('it writes what the prober has learnt, once', async (t) => {
   const { record, registry } = await createWorld();
-  const memory = { needsGet: true, healthSeen: false, askHealthAt: null };
+  const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt: null };
   record.takeResults([good(1, START - 1_000)]);
   record.takeResults([good(1, START - 900, { memory })]);
   await record.idle();

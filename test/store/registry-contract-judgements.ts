@@ -10,7 +10,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
     const dataDir = t.testdir();
     const registry = await open(t, dataDir);
     await registry.putCatalogue([entry('a'), entry('b')]);
-    const memory = { needsGet: true, healthSeen: false, askHealthAt: NOON };
+    const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt: NOON };
     const opened = incident(1, 'own-1-1');
     const judgement = { ...firstTurn(1, 'down', NOON, 'a'), incident: opened, memory };
     const transition = { position: 1, ...judgement.transition };
@@ -33,7 +33,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
     async (t) => {
       const registry = await open(t);
       await registry.putCatalogue([entry('a')]);
-      const memory = { needsGet: true, healthSeen: true, askHealthAt: null };
+      const memory = { needsGet: true, headSeen: false, healthSeen: true, askHealthAt: null };
       const down = { ...firstTurn(1, 'down', NOON, 'a'), memory, incident: incident(1, 'own-1-1') };
       const resolved = incident(1, 'own-1-1', { status: 'resolved', resolvedAt: NOON + 9, goodChecks: 2 });
       await registry.commitUpdates([down]);
@@ -80,7 +80,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
     await registry.putCatalogue([entry('a')]);
     await registry.commitUpdates([firstTurn(1, 'up', NOON, 'a')]);
     const late = { ...firstTurn(1, 'down', NOON, 'a'), incident: incident(1, 'own-1-1') };
-    const memory = { needsGet: true, healthSeen: true, askHealthAt: 1 };
+    const memory = { needsGet: true, headSeen: false, healthSeen: true, askHealthAt: 1 };
     t.match(await registry.commitUpdates([{ ...late, memory }]), [{ kind: 'stale', current: { seq: 1 } }]);
     t.same(await registry.listIncidents({ limit: 9, offset: 0 }), []);
     t.same((await registry.loadServices())[0]?.memory.needsGet, false);

@@ -17,6 +17,7 @@ export function goodAttempt(changes: Partial<Attempt> = {}): Attempt {
     retryAfterMs: null,
     suspect: null,
     lostMs: 0,
+    headUnproven: false,
     memory: NO_MEMORY,
     ...changes,
   };

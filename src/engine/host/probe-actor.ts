@@ -28,6 +28,8 @@ export interface OpenCheck {
   readonly attempting: boolean;
   /** Start of the first failed attempt; null: none has failed. */
   readonly firstFailedAt: number | null;
+  /** That one was a HEAD, which may have failed for being one: the next attempt tells. */
+  readonly headUnproven: boolean;
   /** The clock offset by which that is. */
   readonly clockOffset: number;
   /** Our own fault in a failed attempt; null: none. */
@@ -133,6 +135,7 @@ function begin(state: ProbeState): ProbeStep {
           attempt: 0,
           attempting: true,
           firstFailedAt: null,
+          headUnproven: false,
           clockOffset: 0,
           suspect: null,
           repeats: 0,
@@ -175,7 +178,9 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
       : state.target;
   const suspect = failed ? (attempt.suspect ?? check.suspect) : attempt.suspect;
   const knownAt = moveWithClock(check.firstFailedAt, message.clockOffset - check.clockOffset);
-  const firstFailedAt = failed ? (knownAt ?? attempt.startedAt) : knownAt;
+  // A GET that fails in another way than by silence shows that the silence of the HEAD before was not this failure.
+  const isFirst = knownAt === null || (check.headUnproven && !isSilence(attempt));
+  const firstFailedAt = failed && isFirst ? attempt.startedAt : knownAt;
   const worstLoopDelayMs = Math.max(check.worstLoopDelayMs, message.loopDelayMs);
   // The control targets are asked while the failure is being confirmed (decisions, offline rule). An own fault, such
   // as a network that cannot be reached, is the clearest sign of all.
@@ -190,6 +195,7 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
       attempt: check.attempt + 1,
       attempting: false,
       firstFailedAt,
+      headUnproven: attempt.headUnproven,
       clockOffset: message.clockOffset,
       suspect,
       repeats: check.repeats,
@@ -241,6 +247,11 @@ function repeat(state: ProbeState, check: OpenCheck, { now, loopDelayMs }: Attem
     worstLoopDelayMs: Math.max(check.worstLoopDelayMs, loopDelayMs),
   };
   return { state: { ...state, check: again }, effects: [wake] };
+}
+
+/** Whether an attempt failed because no response came over a good connection. */
+function isSilence({ failure, statusCode }: Attempt): boolean {
+  return statusCode === 0 && failure?.phase === 'first_byte';
 }
 
 /** Whether an attempt counts as failed and is confirmed: a failure, or a body that reports `down`. */

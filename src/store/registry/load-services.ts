@@ -47,7 +47,7 @@ export function loadServices({ kysely, queries }: RegistryStore): ServiceState[]
     .map((row) => ({
       service: toService(row),
       current: toCurrent(row),
-      memory: row.memory === null ? NO_MEMORY : JSON.parse(row.memory),
+      memory: row.memory === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) },
       openIncident: open.get(row.id) ?? null,
       ...(row.timestamp === null ? {} : { toldAt: row.timestamp }),
       ...(row.arrived_at === null ? {} : { heardAt: row.arrived_at }),
