@@ -75,7 +75,7 @@ function atAGlance() {
       questions: [present('max(upbeat_check_start_delay_p99_seconds)', 'delay')],
     }).thresholds(steps([null, COLOURS.green], [1, COLOURS.yellow], [5, COLOURS.vermillion])),
     number({
-      title: 'Samples given up',
+      title: 'Samples dropped',
       description: 'Samples that the full spool had to drop since the start.',
       unit: 'short',
       width: 4,

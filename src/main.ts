@@ -130,13 +130,12 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
         api.setLimits(anonymousPerMinute, authenticatedPerMinute);
         current = { ...current, limits: { ...current.limits, anonymousPerMinute, authenticatedPerMinute } };
         const waiting = changed.filter(({ reloadable }) => !reloadable).map(({ path }) => path);
-        if (waiting.length > 0)
-          log.warn({ settings: waiting }, 'these settings have changed and need a restart');
-        log.info({}, 'the configuration was read again');
+        if (waiting.length > 0) log.warn({ settings: waiting }, 'changed settings need a restart');
+        log.info({}, 'the configuration was reloaded');
       } catch (error) {
         log.error(
           { problem: (error as Error).message },
-          'the configuration was not taken; it stays as it was',
+          'the new configuration is invalid; the previous one stays in use',
         );
       }
     },

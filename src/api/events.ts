@@ -165,7 +165,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
               release(client);
             });
             run(response, service?.slug ?? null, after).catch((error: Error) => {
-              log.warn({ problem: error.message }, 'an event stream was ended');
+              log.warn({ problem: error.message }, 'an event stream was closed');
               response.destroy();
             });
           },

@@ -138,7 +138,7 @@ function createUseLog({ registry, clock, log }: KeyAuthenticatorOptions) {
       failing = false;
     } catch (error) {
       if (!failing)
-        log.warn({ error, keys: written.size }, 'Times of last use of keys were not written; trying again');
+        log.warn({ error, keys: written.size }, 'last-used times of API keys could not be stored; retrying');
       failing = true;
       // What came in meanwhile is newer.
       uses = new Map([...written, ...uses]);

@@ -72,7 +72,7 @@ export function watchCatalogue(
       // The file is looked at every few seconds: what stays wrong is told once, unless somebody asks.
       if (closed || (problem === lastProblem && !demanded)) return;
       lastProblem = problem;
-      log.error({ file, problem }, 'the catalogue was not taken; the list stays as it was');
+      log.error({ file, problem }, 'the new catalogue is invalid; the previous one stays in use');
     }
   };
   const look = (demanded: boolean) => {

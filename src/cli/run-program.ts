@@ -32,13 +32,13 @@ export function joinProcess(program: Promise<ProgramHandles>, log: Log): void {
     const now = performance.now();
     if (askedAt !== null) {
       if (now - askedAt < SAME_SIGNAL_MS) return;
-      log.warn({}, 'a second signal: ending at once');
+      log.warn({}, 'second signal; exiting at once');
       process.exit(1);
     }
     askedAt = now;
     log.info({ why }, 'stopping');
     setTimeout(() => {
-      log.error({}, 'the stop took too long and was broken off');
+      log.error({}, 'the stop timed out');
       process.exit(1);
     }, STOP_TIMEOUT_MS).unref();
     program

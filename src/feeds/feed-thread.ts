@@ -69,10 +69,7 @@ export function startFeedThread(options: FeedThreadOptions): FeedThread {
     running = null;
     if (stopped) return;
     if (clock.monotonic() - startedAt > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
-    log.error(
-      { problem: reason.message, pauseMs },
-      'the thread that reads status pages ended; it is started again',
-    );
+    log.error({ problem: reason.message, pauseMs }, 'the feed thread ended; restarting it');
     cancelStart = clock.after(pauseMs, start);
     pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
   };
@@ -83,8 +80,7 @@ export function startFeedThread(options: FeedThreadOptions): FeedThread {
     if (client === undefined) return new Promise(() => {});
     const answer = client.call(method, args, transfer);
     answer.catch((error: Error) => {
-      if (!stopped && running?.client === client)
-        log.error({ error }, 'the thread that reads status pages failed');
+      if (!stopped && running?.client === client) log.error({ error }, 'the feed thread failed');
     });
     return answer;
   };

@@ -57,7 +57,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
   /** Pages that are failing and not yet told of. */
   const untold = new Set<string>();
   const failed = createGatheredLine<{ feed: string; problem: string }>(clock, (pages) => {
-    if (isOnline()) log.warn(pages, 'status pages cannot be read; their last known incidents stay');
+    if (isOnline()) log.warn(pages, 'status pages cannot be read; their last known incidents are kept');
     // They are told of with the first poll that fails while this machine is online.
     else for (const feedId of untold) failing.delete(feedId);
     untold.clear();
@@ -83,7 +83,8 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
       },
       (error) => {
         // A disk that is full refuses every reading; once is enough to say.
-        if (!failedToStore) log.error({ error }, 'what vendors say could not be stored; it is read again');
+        if (!failedToStore)
+          log.error({ error }, 'vendor incidents could not be stored; the pages are read again');
         failedToStore = true;
       },
     );

@@ -24,6 +24,6 @@ export function createForbiddenLog(
     const key = `${host} ${address}`;
     if (remembered.has(key) || remembered.size >= MAX_REMEMBERED) return;
     remembered.add(key);
-    log.info({ host, address, refusal }, 'a name leads to an address that may not be asked');
+    log.info({ host, address, refusal }, 'a name resolves to a forbidden address');
   };
 }

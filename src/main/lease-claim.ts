@@ -51,7 +51,7 @@ export function claimLease(acquire: AcquireLease, log: Log): LeaseClaim {
       } catch (error) {
         const { message } = error as Error;
         if (!isHeld(error) && message !== told)
-          log.warn({ problem: message }, 'the lease cannot be asked for');
+          log.warn({ problem: message }, 'the lease cannot be requested');
         told = message;
         await sleep(RETRY_MS, undefined, { ref: false });
       }

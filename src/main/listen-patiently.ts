@@ -30,7 +30,7 @@ export async function listenPatiently(
     } catch (error) {
       const isUsed = (error as { code?: string }).code === 'EADDRINUSE';
       if (!isUsed || !patient || systemClock.monotonic() > until) throw error;
-      if (!told) log.info({ port }, 'waiting for the port of another process');
+      if (!told) log.info({ port }, 'waiting for another process to release the port');
       await sleep(RETRY_MS);
     }
   }
@@ -42,6 +42,6 @@ function tellOfErrors(server: Server, log: Log): void {
     const now = systemClock.monotonic();
     if (now < silentUntil) return;
     silentUntil = now + TOLD_AGAIN_MS;
-    log.warn({ error }, 'a connection could not be taken');
+    log.warn({ error }, 'a connection could not be accepted');
   });
 }

@@ -126,9 +126,13 @@ function closeDataDirectory(dataDir: string, log: Log): void {
   const closed = open
     .filter(({ path }) => !failed.some((one) => one.path === path))
     .map(({ path, mode, wantedMode }) => `${path}: ${mode} to ${wantedMode}`);
-  if (closed.length > 0) log.warn({ closed }, 'the data directory was open to other users; it is closed now');
+  if (closed.length > 0)
+    log.warn({ closed }, 'the data directory was accessible to other users; permissions were corrected');
   if (failed.length > 0)
-    log.warn({ failed }, 'the data directory is open to other users and could not be closed');
+    log.warn(
+      { failed },
+      'the data directory is accessible to other users and its permissions cannot be changed',
+    );
 }
 
 async function protectSecrets(registry: SqliteRegistry, log: Log): Promise<void> {
@@ -136,10 +140,7 @@ async function protectSecrets(registry: SqliteRegistry, log: Log): Promise<void>
     await registry.checkSecrets();
     const sealed = await registry.sealSecrets();
     if (sealed > 0)
-      log.warn(
-        { webhooks: sealed },
-        'secrets of webhooks stood in the database in clear; they are encrypted now',
-      );
+      log.warn({ webhooks: sealed }, 'webhook secrets were stored in clear text; they are encrypted now');
   } catch (error) {
     // Where the disk takes no writes it is done at a later start.
     if (refusalOf(error) !== null) return;

@@ -194,7 +194,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       await observed?.stop();
       await stores.close();
       const { appended } = samples.stats();
-      log.info({ samples: appended }, 'everything that was taken is with its store, or waits for it on disk');
+      log.info({ samples: appended }, 'all samples are stored, or kept on disk');
     },
   };
 }

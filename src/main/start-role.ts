@@ -60,7 +60,10 @@ export async function startRole(parts: RoleParts, role: PresentRole): Promise<Ro
     if (lease === null) {
       serving = await startServing(parts);
       role.take(serving);
-      log.info({ dataDir }, 'another process is the monitor; this one serves, and takes over when it ends');
+      log.info(
+        { dataDir },
+        'another process is the monitor; this process serves, and takes over when it ends',
+      );
     } else {
       await become(lease);
     }

@@ -51,7 +51,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
       for (const state of await registry.loadVendorStates())
         if (directory.byId(state.serviceId) !== null) board.put(state);
     } catch (error) {
-      log.debug({ problem: (error as Error).message }, 'what vendors say could not be read');
+      log.debug({ problem: (error as Error).message }, 'vendor statuses could not be read');
     }
   }
   const inRedis = redis.openServing((words) => {
@@ -70,7 +70,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   const { status } = inRedis;
   await status.learn(states.map(({ current }) => current));
   if (!(await status.loaded(FIRST_PATIENCE_MS)))
-    log.warn({}, 'Redis does not answer; what the registry knew last is served');
+    log.warn({}, 'Redis does not respond; serving the last known statuses from the registry');
   const transitions = await followTransitions({ registry, status, clock, log });
   const forwarder = createHeartbeatForwarder({
     inbox: registry,

@@ -130,7 +130,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
     try {
       if (outcome !== null) await registry.noteDelivery(outcome);
     } catch (error) {
-      if (unwritten.size === 0) log.error({ error }, 'what came of a delivery could not be written');
+      if (unwritten.size === 0) log.error({ error }, 'the outcome of a webhook delivery could not be stored');
       if (outcome !== null) unwritten.set(id, outcome);
       underWay.delete(id);
       return;

@@ -33,7 +33,7 @@ export interface CommitQueueOptions {
   readonly onIncident: (incident: Incident) => void;
   /** A change has been dealt with, and the entry is free for the next one. */
   readonly onSettled: (entry: Entry, settled: SettledChange) => void;
-  /** Changes of these entries wait until the registry takes writes again. */
+  /** Changes of these entries wait until the registry accepts writes again. */
   readonly onHeld: (entries: readonly Entry[], refusal: StorageRefusal) => void;
 }
 
@@ -203,7 +203,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   async function adopt(entry: Entry, current: CurrentStatus): Promise<void> {
     log.warn(
       { serviceId: current.serviceId, seq: current.seq },
-      'the registry has a newer judgement of this service; going on from there',
+      'the registry has a newer update of this service; continuing from it',
     );
     try {
       const incidents = await registry.listIncidents({ serviceId: current.serviceId, limit: 100, offset: 0 });
@@ -229,20 +229,17 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       if (judgements.length === 0) return [];
       try {
         const outcomes = await registry.commitUpdates(judgements);
-        if (failing) log.info({}, 'the registry takes judgements again');
+        if (failing) log.info({}, 'the registry accepts updates again');
         failing = false;
         return outcomes;
       } catch (error) {
         if (!failing)
-          log.error(
-            { error, judgements: judgements.length },
-            'the registry takes no judgements; trying again',
-          );
+          log.error({ error, judgements: judgements.length }, 'the registry accepts no updates; retrying');
         failing = true;
         const refusal = refusalOf(error);
         if (refusal !== null) onRefused(refusal.code);
         if (stopping && ++tries >= TRIES_AT_STOP) {
-          log.error({ judgements: judgements.length }, 'judgements were given up at stop');
+          log.error({ judgements: judgements.length }, 'updates were dropped at stop');
           return [];
         }
         if (!stopping) await pause(delayMs);

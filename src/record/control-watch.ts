@@ -117,7 +117,7 @@ export function createControlWatch(options: ControlWatchOptions): ProberWatch {
     Promise.resolve()
       .then(ask)
       .then(settle, (error: unknown) => {
-        log.debug({ error }, 'the control targets could not be asked');
+        log.debug({ error }, 'the control targets could not be queried');
         settle(false);
       });
   }

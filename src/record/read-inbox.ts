@@ -62,7 +62,7 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
         }
       } while (again && !stopped);
     } catch (error) {
-      log.debug({ problem: (error as Error).message }, 'the inbox of heartbeats could not be read');
+      log.debug({ problem: (error as Error).message }, 'the heartbeat inbox could not be read');
     }
   }
 
@@ -78,7 +78,7 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
           },
           (error: Error) => {
             // Each is tried again every second, however long that takes.
-            if (!failing) log.warn({ problem: error.message }, 'heartbeats wait in the inbox');
+            if (!failing) log.warn({ problem: error.message }, 'heartbeats are waiting in the inbox');
             failing = true;
           },
         )

@@ -41,8 +41,7 @@ export function createSampleWriter(
         if (failing) log.info({}, 'samples are stored again');
         failing = false;
       } catch (error) {
-        if (!failing)
-          log.error({ error, samples: batch.length }, 'samples could not be stored; trying again');
+        if (!failing) log.error({ error, samples: batch.length }, 'samples could not be stored; retrying');
         failing = true;
         if (stopped) continue;
         waiting = batch.concat(waiting);
@@ -68,7 +67,7 @@ export function createSampleWriter(
     const excess = waiting.length - MAX_WAITING;
     if (excess <= 0) return;
     waiting.splice(0, excess);
-    log.error({ samples: excess }, 'samples were given up: the store has been away for too long');
+    log.error({ samples: excess }, 'samples were dropped: the store was unavailable for too long');
   }
 
   return {

@@ -104,7 +104,10 @@ export function createSilenceWatch(options: SilenceWatchOptions): SilenceWatch {
     [lastAt, lastMs] = [now, nowMs];
     const asleep = gap > TICK_MS + ASLEEP_MS || Math.abs(wallGap - gap) > ASLEEP_MS;
     if (asleep && armed.size > 0)
-      log.warn({ services: armed.size }, 'the monitor or its clock stood still; silence is counted anew');
+      log.warn(
+        { services: armed.size },
+        'the monitor or its clock stood still; heartbeat deadlines start again',
+      );
     if (asleep || restarts) restartAll(now, nowMs);
     if (gap > TICK_MS + LATE_MS || isDeaf()) return;
     const last = Math.floor(nowMs / TICK_MS);

@@ -35,11 +35,11 @@ export function createStatusPublisher(
     onTheWay += 1;
     try {
       await store.put(records);
-      if (failing) log.info({}, 'the status store takes records again');
+      if (failing) log.info({}, 'the status store accepts records again');
       failing = false;
     } catch (error) {
       if (!failing)
-        log.error({ error, records: records.length }, 'the status store takes no records; trying again');
+        log.error({ error, records: records.length }, 'the status store accepts no records; retrying');
       failing = true;
       // A record put meanwhile may be newer; the store itself refuses what is older.
       for (const record of records)
@@ -70,7 +70,7 @@ export function createStatusPublisher(
       store
         .remove(serviceId)
         .catch((error: unknown) =>
-          log.error({ error, serviceId }, 'the status store did not forget a removed service'),
+          log.error({ error, serviceId }, 'the status store could not delete a removed service'),
         )
         .finally(settle);
     },

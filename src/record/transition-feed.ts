@@ -39,10 +39,7 @@ export function createTransitionFeed(
         if (page.length < PAGE) return;
       }
     } catch (error) {
-      log.warn(
-        { error, position: listeners.toldUpTo() },
-        'the feed of transitions could not be read; trying again',
-      );
+      log.warn({ error, position: listeners.toldUpTo() }, 'the transition feed could not be read; retrying');
       if (stopped) return;
       cancelRetry ??= clock.after(RETRY_MS, () => {
         cancelRetry = null;

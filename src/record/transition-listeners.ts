@@ -26,7 +26,7 @@ export function createTransitionListeners(log: Log): TransitionListeners {
         try {
           entry(transition);
         } catch (error) {
-          log.error({ error, position: transition.position }, 'a watcher of transitions failed');
+          log.error({ error, position: transition.position }, 'a transition listener failed');
         }
       }
     },

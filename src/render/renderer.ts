@@ -54,7 +54,7 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
     const opened = startThread<RenderMethods>(entry, null, (reason) => {
       if (thread === opened) thread = null;
       if (!closed)
-        log.warn({ error: reason.message }, 'The render thread ended; the next picture starts a new one');
+        log.warn({ error: reason.message }, 'the render thread ended; the next image starts a new one');
     });
     thread = opened;
     return opened;
@@ -98,7 +98,7 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
     async heatmap(picture) {
       const { png, fault } = await call('heatmap', [picture]);
       if (fault !== null && fault !== webglFault)
-        log.info({ reason: fault }, 'heat maps are drawn without WebGL; they look the same');
+        log.info({ reason: fault }, 'heat maps are drawn without WebGL');
       webglFault = fault;
       return png;
     },

@@ -125,7 +125,7 @@ export function createApp(options: AppOptions): Api {
     return answer(UNKNOWN_ROUTE, requestOf(context.req, { path: context.path }, ''), context.res);
   });
   application.on('error', (error: Error, context?: Context) =>
-    log.error({ path: context?.path, problem: error.message }, 'a request failed outside its route'),
+    log.error({ path: context?.path, problem: error.message }, 'a request failed outside its handler'),
   );
   const koa = application.callback();
 
@@ -148,7 +148,10 @@ export function createApp(options: AppOptions): Api {
       }
       const request = requestOf(message, { slug: hot?.[2] ?? '' }, mark === -1 ? '' : url.slice(mark + 1));
       answer(route, request, response).catch((error: Error) => {
-        log.error({ path, problem: error.message, stack: error.stack }, 'a request failed outside its route');
+        log.error(
+          { path, problem: error.message, stack: error.stack },
+          'a request failed outside its handler',
+        );
         response.destroy();
       });
     },

@@ -51,7 +51,7 @@ t.test(
     const output = await startAndStop(t, installation);
     t.match(
       output,
-      /data: 755 to 700.*registry\.sqlite: 644 to 600.*the data directory was open to other users/,
+      /data: 755 to 700.*registry\.sqlite: 644 to 600.*the data directory was accessible to other users/,
     );
     t.same(modesOf(dataDir), ['700', '600']);
   },

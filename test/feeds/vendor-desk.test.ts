@@ -189,7 +189,7 @@ t.test('it says what the vendor says, since when, and how old its word is', asyn
   t.strictSame(world.told.polls, [true, false, false, true]);
   await world.clock.advance(5_000);
   t.strictSame(world.told.log, [
-    'status pages cannot be read; their last known incidents stay',
+    'status pages cannot be read; their last known incidents are kept',
     'status pages can be read again',
   ]);
   t.match(world.board.feeds(), [{ feedId: FEED, readAt: NOW + 3 * INTERVAL, problem: null }]);
@@ -290,7 +290,7 @@ t.test('it says nothing of pages that cannot be read while this machine is offli
   t.strictSame(world.told.log, [], 'known a moment later');
   world.fault.offline = false;
   await poll('no answer');
-  t.strictSame(world.told.log, ['status pages cannot be read; their last known incidents stay']);
+  t.strictSame(world.told.log, ['status pages cannot be read; their last known incidents are kept']);
   await poll(null);
   t.strictSame(world.told.log.slice(1), ['status pages can be read again']);
 });

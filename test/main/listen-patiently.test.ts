@@ -15,6 +15,6 @@ t.test('a connection that cannot be taken is told of once, and ends nothing', as
   const port = await listenPatiently(server, { host: '127.0.0.1', port: 0 }, false, log);
   const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' });
   for (let times = 0; times < 3; times++) t.equal(server.emit('error', error), true, 'somebody hears it');
-  t.same(told, [{ error, message: 'a connection could not be taken' }]);
+  t.same(told, [{ error, message: 'a connection could not be accepted' }]);
   t.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'here');
 });

@@ -24,7 +24,7 @@ t.test('it keeps what the registry refuses, and writes it when the registry is b
   );
   t.same(
     lines,
-    ['error: the registry takes no judgements; trying again', 'info: the registry takes judgements again'],
+    ['error: the registry accepts no updates; retrying', 'info: the registry accepts updates again'],
     'said once',
   );
 });
@@ -113,7 +113,7 @@ t.test('it gives up a registry that stays away when it stops', async (t) => {
   record.takeResults([good(1, START)]);
   await record.stop();
   t.same(registry.transitions, []);
-  t.match(lines, [/takes no judgements/, /given up at stop/]);
+  t.match(lines, [/accepts no updates/, /dropped at stop/]);
 });
 
 t.test('it brings the status store up to date after it was away', async (t) => {
@@ -129,7 +129,7 @@ t.test('it brings the status store up to date after it was away', async (t) => {
   away = false;
   await clock.advance(1_500);
   t.match(published.get(1), { status: 'up', latest: { responseTimeMs: 55 } });
-  t.match(lines, ['error: the status store takes no records; trying again', /takes records again/]);
+  t.match(lines, ['error: the status store accepts no records; retrying', /accepts records again/]);
 });
 
 t.test('it keeps samples that their store refuses, in order', async (t) => {
@@ -146,5 +146,5 @@ t.test('it keeps samples that their store refuses, in order', async (t) => {
     samples.map(({ at }) => at - START),
     [0, 500],
   );
-  t.match(lines, ['error: samples could not be stored; trying again', 'info: samples are stored again']);
+  t.match(lines, ['error: samples could not be stored; retrying', 'info: samples are stored again']);
 });

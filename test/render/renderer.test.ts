@@ -87,7 +87,7 @@ t.test('it starts a new thread after one has ended, and says so', async (t) => {
     'a badge that ends it each time is given up',
   );
   t.equal((await renderer.badge(named('a')))[0], 1, 'the next one is drawn by a fresh thread');
-  t.same(lines, Array(2).fill('The render thread ended; the next picture starts a new one'));
+  t.same(lines, Array(2).fill('the render thread ended; the next image starts a new one'));
 });
 
 t.test('it hands an error of the drawing on and does not keep it', async (t) => {

@@ -295,5 +295,5 @@ t.test('it tells nobody a password', sideBySide(), async (t) => {
   await store.put(upTo(1, 1));
   await until(() => /WRONGPASS/.test(store.state().problem ?? ''));
   t.notMatch(lines.join('\n'), /hunter2/);
-  t.match(lines.join('\n'), /WRONGPASS.*Redis is away/s);
+  t.match(lines.join('\n'), /WRONGPASS.*Redis is unavailable/s);
 });

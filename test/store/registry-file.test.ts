@@ -219,7 +219,7 @@ t.test('it asks again after the feed of changes was out of reach, and complains 
   const heard: number[] = [];
   const watch = startChangeWatch({ changesAfter, clock, log }, 0, ({ seq }) => heard.push(seq));
   await clock.advance(1_000);
-  t.same(errors, ['The feed of changes cannot be read']);
+  t.same(errors, ['the change feed cannot be read']);
   reachable = true;
   await clock.advance(50);
   t.same(heard, [1], 'by the time that a command which wrote it has ended');

@@ -161,7 +161,10 @@ export function createFleet(options: FleetOptions): Fleet {
         else reports[host] = message.report;
       },
       onRecycle({ heapBytes, externalBytes }) {
-        log.warn({ host, heapBytes, externalBytes }, 'a probe thread has grown too large and is replaced');
+        log.warn(
+          { host, heapBytes, externalBytes },
+          'a probe thread exceeded its memory limit and is replaced',
+        );
       },
     });
     hosts[host] = child;

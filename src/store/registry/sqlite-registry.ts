@@ -32,7 +32,7 @@ export async function openRegistry(options: RegistryOptions): Promise<SqliteRegi
     ENTRY,
     { dataDir, domainsPerAccount, secretKey },
     (reason) => {
-      log.error({ error: reason }, 'The thread of the registry has ended');
+      log.error({ error: reason }, 'the registry thread ended');
       onEnd?.(reason);
     },
   );

@@ -38,7 +38,7 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
     if (found === null || stopped) return;
     if (problem?.code === found.code) return;
     const isNew = problem === null;
-    log.error({ problem: found.message }, 'the registry takes no writes; reads and checks go on');
+    log.error({ problem: found.message }, 'the registry accepts no writes; reads and checks continue');
     change(found);
     if (isNew) cancel = clock.after(TRY_MS, () => void tryAgain());
   };
@@ -47,7 +47,7 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
     try {
       await tryWriting();
       if (stopped) return;
-      log.info({}, 'the registry takes writes again');
+      log.info({}, 'the registry accepts writes again');
       change(null);
     } catch (error) {
       note(error);

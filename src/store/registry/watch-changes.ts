@@ -42,7 +42,7 @@ export function startChangeWatch(
     try {
       listener(change);
     } catch (error) {
-      log.error({ error, seq: change.seq, slug: change.slug }, 'A change of the services was not applied');
+      log.error({ error, seq: change.seq, slug: change.slug }, 'a service change could not be applied');
     }
   };
 
@@ -63,7 +63,7 @@ export function startChangeWatch(
       } while (askAgain && !stopped);
       failing = false;
     } catch (error) {
-      if (!failing && !stopped) log.error({ error }, 'The feed of changes cannot be read');
+      if (!failing && !stopped) log.error({ error }, 'the change feed cannot be read');
       failing = true;
     } finally {
       asking = false;

@@ -32,7 +32,7 @@ export function openInfluxReading(options: {
 }): Pick<SampleStore, 'query' | 'newest' | 'close'> {
   const { settings, log, onEnd } = options;
   const thread = startThread<InfluxReadingMethods>(ENTRY, settings, (reason) => {
-    log.error({ problem: reason.message }, 'the thread that reads from InfluxDB has ended');
+    log.error({ problem: reason.message }, 'the InfluxDB reader thread ended');
     onEnd(reason);
   });
   const open = new Set<Promise<unknown>>();

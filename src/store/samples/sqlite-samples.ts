@@ -45,7 +45,7 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
   const { dataDir, rawRetentionMs, rollupRetentionMs, follows = false, installation, log, onEnd } = options;
   const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs, follows, installation };
   const thread = startThread<SamplesMethods>(ENTRY, data, (reason) => {
-    log.error({ problem: reason.message }, 'the thread of the sample store has ended');
+    log.error({ problem: reason.message }, 'the sample store thread ended');
     onEnd?.(reason);
   });
   let setAside: string | null;
@@ -66,12 +66,12 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
 
   const note = (next: SampleBookState) => {
     if (next.problem !== null && state.problem === null) {
-      log.error({ problem: next.problem }, 'samples cannot be written; they wait in memory');
+      log.error({ problem: next.problem }, 'samples cannot be written; they are kept in memory');
     } else if (next.problem === null && state.problem !== null) {
       log.info({ lost: next.lost }, 'samples are written again');
     }
     if (next.lost > state.lost && state.lost === 0)
-      log.error({ lost: next.lost }, 'samples are given up: the disk has taken none for too long');
+      log.error({ lost: next.lost }, 'samples are dropped: the disk has accepted none for too long');
     state = next;
   };
   const gatherer = createSampleGatherer(async (samples) => {

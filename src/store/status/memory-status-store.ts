@@ -12,7 +12,7 @@ export function createMemoryStatusStore({ log }: { readonly log: Log }): StatusS
       try {
         listener(record);
       } catch (error) {
-        log.error({ error, serviceId: record.serviceId }, 'A listener of the status store failed');
+        log.error({ error, serviceId: record.serviceId }, 'a status store listener failed');
       }
     }
   };

@@ -87,7 +87,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   function leave(why: string): void {
     if (closed) return;
     if (ready || !told)
-      log.warn({ purpose, redis: where, problem: why }, 'Redis is away; trying again and again');
+      log.warn({ purpose, redis: where, problem: why }, 'Redis is unavailable; reconnecting');
     // Of one fault the first word says most: what follows it is that the connection closed.
     if (ready || !told || why !== CLOSED) problem = why;
     // What works only for moments, such as a cluster without some of its slots, is left alone for longer each time.
@@ -134,7 +134,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     ready = true;
     readyMs = clock.monotonic();
     if (wasReady) reconnects += 1;
-    log.info({ purpose, redis: where }, wasReady ? 'Redis is back' : 'Redis is connected');
+    log.info({ purpose, redis: where }, wasReady ? 'Redis is available again' : 'Redis is connected');
     wasReady = true;
     problem = null;
     for (const listener of listeners) listener();

@@ -134,7 +134,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisStatusOption
 
   async function take(serviceId: number, stored: StoredRecord | null): Promise<void> {
     if (stored === null || stored.record.serviceId !== serviceId) {
-      log.warn({ serviceId }, 'Redis has a record that cannot be read; it is left out');
+      log.warn({ serviceId }, 'Redis has an unreadable record; ignoring it');
       return;
     }
     const { epoch, record } = stored;

@@ -85,7 +85,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
     if (!superseded)
       log.error(
         { prefix: address.prefix },
-        'another monitor writes under this prefix of Redis; this one leaves it alone. Give each its own ?prefix=',
+        'another monitor uses this Redis prefix; not writing to Redis. Give each monitor its own ?prefix=',
       );
     superseded = true;
   }

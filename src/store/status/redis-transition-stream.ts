@@ -102,7 +102,7 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
       }
     } catch (error) {
       // Redis: written again when it is back. The registry: at the next transition.
-      log.debug({ problem: (error as Error).message }, 'transitions wait for their stream');
+      log.debug({ problem: (error as Error).message }, 'transitions are waiting for their stream');
     }
     running = false;
   }

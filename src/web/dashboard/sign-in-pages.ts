@@ -57,7 +57,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
   /** What went wrong is told in words; the log knows more. */
   const sayWhy = (request: HttpRequest, error: unknown): HttpResponse => {
     if (!(error instanceof SignInError)) throw error;
-    log.warn({ code: error.code, error: error.cause }, 'a sign-in came to nothing');
+    log.warn({ code: error.code, error: error.cause }, 'a sign-in failed');
     return page(request, error.message, error.code === 'sign_in_away' ? 502 : 400);
   };
 

@@ -69,7 +69,7 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
   const { timeoutMs, labelsOf, log, onEnd } = options;
   const data: InfluxThreadData = { settings, dataDir, spoolBytes, retentionMs, timeoutMs };
   const thread = startThread<InfluxMethods>(ENTRY, data, (reason) => {
-    log.error({ problem: reason.message }, 'the thread that writes to InfluxDB has ended');
+    log.error({ problem: reason.message }, 'the InfluxDB writer thread ended');
     onEnd?.(reason);
   });
   const told = new Map<number, string>();
@@ -94,19 +94,19 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     if (next.problem !== null && next.problem !== state.problem)
       log.warn(
         { problem: next.problem, advice: adviceOf(next.fault) },
-        'InfluxDB takes no samples; they wait on disk',
+        'InfluxDB accepts no samples; they are kept on disk',
       );
-    else if (next.problem === null && state.problem !== null) log.info({}, 'InfluxDB takes samples again');
+    else if (next.problem === null && state.problem !== null) log.info({}, 'InfluxDB accepts samples again');
     if (next.unread !== null && next.unread.problem !== state.unread?.problem)
       log.warn(
         { problem: next.unread.problem, advice: adviceOf(next.unread.fault) },
-        'InfluxDB answers no questions; histories are unavailable',
+        'InfluxDB cannot be queried; histories are unavailable',
       );
-    else if (next.unread === null && state.unread !== null) log.info({}, 'InfluxDB answers questions again');
+    else if (next.unread === null && state.unread !== null) log.info({}, 'InfluxDB can be queried again');
     if (next.lost > state.lost)
       log.error(
         { points: next.lost - state.lost, lost: next.lost, refusal: next.refusal },
-        'points for InfluxDB were given up',
+        'points for InfluxDB were dropped',
       );
     state = next;
   };

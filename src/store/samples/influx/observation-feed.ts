@@ -82,7 +82,7 @@ export function startObservationFeed(options: ObservationFeedOptions): Observati
       }
     } catch (error) {
       due = false;
-      log.debug({ problem: (error as Error).message }, 'observations wait for the registry');
+      log.debug({ problem: (error as Error).message }, 'observations are waiting for the registry');
       if (!stopped) cancelRetry ??= clock.after(RETRY_MS, retry);
     }
   }
@@ -140,7 +140,10 @@ export function startObservationFeed(options: ObservationFeedOptions): Observati
       noted = reached;
     } catch (error) {
       // The next note tells; until then the start would hand on some again.
-      log.debug({ problem: (error as Error).message }, 'the position of observations could not be noted');
+      log.debug(
+        { problem: (error as Error).message },
+        'the position of the observation feed could not be stored',
+      );
     }
   }
 
