@@ -1,5 +1,5 @@
 /** The whole program on a disk that is full or read-only: reads and checks go on, writes wait, all is right afterwards. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -218,6 +218,30 @@ t.test('it starts on a read-only disk, and writes when it can', { buffered: true
   await first.until('/api/v1/status/shop', isStatus('up'), PATIENCE_MS);
   t.match(await beat(first, key), { status: 200 });
   t.equal(await first.stop(), 0);
+
+  await disk.setReadOnly(true);
+  const second = await world.start();
+  await second.until('/api/v1/status/jobs-example-com', isStatus('up'), PATIENCE_MS);
+  await checkReads(t, second);
+  t.match(await beat(second, key), REFUSED);
+  await disk.setReadOnly(false);
+  await beatUntil(second, key, 200);
+  await second.until('/readyz', isWell, PATIENCE_MS);
+  t.equal(await second.stop(), 0);
+});
+
+t.test('it starts on a read-only disk after a kill that left a log', { buffered: true }, async (t) => {
+  const world = await setUp(t);
+  if (world === null) return;
+  const { disk, key } = world;
+  const first = await world.start();
+  await first.until('/api/v1/status/shop', isStatus('up'), PATIENCE_MS);
+  t.match(await beat(first, key), { status: 200 });
+  await first.killHard();
+  const files = readdirSync(join(disk.seenAt)).sort();
+  t.ok(statSync(join(disk.seenAt, 'registry.sqlite-wal')).size > 0, 'what was written last is in the log');
+  // As a copy, a snapshot or a restart of the machine leaves the files: SQLite makes this one anew.
+  for (const name of files) if (name.endsWith('-shm')) rmSync(join(disk.seenAt, name));
 
   await disk.setReadOnly(true);
   const second = await world.start();

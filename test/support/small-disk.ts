@@ -15,9 +15,12 @@ export interface SmallDisk {
   fill(): void;
   /** Takes away what `fill` put there. */
   empty(): void;
-  /** Lets nothing be written, or lets it again; no program may have a file of it open for writing. */
+  /** Lets nothing be written, or lets it again; waits until no program has a file of it open for writing. */
   setReadOnly(readOnly: boolean): Promise<void>;
 }
+
+/** A program that was killed holds its files for a moment. */
+const MAX_BUSY_MS = 10_000;
 
 /** Makes a disk at `folder`, which goes after the test; null: the system does not let us. */
 export async function makeSmallDisk(t: Test, folder: string, bytes: number): Promise<SmallDisk | null> {
@@ -62,8 +65,13 @@ export async function makeSmallDisk(t: Test, folder: string, bytes: number): Pro
       async setReadOnly(readOnly) {
         const [command = '', ...words] = enterDisk;
         const mode = `remount,${readOnly ? 'ro' : 'rw'}`;
-        const [status] = await once(spawn(command, [...words, 'mount', '-o', mode, folder]), 'exit');
-        if (status !== 0) throw new Error(`mount -o ${mode} ended with ${status}`);
+        const deadline = performance.now() + MAX_BUSY_MS;
+        for (;;) {
+          const [status] = await once(spawn(command, [...words, 'mount', '-o', mode, folder]), 'exit');
+          if (status === 0) return;
+          if (performance.now() > deadline) throw new Error(`mount -o ${mode} ended with ${status}`);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
       },
     };
   }

@@ -38,11 +38,19 @@ export function openWithoutRoom(file: string): { database: DatabaseSync; access:
   try {
     return { database: openAlone(file), access: 'alone' };
   } catch (error) {
-    // What is in the log would be left out.
-    if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) throw error;
-    return { database: openFrozen(file), access: 'frozen' };
+    // SQLite leaves the log out of a file that it takes for immutable.
+    const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    // Without locks, another process must not be able to write meanwhile.
+    if (hasLog && !isOnReadOnlyDisk(dirname(file))) throw error;
+    return { database: openReadOnly(file, hasLog ? WITHOUT_LOCKS : 'immutable=1'), access: 'frozen' };
   }
 }
+
+/**
+ * Opens a file with a log on a read-only disk, where locks and the file that shares the log's index cannot be made: the
+ * VFS without locks allows an index in memory (https://sqlite.org/vfs.html, 2.1; https://sqlite.org/wal.html, 8).
+ */
+const WITHOUT_LOCKS = 'vfs=unix-none';
 
 function openAlone(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 0 });
@@ -57,9 +65,10 @@ function openAlone(file: string): DatabaseSync {
   }
 }
 
-function openFrozen(file: string): DatabaseSync {
-  const database = new DatabaseSync(`${pathToFileURL(file).href}?immutable=1`, { readOnly: true });
+function openReadOnly(file: string, parameter: string): DatabaseSync {
+  const database = new DatabaseSync(`${pathToFileURL(file).href}?${parameter}`, { readOnly: true });
   try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE');
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
     return database;
   } catch (error) {
