@@ -80,6 +80,7 @@ export function pageRoutes(sources: PageSources): {
   const news = { ...sources, board };
   const live = createLiveStreams({
     ...news,
+    isOnline: () => sources.readiness().prober.online,
     homeUpdate: (language, serviceIds) => homeUpdate(news, renderPart, language, serviceIds),
     monitorUpdate: (language) => monitorUpdate(news, renderPart, language),
   });

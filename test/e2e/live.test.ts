@@ -26,8 +26,12 @@ t.test('it stays true without a reload', { ...NEEDS_BROWSER, timeout: 240_000 },
     target.closeAllConnections();
     target.close();
   });
-  const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
-  installation = await install([{ slug: 'library', name: 'Library', check: { url } }]);
+  const { port } = target.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/`;
+  // The service is the control target, too: where it refuses connections, the prober counts as offline.
+  installation = await install([{ slug: 'library', name: 'Library', check: { url } }], {
+    checks: { controlTargets: [url] },
+  });
   program = await installation.start();
   await program.until<{ status: string }>('/api/v1/status/library', ({ status }) => status === 'up');
   browser = await launchBrowser();
@@ -60,6 +64,21 @@ t.test('it stays true without a reload', { ...NEEDS_BROWSER, timeout: 240_000 },
   await program.until<{ status: string }>('/api/v1/status/library', ({ status }) => status === 'up');
   await page.locator('.verdict').getByText('has been operational since').first().waitFor();
   await home.getByText('Nothing is down or slow right now.').waitFor();
+
+  // The prober loses its connection and gets it back.
+  target.close();
+  target.closeAllConnections();
+  const notices = [page, home].map((tab) => tab.locator('[data-live="away"]'));
+  for (const notice of notices) await notice.getByText('Our own connection is away').waitFor();
+  await home.getByText('Disconnected').waitFor();
+  t.equal(
+    await page.locator('.big .pill').first().getAttribute('class'),
+    'pill up',
+    'nothing is called down',
+  );
+  target.listen(port, '127.0.0.1');
+  for (const notice of notices) await notice.waitFor({ state: 'hidden' });
+  await home.getByText('Connected', { exact: true }).waitFor();
   for (const tab of [page, home])
     t.equal(await tab.evaluate('window.stays'), true, 'no page was loaded anew');
 });

@@ -26,6 +26,7 @@ t.test('it makes the lists of the home page once for all streams that begin toge
     directory,
     status,
     clock,
+    isOnline: () => true,
     homeUpdate: ({ code }, ids) => make(`home ${code} ${ids?.join() ?? 'all'}`),
     monitorUpdate: ({ code }) => make(`monitor ${code}`),
   });
@@ -84,6 +85,7 @@ t.test(
       directory,
       status,
       clock,
+      isOnline: () => true,
       homeUpdate: (_language, ids) => ({ html: { ids: ids?.join() ?? 'all' } }),
       monitorUpdate: () => ({ html: {} }),
     });

@@ -147,19 +147,29 @@ t.test('it goes on where a page left off, and tells all where it cannot know', a
   for (const stream of [resumed, again, stranger, page]) stream.close();
 });
 
-t.test('it says how the monitor is, again and again, and when its connection is away', async (t) => {
-  const world = await start(t);
-  const stream = await listen(world, '/live');
-  await stream.until('the beginning', () => stream.heard.length === 2);
-  world.state.prober = { online: false, offlineSince: NOW, reason: 'no control target answers' };
-  await world.clock.advance(10_000);
-  await stream.until('the monitor', () => stream.heard.length === 3);
-  t.match(stream.heard[2]?.news.html, {
-    monitor: /Disconnected/,
-    away: /Our own connection is away<\/strong> since <time/,
-  });
-  stream.close();
-});
+t.test(
+  'it says how the monitor is every ten seconds, and within a second when its connection goes away or returns',
+  async (t) => {
+    const world = await start(t);
+    const stream = await listen(world, '/live');
+    await stream.until('the beginning', () => stream.heard.length === 2);
+    world.state.prober = { online: false, offlineSince: NOW, reason: 'no control target answers' };
+    await world.clock.advance(1_000);
+    await stream.until('that it is away', () => stream.heard.length === 3);
+    t.match(stream.heard[2]?.news.html, {
+      monitor: /Disconnected/,
+      away: /Our own connection is away<\/strong> since <time/,
+    });
+    world.state.prober = { online: true, offlineSince: null, reason: null };
+    await world.clock.advance(1_000);
+    await stream.until('that it is back', () => stream.heard.length === 4);
+    t.match(stream.heard[3]?.news.html, { monitor: /Connected/, away: /^$/ });
+    await world.clock.advance(9_000);
+    await world.clock.advance(1_000);
+    await stream.until('the same after ten seconds', () => stream.heard.length === 5);
+    stream.close();
+  },
+);
 
 t.test('it uses up no limit of the API, and bounds the streams of an address', async (t) => {
   const world = await start(t);

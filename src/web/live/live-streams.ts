@@ -28,6 +28,8 @@ export interface LiveSources {
   readonly directory: Pick<ServiceDirectory, 'byId' | 'byPageName' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get'>;
   readonly clock: Clock;
+  /** Whether the prober's own connection works. */
+  readonly isOnline: () => boolean;
   /** The home page's news: its lists, and the status of these services or, by null, of all. */
   readonly homeUpdate: (language: Language, serviceIds: readonly number[] | null) => LiveUpdate;
   /** How the monitor itself is, for every page. */
@@ -52,8 +54,10 @@ const QUERY = {
 /** Checks that end together are told together, milliseconds. */
 const CHECKS_TOGETHER_MS = 250;
 const CHANGES_TOGETHER_MS = 1_000;
-/** How often the monitor's own state is told; pages take a longer silence for a lost connection. Milliseconds. */
+/** How often the monitor's own state is sent; pages take a longer silence for a lost connection. Milliseconds. */
 const MONITOR_MS = 10_000;
+/** How often the prober's connection is polled: a change is sent at once. Milliseconds. */
+const PROBER_POLL_MS = 1_000;
 /** What is told at the beginning of a stream is not made anew for so long, milliseconds, while no check has ended. */
 const BEGINNINGS_KEPT_MS = 1_000;
 const BEGINNINGS_KEPT = 100;
@@ -69,7 +73,7 @@ interface Stream {
 
 /** Makes the streams. */
 export function createLiveStreams(sources: LiveSources): LiveStreams {
-  const { board, directory, status, clock, homeUpdate, monitorUpdate } = sources;
+  const { board, directory, status, clock, isOnline, homeUpdate, monitorUpdate } = sources;
   const streams = new Set<Stream>();
   const homes = new Set<Stream>();
   const watchers = new Map<number, Set<Stream>>();
@@ -171,11 +175,23 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
     );
   };
 
+  const startMonitorUpdates = () => {
+    let wasOnline = isOnline();
+    let sentAt = clock.monotonic();
+    return clock.every(PROBER_POLL_MS, () => {
+      const online = isOnline();
+      if (online === wasOnline && clock.monotonic() - sentAt < MONITOR_MS) return;
+      wasOnline = online;
+      sentAt = clock.monotonic();
+      tell(streams, monitorUpdate);
+    });
+  };
+
   const add = (stream: Stream, client: string) => {
     streams.add(stream);
     if (stream.serviceIds === null) homes.add(stream);
     for (const id of stream.serviceIds ?? []) watchers.set(id, (watchers.get(id) ?? new Set()).add(stream));
-    stopMonitor ??= clock.every(MONITOR_MS, () => tell(streams, monitorUpdate));
+    stopMonitor ??= startMonitorUpdates();
     stream.response.once('close', () => {
       streams.delete(stream);
       homes.delete(stream);
