@@ -1,16 +1,16 @@
 /**
- * Time and chance, handed in so that every decision can be tested without waiting.
+ * Time and randomness, passed in as arguments so that every decision can be tested without waiting.
  * Wall times are epoch milliseconds; durations come from the monotonic clock.
  */
 
-/** Cancels what it was returned for; calling it again does nothing. */
+/** Cancels the timer that it was returned for; further calls do nothing. */
 export type Cancel = () => void;
 
 /** The only source of time in the program. */
 export interface Clock {
   /** Wall time in epoch milliseconds. */
   now(): number;
-  /** Monotonic time in milliseconds with a fraction; only differences have a meaning. */
+  /** Monotonic time in fractional milliseconds; only differences are meaningful. */
   monotonic(): number;
   /** Runs `task` once after `delayMs`. */
   after(delayMs: number, task: () => void): Cancel;
@@ -18,13 +18,13 @@ export interface Clock {
   every(periodMs: number, task: () => void): Cancel;
 }
 
-/** The only source of chance in the program: a number in [0, 1). */
+/** The only source of randomness in the program: a number in [0, 1). */
 export type Random = () => number;
 
-/** The chance of the machine. */
+/** The system's random numbers. */
 export const systemRandom: Random = () => Math.random();
 
-/** The clock of the machine. Timers do not keep the process alive. */
+/** The system's clock. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -40,9 +40,9 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that stands still until it is told to move. */
+/** A clock that advances only on request. */
 export interface FakeClock extends Clock {
-  /** Moves time forward by `ms`, running what falls due in order, and lets promises settle between. */
+  /** Advances time by `ms`, runs due timers in order, and lets promises settle in between. */
   advance(ms: number): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ interface Entry {
   readonly task: () => void;
 }
 
-/** Makes a clock for tests. `startAt` is epoch milliseconds. */
+/** Creates a clock for tests. `startAt` is epoch milliseconds. */
 export function createFakeClock(startAt = Date.UTC(2026, 0, 1)): FakeClock {
   let elapsedMs = 0;
   let order = 0;

@@ -4,7 +4,7 @@ import pretty from 'pino-pretty';
 import { hideUserinfo } from './domain/hidden-userinfo.ts';
 import { printable, printableJson, printableLines } from './domain/printable-text.ts';
 
-/** What a part needs to speak. Fields first, then one sentence; never a secret. What went wrong stands under `error`. */
+/** The interface of the log: fields first, then one sentence. Never log secrets. Errors belong into the field `error`. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -12,16 +12,16 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** Level names from quiet to talkative. */
+/** Level names from the least to the most verbose. */
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
-/** How the log is written; `auto` is `pretty` on a terminal and `json` elsewhere. */
+/** Format of the log; `auto` is `pretty` on a terminal and `json` elsewhere. */
 export interface LogSettings {
   readonly level: (typeof LOG_LEVELS)[number];
   readonly format: 'auto' | 'pretty' | 'json';
 }
 
-/** Opens the log on standard output. Text of others in it can neither command a terminal nor forge a line. */
+/** Opens the log on standard output. Foreign text can neither control the terminal nor forge a line. */
 export function createLog({ level, format }: LogSettings): Log {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true);
   const output = pino.destination({ dest: 1, sync: true });
@@ -31,18 +31,18 @@ export function createLog({ level, format }: LogSettings): Log {
     {
       level,
       base: null,
-      // Under another name an error would be written as an empty object.
+      // pino would serialize an error under another name as an empty object.
       errorKey: 'error',
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // Whoever wrote the line, and whatever failed: a password in an address is nothing for a log.
+      // Passwords in URLs are removed from every line.
       hooks: { streamWrite: hideUserinfo },
     },
     stream,
   );
 }
 
-/** Turns a line of JSON into lines for people. */
+/** Formats a line of JSON for people. */
 function createPrettyFormat(): (line: string) => string {
   const format = pretty.prettyFactory({
     colorize: pretty.isColorSupported,
@@ -53,11 +53,11 @@ function createPrettyFormat(): (line: string) => string {
   return (line) => format(JSON.parse(line, makePrintable));
 }
 
-/** A reviver of JSON; the lines of a stack stay lines. */
+/** A JSON reviver that keeps the lines of a stack trace. */
 function makePrintable(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   return name === 'stack' ? printableLines(value) : printable(value);
 }
 
-/** A log that says nothing, for tests. */
+/** A log that writes nothing, for tests. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

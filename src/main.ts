@@ -1,6 +1,6 @@
 /**
  * The program: builds every part and joins them, in the order in which data flows. Run by `upbeat start` as a child of
- * the small parent in `cli/keep-alive.ts`; `node src/main.ts --config FILE` runs it alone.
+ * the parent process in `cli/keep-alive.ts`. `node src/main.ts --config FILE` runs it without that parent.
  */
 import { parseArgs } from 'node:util';
 import { createKeyAuthenticator } from './auth/key-authenticator.ts';
@@ -11,10 +11,10 @@ import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings } from './config/resolve-config.ts';
 import { createHttpServer } from './http/server.ts';
 import { createLog, type Log } from './log.ts';
+import { createActiveRole } from './main/active-role.ts';
 import { joinOwners } from './main/join-owners.ts';
-import { listenPatiently } from './main/listen-patiently.ts';
+import { listenWithRetry } from './main/listen-with-retry.ts';
 import { openSharedStores, type StoreStates } from './main/open-stores.ts';
-import { createPresentRole } from './main/present-role.ts';
 import { startRole } from './main/start-role.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
@@ -25,7 +25,7 @@ import type { StorageHealth } from './store/ports/storage-health.ts';
 import { VERSION } from './version.ts';
 import { createServiceDirectory } from './view/service-directory.ts';
 
-/** Starts everything; resolves when the program serves. Rejects with what is wrong, in one sentence. */
+/** Starts everything and resolves when the program serves. Rejects with an error whose message is one sentence. */
 export async function startProgram(config: Config, reread: () => Config, log: Log): Promise<ProgramHandles> {
   const clock = systemClock;
   const { checks, http } = config;
@@ -33,17 +33,17 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const fail = (what: string) => (error: Error) => endByFault(log, error, what);
   let phase: Readiness['phase'] = 'starting';
 
-  // Stores, and the part that this process plays.
+  // Stores, and the role of this process.
   const directory = createServiceDirectory();
   const storeParts = { config, directory, clock, log, fail };
   const shared = await openSharedStores(storeParts);
   const { registry, redis } = shared;
   const parts = { ...storeParts, shared };
-  const role = createPresentRole({ mayServe: redis !== null, log });
+  const role = createActiveRole({ mayServe: redis !== null, log });
   const { samples, status, watchTransitions } = role;
   const changes = await startRole(parts, role);
 
-  // What people and programs see.
+  // HTTP server, API and pages.
   const renderer = await createRenderer({ log });
   const authenticator = createKeyAuthenticator({ registry, clock, log });
   const owners = await joinOwners({ config, registry, samples, clock, log });
@@ -106,7 +106,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   for (const { path, message } of findWarnings(config)) log.warn({ setting: path }, message);
 
   const server = createHttpServer(api.listener, siteUrl);
-  const port = await listenPatiently(server, http, role.present.name === 'serving', log);
+  const port = await listenWithRetry(server, http, role.present.name === 'serving', log);
   await changes.begin(owners.startDeliveries);
   phase = 'serving';
   log.info(
@@ -155,7 +155,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   };
 }
 
-/** What a process that only serves has from the monitor says nothing of its own connection to the registry. */
+/** The stores' states that a serving process gets from the monitor do not cover its own connection to the registry. */
 function ownStorage({ problem }: StorageHealth): StoreStates {
   const message = problem()?.message;
   return message === undefined ? {} : { storage: { problem: message } };

@@ -1,26 +1,25 @@
-/** Making API keys. */
+/** Creates API keys. */
 import type { AccountStore } from '../store/ports/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 import { generateKeyText, readKey } from './key-text.ts';
 
-/** A key that is wanted. */
+/** The properties of a new key. */
 export interface KeyRequest {
-  /** The account that owns it: its number, or its name, under which it is made where there is none. */
+  /** The owning account: its ID, or its name, under which it is created if it does not exist. */
   readonly account: number | string;
-  /** What its owner calls it. */
+  /** The key's name. */
   readonly name: string;
   /** Epoch milliseconds; null: it does not expire. */
   readonly expiresAt: number | null;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Keys that work and that the account may have; absent: the operator's word, and no bound. */
+  /** Maximum number of valid keys of the account; absent for the operator, who has no limit. */
   readonly maxPerAccount?: number;
 }
 
 /**
- * Makes a key and stores its SHA-256. `key` is the only copy of the secret: show it once and forget it. It works at
- * once, in every process that has the registry open. Throws `account_limit`, and `not_found` where
- * there is no such account.
+ * Creates a key and stores its SHA-256. `key` is the only copy of the secret: show it once and discard it. It is valid at
+ * once in every process that has the registry open. Throws `account_limit`, and `not_found` if the account does not exist.
  */
 export async function createApiKey(
   registry: Pick<AccountStore, 'ensureAccount'> & Pick<KeyStore, 'createKey'>,

@@ -1,11 +1,11 @@
-/** Says whose request it is, by the key in its `Authorization` header (contract 5; decisions, Keys and limits). */
+/** Authenticates a request by the key in its `Authorization` header (contract 5; decisions, Keys and limits). */
 import { timingSafeEqual } from 'node:crypto';
 import type { Cancel, Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 import { type KeyReading, readKey } from './key-text.ts';
 
-/** Who asks: nobody in particular, the bearer of a valid key, or the bearer of something that is none. */
+/** The client: anonymous, the bearer of a valid key, or the bearer of an invalid one. */
 export type Authentication =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'key'; readonly key: ApiKey }
@@ -13,15 +13,15 @@ export type Authentication =
 
 /** Reads `Authorization` headers. */
 export interface KeyAuthenticator {
-  /** Answers for a header; undefined: there is none. Rejects only where the registry cannot be asked. */
+  /** Authenticates a header; undefined: there is none. Rejects only if the registry is unavailable. */
   authenticate(authorization: string | undefined): Promise<Authentication>;
-  /** The same without waiting; undefined: the registry must be asked, call `authenticate`. */
+  /** The same from the cache; undefined: call `authenticate`, which queries the registry. */
   peek(authorization: string | undefined): Authentication | undefined;
-  /** Writes the last uses and ends. */
+  /** Stores the last-used times and stops. */
   close(): Promise<void>;
 }
 
-/** What the authenticator needs. */
+/** Options of the authenticator. */
 export interface KeyAuthenticatorOptions {
   readonly registry: Pick<KeyStore, 'findKey' | 'touchKeys'>;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export interface KeyAuthenticatorOptions {
   readonly rememberedKeys?: number;
 }
 
-/** How long a found key is believed, milliseconds: with the look-up, a revocation is heard of within a second. */
+/** Lifetime of a cached key, milliseconds; a revocation takes effect within a second. */
 const BELIEVED_MS = 500;
 
 /** How often the times of last use are written, milliseconds. */

@@ -1,18 +1,18 @@
-/** Sessions of people who signed in: a random token in a cookie, its SHA-256 in the registry. */
+/** Sessions of signed-in people: a random token in a cookie, and its SHA-256 in the registry. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { AccountStore, Session } from '../store/ports/accounts.ts';
 
-/** How long a session lasts at most. */
+/** Maximum lifetime of a session, milliseconds. */
 export const SESSION_MS = 30 * 86_400_000;
 
-/** A session with what its forms must carry. */
+/** A session with the token of its forms. */
 export interface OpenSession extends Session {
-  /** Stands in every form of the session; a request without it changes nothing. */
+  /** Every form of the session carries it; a request without it is refused. */
   readonly formToken: string;
 }
 
-/** What sessions need. */
+/** Options of the sessions. */
 export interface SessionsOptions {
   readonly registry: Pick<AccountStore, 'createSession' | 'findSession' | 'endSession' | 'endSessionsOf'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -20,20 +20,20 @@ export interface SessionsOptions {
 
 /** Sessions. */
 export interface Sessions {
-  /** Opens one; the token goes into the cookie and nowhere else. */
+  /** Opens a session. The token goes into the cookie and nowhere else. */
   open(accountId: number): Promise<{ readonly token: string; readonly expiresAt: number }>;
-  /** Whose token it is; null: nobody's, or the session is over. */
+  /** The session of a token; null if there is none or it has ended. */
   find(token: string): Promise<OpenSession | null>;
-  /** Ends the session of a token, if there is one. */
+  /** Ends the session of a token, if it exists. */
   end(token: string): Promise<void>;
-  /** Ends every session of an account, on whatever device. */
+  /** Ends all sessions of an account on all devices. */
   endAll(accountId: number): Promise<void>;
 }
 
 const TOKEN_BYTES = 32;
 const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/;
 
-/** Makes sessions over the registry. */
+/** Creates the sessions over the registry. */
 export function createSessions({ registry, clock }: SessionsOptions): Sessions {
   return {
     async open(accountId) {
@@ -55,13 +55,13 @@ export function createSessions({ registry, clock }: SessionsOptions): Sessions {
   };
 }
 
-/** Whether a form carries the token of its session; compared in constant time. */
+/** Whether a form carries the token of its session. Compares in constant time. */
 export function isFormToken(session: OpenSession, given: string): boolean {
   const [wanted, offered] = [Buffer.from(session.formToken), Buffer.from(given)];
   return wanted.length === offered.length && timingSafeEqual(wanted, offered);
 }
 
-/** Made from the session's token, so that nothing has to be stored, and of no use for finding it. */
+/** Derived from the session's token, so nothing is stored and the token cannot be derived from it. */
 function formTokenOf(token: string): string {
   return createHmac('sha256', token).update('upbeat form').digest('base64url');
 }

@@ -1,11 +1,11 @@
-/** The form of the catalogue file: a list of public services. Names of formats are those of {@link FORMATS}. */
+/** Schema of the catalogue file, a list of public services. Formats are those of {@link FORMATS}. */
 import { isIPv4 } from 'node:net';
 import { type Static, Type } from '@sinclair/typebox';
 import type { Category } from '../domain/category.ts';
 import { CATEGORIES } from '../domain/category.ts';
 import { STATUS_PAGE_KINDS, type StatusPageKind } from '../domain/service.ts';
 
-/** The forms of text that entries take, each with the words that tell what to write instead. */
+/** String formats of entries, each with a description for error messages. */
 export const FORMATS = {
   slug: {
     accepts: (text: string) => /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text),
@@ -50,7 +50,7 @@ const CheckEntry = Type.Object(
   strict,
 );
 
-/** One service of the list. */
+/** Schema of one service. */
 export const CatalogueEntrySchema = Type.Object(
   {
     slug: Type.String({ format: 'slug', maxLength: 100 }),
@@ -63,7 +63,7 @@ export const CatalogueEntrySchema = Type.Object(
   strict,
 );
 
-/** A checked entry. */
+/** A validated entry. */
 export type CatalogueEntry = Static<typeof CatalogueEntrySchema>;
 
 /** Host names of one label and IPv4 addresses are allowed here: private fleets have them (operating, Catalogue). */

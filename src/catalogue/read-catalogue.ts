@@ -1,4 +1,4 @@
-/** Reads the catalogue: the public services of a YAML file, or everything that is wrong with it. */
+/** Parses the catalogue, a YAML file with the public services, and reports all problems at once. */
 import { Ajv, type ErrorObject } from 'ajv';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { type AcceptRule, DEFAULT_CHECK, dashDomain } from '../domain/service.ts';
@@ -20,15 +20,15 @@ const ajv = new Ajv({ allErrors: true, strict: false });
 for (const [name, { accepts }] of Object.entries(FORMATS)) ajv.addFormat(name, accepts);
 const validate = ajv.compile<CatalogueEntry>(CatalogueEntrySchema);
 
-/** One thing that is wrong, at a path below the file such as `['services', '3', 'check', 'url']`. */
+/** One problem, at a path within the file such as `['services', '3', 'check', 'url']`. */
 interface Problem {
   readonly path: readonly string[];
   readonly message: string;
 }
 
 /**
- * Reads the services of `text`; `file` only names it in messages. An empty list is a list.
- * Throws {@link CatalogueError} with every problem, in the order of the lines.
+ * Parses the services of `text`; `file` is its name in messages. The list may be empty.
+ * Throws {@link CatalogueError} with all problems in the order of their lines.
  */
 export function readCatalogue(text: string, file: string): NewService[] {
   const lines = new LineCounter();
@@ -64,12 +64,12 @@ function readRoot(document: Document, file: string): { readonly [name: string]: 
     const root: unknown = document.toJS({ maxAliasCount: 100 });
     return typeof root === 'object' && root !== null ? (root as { [name: string]: unknown }) : {};
   } catch (error) {
-    // An alias without its anchor, or one that multiplies itself, shows only here.
+    // Unresolved and recursive aliases are only detected here.
     throw new CatalogueError([`${file}: ${(error as Error).message}`]);
   }
 }
 
-/** Where the value at `path` begins, or what stands nearest above it. */
+/** The position of the value at `path`, or of its nearest ancestor. */
 function offsetOf(document: Document, path: readonly string[]): number {
   for (let length = path.length; length > 0; length--) {
     const keys = path.slice(0, length).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
@@ -90,7 +90,7 @@ function describe(item: unknown, index: number, errors: readonly ErrorObject[]):
     const message = `${name}${place.length === 0 ? '' : `${place.join('.')} `}${sentence(error)}`;
     const path = ['services', String(index), ...below];
     const key = `${path.join('/')} ${error.keyword === 'required' ? error.params.missingProperty : ''}`;
-    // Each branch of a union complains by itself, and the union's own error speaks for all; words say more than types.
+    // Each branch of a union reports an error; the union's own error covers them all. Enums are clearer than types.
     if (!found.has(key) || error.keyword === 'anyOf' || error.keyword === 'enum')
       found.set(key, { path, message });
   }
@@ -121,7 +121,7 @@ function sentence({ keyword, params, message }: ErrorObject): string {
   }
 }
 
-/** Slugs, domains and their dashed forms name one service each; entries with other problems count too. */
+/** Slugs, domains and dashed domains must be unique, also among entries with other problems. */
 function findDoubles(items: readonly unknown[], lineOf: (index: number) => number): Problem[] {
   const first = new Map<string, number>();
   const problems: Problem[] = [];

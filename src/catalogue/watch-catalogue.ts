@@ -1,4 +1,4 @@
-/** Keeps the public list current: reads the file again on demand and whenever it changes. */
+/** Reloads the catalogue on demand and whenever its file changes. */
 import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
@@ -10,29 +10,29 @@ import { readCatalogue } from './read-catalogue.ts';
 /** A catalogue that is being watched. */
 export interface CatalogueWatch {
   /**
-   * Reads the file now, on somebody's demand: a list that was refused before is judged again, and a problem is told again.
-   * Resolves when the list has been taken or refused. Never rejects.
+   * Reloads the file on request: a list that was refused before is validated again, and its problems are logged again.
+   * Resolves when the list has been applied or refused. Never rejects.
    */
   reload(): Promise<void>;
-  /** Nothing is taken or told after this. */
+  /** Stops watching; nothing is applied or logged afterwards. */
   close(): void;
 }
 
-/** How to watch. */
+/** Options of the watch. */
 export interface CatalogueWatchOptions {
   readonly file: string;
-  /** Takes a good list; called for one list at a time. */
+  /** Applies a valid list; called for one list at a time. */
   readonly onChange: (services: readonly NewService[]) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Editors write a file in several steps; the list is read when it has been quiet for this long. */
+/** Editors write a file in several steps; it is read after this long without a change, milliseconds. */
 const QUIET_MS = 200;
-/** Where the system tells nothing of changes (network folders, some containers), the content is compared this often. */
+/** Where the system reports no changes (network folders, some containers), the content is compared this often. */
 const POLL_MS = 5_000;
 
-/** Reads the file once as text and list. Rejects with a CatalogueError, or with a sentence that names setting and file. */
+/** Reads the file once as text and list. Rejects with a CatalogueError, or with an error that names setting and file. */
 export async function loadCatalogue(
   file: string,
 ): Promise<{ readonly text: string; readonly services: NewService[] }> {
@@ -42,7 +42,7 @@ export async function loadCatalogue(
   return { text, services: readCatalogue(text, file) };
 }
 
-/** Watches `file`, whose content `seen` was read already. A bad file changes nothing but the log. */
+/** Watches `file`, whose content `seen` has been read already. An invalid file is only logged. */
 export function watchCatalogue(
   seen: string,
   { file, onChange, clock, log }: CatalogueWatchOptions,
@@ -59,7 +59,7 @@ export function watchCatalogue(
       const text = await readFile(file, 'utf8');
       if (closed || (text === refusedText && !demanded)) return;
       if (text !== takenText) {
-        // Reading a long list takes a good part of a second: a bad one is not read at every look.
+        // Parsing a long list takes a good part of a second, so an invalid one is not parsed at every poll.
         refusedText = text;
         const services = readCatalogue(text, file);
         refusedText = null;
@@ -69,7 +69,7 @@ export function watchCatalogue(
       lastProblem = null;
     } catch (error) {
       const problem = (error as Error).message;
-      // The file is looked at every few seconds: what stays wrong is told once, unless somebody asks.
+      // The file is polled every few seconds: a lasting problem is logged once, unless a reload was requested.
       if (closed || (problem === lastProblem && !demanded)) return;
       lastProblem = problem;
       log.error({ file, problem }, 'the new catalogue is invalid; the previous one stays in use');
@@ -95,7 +95,7 @@ export function watchCatalogue(
   };
 }
 
-/** Watches the folder, since an editor that renames a new file over the old one ends a watch of the file itself. */
+/** Watches the folder, because an editor that renames a new file over the old one ends a watch of the file itself. */
 function watchFolder(file: string, onChange: () => void): () => void {
   try {
     const path = resolve(file);

@@ -103,7 +103,10 @@ function readUpdates(lines: readonly string[], near: number | null): Pick<ItemTi
   const dated = readDated(lines, near);
   if (dated.length > 0) {
     const state = STATE.exec(head)?.[1];
-    return { updates: dated, state: state === undefined ? null : (readWords(state)?.meaning ?? null) };
+    return {
+      updates: dated,
+      state: state === undefined ? null : (parseMonitorState(state)?.meaning ?? null),
+    };
   }
   // A label elsewhere is part of a text.
   const label = readLabel(head);
@@ -135,14 +138,14 @@ function readDated(lines: readonly string[], near: number | null): ItemUpdate[] 
 
 function readLabel(line: string): { readonly meaning: WordMeaning; readonly text: string } | null {
   const state = STATE.exec(line);
-  if (state !== null) return readWords(state[1] ?? '');
+  if (state !== null) return parseMonitorState(state[1] ?? '');
   const [, label = '', text = ''] = LABEL.exec(line) ?? [];
   const meaning = meaningOf(label);
   return meaning === null ? null : { meaning, text: text.trim() };
 }
 
 /** The longest label at the beginning. */
-function readWords(said: string): { readonly meaning: WordMeaning; readonly text: string } | null {
+function parseMonitorState(said: string): { readonly meaning: WordMeaning; readonly text: string } | null {
   const words = said.split(/\s+/, 4);
   for (let count = Math.min(3, words.length); count > 0; count--) {
     const label = words

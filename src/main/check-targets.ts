@@ -1,17 +1,17 @@
-/** What the engine is told of services. */
+/** Converts services into the targets of the engine. */
 import type { CheckTarget } from '../domain/check-target.ts';
 import type { ProbeMemory } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 
-/** The target of a service; null for one that is paused, reports by itself, or waits to be verified. */
+/** The target of a service. Null if it is paused, sends heartbeats or is not verified yet. */
 export function targetOf(
   service: Service,
   memory: ProbeMemory,
   lastCheckedAt: number | null,
 ): CheckTarget | null {
   const { id: serviceId, revision, domain, origin, check, paused, verified } = service;
-  // An owner's domain is not looked at before its owner has shown control of it (decisions, Ownership).
+  // An owner's domain is not checked before it is verified (decisions, Ownership).
   if (paused || check.kind === 'heartbeat' || !verified) return null;
   return { serviceId, revision, domain, origin, check, memory, lastCheckedAt };
 }

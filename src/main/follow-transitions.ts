@@ -1,6 +1,6 @@
 /**
- * Transitions as a process tells them that only serves: read from the shared registry when another process has
- * committed, and told when the copy of the statuses shows them.
+ * Transitions in a serving process: read from the shared registry after another process has committed, and published
+ * once the copy of the statuses shows them.
  */
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
@@ -10,7 +10,7 @@ import type { InboxStore } from '../store/ports/inbox.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 
-/** What following needs. */
+/** Options of the follower. */
 export interface TransitionFollowerOptions {
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
     Pick<InboxStore, 'watchOtherProcesses'>;
@@ -19,20 +19,20 @@ export interface TransitionFollowerOptions {
   readonly log: Log;
 }
 
-/** The follower at work. */
+/** A running follower. */
 export interface TransitionFollower {
   watch(listener: (transition: Transition) => void): () => void;
-  /** Tells everything that the registry has, whether the copy shows it or not. */
+  /** Publishes everything that the registry has, whether the copy shows it or not. */
   catchUp(): Promise<void>;
   stop(): void;
 }
 
 const PAGE = 1_000;
 const LOOK_MS = 1_000;
-/** A transition is told after this at the latest: Redis may be away, and the copy old. */
+/** Maximum delay of a transition, milliseconds; Redis may be unavailable and the copy old. */
 const MAX_WAIT_MS = 100;
 
-/** Starts after the newest transition that there is. */
+/** Starts after the newest existing transition. */
 export async function followTransitions(options: TransitionFollowerOptions): Promise<TransitionFollower> {
   const { registry, status, clock, log } = options;
   const listeners = createTransitionListeners(log);
@@ -46,7 +46,7 @@ export async function followTransitions(options: TransitionFollowerOptions): Pro
 
   function tell(all: boolean): void {
     const nowMs = clock.monotonic();
-    // In their order: one that waits holds up those behind it.
+    // In order: a waiting transition holds up those behind it.
     const stay = all
       ? -1
       : waiting.findIndex(({ transition, untilMs }) => untilMs > nowMs && !isShown(transition));

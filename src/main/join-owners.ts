@@ -1,4 +1,4 @@
-/** Joins what owners need: sign-in, sessions, proofs of domains, webhooks. */
+/** Joins the parts for owners: sign-in, sessions, domain verification, webhooks. */
 import { openDomainProofs } from '../auth/domain-proof.ts';
 import { createIdentityProvider } from '../auth/openid-provider.ts';
 import { createSessions } from '../auth/sessions.ts';
@@ -11,9 +11,9 @@ import { userAgentOf } from '../outbound/user-agent.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { VERSION } from '../version.ts';
-import { createForbiddenLog } from './forbidden-log.ts';
+import { createForbiddenAddressLog } from './forbidden-address-log.ts';
 
-/** Everything waits to be asked. */
+/** Builds the parts. Nothing runs before it is called. */
 export async function joinOwners(parts: {
   readonly config: Config;
   readonly registry: Registry;
@@ -27,22 +27,22 @@ export async function joinOwners(parts: {
   const outbound = createOutbound(
     { userAgent: userAgentOf(VERSION, http.siteUrl), nameservers },
     clock,
-    createForbiddenLog(log, clock),
+    createForbiddenAddressLog(log, clock),
   );
-  // What owners choose never reaches a private address, but in tests.
+  // Addresses that owners choose are never private, except in tests.
   const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
   return {
     /**
-     * Begins to deliver webhooks; only the monitor may, or each would be delivered by every process. `isOurs`: whether
-     * it is the monitor still. Returns how they are ended.
+     * Starts webhook deliveries. Only the monitor may do so, or every process would deliver each webhook. `isOurs` tells
+     * whether this process is still the monitor. Returns a function that stops the deliveries.
      */
     startDeliveries(isOurs: () => boolean) {
       const random = systemRandom;
       const webhooks = startWebhookSender({ registry, outbound, policy, clock, random, log, isOurs });
       return webhooks.stop;
     },
-    /** What the dashboard works on. */
+    /** The parts that the dashboard uses. */
     door: {
       registry,
       samples,
@@ -50,7 +50,7 @@ export async function joinOwners(parts: {
       sessions: createSessions({ registry, clock }),
       proofs,
     },
-    /** After the end of deliveries. */
+    /** Call it after deliveries have stopped. */
     stop: outbound.close,
   };
 }

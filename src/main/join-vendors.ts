@@ -9,18 +9,18 @@ import { userAgentOf } from '../outbound/user-agent.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { VERSION } from '../version.ts';
 
-/** The first reading of all pages is spread over this at most: pages have other hosts, and people wait for them. */
+/** Maximum time over which the first reads of all pages are spread, milliseconds. */
 const FIRST_SPREAD_MS = 15_000;
 
-/** Starts the thread; nothing is read before `desk.load`. */
+/** Starts the thread. No page is read before `desk.load`. */
 export function joinVendors(parts: {
   readonly config: Config;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Log;
-  /** What vendors say of a service has changed. */
+  /** Called when the vendor status of a service has changed. */
   readonly onChange: (serviceId: number) => void;
-  /** Whether this machine is known to have a connection. */
+  /** Whether the prober is online. */
   readonly isOnline: () => boolean;
 }) {
   const { registry, clock, log, onChange, isOnline } = parts;

@@ -1,17 +1,17 @@
-/** Which part a process plays: the monitor of its data directory, or beside one. */
+/** Acquires the lease that makes a process the monitor of its data directory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 
-/** Asks for the lease; rejects with the code `lease_held` where another process has it. */
+/** Requests the lease. Rejects with the code `lease_held` if another process holds it. */
 export type AcquireLease = () => Promise<WriterLease>;
 
-/** A claim that is kept up. */
+/** A pending request for the lease. */
 export interface LeaseClaim {
-  /** The lease, as soon as no other process has it. Never rejects; never resolves after `give`. */
+  /** Resolves with the lease once no other process holds it. Never rejects, and never resolves after `give`. */
   readonly lease: Promise<WriterLease>;
-  /** Ends the claim. A lease that comes all the same is given back. */
+  /** Withdraws the request. A lease that is granted nevertheless is released. */
   give(): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ const PATIENCE_MS = 6_000;
 const RETRY_MS = 200;
 
 /**
- * Waits for the lease of a process that cannot do without. One that was killed may still be in the system's list, and
- * one that was told to stop still at it: the lease is asked for until it would be stale, before a start is refused.
+ * Waits for the lease in a process that cannot work without it. A killed holder may still be in the process list, and a
+ * stopping one may not have finished. The lease is therefore requested until it would expire before the start is refused.
  */
 export async function waitForLease(acquire: AcquireLease, log: Log): Promise<WriterLease> {
   const until = systemClock.monotonic() + PATIENCE_MS;
@@ -35,7 +35,7 @@ export async function waitForLease(acquire: AcquireLease, log: Log): Promise<Wri
   }
 }
 
-/** Claims the lease again and again, for a process that serves meanwhile. */
+/** Requests the lease repeatedly, for a process that serves meanwhile. */
 export function claimLease(acquire: AcquireLease, log: Log): LeaseClaim {
   const claimed = Promise.withResolvers<WriterLease>();
   let given = false;

@@ -1,4 +1,4 @@
-/** Opens the stores that the configuration names, as the monitor writes them and as others read them. */
+/** Opens the configured stores, for the monitor to write and for other processes to read. */
 import { existsSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
@@ -15,24 +15,24 @@ import { closeLooseFiles, findLooseFiles, makeFilesPrivate } from '../store/sqli
 import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 
-/** What opening needs. */
+/** Options for opening stores. */
 export interface StoreParts {
   readonly config: Config;
   /** Names of services, for the tags of samples. */
   readonly directory: ServiceDirectory;
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends the program for a fault that it cannot live with. */
+  /** Ends the program after a fatal fault. */
   readonly fail: (what: string) => (error: Error) => void;
 }
 
-/** What processes of one data directory share. */
+/** Stores that all processes of a data directory share. */
 export type SharedStores = Awaited<ReturnType<typeof openSharedStores>>;
 
-/** How stores outside of the process are, by name. */
+/** States of external stores, by name. */
 export type StoreStates = Readonly<Record<string, PartState>>;
 
-/** Opens what every process has. Rejects with what is wrong, in one sentence. */
+/** Opens the stores of every process. Rejects with an error whose message is one sentence. */
 export async function openSharedStores({ config, clock, log, fail }: StoreParts) {
   const { dataDir, redis: redisSettings } = config.storage;
   const { domainsPerAccount } = config.limits;
@@ -43,7 +43,7 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   const registry = await openRegistry({ dataDir, log, clock, domainsPerAccount, secretKey, onEnd });
   await protectSecrets(registry, log);
   const { url } = redisSettings;
-  // ioredis is loaded only where it is of use.
+  // ioredis is loaded only if it is used.
   const redis =
     url === null
       ? null
@@ -58,7 +58,7 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   };
 }
 
-/** Opens what the monitor alone writes; only the holder of the writer lease may, and only while `isFresh`. */
+/** Opens the stores that only the monitor writes. The caller holds the lease; writes stop when `isFresh` is false. */
 export async function openMonitorStores(
   parts: StoreParts,
   { registry, redis }: SharedStores,
@@ -91,11 +91,11 @@ export async function openMonitorStores(
   const inRedis = redis?.openMonitor(isFresh) ?? null;
   return {
     samples,
-    /** Null with the embedded store, which keeps samples alone. */
+    /** Null with the embedded store, which keeps only samples. */
     observations: influxSamples?.observations ?? null,
     redis: inRedis,
     status: inRedis?.status ?? createMemoryStatusStore({ log }),
-    /** Without Redis, which is every process' own matter. */
+    /** Except Redis, which every process connects to itself. */
     states: (): StoreStates => ({
       storage: { problem: registry.health.problem()?.message ?? ownSamples?.problem() ?? null },
       ...(ownSamples === null ? {} : { history: { problem: missingHistory(ownSamples.setAside) } }),
@@ -108,7 +108,7 @@ export async function openMonitorStores(
   };
 }
 
-/** Opens the samples as a process reads them that only serves. */
+/** Opens the samples for a serving process, which only reads them. */
 export async function openReadSamples({ config, log, fail }: StoreParts) {
   const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
   const onEnd = fail('a store has ended');
@@ -117,7 +117,7 @@ export async function openReadSamples({ config, log, fail }: StoreParts) {
   return await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd });
 }
 
-/** What an earlier version, or a copy, left open to others is closed. */
+/** Corrects file permissions that an earlier version or a copy left open to other users. */
 function closeDataDirectory(dataDir: string, log: Log): void {
   const loose = findLooseFiles(dataDir);
   const open = loose.filter(({ mode, wantedMode }) => mode !== wantedMode);
@@ -142,14 +142,14 @@ async function protectSecrets(registry: SqliteRegistry, log: Log): Promise<void>
     if (sealed > 0)
       log.warn({ webhooks: sealed }, 'webhook secrets were stored in clear text; they are encrypted now');
   } catch (error) {
-    // Where the disk takes no writes it is done at a later start.
+    // If the disk accepts no writes, a later start does it.
     if (refusalOf(error) !== null) return;
     await registry.close();
     throw error;
   }
 }
 
-/** Nothing where the registry cannot write one down yet. */
+/** Null if the registry cannot store one yet. */
 async function installationOf({
   installation,
 }: SharedStores['registry']): Promise<{ installation?: string }> {
@@ -161,7 +161,7 @@ async function installationOf({
   }
 }
 
-/** For as long as the operator has not dealt with the file. */
+/** True until the operator has removed the renamed file. */
 function missingHistory(setAside: string | null): string | null {
   if (setAside === null || !existsSync(setAside)) return null;
   return `samples.sqlite was damaged; the history up to the start is in ${setAside}`;

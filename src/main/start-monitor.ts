@@ -1,4 +1,4 @@
-/** The part of the one process that probes: catalogue, vendors' pages, record and engine, in the order of the data. */
+/** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
 import { availableParallelism } from 'node:os';
 import { loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
 import { createFleet } from '../engine/fleet/fleet.ts';
@@ -10,32 +10,32 @@ import { createRecord } from '../record/record.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
 import { VERSION } from '../version.ts';
-import { createCataloguePut } from './catalogue-put.ts';
+import type { Role } from './active-role.ts';
 import { startTargets, targetOf } from './check-targets.ts';
-import { createForbiddenLog } from './forbidden-log.ts';
+import { createForbiddenAddressLog } from './forbidden-address-log.ts';
 import { joinVendors } from './join-vendors.ts';
-import { formatWords } from './monitor-words.ts';
+import { formatMonitorState } from './monitor-state.ts';
 import { openMonitorStores, type SharedStores, type StoreParts } from './open-stores.ts';
-import type { Role } from './present-role.ts';
+import { createCatalogueWriter } from './store-catalogue.ts';
 
-/** What a role is started with. */
+/** The arguments of a role. */
 export interface RoleParts extends StoreParts {
   readonly shared: SharedStores;
 }
 
 /** The monitor, ready to begin. */
 export interface MonitorRole extends Role {
-  /** Begins to probe and to hear silence; the site can be reached by now. */
+  /** Starts checks and heartbeat deadlines; the site is reachable by now. */
   begin(): Promise<{ readonly services: number; readonly threads: number }>;
 }
 
 /**
- * The record waits 3 s for an answer, by time in which its event loop turned. This bounds how long connections stay
- * open beyond that.
+ * The record waits 3 s of event loop time for a response. This bounds how long connections stay open beyond that,
+ * milliseconds.
  */
 const CONTROL_TIMEOUT_MS = 8_000;
 
-/** Builds everything; what other processes have put into the inbox is judged when this resolves. */
+/** Builds everything. When it resolves, the heartbeats that other processes put into the inbox are evaluated. */
 export async function startMonitor(parts: RoleParts, lease: WriterLease): Promise<MonitorRole> {
   const { config, shared, directory, clock, log, fail } = parts;
   const { checks, http } = config;
@@ -48,13 +48,13 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
   // Services.
   const file = config.catalogue.file;
   const catalogue = await loadCatalogue(file);
-  const putCatalogue = createCataloguePut({ registry, clock, log, file });
+  const putCatalogue = createCatalogueWriter({ registry, clock, log, file });
   await putCatalogue(catalogue.services, 'the catalogue is loaded');
   const lastChange = await registry.lastChange();
   const states = await registry.loadServices();
   directory.load(states.map(({ service }) => service));
 
-  // What vendors say.
+  // Vendors' status pages.
   let vendorChanges = clock.now();
   const vendors = joinVendors({
     config,
@@ -69,7 +69,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
   });
   const { board, desk } = vendors;
 
-  // What happens to results.
+  // The record.
   const record = createRecord({
     registry,
     status,
@@ -110,7 +110,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     watchTransitions,
     deadlines: record.deadlines,
     words: () =>
-      formatWords({ prober: prober(), stores: stores.states(), feeds: board.feeds(), vendorChanges }),
+      formatMonitorState({ prober: prober(), stores: stores.states(), feeds: board.feeds(), vendorChanges }),
   });
 
   // The engine.
@@ -133,16 +133,16 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     clock,
     log,
     onResults(results) {
-      // A process that was stopped and woken again may have a successor: what its threads find then is nobody's.
+      // A process that was suspended may have been replaced. The results of its threads are then discarded.
       if (lease.isFresh()) record.takeResults(results);
     },
     onDoubt: record.noteDoubt,
     onDelay: record.noteDelay,
-    onForbidden: createForbiddenLog(log, clock),
+    onForbidden: createForbiddenAddressLog(log, clock),
     onFatal: fail('probe threads end again and again'),
   });
 
-  // Changes of the list, whoever makes them: the catalogue, a command, the API, a heartbeat.
+  // Service changes from the catalogue, a command, the API or a heartbeat.
   const unwatchChanges = registry.watchChanges(lastChange, (change) => {
     const { serviceId, service } = change;
     directory.apply(change);
@@ -158,7 +158,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     onChange: (services) => putCatalogue(services, 'the catalogue was read again'),
   });
 
-  // Without Redis no other process serves, and nothing comes by the inbox.
+  // Without Redis no other process serves, so nothing arrives through the inbox.
   const inbox = shared.redis === null ? null : startInboxReader({ inbox: registry, record, clock, log });
   await inbox?.drained();
 
@@ -187,7 +187,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       unwatchChanges();
       await vendors.stop();
       await fleet.stop();
-      // Until now: what other processes receive does not wait for the attempts in flight.
+      // Only now: heartbeats that other processes receive need not wait for the attempts in flight.
       inbox?.stop();
       await record.stop();
       await desk.stop();

@@ -1,29 +1,29 @@
-/** Finds the part that this process plays, and changes it where the monitor beside which it served has ended. */
+/** Determines the role of this process, and makes a serving process the monitor when the previous monitor has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acquireLease, createLeaseSight, type WriterLease } from '../store/registry/writer-lease.ts';
+import type { ActiveRole } from './active-role.ts';
 import { type AcquireLease, claimLease, type LeaseClaim, waitForLease } from './lease-claim.ts';
-import type { PresentRole } from './present-role.ts';
 import { type MonitorRole, type RoleParts, startMonitor } from './start-monitor.ts';
 import { type ServingRole, startServing } from './start-serving.ts';
 
-/** The roles of a process from its start to its end. */
+/** The roles of a process over its lifetime. */
 export interface RoleChanges {
-  /** The site can be reached. `startDeliveries` is called when this process is the monitor, now or later. */
+  /** Tells that the site is reachable. `startDeliveries` is called when this process is or becomes the monitor. */
   begin(startDeliveries: StartDeliveries): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Begins what only the monitor may do beside its record, while `isOurs`; returns how that is ended. */
+/** Starts what only the monitor may do beside its record, while `isOurs`; returns a function that stops it. */
 export type StartDeliveries = (isOurs: () => boolean) => () => Promise<void>;
 
-/** A process that may serve as well waits so long for the lease before it does. */
+/** How long a process that can serve waits for the lease first, milliseconds. */
 const FIRST_CLAIM_MS = 500;
 
 /**
- * Without Redis only the monitor can serve: another one is waited for, and then is an error. With Redis the process
- * serves beside it, and takes over when the lease is free.
+ * Without Redis only the monitor can serve: the process waits for another monitor to end and then fails. With Redis it
+ * serves beside the monitor and takes over when the lease is free.
  */
-export async function startRole(parts: RoleParts, role: PresentRole): Promise<RoleChanges> {
+export async function startRole(parts: RoleParts, role: ActiveRole): Promise<RoleChanges> {
   const { config, shared, clock, log, fail } = parts;
   const { dataDir } = config.storage;
   const sight = createLeaseSight(clock);
@@ -47,7 +47,7 @@ export async function startRole(parts: RoleParts, role: PresentRole): Promise<Ro
   async function become(lease: WriterLease): Promise<void> {
     held = lease;
     monitor = await startMonitor(parts, lease);
-    // What was told by the copy goes on where it was.
+    // Transitions continue from where the copy left off.
     await serving?.catchUp();
     role.take(monitor);
   }
@@ -95,7 +95,7 @@ export async function startRole(parts: RoleParts, role: PresentRole): Promise<Ro
       stopping = true;
       await becoming;
       await Promise.all([stopDeliveries(), monitor?.stop()]);
-      // Whoever takes it begins at once to probe and to deliver.
+      // The next holder starts checks and deliveries at once.
       await held?.release();
       await serving?.stop();
       await claim?.give();

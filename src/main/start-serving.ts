@@ -1,34 +1,34 @@
 /**
- * The part of a process that only serves, beside the monitor of its data directory: statuses come from Redis, all else
- * from what the two share; what owners write goes to the shared registry, heartbeats through its inbox.
+ * The role of a process that only serves, beside the monitor of its data directory. Statuses come from Redis and everything
+ * else from the shared registry. Owners' changes go to the registry, heartbeats through its inbox.
  */
 import { createVendorBoard } from '../feeds/vendor-board.ts';
 import { createHeartbeatForwarder } from '../record/forward-heartbeats.ts';
+import type { Role } from './active-role.ts';
 import { followTransitions } from './follow-transitions.ts';
-import { type MonitorState, readWords, SILENT_MONITOR } from './monitor-words.ts';
+import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './monitor-state.ts';
 import { openReadSamples } from './open-stores.ts';
-import type { Role } from './present-role.ts';
 import type { RoleParts } from './start-monitor.ts';
 
-/** The serving part, and its end where this process becomes the monitor. */
+/** The serving role, and its end when this process becomes the monitor. */
 export interface ServingRole extends Role {
-  /** Tells every transition that is in the registry; none comes after it but those of a monitor. */
+  /** Publishes every transition in the registry. Later ones come from the monitor only. */
   catchUp(): Promise<void>;
-  /** Stops when everybody who waits for the monitor's word has it. */
+  /** Stops once every client that waits for the monitor has its response. */
   retire(): Promise<void>;
 }
 
-/** A process that begins waits so long for Redis; without it the registry's last word of each service is told. */
+/** How long a start waits for Redis, milliseconds; without Redis the registry's last statuses are served. */
 const FIRST_PATIENCE_MS = 1_000;
-/** Whoever waits for the monitor's word when this process ends waits so long still. */
+/** How long a stop waits for the monitor's responses to open requests, milliseconds. */
 const LAST_ANSWERS_MS = 5_000;
-/** What vendors say is read again so often even where the monitor does not tell of changes. */
+/** Time between two reads of vendor statuses without a notification by the monitor, milliseconds. */
 const VENDORS_MS = 60_000;
 
 const NO_FLEET = { services: 0, restarts: 0, checksDone: 0, hosts: [] };
 const NO_POLLS = { good: 0, failed: 0 };
 
-/** Starts to follow the monitor. Only with Redis. */
+/** Starts following the monitor. Requires Redis. */
 export async function startServing(parts: RoleParts): Promise<ServingRole> {
   const { config, shared, directory, clock, log } = parts;
   const { registry, redis } = shared;
@@ -44,8 +44,8 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   });
   const samples = await openReadSamples(parts);
 
-  // What the monitor says of itself, and what vendors say.
-  let monitor: MonitorState = SILENT_MONITOR;
+  // State of the monitor, and vendor statuses.
+  let monitor: MonitorState = UNKNOWN_MONITOR_STATE;
   async function readVendors(): Promise<void> {
     try {
       for (const state of await registry.loadVendorStates())
@@ -56,7 +56,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   }
   const inRedis = redis.openServing((words) => {
     const { vendorChanges } = monitor;
-    monitor = readWords(words);
+    monitor = parseMonitorState(words);
     board.keepFeeds(new Set(monitor.feeds.map(({ feedId }) => feedId)));
     for (const { feedId, readAt, problem } of monitor.feeds) {
       if (readAt !== null) board.notePoll(feedId, readAt, null);
@@ -105,7 +105,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
     feeds: board.feeds,
     polls: () => NO_POLLS,
     catchUp: transitions.catchUp,
-    // The catalogue is the monitor's.
+    // The monitor handles the catalogue.
     reload: async () => {},
     stop,
     async retire() {

@@ -1,39 +1,39 @@
-/** Figures of the program for Prometheus. */
+/** Metrics of the program for Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** The program's figures. Names begin with `upbeat_` and follow Prometheus' naming rules. */
+/** The program's metrics. Names begin with `upbeat_` and follow Prometheus' naming rules. */
 export interface Metrics {
   readonly contentType: string;
-  /** The text that Prometheus reads. */
+  /** The exposition in Prometheus' text format. */
   render(): Promise<string>;
-  /** A gauge whose value is asked for at each reading. */
+  /** Adds a gauge whose value is read at each scrape. */
   gauge(name: string, help: string, read: () => number): void;
-  /** A gauge with one label; `read` gives the value of each of its words. */
+  /** Adds a gauge with one label; `read` returns the value for each label value. */
   gaugeBy(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
-  /** A counter that is kept elsewhere and only ever grows. */
+  /** Adds a counter that is kept elsewhere and only grows. */
   counter(name: string, help: string, read: () => number): void;
-  /** Facts that do not change while the program runs, as labels of a gauge that is always 1. */
+  /** Adds constant facts as labels of a gauge that is always 1. */
   info(name: string, help: string, facts: Readonly<Record<string, string>>): void;
-  /** Notes an answered request; `seconds` from its arrival to the end of its answer. */
+  /** Counts a completed request; `seconds` from its arrival to the end of its response. */
   noteRequest(route: string, status: number, seconds: number): void;
 }
 
-/** Makes an empty set, with those of the process (memory, CPU, event loop) already in it. */
+/** Creates a set that contains only the metrics of the process (memory, CPU, event loop). */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'upbeat_' });
-  // Gauges with the ending of counters; each is the sum of its namesake by type, without the ending.
+  // Gauges named like counters; each is the sum of the metric by type without the suffix.
   for (const what of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`upbeat_nodejs_active_${what}_total`);
   const requests = new Counter({
     name: 'upbeat_http_requests_total',
-    help: 'Requests answered, by route and status.',
+    help: 'Completed HTTP requests by route and status.',
     labelNames: ['route', 'status'],
     registers: [registry],
   });
   const durations = new Histogram({
     name: 'upbeat_http_request_duration_seconds',
-    help: 'Time from the arrival of a request to the end of its answer.',
+    help: 'Time from the arrival of a request to the end of its response.',
     labelNames: ['route'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     registers: [registry],
@@ -58,7 +58,7 @@ export function createMetrics(): Metrics {
         labelNames: [label],
         registers: [registry],
         collect() {
-          // A word that is not given any more must not keep its last value for ever.
+          // A label value that is no longer returned must not keep its last value.
           this.reset();
           for (const [word, value] of Object.entries(read())) this.set({ [label]: word }, value);
         },

@@ -1,4 +1,4 @@
-/** Joins the parts' own figures to the metrics. */
+/** Registers the metrics of all parts. */
 
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
@@ -6,9 +6,9 @@ import type { SampleStoreStats } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The parts that are observed; each as little as is needed. */
+/** The observed parts, each with the members that metrics need. */
 export interface ObservedParts {
-  /** The part that this process plays at present; absent: it always is the monitor. */
+  /** The current role of this process; absent: it is always the monitor. */
   readonly role?: () => 'monitor' | 'serving';
   readonly fleet: {
     report(): {
@@ -33,12 +33,12 @@ export interface ObservedParts {
   };
   readonly samples: {
     stats(): SampleStoreStats;
-    /** Samples given up since the start; absent: this store gives none up. */
+    /** Samples dropped since the start; absent: this store drops none. */
     lost?(): number;
   };
-  /** Stores outside of the process, by their names; why one is away, null: it answers. */
+  /** External stores by name, each with its problem; null: it is available. */
   readonly stores: () => Readonly<Record<string, { readonly problem: string | null }>>;
-  /** What this program is, for links and for those who look after several. */
+  /** Identity of this installation, for links and for operators of several. */
   readonly site: { readonly url: string; readonly version: string };
   readonly directory: { all(): readonly Service[] };
   readonly status: Pick<StatusStore, 'get'>;
@@ -52,14 +52,14 @@ export interface ObservedParts {
     /** Polls ended since the start. */
     polls(): { readonly good: number; readonly failed: number };
   };
-  /** Null: it is not used. Default null. */
+  /** Null (the default) if it is not used. */
   readonly redis?: {
     problem(): string | null;
     stats(): { readonly commandsFailed: number; readonly reconnects: number };
   } | null;
 }
 
-/** Adds every figure of the program. */
+/** Adds all metrics of the program. */
 export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   const { fleet, record, samples, directory, status } = parts;
   const worst =
@@ -68,7 +68,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   const seconds = (ms: number) => ms / 1_000;
 
   metrics.info('upbeat_site_info', 'Address of the site, and version of the program.', { ...parts.site });
-  metrics.gaugeBy('upbeat_services', 'Services by present status.', 'status', () => {
+  metrics.gaugeBy('upbeat_services', 'Services by current status.', 'status', () => {
     const counts: Record<string, number> = Object.fromEntries(SERVICE_STATUSES.map((word) => [word, 0]));
     for (const { id } of directory.all()) {
       const word = status.get(id)?.status ?? 'unknown';
@@ -76,7 +76,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     }
     return counts;
   });
-  metrics.gauge('upbeat_monitor', '1: this process probes; 0: it only serves.', () =>
+  metrics.gauge('upbeat_monitor', '1 if this process is the monitor, 0 if it only serves.', () =>
     parts.role?.() === 'serving' ? 0 : 1,
   );
   metrics.gauge(
@@ -84,10 +84,10 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'Services that the probe threads check.',
     () => fleet.report().services,
   );
-  metrics.counter('upbeat_checks_total', 'Checks ended.', () => fleet.report().checksDone);
+  metrics.counter('upbeat_checks_total', 'Completed checks.', () => fleet.report().checksDone);
   metrics.counter(
     'upbeat_probe_thread_restarts_total',
-    'Probe threads replaced.',
+    'Replacements of probe threads.',
     () => fleet.report().restarts,
   );
   metrics.gauge('upbeat_open_checks', 'Checks under way.', () =>
@@ -95,12 +95,12 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   );
   metrics.gauge(
     'upbeat_check_start_delay_p99_seconds',
-    'How late checks began in the last second, 99th percentile of the worst thread.',
+    'Start delay of checks in the last second, 99th percentile of the worst thread.',
     worst((host) => seconds(host.startDelayMs.p99)),
   );
   metrics.gauge(
     'upbeat_probe_loop_delay_seconds',
-    'Worst event-loop delay of the probe threads in the last second.',
+    'Maximum event loop delay of the probe threads in the last second.',
     worst((host) => seconds(host.loopDelayMs)),
   );
   metrics.gauge(
@@ -113,25 +113,21 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   );
   metrics.gauge(
     'upbeat_prober_offline_since_seconds',
-    'Unix time since which the prober is offline; 0: it is online.',
+    'Unix time at which the prober went offline, 0 if it is online.',
     () => seconds(record.prober().offlineSince ?? 0),
   );
   metrics.gauge(
     'upbeat_held_results',
-    'Failures that wait for a control target.',
+    'Failed results held until a control target responds.',
     () => record.prober().heldResults,
   );
   metrics.counter(
     'upbeat_suspect_results_total',
-    'Results whose failure may be our own.',
+    'Results marked suspect because the prober may have been at fault.',
     () => record.prober().suspectCount,
   );
   metrics.counter('upbeat_samples_total', 'Samples taken.', () => samples.stats().appended);
-  metrics.gauge(
-    'upbeat_samples_pending',
-    'Samples that wait for their commit.',
-    () => samples.stats().pending,
-  );
+  metrics.gauge('upbeat_samples_pending', 'Samples waiting to be stored.', () => samples.stats().pending);
   metrics.gauge(
     'upbeat_samples_file_bytes',
     'Size of the sample store on disk.',
@@ -139,7 +135,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   );
   metrics.counter(
     'upbeat_samples_lost_total',
-    'Samples given up, because the store was away for longer than the spool could hold.',
+    'Samples dropped because the store was unavailable for longer than the spool could hold.',
     () => samples.lost?.() ?? 0,
   );
   metrics.gaugeBy(
@@ -155,18 +151,18 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   metrics.gauge('upbeat_feeds', 'Status pages that are read.', () => feeds.health().length);
   metrics.gauge(
     'upbeat_feeds_failing',
-    'Status pages whose last reading failed.',
+    'Vendor status pages whose last read failed.',
     () => feeds.health().filter(({ problem }) => problem !== null).length,
   );
   metrics.gaugeBy(
     'upbeat_feed_read_timestamp_seconds',
-    'Unix time of the last good reading of each status page; 0: none yet.',
+    'Unix time of the last successful read of each vendor status page, 0 if there was none.',
     'feed',
     () => Object.fromEntries(feeds.health().map(({ feedId, readAt }) => [feedId, seconds(readAt ?? 0)])),
   );
   metrics.counter(
     'upbeat_feed_polls_total',
-    'Readings of status pages.',
+    'Reads of vendor status pages.',
     () => feeds.polls().good + feeds.polls().failed,
   );
   metrics.counter('upbeat_feed_polls_failed_total', 'Of these, failed.', () => feeds.polls().failed);
@@ -177,14 +173,10 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     );
     metrics.counter(
       'upbeat_redis_commands_failed_total',
-      'Commands that Redis did not answer in time, or by an error.',
+      'Redis commands that timed out or failed.',
       () => redis.stats().commandsFailed,
     );
-    metrics.counter(
-      'upbeat_redis_reconnects_total',
-      'Times that a connection to Redis worked again.',
-      () => redis.stats().reconnects,
-    );
+    metrics.counter('upbeat_redis_reconnects_total', 'Reconnects to Redis.', () => redis.stats().reconnects);
   }
   metrics.gauge('upbeat_event_streams', 'Open event streams.', () => parts.openStreams());
 }

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRedisMirror } from '../../src/store/status/redis-mirror.ts';
-import { openMonitorWords } from '../../src/store/status/redis-monitor-words.ts';
+import { openMonitorState } from '../../src/store/status/redis-monitor-state.ts';
 import {
   NEEDS_REDIS,
   type RedisServer,
@@ -99,9 +99,9 @@ t.test('it works on a cluster, and others read the words', NEEDS_REDIS, async (t
   const { nodes, url } = await startRedisCluster(t);
   const state = startMirror(t, url);
   const heard: Readonly<Record<string, string>>[] = [];
-  const reader = openMonitorWords({
+  const reader = openMonitorState({
     address: state.address,
-    onWords: (words) => void heard.push(words),
+    onState: (words) => void heard.push(words),
     clock: QUICK,
     log: silentLog,
   });

@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts';
 import type { RedisConnectionState } from './redis-connection.ts';
 import { openRedisLimitServer, type RedisLimitServer } from './redis-limit-server.ts';
 import { openRedisMirror } from './redis-mirror.ts';
-import { DEADLINES_KEY, MONITOR_KEY, openMonitorWords } from './redis-monitor-words.ts';
+import { DEADLINES_KEY, MONITOR_KEY, openMonitorState } from './redis-monitor-state.ts';
 import { openRedisStatusReader, type RedisStatusReader } from './redis-status-reader.ts';
 import { openRedisStatusStore, type RedisStatusStore } from './redis-status-store.ts';
 import { openRedisTransitionStream, type TransitionStreamOptions } from './redis-transition-stream.ts';
@@ -37,8 +37,8 @@ export interface RedisParts {
   readonly limits: RedisLimitServer;
   /** Opens what the monitor writes; only the holder of the writer lease may, and only while `isFresh`. */
   openMonitor(isFresh: () => boolean): RedisMonitorParts;
-  /** Opens what others read; `onWords` hears every second what the monitor says of itself. */
-  openServing(onWords: (words: Readonly<Record<string, string>>) => void): RedisServingParts;
+  /** Opens what others read; `onState` hears every second what the monitor says of itself. */
+  openServing(onState: (words: Readonly<Record<string, string>>) => void): RedisServingParts;
   /** Why Redis is not of use, one line without secrets; null: it is. */
   problem(): string | null;
   /** Sums over the open connections. */
@@ -94,9 +94,9 @@ export function openRedisParts(options: {
         },
       };
     },
-    openServing(onWords) {
+    openServing(onState) {
       const status = openRedisStatusReader(common);
-      const words = openMonitorWords({ ...common, onWords });
+      const words = openMonitorState({ ...common, onState });
       open.add(status);
       open.add(words);
       return {

@@ -1,11 +1,11 @@
-/** Puts the public list into the registry, later where its disk takes no writes now. */
+/** Stores the catalogue in the registry, and retries while the disk accepts no writes. */
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { NewService, ServiceStore } from '../store/ports/services.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 
-/** What putting needs. */
-export interface CataloguePutOptions {
+/** Options of the writer. */
+export interface CatalogueWriterOptions {
   readonly registry: Pick<ServiceStore, 'putCatalogue'>;
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
@@ -16,10 +16,10 @@ export interface CataloguePutOptions {
 const RETRY_MS = 2_000;
 
 /**
- * Makes the function that puts a list in and says `message`. While the disk takes no writes, the services that the
- * registry knows stay; the newest list is tried again. Rejects with other errors of the registry.
+ * Creates the function that stores a list and logs `message`. While the disk accepts no writes, the known services stay,
+ * and the newest list is retried. Rejects with other errors of the registry.
  */
-export function createCataloguePut({ registry, clock, log, file }: CataloguePutOptions) {
+export function createCatalogueWriter({ registry, clock, log, file }: CatalogueWriterOptions) {
   let newest = 0;
   return async (services: readonly NewService[], message: string): Promise<void> => {
     newest += 1;

@@ -10,23 +10,23 @@ export const MONITOR_KEY = '{monitor}:words';
 export const DEADLINES_KEY = '{heartbeats}:deadlines';
 
 /** The reader. */
-export interface MonitorWords {
+export interface MonitorStateReader {
   state(): RedisConnectionState;
   close(): void;
 }
 
 const TIMEOUT_MS = 1_000;
 
-/** Reads the words until it is closed; `onWords` hears them after each reading, as they were written. */
-export function openMonitorWords(options: {
+/** Reads the words until it is closed; `onState` hears them after each reading, as they were written. */
+export function openMonitorState(options: {
   readonly address: RedisAddress;
-  readonly onWords: (words: Readonly<Record<string, string>>) => void;
+  readonly onState: (words: Readonly<Record<string, string>>) => void;
   readonly clock: Clock;
   readonly log: Log;
-}): MonitorWords {
-  const { address, onWords, clock, log } = options;
+}): MonitorStateReader {
+  const { address, onState, clock, log } = options;
   const read = async (client: { hgetall(key: string): Promise<Record<string, string>> }) =>
-    onWords(await client.hgetall(`${address.prefix}:${MONITOR_KEY}`));
+    onState(await client.hgetall(`${address.prefix}:${MONITOR_KEY}`));
   const { state, close } = openRedisConnection({
     address,
     purpose: 'words',

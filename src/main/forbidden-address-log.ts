@@ -1,15 +1,15 @@
-/** Tells the operator where names led that may not be asked; strangers only hear that it is not public. */
+/** Logs names that resolve to forbidden addresses for the operator. Clients only learn that an address is not public. */
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from '../outbound/dial.ts';
 
-/** The same is told again after this, milliseconds: checks find it every few minutes. */
+/** Time before the same address is logged again, milliseconds; checks find it every few minutes. */
 const QUIET_MS = 3_600_000;
-/** Most addresses that are remembered; what comes beyond within the hour is not told. */
+/** Maximum number of remembered addresses; further ones within the hour are not logged. */
 const MAX_REMEMBERED = 1_000;
 
-/** Makes what writes it down. */
-export function createForbiddenLog(
+/** Creates the function that logs a forbidden address. */
+export function createForbiddenAddressLog(
   log: Log,
   clock: Pick<Clock, 'monotonic'>,
 ): (found: ForbiddenAddress) => void {

@@ -1,20 +1,20 @@
-/** What the monitor says of itself to processes that only serve: texts by name, written and read here alone. */
+/** The state that the monitor publishes for serving processes: strings by name, formatted and parsed only here. */
 import type { FeedHealth } from '../feeds/vendor-board.ts';
 import type { ProberState } from '../record/prober-watch.ts';
 import type { StoreStates } from './open-stores.ts';
 
-/** What is said. */
+/** The state. */
 export interface MonitorState {
   readonly prober: ProberState;
-  /** Of the monitor, without Redis. */
+  /** States of the monitor's stores, except Redis. */
   readonly stores: StoreStates;
   readonly feeds: readonly FeedHealth[];
-  /** Another number where what vendors say has changed. */
+  /** A number that changes with every change of a vendor status. */
   readonly vendorChanges: number;
 }
 
-/** Until a monitor has said something. */
-export const SILENT_MONITOR: MonitorState = {
+/** The state before a monitor has published one. */
+export const UNKNOWN_MONITOR_STATE: MonitorState = {
   prober: { online: true, offlineSince: null, reason: null, heldResults: 0, suspectCount: 0 },
   stores: {},
   feeds: [],
@@ -23,8 +23,13 @@ export const SILENT_MONITOR: MonitorState = {
 
 const FEED = 'feed:';
 
-/** The words for a state; each changes only where what it says does. */
-export function formatWords({ prober, stores, feeds, vendorChanges }: MonitorState): Map<string, string> {
+/** Formats a state; a string changes only if its part of the state does. */
+export function formatMonitorState({
+  prober,
+  stores,
+  feeds,
+  vendorChanges,
+}: MonitorState): Map<string, string> {
   return new Map([
     ['prober', JSON.stringify(prober)],
     ['stores', JSON.stringify(stores)],
@@ -33,8 +38,8 @@ export function formatWords({ prober, stores, feeds, vendorChanges }: MonitorSta
   ]);
 }
 
-/** The state in words; what is missing or cannot be read is as with {@link SILENT_MONITOR}. */
-export function readWords(words: Readonly<Record<string, string>>): MonitorState {
+/** Parses a state; missing or unreadable parts are those of {@link UNKNOWN_MONITOR_STATE}. */
+export function parseMonitorState(words: Readonly<Record<string, string>>): MonitorState {
   const read = <T>(name: string, fallback: T): T => {
     try {
       return words[name] === undefined ? fallback : (JSON.parse(words[name]) as T);
@@ -43,8 +48,8 @@ export function readWords(words: Readonly<Record<string, string>>): MonitorState
     }
   };
   return {
-    prober: read('prober', SILENT_MONITOR.prober),
-    stores: read('stores', SILENT_MONITOR.stores),
+    prober: read('prober', UNKNOWN_MONITOR_STATE.prober),
+    stores: read('stores', UNKNOWN_MONITOR_STATE.stores),
     vendorChanges: read('vendors', 0),
     feeds: Object.keys(words).flatMap((name) => {
       const feed = name.startsWith(FEED) ? read<FeedHealth | null>(name, null) : null;

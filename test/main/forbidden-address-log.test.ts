@@ -2,7 +2,7 @@
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import { createForbiddenLog } from '../../src/main/forbidden-log.ts';
+import { createForbiddenAddressLog } from '../../src/main/forbidden-address-log.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { startNameServer } from '../support/name-server.ts';
 
@@ -17,7 +17,7 @@ t.test(
     const outbound = createOutbound(
       { userAgent: 'Upbeat/test', nameservers: [names.address] },
       undefined,
-      createForbiddenLog(log, clock),
+      createForbiddenAddressLog(log, clock),
     );
     t.teardown(() => outbound.close());
     const ask = async (url: string) => {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { createHttpServer } from '../../src/http/server.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import { listenPatiently } from '../../src/main/listen-patiently.ts';
+import { listenWithRetry } from '../../src/main/listen-with-retry.ts';
 
 t.test('a connection that cannot be taken is told of once, and ends nothing', async (t) => {
   const told: unknown[] = [];
@@ -12,7 +12,7 @@ t.test('a connection that cannot be taken is told of once, and ends nothing', as
   };
   const server = createHttpServer((_request, response) => response.end('here'));
   t.teardown(() => server.close());
-  const port = await listenPatiently(server, { host: '127.0.0.1', port: 0 }, false, log);
+  const port = await listenWithRetry(server, { host: '127.0.0.1', port: 0 }, false, log);
   const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' });
   for (let times = 0; times < 3; times++) t.equal(server.emit('error', error), true, 'somebody hears it');
   t.same(told, [{ error, message: 'a connection could not be accepted' }]);

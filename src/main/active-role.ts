@@ -1,6 +1,6 @@
 /**
- * The part that this process plays at present, as everything sees it that outlives a change of it: the API and its
- * pages go on while a process that served becomes the monitor.
+ * The current role of this process, behind one interface that survives a change of role: API and pages continue while a
+ * serving process becomes the monitor.
  */
 import type { HeartbeatIntake } from '../api/heartbeats.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
@@ -16,7 +16,7 @@ import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { StoreStates } from './open-stores.ts';
 
-/** What a process does in a part. */
+/** A role of a process: monitor or serving. */
 export interface Role {
   readonly name: Readiness['role'];
   readonly status: StatusStore;
@@ -25,31 +25,31 @@ export interface Role {
   vendorOf(service: Service): VendorWord | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
   prober(): ProberState;
-  /** Stores outside of the process, without Redis. */
+  /** States of external stores, except Redis. */
   stores(): StoreStates;
   readonly fleet: ObservedParts['fleet'];
   feeds(): readonly FeedHealth[];
   polls(): { readonly good: number; readonly failed: number };
-  /** Reads again what is re-read while running. */
+  /** Reloads what can change while the program runs. */
   reload(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The present part; its members are those of a role, of whichever is at work. */
-export interface PresentRole extends Omit<Role, 'name' | 'samples' | 'reload' | 'stop'> {
+/** The active role; its members delegate to the role in charge. */
+export interface ActiveRole extends Omit<Role, 'name' | 'samples' | 'reload' | 'stop'> {
   readonly present: Role;
   readonly samples: Pick<SampleStore, 'query' | 'newest' | 'missingSince'> & ObservedParts['samples'];
-  /** From now on this role is at work. The one before is not stopped by this. */
+  /** Makes `role` the active role. The previous one is not stopped. */
   take(role: Role): void;
 }
 
 const NO_STATS = { appended: 0, pending: 0, fileBytes: 0 };
 
 /**
- * Nothing is at work before `take`. `mayServe`: the process may come to answer from a copy, whose age is then told.
- * Watchers of transitions are told each once and in order, over changes of the role too.
+ * No role is active before `take`. `mayServe`: the process may answer from a copy, whose age is then reported. Transition
+ * listeners receive every transition once and in order, also across a change of role.
  */
-export function createPresentRole({ mayServe, log }: { readonly mayServe: boolean; readonly log: Log }) {
+export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean; readonly log: Log }) {
   let role: Role | null = null;
   let stopWatching = () => {};
   const watchers = new Set<(record: CurrentStatus) => void>();
@@ -59,7 +59,7 @@ export function createPresentRole({ mayServe, log }: { readonly mayServe: boolea
     return role;
   };
 
-  const present: PresentRole = {
+  const present: ActiveRole = {
     get present() {
       return now();
     },
@@ -86,7 +86,7 @@ export function createPresentRole({ mayServe, log }: { readonly mayServe: boolea
         watchers.add(entry);
         return () => void watchers.delete(entry);
       },
-      // Each role closes its own.
+      // Each role closes its own connections.
       close: async () => watchers.clear(),
       ...(mayServe ? { ageMs: () => now().status.ageMs?.() ?? 0 } : {}),
     },
@@ -95,7 +95,7 @@ export function createPresentRole({ mayServe, log }: { readonly mayServe: boolea
       newest: (serviceId, limit) => now().samples.newest(serviceId, limit),
       stats: () => now().samples.stats?.() ?? NO_STATS,
       lost: () => now().samples.lost?.() ?? 0,
-      // A process that only serves has it from the monitor.
+      // A serving process gets it from the monitor.
       missingSince: () => now().stores().influx?.missingSince ?? null,
     },
     heartbeats: {

@@ -1,4 +1,4 @@
-/** Listening on a port that its last user may still be about to leave. */
+/** Listens on a port that another process may be about to release. */
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
@@ -7,15 +7,15 @@ import type { Log } from '../log.ts';
 
 const PATIENCE_MS = 6_000;
 const RETRY_MS = 200;
-/** Connections that cannot be taken are told of so often. */
+/** Minimum time between two log lines about connections that cannot be accepted, milliseconds. */
 const TOLD_AGAIN_MS = 60_000;
 
 /**
- * Listens; resolves with the port. Where `patient`, another process may be the monitor, and be told to stop just now: a
- * port in use is then asked for again for 6 s. Rejects as `listen` does. A connection that cannot be taken later, as where
- * the process may open no more files, is logged and ends nothing.
+ * Listens and resolves with the port. With `patient`, a port in use is retried for 6 s, because another process may be
+ * stopping. Rejects as `listen` does. A connection that cannot be accepted later, for example because the process may open
+ * no more files, is logged.
  */
-export async function listenPatiently(
+export async function listenWithRetry(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
   patient: boolean,
