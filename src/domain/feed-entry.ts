@@ -40,6 +40,11 @@ export interface FeedIncident extends FeedEntryBase {
   readonly startedAt: number | null;
   /** Set only with status `resolved`; null there: the feed does not say when. */
   readonly resolvedAt: number | null;
+  /**
+   * Keys under which the feed may have reported the same outage before, as by a state alone. Where such an entry is no
+   * longer listed and its incident overlaps this one, both are one incident. Absent: none.
+   */
+  readonly continues?: readonly string[];
 }
 
 /** A maintenance, planned, at work or done. */

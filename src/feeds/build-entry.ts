@@ -30,6 +30,8 @@ export interface IncidentDraft extends EntryDraft {
   readonly startedAt: number | null;
   /** Left aside unless the status is `resolved`. */
   readonly resolvedAt: number | null;
+  /** As in a {@link FeedIncident}. */
+  readonly continues?: readonly string[];
 }
 
 /** A maintenance as a reader found it. */
@@ -44,10 +46,11 @@ export interface MaintenanceDraft extends EntryDraft {
  * say so; one that the vendor opened again is not resolved, whatever time is given.
  */
 export function buildIncident(draft: IncidentDraft): FeedIncident {
-  const { severity, status, startedAt } = draft;
+  const { severity, status, startedAt, continues } = draft;
   const base = buildBase(draft, 'Incident');
   const resolvedAt = status === 'resolved' ? (draft.resolvedAt ?? resolvedSince(base.updates)) : null;
-  return { kind: 'incident', ...base, severity, status, startedAt, resolvedAt };
+  const incident: FeedIncident = { kind: 'incident', ...base, severity, status, startedAt, resolvedAt };
+  return continues === undefined ? incident : { ...incident, continues };
 }
 
 /** A maintenance within its bounds. An end before its start is no end. */

@@ -58,6 +58,60 @@ export async function vendorContract(t: Test, open: OpenForTest): Promise<void> 
     return registry;
   };
 
+  t.test('it makes one incident of an outage that a state reports first and an entry later', async (t) => {
+    const continues = ['state major', 'state minor'];
+    const state: FeedIncident = {
+      ...INCIDENT,
+      key: 'state minor',
+      title: 'Degraded performance',
+      severity: 'minor',
+      startedAt: null,
+      updates: [],
+      continues,
+    };
+    const grown: FeedIncident = { ...state, key: 'state major', title: 'Downtime', severity: 'major' };
+    const report: FeedIncident = { ...INCIDENT, startedAt: NOON - MINUTE, continues };
+    const over: FeedIncident = { ...report, status: 'resolved', resolvedAt: NOON + 4 * MINUTE };
+    const registry = await filled(t);
+    const put = async (readAt: number, ...entries: readonly FeedEntry[]) => {
+      await registry.putVendorReadings([reading(entries, { readAt })]);
+      return all(registry);
+    };
+    const [first] = await put(NOON + MINUTE, state);
+    t.match(first, { title: 'Degraded performance', startedAt: NOON + MINUTE, resolvedAt: null });
+    const id = first?.id ?? '';
+    t.match(await put(NOON + 2 * MINUTE, grown), [{ id, title: 'Downtime', severity: 'major' }]);
+    t.match(await put(NOON + 3 * MINUTE, report), [{ id, title: 'API errors', startedAt: NOON - MINUTE }]);
+    t.equal((await put(NOON + 3 * MINUTE, report)).length, 1);
+    t.match(await put(NOON + 5 * MINUTE, over), [{ id, status: 'resolved', resolvedAt: NOON + 4 * MINUTE }]);
+
+    // A later outage is another one, and the report of the first stays what it is.
+    const later = await put(NOON + HOUR, grown, over);
+    t.match(later, [
+      { title: 'Downtime', startedAt: NOON + HOUR },
+      { id, status: 'resolved' },
+    ]);
+    t.not(later[0]?.id, id);
+    // It ended before its report was written.
+    await put(NOON + HOUR + MINUTE, over);
+    const told = {
+      ...over,
+      key: 'k2',
+      startedAt: NOON + HOUR - MINUTE,
+      resolvedAt: NOON + HOUR + 30_000,
+      updates: [{ at: NOON + HOUR + 30_000, status: 'resolved', text: 'Mended.' }],
+    } as const;
+    t.match(await put(NOON + HOUR + 2 * MINUTE, told, over), [
+      { id: later[0]?.id, title: 'API errors', description: 'Mended.', startedAt: NOON + HOUR - MINUTE },
+      { id },
+    ]);
+    // One that does not overlap continues nothing.
+    await put(NOON + 2 * HOUR, state, told, over);
+    await put(NOON + 2 * HOUR + MINUTE, told, over);
+    const other = { ...report, key: 'k3', startedAt: NOON + 3 * HOUR };
+    t.equal((await put(NOON + 3 * HOUR, other, told, over)).length, 4);
+  });
+
   t.test('it makes one incident of an entry, for each service that it concerns', async (t) => {
     const registry = await filled(t);
     const states = await registry.putVendorReadings([

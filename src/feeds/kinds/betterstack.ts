@@ -35,6 +35,9 @@ const TITLES: Readonly<Record<FeedIncident['severity'], string>> = {
   critical: 'Downtime',
 };
 
+/** Keys of outages that parts have without a report. A report, or another severity, may continue such an outage. */
+const STATE_KEYS = ['state major', 'state minor'];
+
 /** What is included, by type and identifier. */
 type Included = ReadonlyMap<string, JsonObject>;
 
@@ -130,6 +133,7 @@ function stateIncident(
 ): FeedIncident {
   return buildIncident({
     key: `state ${severity}`,
+    continues: STATE_KEYS.filter((key) => key !== `state ${severity}`),
     title: TITLES[severity],
     sourceUrl: pageUrl,
     components,
@@ -170,6 +174,7 @@ function readReport(
   const updates = incidentUpdates(linked, over);
   return buildIncident({
     ...base,
+    continues: STATE_KEYS,
     updates,
     severity: worstOf([aggregate, ...words]),
     status: over ? 'resolved' : 'investigating',

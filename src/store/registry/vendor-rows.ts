@@ -38,9 +38,12 @@ export function putVendorReading(
   let changed = false;
   for (const entry of reading.entries) {
     let row = stored.rows.get(entry.key);
-    if (row === undefined) {
-      row = findRenamed(stored, entry, (key) => listed.has(key) || renamed.has(key));
-      if (row !== undefined) renamed.add(row.entry);
+    if (row === undefined || isReborn(row, entry)) {
+      const isTaken = (key: string) => listed.has(key) || renamed.has(key);
+      const other =
+        findRenamed(stored, entry, isTaken) ?? findContinued(stored, entry, isTaken, reading.readAt);
+      if (other !== undefined) renamed.add(other.entry);
+      row = other ?? row;
     }
     if (putEntry(store, writeIncident, reading, entry, row, stored)) changed = true;
   }
@@ -98,10 +101,11 @@ function putEntry(
   row: EntryRow | undefined,
   stored: Stored,
 ): boolean {
-  const reborn = row !== undefined && isReborn(row, entry);
+  const ownId = publicId(kind, feed, entry.key, slug);
+  const reborn =
+    row === undefined ? isWithoutStart(entry) && stored.incidents.has(ownId) : isReborn(row, entry);
   // Made of the reading too where the entry has had an incident before.
-  const key = reborn ? `${entry.key}\n${readAt}` : entry.key;
-  const id = row === undefined || reborn ? publicId(kind, feed, key, slug) : row.id;
+  const id = reborn ? publicId(kind, feed, `${entry.key}\n${readAt}`, slug) : (row?.id ?? ownId);
   const known = stored.incidents.get(id) ?? null;
   let incident: Incident | null;
   let open: boolean;
@@ -181,9 +185,32 @@ function writeRow({ kysely, queries }: RegistryStore, before: EntryRow | undefin
 
 /** An open entry without a start of its own, whose last incident has ended: this is another one. */
 function isReborn(row: EntryRow, entry: FeedEntry): boolean {
-  return (
-    row.open === 0 && entry.kind === 'incident' && entry.startedAt === null && entry.status !== 'resolved'
-  );
+  return row.open === 0 && isWithoutStart(entry);
+}
+
+function isWithoutStart(entry: FeedEntry): boolean {
+  return entry.kind === 'incident' && entry.startedAt === null && entry.status !== 'resolved';
+}
+
+/** An entry under which the vendor reported the same outage before, at a time that overlaps that of `entry`. */
+function findContinued(
+  stored: Stored,
+  entry: FeedEntry,
+  isTaken: (key: string) => boolean,
+  readAt: number,
+): EntryRow | undefined {
+  if (entry.kind !== 'incident') return undefined;
+  const { startedAt, resolvedAt, continues = [] } = entry;
+  for (const key of continues) {
+    const row = isTaken(key) ? undefined : stored.rows.get(key);
+    const incident = stored.incidents.get(row?.id ?? '');
+    if (incident === undefined) continue;
+    const overlaps =
+      incident.startedAt <= (resolvedAt ?? readAt) &&
+      (startedAt ?? readAt) <= (incident.resolvedAt ?? Number.POSITIVE_INFINITY);
+    if (overlaps) return row;
+  }
+  return undefined;
 }
 
 /** An entry that the vendor lists under another identifier than before: same title, same start, old one gone. */
