@@ -48,6 +48,20 @@ t.test('it names only npm scripts and commands that exist', async (t) => {
   }
 });
 
+t.test('it answers where things are with files that define them', async (t) => {
+  const answers = [...read('docs/architecture.md').matchAll(/^\| .+\? \| `(\w+)` in `(\S+)` \|$/gm)];
+  t.ok(answers.length >= 15);
+  const wrong = answers.filter(
+    ([, name, path = '']) =>
+      !existsSync(join(ROOT, path)) ||
+      !new RegExp(`^export (?:async )?(?:function|const) ${name}\\b`, 'm').test(read(path)),
+  );
+  t.same(
+    wrong.map(([row]) => row),
+    [],
+  );
+});
+
 /** Paths in backquotes that lead nowhere, and names of source files that no folder holds. */
 function wrongPaths(name: string): string[] {
   const text = read(name);
