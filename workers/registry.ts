@@ -1,12 +1,15 @@
-/** Entry of the registry's thread. The file is opened by the first call, so that the caller hears why it cannot be. */
+/** Entry of the registry's thread. The first call opens the file, so that the caller receives the error if it cannot be opened. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openRegistryMethods, type RegistryThreadData } from '../src/store/registry/registry-thread.ts';
 import { serveThread } from '../src/thread/rpc.ts';
 
 if (parentPort !== null) {
   const methods = {
+    /** The names of the methods that it serves from then on. */
     open: async () => {
-      Object.assign(methods, await openRegistryMethods(workerData as RegistryThreadData));
+      const opened = await openRegistryMethods(workerData as RegistryThreadData);
+      Object.assign(methods, opened);
+      return Object.keys(opened);
     },
   };
   serveThread(parentPort, methods);

@@ -4,13 +4,23 @@ import { type MessagePort, type ResourceLimits, type TransferListItem, Worker } 
 /** The methods that a thread serves. */
 export type Methods = { readonly [name: string]: (...args: never[]) => unknown };
 
-interface Call {
+/** The same methods as another thread calls them: each returns a promise. */
+export type Remote<Served> = {
+  readonly [Name in keyof Served]: Served[Name] extends (...args: infer A) => infer R
+    ? (...args: A) => Promise<Awaited<R>>
+    : never;
+};
+
+/** Calls a method by its name. */
+export type Call = (method: string, args: never[]) => Promise<unknown>;
+
+interface Request {
   readonly id: number;
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
-interface Answer {
+interface Response {
   readonly id: number;
   readonly value?: unknown;
   readonly error?: {
@@ -28,15 +38,24 @@ export interface ThreadClient<M extends Methods> {
     args: Parameters<M[K]>,
     transfer?: readonly TransferListItem[],
   ): Promise<Awaited<ReturnType<M[K]>>>;
-  /** Calls that wait for an answer. */
+  /** Number of calls in flight. */
   readonly open: number;
-  /** Ends the thread; calls still open are rejected. */
+  /** Ends the thread; calls in flight are rejected. */
   terminate(): Promise<void>;
 }
 
 /**
- * Starts `entry` as a worker thread with `workerData`. `onEnd` is called if it ends unasked, with the reason, which
- * may be that it passed one of the `limits`.
+ * Makes the object whose methods, by their names, are calls: the caller's side of an object that a thread serves. The
+ * thread tells the names, so that no other list of them exists.
+ */
+export function createRemote<Served>(methods: readonly string[], call: Call): Remote<Served> {
+  const entries = methods.map((name) => [name, (...args: never[]) => call(name, args)] as const);
+  return Object.fromEntries(entries) as Remote<Served>;
+}
+
+/**
+ * Starts `entry` as a worker thread with `workerData`. Calls `onEnd` with the reason if the thread ends without
+ * `terminate`, for example because it exceeded one of the `limits`.
  */
 export function startThread<M extends Methods>(
   entry: URL,
@@ -56,7 +75,7 @@ export function startThread<M extends Methods>(
     open.clear();
     if (!asked) onEnd(reason);
   };
-  worker.on('message', ({ id, value, error }: Answer) => {
+  worker.on('message', ({ id, value, error }: Response) => {
     const waiting = open.get(id);
     if (waiting === undefined) return;
     open.delete(id);
@@ -76,7 +95,7 @@ export function startThread<M extends Methods>(
         // A thread at rest does not keep the process alive; one with an open call does.
         if (open.size === 0) worker.ref();
         open.set(id, { resolve, reject });
-        worker.postMessage({ id, method, args } satisfies Call, transfer);
+        worker.postMessage({ id, method, args } satisfies Request, transfer);
       });
     },
     get open() {
@@ -91,15 +110,18 @@ export function startThread<M extends Methods>(
 
 /** Serves `methods` on the thread's port (its `parentPort`). */
 export function serveThread(port: MessagePort, methods: Methods): void {
-  port.on('message', async ({ id, method, args }: Call) => {
+  port.on('message', async ({ id, method, args }: Request) => {
     try {
       const handler = methods[method];
       if (handler === undefined) throw new Error(`no method ${method}`);
-      port.postMessage({ id, value: await handler(...(args as never[])) } satisfies Answer);
+      port.postMessage({ id, value: await handler(...(args as never[])) } satisfies Response);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       const { code } = error as NodeJS.ErrnoException;
-      port.postMessage({ id, error: { message: error.message, code, stack: error.stack } } satisfies Answer);
+      port.postMessage({
+        id,
+        error: { message: error.message, code, stack: error.stack },
+      } satisfies Response);
     }
   });
 }

@@ -5,27 +5,15 @@ import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
 import { silentLog } from '../../src/log.ts';
 import { createRecord } from '../../src/record/record.ts';
-import {
-  createRegistryClient,
-  type RegistryClientOptions,
-} from '../../src/store/registry/registry-client.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { until } from '../store/registry-fixtures.ts';
+import { registryHere } from '../support/registry-here.ts';
 import { START } from './record-world.ts';
 
 /** A record over the registry of a directory; time stands still. */
 async function open(t: Test, dataDir: string) {
-  const methods: Record<string, (...args: never[]) => unknown> = await openRegistryMethods({
-    dataDir,
-    domainsPerAccount: 10,
-  });
-  const call = async (method: string, args: readonly unknown[]) => methods[method]?.(...(args as never[]));
-  const registry = createRegistryClient({
-    call: call as RegistryClientOptions['call'],
-    clock: systemClock,
-    log: silentLog,
-    end: async () => {},
-  });
+  const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 10 });
+  const registry = registryHere(methods, systemClock);
   t.teardown(() => registry.close());
   const published = new Map<number, CurrentStatus>();
   const clock = createFakeClock(START);

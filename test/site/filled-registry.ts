@@ -11,20 +11,17 @@ import type { DependencyReport } from '../../src/domain/heartbeat-body.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import type { Maintenance } from '../../src/domain/maintenance.ts';
 import type { Service } from '../../src/domain/service.ts';
-import { silentLog } from '../../src/log.ts';
+import type { NewKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { prepareHeartbeatWriter } from '../../src/store/registry/heartbeat-rows.ts';
-import { createKey, type NewKey, revokeKey } from '../../src/store/registry/key-rows.ts';
+import { prepareIncidentWriter } from '../../src/store/registry/incident-rows.ts';
+import { createKey, revokeKey } from '../../src/store/registry/key-rows.ts';
 import { createQueries } from '../../src/store/registry/kysely-sqlite.ts';
 import { writeMaintenance } from '../../src/store/registry/maintenance-rows.ts';
-import {
-  createRegistryClient,
-  type RegistryClientOptions,
-} from '../../src/store/registry/registry-client.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
-import { prepareIncidentWriter } from '../../src/store/registry/write-incident.ts';
+import { registryHere } from '../support/registry-here.ts';
 
 /** The file of an empty registry: its tables are made once in a process, and copied from then on. */
 let emptyFile: Promise<{ readonly name: string; readonly bytes: Uint8Array }> | null = null;
@@ -35,17 +32,8 @@ export async function openFilledRegistry(now: number) {
   emptyFile ??= makeEmptyFile();
   const { name, bytes } = await emptyFile;
   writeFileSync(join(dataDir, name), bytes);
-  const methods: Record<string, (...args: never[]) => unknown> = await openRegistryMethods({
-    dataDir,
-    domainsPerAccount: 100,
-  });
-  const client = createRegistryClient({
-    call: (async (method: string, args: readonly unknown[]) =>
-      structuredClone(await methods[method]?.(...(args as never[])))) as RegistryClientOptions['call'],
-    clock: createFakeClock(now),
-    log: silentLog,
-    end: async () => {},
-  });
+  const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 100 });
+  const client = registryHere(methods, createFakeClock(now));
   const registry: Registry = client;
 
   const { database, kysely } = await openRegistryDatabase(dataDir);

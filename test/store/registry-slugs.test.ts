@@ -1,8 +1,8 @@
 /** Slugs of domains that have the same dashed form: a number for each, and no more work for the last than for the first. */
 import t from 'tap';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { ensureAccount } from '../../src/store/registry/account-rows.ts';
 import { claimDomain } from '../../src/store/registry/claim-domain.ts';
-import { ensureAccount } from '../../src/store/registry/key-rows.ts';
 import { createQueries } from '../../src/store/registry/kysely-sqlite.ts';
 import { removeService } from '../../src/store/registry/owner-services.ts';
 import { proveDomain } from '../../src/store/registry/ownership.ts';

@@ -10,22 +10,18 @@ import { type CurrentStatus, type Transition, unknownStatus } from '../../src/do
 import type { Incident } from '../../src/domain/incident.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../src/domain/result.ts';
 import type { Service } from '../../src/domain/service.ts';
-import { silentLog } from '../../src/log.ts';
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
 import type { IncidentStore } from '../../src/store/ports/incidents.ts';
 import type { OwnershipStore } from '../../src/store/ports/ownership.ts';
 import type { ServiceStore } from '../../src/store/ports/services.ts';
 import type { StatusUpdate, UpdateStore } from '../../src/store/ports/updates.ts';
-import { ensureAccount } from '../../src/store/registry/key-rows.ts';
+import { ensureAccount } from '../../src/store/registry/account-rows.ts';
 import { createQueries } from '../../src/store/registry/kysely-sqlite.ts';
-import {
-  createRegistryClient,
-  type RegistryClientOptions,
-  type SqliteRegistry,
-} from '../../src/store/registry/registry-client.ts';
+import type { SqliteRegistry } from '../../src/store/registry/registry-client.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
-import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
+import { registryHere } from './registry-here.ts';
 
 /** The part of the port that the record uses. */
 export type JudgementRegistry = Pick<ServiceStore, 'loadServices'> &
@@ -116,9 +112,9 @@ export async function createRecordedRegistry(known: readonly Service[]): Promise
       gate = promise;
       return resolve;
     },
-    client: (clock) => clientOf(methods, clock),
+    client: (clock) => registryHere(methods, clock),
     openOther: async (clock) =>
-      clientOf(await openRegistryMethods({ dataDir, domainsPerAccount: DOMAINS_PER_ACCOUNT }), clock),
+      registryHere(await openRegistryMethods({ dataDir, domainsPerAccount: DOMAINS_PER_ACCOUNT }), clock),
     async close() {
       await methods.close();
       rmSync(dataDir, { recursive: true });
@@ -142,18 +138,6 @@ export async function createRecordedRegistry(known: readonly Service[]): Promise
     lastTransition: async () => methods.lastTransition(),
     listIncidents: async (query) => methods.listIncidents(query),
   };
-}
-
-function clientOf(methods: RegistryMethods, clock: Clock): SqliteRegistry {
-  const named: Record<string, (...args: never[]) => unknown> = methods;
-  const call = async (method: string, args: readonly unknown[]) =>
-    structuredClone(await named[method]?.(...(structuredClone(args) as never[])));
-  return createRegistryClient({
-    call: call as RegistryClientOptions['call'],
-    clock,
-    log: silentLog,
-    end: async () => {},
-  });
 }
 
 /** A new data directory whose registry has these services, as they are. */

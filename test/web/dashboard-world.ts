@@ -5,30 +5,18 @@ import { createFakeClock } from '../../src/clock.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
-import {
-  createRegistryClient,
-  type RegistryClientOptions,
-} from '../../src/store/registry/registry-client.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
 import { createAssets } from '../../src/web/parts/assets.ts';
 import { createViews } from '../../src/web/parts/views.ts';
 import { NOW, service } from '../site/site-world.ts';
+import { registryHere } from '../support/registry-here.ts';
 
 /** The dashboard's routes over a real registry, with two people signed in. */
 export async function dashboard(t: Test) {
-  const methods: Record<string, (...args: never[]) => unknown> = await openRegistryMethods({
-    dataDir: t.testdir(),
-    domainsPerAccount: 100,
-  });
-  const registry = createRegistryClient({
-    call: (async (method: string, args: readonly unknown[]) =>
-      structuredClone(await methods[method]?.(...(args as never[])))) as RegistryClientOptions['call'],
-    clock: createFakeClock(NOW),
-    log: silentLog,
-    end: async () => {},
-  });
+  const methods = await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 100 });
+  const registry = registryHere(methods, createFakeClock(NOW));
   t.teardown(() => registry.close());
   const sessions = createSessions({ registry, clock: createFakeClock(NOW) });
   const signIn = async (name: string) => {

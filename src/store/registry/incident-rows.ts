@@ -1,7 +1,13 @@
-/** Reading incidents: each list is one walk along an index. */
+/** Incidents: written by one prepared statement; each list is one walk along an index. */
+import type { DatabaseSync } from 'node:sqlite';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Incident } from '../../domain/incident.ts';
-import type { IncidentNeighbours, IncidentPlace, IncidentQuery } from '../ports/incidents.ts';
+import type {
+  IncidentNeighbours,
+  IncidentPlace,
+  IncidentQuery,
+  ServicesIncidentQuery,
+} from '../ports/incidents.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { IncidentsTable, RegistrySchema } from './schema.ts';
 
@@ -38,8 +44,8 @@ function incidentsOf<Row>(
   return verifiedOnly ? chosen.where('verified', '=', sql.lit(1)) : chosen;
 }
 
-/** A page out of `found`: it is found by the index alone, and only its own rows are then read whole. */
-export function readPage(
+/** A page out of `found`: the index alone finds it, and only its own rows are read whole. */
+function readPage(
   { kysely, queries }: Pick<RegistryStore, 'kysely' | 'queries'>,
   found: FoundIncidents,
   { limit, offset }: { readonly limit: number; readonly offset: number },
@@ -55,6 +61,22 @@ export function readPage(
         .orderBy('id'),
     )
     .map(toIncident);
+}
+
+/** Incidents of several services, newest start first, then id. Those of removed services are left out. */
+export function incidentsOfServices(
+  { kysely, queries }: RegistryStore,
+  query: ServicesIncidentQuery,
+): Incident[] {
+  const { serviceIds, running } = query;
+  if (serviceIds.length === 0) return [];
+  let page = kysely
+    .selectFrom('incidents')
+    .select('id')
+    .where('service_id', 'in', serviceIds)
+    .where('listed', '=', sql.lit(1));
+  if (running !== undefined) page = page.where('status', running ? '<>' : '=', 'resolved');
+  return readPage({ kysely, queries }, page, query);
 }
 
 /** One incident; null: there is none, or its service was removed. */
@@ -118,6 +140,38 @@ export function incidentsBeside(
   return {
     older: older === undefined ? null : toIncident(older),
     newer: newer === undefined ? null : toIncident(newer),
+  };
+}
+
+/** Writes or replaces an incident by its id, inside the caller's transaction. Drops one of an unknown service. */
+export type WriteIncident = (incident: Incident) => void;
+
+/** Prepares the statement over an open, migrated database. */
+export function prepareIncidentWriter(database: DatabaseSync): WriteIncident {
+  const put = database.prepare(
+    `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
+       source_url, good_checks, updates, listed, verified)
+     SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed, verified FROM services WHERE id = ?
+     ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description,
+       severity = excluded.severity, status = excluded.status, started_at = excluded.started_at,
+       resolved_at = excluded.resolved_at, source_url = excluded.source_url, good_checks = excluded.good_checks,
+       updates = excluded.updates`,
+  );
+  return (incident) => {
+    put.run(
+      incident.id,
+      incident.source,
+      incident.title,
+      incident.description,
+      incident.severity,
+      incident.status,
+      incident.startedAt,
+      incident.resolvedAt,
+      incident.sourceUrl,
+      incident.goodChecks,
+      JSON.stringify(incident.updates),
+      incident.serviceId,
+    );
   };
 }
 

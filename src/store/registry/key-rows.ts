@@ -1,64 +1,9 @@
-/** Accounts and keys. */
+/** API keys. */
 import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Account, AccountListing } from '../ports/accounts.ts';
-import type { ApiKey, KeyStore } from '../ports/keys.ts';
+import type { ApiKey, NewKey } from '../ports/keys.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
-
-/** A key as it is put in. */
-export type NewKey = Parameters<KeyStore['createKey']>[0];
-
-/** Finds or makes the account of that name. */
-export function ensureAccount({ kysely, queries }: RegistryStore, name: string, now: number): Account {
-  queries.run(
-    kysely
-      .insertInto('accounts')
-      .values({ name, created_at: now })
-      .onConflict((conflict) => conflict.column('name').doNothing()),
-  );
-  const row = queries.first(kysely.selectFrom('accounts').selectAll().where('name', '=', name));
-  if (row === undefined) throw new Error(`account ${name} was not written`);
-  return { id: row.id, name: row.name, createdAt: row.created_at };
-}
-
-/** Every account with its providers, keys and services, oldest first. */
-export function listAccounts({ kysely, queries }: RegistryStore): AccountListing[] {
-  const providers = new Map<number, string[]>();
-  const identities = kysely.selectFrom('identities').select(['account_id', 'provider']).orderBy('created_at');
-  for (const { account_id, provider } of queries.all(identities))
-    providers.set(account_id, [...(providers.get(account_id) ?? []), provider]);
-  const keys = countBy(
-    queries.all(
-      kysely
-        .selectFrom('api_keys')
-        .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
-        .groupBy('account_id'),
-    ),
-  );
-  const services = countBy(
-    queries.all(
-      kysely
-        .selectFrom('services')
-        .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
-        .where('origin', '=', 'owner')
-        .where('removed', '=', 0)
-        .groupBy('account_id'),
-    ),
-  );
-  return queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id')).map((row) => ({
-    id: row.id,
-    name: row.name,
-    createdAt: row.created_at,
-    providers: providers.get(row.id) ?? [],
-    keys: keys.get(row.id) ?? 0,
-    services: services.get(row.id) ?? 0,
-  }));
-}
-
-function countBy(rows: readonly { account_id: number | null; count: number }[]): ReadonlyMap<number, number> {
-  return new Map(rows.map(({ account_id, count }) => [account_id ?? 0, count]));
-}
 
 /** Keys of an account that are revoked or expired and are kept, where its keys are bounded. */
 const MAX_EXPIRED_KEYS = 50;
@@ -145,7 +90,7 @@ export function revokeKey({ kysely, queries }: RegistryStore, id: number, now: n
   return queries.run(revoke) > 0;
 }
 
-/** Notes uses of keys; the newest time wins. */
+/** Stores when keys were used; the newest time wins. */
 export function touchKeys(
   { kysely, queries }: RegistryStore,
   uses: readonly (readonly [number, number])[],

@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import { NO_MEMORY } from '../../domain/result.ts';
 import type { ServiceState } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
-import { toCurrent } from './judgements.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { toService } from './service-rows.ts';
+import { toCurrent } from './update-rows.ts';
 
 /** Every service that is not removed, by id, with its state. */
 export function loadServices({ kysely, queries }: RegistryStore): ServiceState[] {

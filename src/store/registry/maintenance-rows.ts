@@ -1,12 +1,10 @@
 /** Vendors' maintenances: stored when announced, an incident from their start to their end. */
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { sql } from 'kysely';
-import { type Maintenance, maintenanceIncident, nextPhaseAt, phaseAt } from '../../domain/maintenance.ts';
+import { type Maintenance, nextPhaseAt } from '../../domain/maintenance.ts';
 import type { MaintenanceQuery } from '../ports/vendors.ts';
-import { toIncident } from './incident-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { MaintenancesTable, RegistrySchema } from './schema.ts';
-import type { WriteIncident } from './write-incident.ts';
 
 /** Writes a maintenance, new or changed. */
 export function writeMaintenance(
@@ -54,39 +52,6 @@ export function readMaintenances(
   return queries.all(kysely.selectFrom('maintenances').selectAll().where('id', 'in', ids)).map(toMaintenance);
 }
 
-/**
- * Moves every maintenance whose time has come by `now`, inside the caller's transaction, and writes its incident.
- * Returns the services concerned, and when the next one is due (null: none is known).
- */
-export function advanceMaintenances(
-  store: RegistryStore,
-  writeIncident: WriteIncident,
-  now: number,
-): { readonly serviceIds: readonly number[]; readonly nextAt: number | null } {
-  const { kysely, queries } = store;
-  const due = queries
-    .all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now))
-    .map(toMaintenance);
-  for (const before of due) {
-    const maintenance = { ...before, phase: phaseAt(before, now) };
-    const row = queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
-    const incident = maintenanceIncident(maintenance, row === undefined ? null : toIncident(row), now);
-    if (incident !== null) writeIncident(incident);
-    writeMaintenance(store, maintenance, now);
-    if (maintenance.phase === 'ended')
-      queries.run(kysely.updateTable('vendor_entries').set({ open: 0 }).where('id', '=', before.id));
-  }
-  const next = queries.first(
-    kysely
-      .selectFrom('maintenances')
-      .select('due_at')
-      .where('due_at', 'is not', null)
-      .orderBy('due_at')
-      .limit(1),
-  );
-  return { serviceIds: [...new Set(due.map(({ serviceId }) => serviceId))], nextAt: next?.due_at ?? null };
-}
-
 /** Which maintenances are asked for, whatever the page. */
 type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset'>;
 
@@ -108,6 +73,29 @@ export function listMaintenances({ kysely, queries }: RegistryStore, query: Main
 export function countMaintenances({ kysely, queries }: RegistryStore, query: MaintenanceFilter): number {
   const counted = maintenancesOf(kysely, query).select((eb) => eb.fn.countAll<number>().as('total'));
   return queries.first(counted)?.total ?? 0;
+}
+
+/** Planned and running maintenances of several services, ordered by start, then id. */
+export function maintenancesOfServices(
+  { kysely, queries }: RegistryStore,
+  serviceIds: readonly number[],
+  limit: number,
+): Maintenance[] {
+  if (serviceIds.length === 0) return [];
+  return queries
+    .all(
+      kysely
+        .selectFrom('maintenances')
+        .innerJoin('services', 'services.id', 'maintenances.service_id')
+        .selectAll('maintenances')
+        .where('maintenances.phase', '<>', sql.lit('ended'))
+        .where('services.removed', '=', sql.lit(0))
+        .where('service_id', 'in', serviceIds)
+        .orderBy('starts_at')
+        .orderBy('maintenances.id')
+        .limit(limit),
+    )
+    .map(toMaintenance);
 }
 
 function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: MaintenanceFilter) {

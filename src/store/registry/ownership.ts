@@ -2,7 +2,7 @@
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
 import type { DomainClaim } from '../ports/ownership.ts';
 import type { NewService } from '../ports/services.ts';
-import { tell } from './account-notices.ts';
+import { addNotice } from './account-rows.ts';
 import { forgetHeartbeats } from './heartbeat-rows.ts';
 import {
   type DomainLimits,
@@ -111,8 +111,13 @@ export function proveDomain(
   });
   if (moves) {
     if (former !== null)
-      tell(store, former, now, `${domain} was verified by another account and belongs to it from now on.`);
-    tell(
+      addNotice(
+        store,
+        former,
+        now,
+        `${domain} was verified by another account and belongs to it from now on.`,
+      );
+    addNotice(
       store,
       accountId,
       now,

@@ -1,7 +1,7 @@
 /** Which slug a service has, and who makes room for whom (decisions, Ownership, Heartbeats and Badge). */
 import { systemClock } from '../../clock.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
-import { tell } from './account-notices.ts';
+import { addNotice } from './account-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 
@@ -78,7 +78,7 @@ export function isReleased(slug: string): boolean {
 
 /** Tells the owner of a service, where it has one. */
 export function tellOwner(store: RegistryStore, { account_id }: ServiceRow, text: string): void {
-  if (account_id !== null) tell(store, account_id, systemClock.now(), text);
+  if (account_id !== null) addNotice(store, account_id, systemClock.now(), text);
 }
 
 /** `base` and its numbered forms that stand for some service. */

@@ -1,9 +1,8 @@
 /** The registry in an SQLite file of the data directory, served by a thread of its own. */
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { startThread } from '../../thread/rpc.ts';
+import { type Methods, startThread } from '../../thread/rpc.ts';
 import { createRegistryClient, type SqliteRegistry } from './registry-client.ts';
-import type { RegistryMethods } from './registry-thread.ts';
 
 /** How to open a registry. */
 export interface RegistryOptions {
@@ -28,7 +27,7 @@ const ENTRY = new URL('../../../workers/registry.ts', import.meta.url);
  */
 export async function openRegistry(options: RegistryOptions): Promise<SqliteRegistry> {
   const { dataDir, log, clock, domainsPerAccount = 100, secretKey = null, onEnd } = options;
-  const thread = startThread<RegistryMethods & { open(): Promise<void> }>(
+  const thread = startThread<Methods & { readonly open: () => Promise<string[]> }>(
     ENTRY,
     { dataDir, domainsPerAccount, secretKey },
     (reason) => {
@@ -36,13 +35,13 @@ export async function openRegistry(options: RegistryOptions): Promise<SqliteRegi
       onEnd?.(reason);
     },
   );
+  let methods: readonly string[];
   try {
-    await thread.call('open', []);
+    methods = await thread.call('open', []);
   } catch (error) {
     await thread.terminate();
     throw error;
   }
 
-  const { call } = thread;
-  return createRegistryClient({ call, clock, log, end: () => thread.terminate() });
+  return createRegistryClient({ methods, call: thread.call, clock, log, end: () => thread.terminate() });
 }

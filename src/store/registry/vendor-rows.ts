@@ -6,13 +6,14 @@ import type { FeedEntry } from '../../domain/feed-entry.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
-import type { VendorReading } from '../ports/vendors.ts';
-import { toIncident } from './incident-rows.ts';
-import { endMaintenance, readMaintenances, writeMaintenance } from './maintenance-rows.ts';
+import type { MaintenanceAdvance, VendorReading, VendorState } from '../ports/vendors.ts';
+import { toIncident, type WriteIncident } from './incident-rows.ts';
+import { endMaintenance, readMaintenances, toMaintenance, writeMaintenance } from './maintenance-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { VendorEntriesTable } from './schema.ts';
-import type { WriteIncident } from './write-incident.ts';
+import { readVendorStates } from './vendor-states.ts';
 
+type WritableRegistry = RegistryStore & { readonly writeIncident: WriteIncident };
 type EntryRow = Selectable<VendorEntriesTable>;
 
 /** What is stored of one service's part of a feed. */
@@ -23,10 +24,19 @@ interface Stored {
 }
 
 /**
- * Takes in what a document lists for one service, inside the caller's transaction. What it listed before and lists no
- * more has ended. Returns whether anything changed.
+ * Stores readings inside the caller's transaction. An entry that a document listed before and lists no more has ended.
+ * Returns the states of the services that changed.
  */
-export function putVendorReading(
+export function putVendorReadings(
+  registry: WritableRegistry,
+  readings: readonly VendorReading[],
+): VendorState[] {
+  const changed = readings.filter((reading) => putVendorReading(registry, registry.writeIncident, reading));
+  return readVendorStates(registry, [...new Set(changed.map(({ serviceId }) => serviceId))]);
+}
+
+/** Stores a reading; returns whether anything changed. */
+function putVendorReading(
   store: RegistryStore,
   writeIncident: WriteIncident,
   reading: VendorReading,
@@ -64,17 +74,16 @@ export function putVendorReading(
 }
 
 /**
- * Ends what a service still has open from feeds other than `feed` (null: from any), as where the catalogue names
- * another status page now. Returns whether anything changed.
+ * Ends the open entries of a service from feeds other than `feed` (null: from any), such as when the catalogue names
+ * another status page. Returns its new state; null: nothing changed.
  */
 export function endOtherFeeds(
-  store: RegistryStore,
-  writeIncident: WriteIncident,
+  registry: WritableRegistry,
   serviceId: number,
   feed: string | null,
   at: number,
-): boolean {
-  const { kysely, queries } = store;
+): VendorState | null {
+  const { kysely, queries, writeIncident } = registry;
   const feeds = queries
     .all(
       kysely
@@ -86,11 +95,38 @@ export function endOtherFeeds(
     )
     .filter((row) => row.feed !== feed);
   for (const { feed: other } of feeds) {
-    const stored = readStored(store, { serviceId, feed: other });
+    const stored = readStored(registry, { serviceId, feed: other });
     for (const row of stored.rows.values())
-      if (row.open === 1) endEntry(store, writeIncident, row, stored, at);
+      if (row.open === 1) endEntry(registry, writeIncident, row, stored, at);
   }
-  return feeds.length > 0;
+  return feeds.length > 0 ? (readVendorStates(registry, [serviceId])[0] ?? null) : null;
+}
+
+/** Moves every maintenance that is due at `now`, inside the caller's transaction, and writes its incident. */
+export function advanceMaintenances(registry: WritableRegistry, now: number): MaintenanceAdvance {
+  const { kysely, queries, writeIncident } = registry;
+  const due = queries
+    .all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now))
+    .map(toMaintenance);
+  for (const before of due) {
+    const maintenance = { ...before, phase: phaseAt(before, now) };
+    const row = queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
+    const incident = maintenanceIncident(maintenance, row === undefined ? null : toIncident(row), now);
+    if (incident !== null) writeIncident(incident);
+    writeMaintenance(registry, maintenance, now);
+    if (maintenance.phase === 'ended')
+      queries.run(kysely.updateTable('vendor_entries').set({ open: 0 }).where('id', '=', before.id));
+  }
+  const next = queries.first(
+    kysely
+      .selectFrom('maintenances')
+      .select('due_at')
+      .where('due_at', 'is not', null)
+      .orderBy('due_at')
+      .limit(1),
+  );
+  const serviceIds = [...new Set(due.map(({ serviceId }) => serviceId))];
+  return { states: readVendorStates(registry, serviceIds), nextAt: next?.due_at ?? null };
 }
 
 function putEntry(

@@ -1,11 +1,14 @@
 /** Webhooks and their deliveries. */
 import { type Selectable, sql } from 'kysely';
 import type { Delivery, DeliveryOutcome, DueDelivery, Webhook } from '../ports/webhooks.ts';
-import { tell } from './account-notices.ts';
+import { addNotice } from './account-rows.ts';
+import type { Secrets } from './protect-secrets.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { DeliveriesTable, WebhooksTable } from './schema.ts';
 import type { SecretBox } from './secret-box.ts';
+
+type WithSecrets = RegistryStore & { readonly secrets: Secrets };
 
 const MAX_WEBHOOKS = 10;
 const MAX_SHOWN = 50;
@@ -15,10 +18,10 @@ const MAX_DUE_PER_ACCOUNT = 8;
 const MAX_KEPT = 10_000;
 
 /** Adds a webhook. Throws `account_limit`. */
-export function addWebhook(store: RegistryStore, box: SecretBox, webhook: Omit<Webhook, 'id'>): Webhook {
-  const { kysely, queries } = store;
+export function addWebhook(registry: WithSecrets, webhook: Omit<Webhook, 'id'>): Webhook {
+  const { kysely, queries, secrets } = registry;
   const { accountId, url, secret, createdAt } = webhook;
-  if (webhooksOf(store, box, accountId).length >= MAX_WEBHOOKS)
+  if (webhooksOf(registry, accountId).length >= MAX_WEBHOOKS)
     throw new RegistryError(
       'account_limit',
       `An account has at most ${MAX_WEBHOOKS} webhooks: remove one first.`,
@@ -26,15 +29,16 @@ export function addWebhook(store: RegistryStore, box: SecretBox, webhook: Omit<W
   const row = queries.first(
     kysely
       .insertInto('webhooks')
-      .values({ account_id: accountId, url, secret: box.seal(secret), created_at: createdAt })
+      .values({ account_id: accountId, url, secret: secrets.box().seal(secret), created_at: createdAt })
       .returningAll(),
   );
   if (row === undefined) throw new Error('the webhook was not written');
-  return toWebhook(row, box);
+  return toWebhook(row, secrets.box());
 }
 
 /** Webhooks of an account, oldest first. */
-export function webhooksOf({ kysely, queries }: RegistryStore, box: SecretBox, accountId: number): Webhook[] {
+export function webhooksOf({ kysely, queries, secrets }: WithSecrets, accountId: number): Webhook[] {
+  const box = secrets.box();
   return queries
     .all(kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).orderBy('id'))
     .map((row) => toWebhook(row, box));
@@ -106,8 +110,7 @@ export function replayDelivery(
 
 /** Those due by `now`, the longest waiting first, and at most 8 of an account. */
 export function dueDeliveries(
-  { kysely, queries }: RegistryStore,
-  box: () => SecretBox,
+  { kysely, queries, secrets }: WithSecrets,
   now: number,
   limit: number,
 ): DueDelivery[] {
@@ -143,7 +146,7 @@ export function dueDeliveries(
         .orderBy('id')
         .limit(limit),
     )
-    .map((row) => ({ ...toDelivery(row), url: row.url, secret: box().open(row.secret) }));
+    .map((row) => ({ ...toDelivery(row), url: row.url, secret: secrets.box().open(row.secret) }));
 }
 
 /** Writes what came of an attempt. */
@@ -188,7 +191,12 @@ export function removeAllWebhooks(store: RegistryStore, now: number): number {
   const { kysely, queries } = store;
   const rows = queries.all(kysely.selectFrom('webhooks').select(['account_id', 'url']));
   for (const { account_id, url } of rows)
-    tell(store, account_id, now, `The webhook to ${url} was removed: its secret was lost. Add it again.`);
+    addNotice(
+      store,
+      account_id,
+      now,
+      `The webhook to ${url} was removed: its secret was lost. Add it again.`,
+    );
   queries.run(kysely.deleteFrom('deliveries'));
   queries.run(kysely.deleteFrom('webhooks'));
   return rows.length;

@@ -1,26 +1,31 @@
-/** The hot path: judgements, each compare-and-set on its own, by prepared statements without a query builder. */
+/**
+ * Status updates: each is one compare-and-set, by prepared statements without a query builder, since every evaluated
+ * result passes here. Also reads the feed of transitions that they make.
+ */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { type CurrentStatus, completeCheck, type Transition, unknownStatus } from '../../domain/current.ts';
 import type { HeartbeatWrite } from '../ports/heartbeats.ts';
 import type { CommitOutcome, StatusUpdate } from '../ports/updates.ts';
 import { prepareHeartbeatWriter } from './heartbeat-rows.ts';
 import { prepareInbox } from './inbox-rows.ts';
-import { prepareIncidentWriter } from './write-incident.ts';
+import { prepareIncidentWriter } from './incident-rows.ts';
+import type { RegistryStore } from './registry-store.ts';
 
-/** Commits judgements inside the caller's transaction. */
-export interface Judgements {
-  /**
-   * Outcomes in the order of the input. `stale` where another writer was first; for a removed or unknown service,
-   * and for a heartbeat of an account that no longer has it, too, and then `current.seq` is the expected one: there is nothing to judge again. Throws for a judgement that
-   * contradicts itself, which is a bug of the caller.
-   */
-  commit(judgements: readonly StatusUpdate[]): CommitOutcome[];
-}
+/**
+ * Writes updates inside the caller's transaction; the outcomes are in the order of the input. `stale`: another writer was
+ * first. Also for a removed or unknown service, and for a heartbeat of an account that no longer has the service; then
+ * `current.seq` is the expected one, and there is nothing to evaluate again. Throws for an update that contradicts
+ * itself, which is a bug of the caller.
+ */
+export type WriteUpdates = (updates: readonly StatusUpdate[]) => CommitOutcome[];
+
+/** Most transitions of one service that one call returns. */
+const MAX_TRANSITIONS = 1_000;
 
 type Row = Record<string, SQLOutputValue>;
 
 /** Prepares the statements over an open, migrated database. */
-export function createJudgements(database: DatabaseSync): Judgements {
+export function prepareUpdateWriter(database: DatabaseSync): WriteUpdates {
   const update = database.prepare(
     `UPDATE current SET seq = ?, observed_at = ?, status = ?, since = ?, latest = ?, memory = coalesce(?, memory)
      WHERE service_id = ? AND seq = ?
@@ -39,9 +44,9 @@ export function createJudgements(database: DatabaseSync): Judgements {
     return row === undefined ? unknownStatus(serviceId) : toCurrent(row);
   };
 
-  const commitOne = (judgement: StatusUpdate): CommitOutcome => {
-    checkJudgement(judgement);
-    const { serviceId, expectedSeq, current, transition, incident, memory, heartbeat } = judgement;
+  const commitOne = (one: StatusUpdate): CommitOutcome => {
+    checkUpdate(one);
+    const { serviceId, expectedSeq, current, transition, incident, memory, heartbeat } = one;
     if (heartbeat !== undefined && !accepts(serviceId, heartbeat))
       return { kind: 'stale', current: readCurrent(serviceId) };
     const { changes } = update.run(
@@ -65,7 +70,7 @@ export function createJudgements(database: DatabaseSync): Judgements {
     return { kind: 'committed', transition: written, runMs };
   };
 
-  /** One that was answered already is not written again: its monitor may have ended before it heard of that. */
+  /** An answered entry is not written again: its monitor may have ended before it learnt of the answer. */
   const accepts = (serviceId: number, { accountId, inboxId }: HeartbeatWrite): boolean =>
     heartbeats.accepts(serviceId, accountId) && (inboxId === undefined || inbox.isOpen(inboxId));
 
@@ -75,10 +80,65 @@ export function createJudgements(database: DatabaseSync): Judgements {
     return { ...transition, position: Number(lastInsertRowid) };
   };
 
-  return { commit: (judgements) => judgements.map(commitOne) };
+  return (updates) => updates.map(commitOne);
 }
 
-/** The record that a row of the table `current` holds. */
+/**
+ * Transitions after `position`, in order, each with the present slug of its service. Those of removed services are left
+ * out, since another service may have their slugs now.
+ */
+export function transitionsAfter(store: RegistryStore, position: number, limit: number): Transition[] {
+  return store.queries.all(
+    selectTransitions(store)
+      .where('position', '>', position)
+      .where('removed', '=', 0)
+      .orderBy('position')
+      .limit(limit),
+  );
+}
+
+/** Transitions of one service that began in `[from, to)`, oldest first, at most 1,000. */
+export function transitionsOf(
+  store: RegistryStore,
+  serviceId: number,
+  from: number,
+  to: number,
+): Transition[] {
+  return store.queries.all(
+    selectTransitions(store)
+      .where('service_id', '=', serviceId)
+      .where('at', '>=', from)
+      .where('at', '<', to)
+      .orderBy('at')
+      .orderBy('transitions.seq')
+      .limit(MAX_TRANSITIONS),
+  );
+}
+
+/** Newest position of the feed; 0: none. */
+export function lastTransition({ kysely, queries }: RegistryStore): number {
+  const newest = kysely.selectFrom('transitions').select('position').orderBy('position', 'desc').limit(1);
+  return queries.first(newest)?.position ?? 0;
+}
+
+function selectTransitions({ kysely }: RegistryStore) {
+  return kysely
+    .selectFrom('transitions')
+    .innerJoin('services', 'services.id', 'transitions.service_id')
+    .select([
+      'position',
+      'service_id as serviceId',
+      'slug',
+      'transitions.seq as seq',
+      'from_status as from',
+      'to_status as to',
+      'at',
+      'recorded_at as recordedAt',
+      'reason',
+    ]);
+}
+
+/** The record in a row of the table `current`. */
 export function toCurrent(row: Readonly<Row>): CurrentStatus {
   return {
     serviceId: Number(row.service_id),
@@ -90,7 +150,7 @@ export function toCurrent(row: Readonly<Row>): CurrentStatus {
   };
 }
 
-function checkJudgement({ serviceId, expectedSeq, current, transition, incident }: StatusUpdate): void {
+function checkUpdate({ serviceId, expectedSeq, current, transition, incident }: StatusUpdate): void {
   const steps = current.seq - expectedSeq;
   const consistent =
     current.serviceId === serviceId &&
@@ -103,6 +163,6 @@ function checkJudgement({ serviceId, expectedSeq, current, transition, incident 
     (incident === null || incident.serviceId === serviceId);
   if (!consistent)
     throw new Error(
-      `judgement of service ${serviceId} contradicts itself: seq ${expectedSeq} to ${current.seq}, ${transition === null ? 'no transition' : `transition ${transition.seq} to ${transition.to}`}`,
+      `update of service ${serviceId} contradicts itself: seq ${expectedSeq} to ${current.seq}, ${transition === null ? 'no transition' : `transition ${transition.seq} to ${transition.to}`}`,
     );
 }

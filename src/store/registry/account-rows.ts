@@ -1,0 +1,178 @@
+/** Accounts, their identities at providers, their sessions and their notices. */
+import type {
+  Account,
+  AccountListing,
+  AccountNotice,
+  Identity,
+  NewSession,
+  Session,
+} from '../ports/accounts.ts';
+import type { RegistryStore } from './registry-store.ts';
+
+/** Longest name of an account, in characters. */
+const MAX_NAME_LENGTH = 60;
+
+/** Notices shown of an account. */
+const MAX_NOTICES = 20;
+
+/** Finds or makes the account of that name. */
+export function ensureAccount({ kysely, queries }: RegistryStore, name: string, now: number): Account {
+  queries.run(
+    kysely
+      .insertInto('accounts')
+      .values({ name, created_at: now })
+      .onConflict((conflict) => conflict.column('name').doNothing()),
+  );
+  const row = queries.first(kysely.selectFrom('accounts').selectAll().where('name', '=', name));
+  if (row === undefined) throw new Error(`account ${name} was not written`);
+  return { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
+/** Every account with its providers, keys and services, oldest first. */
+export function listAccounts({ kysely, queries }: RegistryStore): AccountListing[] {
+  const providers = new Map<number, string[]>();
+  const identities = kysely.selectFrom('identities').select(['account_id', 'provider']).orderBy('created_at');
+  for (const { account_id, provider } of queries.all(identities))
+    providers.set(account_id, [...(providers.get(account_id) ?? []), provider]);
+  const keys = countBy(
+    queries.all(
+      kysely
+        .selectFrom('api_keys')
+        .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+        .groupBy('account_id'),
+    ),
+  );
+  const services = countBy(
+    queries.all(
+      kysely
+        .selectFrom('services')
+        .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+        .where('origin', '=', 'owner')
+        .where('removed', '=', 0)
+        .groupBy('account_id'),
+    ),
+  );
+  return queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id')).map((row) => ({
+    id: row.id,
+    name: row.name,
+    createdAt: row.created_at,
+    providers: providers.get(row.id) ?? [],
+    keys: keys.get(row.id) ?? 0,
+    services: services.get(row.id) ?? 0,
+  }));
+}
+
+function countBy(rows: readonly { account_id: number | null; count: number }[]): ReadonlyMap<number, number> {
+  return new Map(rows.map(({ account_id, count }) => [account_id ?? 0, count]));
+}
+
+/**
+ * The account of a person, made at the first sign-in. It gets the name that the provider gives, or that with a number
+ * where another account has it, since a name proves nothing.
+ */
+export function ensureIdentity(
+  store: RegistryStore,
+  { provider, subject, name }: Identity,
+  now: number,
+): Account {
+  const { kysely, queries } = store;
+  const known = queries.first(
+    kysely
+      .selectFrom('identities')
+      .innerJoin('accounts', 'accounts.id', 'identities.account_id')
+      .selectAll('accounts')
+      .where('provider', '=', provider)
+      .where('subject', '=', subject),
+  );
+  if (known !== undefined) return { id: known.id, name: known.name, createdAt: known.created_at };
+  const row = queries.first(
+    kysely
+      .insertInto('accounts')
+      .values({ name: freeName(store, name), created_at: now })
+      .returningAll(),
+  );
+  if (row === undefined) throw new Error('the account was not written');
+  queries.run(
+    kysely.insertInto('identities').values({ provider, subject, account_id: row.id, created_at: now }),
+  );
+  return { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
+function freeName({ kysely, queries }: RegistryStore, wanted: string): string {
+  const name = wanted.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH) || 'someone';
+  const isTaken = (text: string) =>
+    queries.first(kysely.selectFrom('accounts').select('id').where('name', '=', text)) !== undefined;
+  if (!isTaken(name)) return name;
+  for (let number = 2; ; number++) if (!isTaken(`${name}-${number}`)) return `${name}-${number}`;
+}
+
+/** Stores a session by the SHA-256 of its token, and deletes those that are over. */
+export function createSession({ kysely, queries }: RegistryStore, session: NewSession): void {
+  const { sha256, accountId, createdAt, expiresAt } = session;
+  queries.run(kysely.deleteFrom('sessions').where('expires_at', '<=', createdAt));
+  queries.run(
+    kysely
+      .insertInto('sessions')
+      .values({ sha256, account_id: accountId, created_at: createdAt, expires_at: expiresAt }),
+  );
+}
+
+/** The session with this SHA-256; null: there is none, or it is over at `now`. */
+export function findSession(
+  { kysely, queries }: RegistryStore,
+  sha256: Uint8Array,
+  now: number,
+): Session | null {
+  const row = queries.first(
+    kysely
+      .selectFrom('sessions')
+      .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
+      .select(['account_id', 'name', 'sessions.created_at', 'expires_at'])
+      .where('sha256', '=', sha256)
+      .where('expires_at', '>', now),
+  );
+  if (row === undefined) return null;
+  return {
+    accountId: row.account_id,
+    accountName: row.name,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}
+
+/** Ends every session of the account. */
+export function endSessionsOf({ kysely, queries }: RegistryStore, accountId: number): void {
+  queries.run(kysely.deleteFrom('sessions').where('account_id', '=', accountId));
+}
+
+/** Ends a session; does nothing if there is none. */
+export function endSession({ kysely, queries }: RegistryStore, sha256: Uint8Array): void {
+  queries.run(kysely.deleteFrom('sessions').where('sha256', '=', sha256));
+}
+
+/** Notices of an account, newest first. */
+export function noticesOf({ kysely, queries }: RegistryStore, accountId: number): AccountNotice[] {
+  return queries.all(
+    kysely
+      .selectFrom('account_notices')
+      .select(['id', 'at', 'text'])
+      .where('account_id', '=', accountId)
+      .orderBy('id', 'desc')
+      .limit(MAX_NOTICES),
+  );
+}
+
+/** Deletes a notice of the account; does nothing if it has none of that id. */
+export function dropNotice({ kysely, queries }: RegistryStore, accountId: number, id: number): void {
+  queries.run(kysely.deleteFrom('account_notices').where('account_id', '=', accountId).where('id', '=', id));
+}
+
+/** Adds a notice to an account. */
+export function addNotice(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  at: number,
+  text: string,
+): void {
+  queries.run(kysely.insertInto('account_notices').values({ account_id: accountId, at, text }));
+}

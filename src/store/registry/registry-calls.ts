@@ -1,0 +1,224 @@
+/**
+ * The calls of the registry: a line for each method of the port, with the function that serves it in the thread. The
+ * client has no list of its own (docs/adr/0014-the-registry-is-many-small-ports.md).
+ */
+import type { Registry } from '../ports/registry.ts';
+import {
+  createSession,
+  dropNotice,
+  endSession,
+  endSessionsOf,
+  ensureAccount,
+  ensureIdentity,
+  findSession,
+  listAccounts,
+  noticesOf,
+} from './account-rows.ts';
+import { changeService, claimDomain } from './claim-domain.ts';
+import {
+  countFailingDependencies,
+  dependenciesOf,
+  failingDependencies,
+  recentHeartbeats,
+} from './dependency-rows.ts';
+import { getFact, setFact } from './fact-rows.ts';
+import {
+  countIncidents,
+  findIncident,
+  incidentsBeside,
+  incidentsOfServices,
+  incidentsSince,
+  listIncidents,
+} from './incident-rows.ts';
+import { createKey, findKey, listKeys, revokeKey, touchKeys } from './key-rows.ts';
+import { renewLease } from './lease-rows.ts';
+import { loadServices } from './load-services.ts';
+import { countMaintenances, listMaintenances, maintenancesOfServices } from './maintenance-rows.ts';
+import type { OpenRegistry } from './open-registry.ts';
+import { addService, addServices, removeService } from './owner-services.ts';
+import { addClaim, claimAddresses, claimsOf, dropClaim, proveDomain, servicesOf } from './ownership.ts';
+import { putCatalogue } from './put-catalogue.ts';
+import { lastChange, readChanges } from './service-rows.ts';
+import {
+  addPage,
+  changePage,
+  findLogo,
+  findPage,
+  listPages,
+  pagesOf,
+  putLogo,
+  removePage,
+} from './status-page-rows.ts';
+import { lastTransition, transitionsAfter, transitionsOf } from './update-rows.ts';
+import { advanceMaintenances, endOtherFeeds, putVendorReadings } from './vendor-rows.ts';
+import { loadVendorStates } from './vendor-states.ts';
+import {
+  addDelivery,
+  addWebhook,
+  deliveriesOf,
+  dueDeliveries,
+  forgetDeliveries,
+  noteDelivery,
+  removeAllWebhooks,
+  removeWebhook,
+  replayDelivery,
+  webhooksOf,
+} from './webhook-rows.ts';
+
+/** Methods of the port that the client makes by polling, and those that need more than a transaction. */
+type OtherCalls =
+  | 'watchChanges'
+  | 'watchOtherProcesses'
+  | 'readLease'
+  | 'takeLease'
+  | 'claimLease'
+  | 'markLease'
+  | 'releaseLease'
+  | 'close';
+
+/** Calls of this adapter alone. */
+export interface AdapterCalls {
+  /** Rejects with `secrets_key` if the key of stored secrets is missing, or is not the one that sealed them. */
+  checkSecrets(): Promise<void>;
+  /** Removes all webhooks, whose secrets cannot be read any more, with a notice to their owners. Resolves with their number. */
+  resetSecrets(now: number): Promise<number>;
+  /** Another number if another connection has committed since the last call. */
+  commitVersion(): Promise<number>;
+}
+
+/** A call that only reads; it is answered at once, between two transactions. */
+interface Read<A extends unknown[], R> {
+  readonly kind: 'read';
+  readonly run: (registry: OpenRegistry, ...args: A) => R;
+}
+
+/** A call that writes; it runs inside a transaction, and is answered after the commit. */
+interface Write<A extends unknown[], R> {
+  readonly kind: 'write';
+  readonly run: (registry: OpenRegistry, ...args: A) => R;
+}
+
+/** How each method of `Port` is served. */
+type Calls<Port> = {
+  readonly [Name in keyof Port]: Port[Name] extends (...args: infer A) => Promise<infer R>
+    ? Read<A, R> | Write<A, R>
+    : never;
+};
+
+/** The methods of a table of calls over an open registry. */
+export type Methods<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Read<infer A, infer R>
+    ? (...args: A) => R
+    : Table[Name] extends Write<infer A, infer R>
+      ? (...args: A) => Promise<R>
+      : never;
+};
+
+function read<A extends unknown[], R>(run: (registry: OpenRegistry, ...args: A) => R): Read<A, R> {
+  return { kind: 'read', run };
+}
+
+function write<A extends unknown[], R>(run: (registry: OpenRegistry, ...args: A) => R): Write<A, R> {
+  return { kind: 'write', run };
+}
+
+/** The table. */
+export const REGISTRY_CALLS = {
+  loadServices: read(loadServices),
+  servicesOf: read(servicesOf),
+  putCatalogue: write(putCatalogue),
+  addService: write((registry, service) => addService(registry, service, registry.limits)),
+  addServices: write((registry, services) => addServices(registry, services, registry.limits)),
+  removeService: write(removeService),
+  changeService: write(changeService),
+  changesAfter: read(readChanges),
+  lastChange: read(lastChange),
+
+  commitUpdates: write(({ writeUpdates }, updates) => writeUpdates(updates)),
+  transitionsAfter: read(transitionsAfter),
+  lastTransition: read(lastTransition),
+  transitionsOf: read(transitionsOf),
+
+  listIncidents: read(listIncidents),
+  countIncidents: read(countIncidents),
+  findIncident: read(findIncident),
+  incidentsSince: read(incidentsSince),
+  incidentsBeside: read(incidentsBeside),
+  incidentsOfServices: read(incidentsOfServices),
+
+  putVendorReadings: write(putVendorReadings),
+  endOtherFeeds: write(endOtherFeeds),
+  advanceMaintenances: write(advanceMaintenances),
+  loadVendorStates: read(loadVendorStates),
+  listMaintenances: read(listMaintenances),
+  countMaintenances: read(countMaintenances),
+  maintenancesOfServices: read(maintenancesOfServices),
+
+  recentHeartbeats: read(recentHeartbeats),
+  dependenciesOf: read(dependenciesOf),
+  failingDependencies: read(failingDependencies),
+  countFailingDependencies: read(countFailingDependencies),
+
+  putInInbox: write(({ inbox }, entry) => inbox.put(entry)),
+  openInInbox: read(({ inbox }, after) => inbox.open(after)),
+  answerInInbox: write(({ inbox }, id, answer) => inbox.answer(id, answer)),
+  inboxAnswers: read(({ inbox }, ids) => inbox.answers(ids)),
+  forgetInbox: write(({ inbox }, before) => inbox.forget(before)),
+  commitVersion: read(({ inbox }) => inbox.version()),
+
+  ensureAccount: write(ensureAccount),
+  listAccounts: read(listAccounts),
+  ensureIdentity: write(ensureIdentity),
+  createSession: write(createSession),
+  findSession: read(findSession),
+  endSession: write(endSession),
+  endSessionsOf: write(endSessionsOf),
+  noticesOf: read(noticesOf),
+  dropNotice: write(dropNotice),
+
+  claimDomain: write((registry, domain, accountId) =>
+    claimDomain(registry, domain, accountId, registry.limits),
+  ),
+  addClaim: write(addClaim),
+  claimsOf: read(claimsOf),
+  dropClaim: write(dropClaim),
+  proveDomain: write((registry, accountId, domain, kind, now) =>
+    proveDomain(registry, accountId, domain, kind, now, registry.limits),
+  ),
+  claimAddresses: write(claimAddresses),
+
+  createKey: write(createKey),
+  findKey: read(findKey),
+  listKeys: read(listKeys),
+  revokeKey: write(revokeKey),
+  touchKeys: write(touchKeys),
+
+  addWebhook: write(addWebhook),
+  webhooksOf: read(webhooksOf),
+  removeWebhook: write(removeWebhook),
+  addDelivery: write(addDelivery),
+  deliveriesOf: read(deliveriesOf),
+  replayDelivery: write(replayDelivery),
+  dueDeliveries: read(dueDeliveries),
+  noteDelivery: write(noteDelivery),
+  forgetDeliveries: write(forgetDeliveries),
+  checkSecrets: read(({ secrets }) => secrets.check()),
+  resetSecrets: write((registry, now) => {
+    const removed = removeAllWebhooks(registry, now);
+    registry.secrets.forgetKey();
+    return removed;
+  }),
+
+  addPage: write(addPage),
+  findPage: read(findPage),
+  pagesOf: read(pagesOf),
+  listPages: read(listPages),
+  changePage: write(changePage),
+  putLogo: write(putLogo),
+  findLogo: read(findLogo),
+  removePage: write(removePage),
+
+  renewLease: write(renewLease),
+  getFact: read(getFact),
+  setFact: write(setFact),
+} satisfies Calls<Omit<Registry, OtherCalls> & AdapterCalls>;
