@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, Migrator } from 'kysely';
 import { isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
 import { createSqliteDialect } from './kysely-sqlite.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { MIGRATION_NAMES, readMigrations } from './migrations.ts';
 import {
   damagedRegistry,
   explainSqliteError,
@@ -70,7 +70,7 @@ function openForReading(file: string): RegistryDatabase {
     const isOurs = readNumber(database, 'PRAGMA application_id') === APPLICATION_ID;
     const done = isOurs ? executedMigrations(database) : [];
     const isCurrent =
-      done.length === Object.keys(MIGRATIONS).length && done.every((name) => name in MIGRATIONS);
+      done.length === MIGRATION_NAMES.length && done.every((name) => MIGRATION_NAMES.includes(name));
     if (isCurrent) {
       database.exec('PRAGMA temp_store = MEMORY');
       const kysely = new Kysely<RegistrySchema>({ dialect: createSqliteDialect(database) });
@@ -133,15 +133,15 @@ function checkPages(database: DatabaseSync, file: string): void {
 
 async function migrate(kysely: Kysely<RegistrySchema>, database: DatabaseSync, file: string): Promise<void> {
   const done = executedMigrations(database);
-  const unknown = done.filter((name) => !(name in MIGRATIONS));
+  const unknown = done.filter((name) => !MIGRATION_NAMES.includes(name));
   if (unknown.length > 0) {
     throw new RegistryError(
       'registry_newer',
       `${file} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or put back the copy of the data directory from before the upgrade.`,
     );
   }
-  if (done.length === Object.keys(MIGRATIONS).length) return;
-  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
+  if (done.length === MIGRATION_NAMES.length) return;
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: readMigrations } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }

@@ -1,4 +1,4 @@
-/** Tables of the registry as Kysely sees them; made by `migrations.ts`. Times are epoch milliseconds, flags 0 or 1. */
+/** Tables of the registry as Kysely sees them; made by the steps of `migrations/`. Times are epoch milliseconds, flags 0 or 1. */
 import type { Generated } from 'kysely';
 import type { Category } from '../../domain/category.ts';
 import type { HeartbeatKind } from '../../domain/heartbeat-body.ts';

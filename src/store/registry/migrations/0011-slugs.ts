@@ -1,7 +1,7 @@
-/** Step 0011 of the registry's tables: what a service keeps reserved, and how many domains an account registered. */
+/** Reserved slugs, and the registrations of accounts. */
 
 /** Statements of the step, in order. */
-export const SLUG_TABLES = [
+export const statements = [
   `ALTER TABLE services ADD COLUMN ever_verified INTEGER NOT NULL DEFAULT 0`,
   `UPDATE services SET ever_verified = verified`,
   `ALTER TABLE services ADD COLUMN former_slugs TEXT`,
@@ -15,4 +15,4 @@ export const SLUG_TABLES = [
     at INTEGER NOT NULL
   ) STRICT`,
   `CREATE INDEX domain_registrations_account ON domain_registrations (account_id, at)`,
-] as const;
+];

@@ -1,10 +1,10 @@
-/** Step 0002 of the registry's tables: what vendors' pages list, beside the incidents that came of it. */
+/** The entries of vendors' feeds, beside the incidents that they became. */
 
 // `vendor_entries` ties an entry of a feed to the incident that it became, so that it never becomes a second one.
 // `open` marks what a later read may end. A maintenance waits in its own table until it starts; `due_at` is when its
 // phase changes by the clock.
 /** Statements of the step, in order. */
-export const VENDOR_TABLES = [
+export const statements = [
   `CREATE TABLE vendor_entries (
     service_id INTEGER NOT NULL REFERENCES services (id),
     feed TEXT NOT NULL,
@@ -32,4 +32,4 @@ export const VENDOR_TABLES = [
   `CREATE INDEX maintenances_due ON maintenances (due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX maintenances_ahead ON maintenances (starts_at, id) WHERE phase <> 'ended'`,
   `CREATE INDEX incidents_vendor ON incidents (service_id, resolved_at) WHERE source = 'vendor'`,
-] as const;
+];

@@ -1,9 +1,9 @@
-/** Step 0003 of the registry's tables: heartbeats, runs, and what services say of their dependencies. */
+/** Heartbeats, runs, and the dependencies that services report. */
 
 // The last 100 heartbeats of a service stand in places that are used in turn: id = service × 100 + number % 100. The
 // newest report of dependencies is one JSON, for it is written with every heartbeat; only changes have rows.
 /** Statements of the step, in order. */
-export const HEARTBEAT_TABLES = [
+export const statements = [
   `ALTER TABLE services ADD COLUMN public_dependencies INTEGER NOT NULL DEFAULT 0`,
   `CREATE TABLE heartbeats (
     id INTEGER PRIMARY KEY,
@@ -49,4 +49,4 @@ export const HEARTBEAT_TABLES = [
     PRIMARY KEY (service_id, name)
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX failing_dependencies_folded ON failing_dependencies (folded)`,
-] as const;
+];

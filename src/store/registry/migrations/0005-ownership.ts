@@ -1,7 +1,7 @@
-/** Step 0005 of the registry's tables: domains that accounts want, and what accounts must be told. */
+/** Domains that accounts want, and notices to accounts. */
 
 /** Statements of the step, in order. */
-export const OWNERSHIP_TABLES = [
+export const statements = [
   `CREATE TABLE domain_claims (
     account_id INTEGER NOT NULL REFERENCES accounts (id),
     domain TEXT NOT NULL,
@@ -16,4 +16,4 @@ export const OWNERSHIP_TABLES = [
     text TEXT NOT NULL
   ) STRICT`,
   `CREATE INDEX account_notices_account ON account_notices (account_id, id)`,
-] as const;
+];

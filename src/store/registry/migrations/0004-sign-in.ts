@@ -1,7 +1,7 @@
-/** Step 0004 of the registry's tables: who an account's person is at a provider, and where they are signed in. */
+/** The identities of accounts at providers, and sessions. */
 
 /** Statements of the step, in order. */
-export const SIGN_IN_TABLES = [
+export const statements = [
   `CREATE TABLE identities (
     provider TEXT NOT NULL,
     subject TEXT NOT NULL,
@@ -16,4 +16,4 @@ export const SIGN_IN_TABLES = [
     expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX sessions_expiry ON sessions (expires_at)`,
-] as const;
+];

@@ -1,10 +1,10 @@
-/** Step 0001 of the registry's tables: services, their status, transitions, incidents, accounts and keys. */
+/** Services, their status, transitions, incidents, accounts and keys. */
 
 // Feeds are AUTOINCREMENT: a number is never given twice, and a rolled back transaction leaves no gap.
 // The indexes of incidents follow the list's order, newest first, then id (decisions, Incidents); `WHERE` makes each
 // of them hold the rows of one kind of list only, so that paging never meets a row that it must leave out.
 /** Statements of the step, in order. */
-export const FIRST_TABLES = [
+export const statements = [
   `CREATE TABLE accounts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
@@ -102,4 +102,4 @@ export const FIRST_TABLES = [
     renewed_at INTEGER NOT NULL
   ) STRICT`,
   `INSERT INTO lease (id, fence, pid, host, renewed_at) VALUES (1, 0, NULL, NULL, 0)`,
-] as const;
+];

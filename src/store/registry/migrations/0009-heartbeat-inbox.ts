@@ -1,7 +1,7 @@
-/** Step 0009 of the registry's tables: heartbeats that processes which only serve hand to the monitor. */
+/** Heartbeats that serving processes store for the monitor. */
 
 /** Statements of the step, in order. */
-export const INBOX_TABLES = [
+export const statements = [
   `CREATE TABLE heartbeat_inbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL CHECK (kind IN ('beat', 'start', 'fail', 'refused')),
@@ -11,4 +11,4 @@ export const INBOX_TABLES = [
     answer TEXT
   ) STRICT`,
   `CREATE INDEX heartbeat_inbox_open ON heartbeat_inbox (id) WHERE answer IS NULL`,
-] as const;
+];

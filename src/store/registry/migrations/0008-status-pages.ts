@@ -1,9 +1,9 @@
-/** Step 0008 of the registry's tables: status pages of one's own. */
+/** Status pages of owners. */
 
 // A removed page keeps its row, without what it said, so that its slug is never given to another account. Logos stand
 // apart: a page is read far more often than its picture.
 /** Statements of the step, in order. */
-export const STATUS_PAGE_TABLES = [
+export const statements = [
   `CREATE TABLE status_pages (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     account_id INTEGER NOT NULL REFERENCES accounts (id),
@@ -22,4 +22,4 @@ export const STATUS_PAGE_TABLES = [
     page_id INTEGER PRIMARY KEY REFERENCES status_pages (id),
     bytes BLOB NOT NULL
   ) STRICT`,
-] as const;
+];

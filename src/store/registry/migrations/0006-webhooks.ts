@@ -1,9 +1,9 @@
-/** Steps 0006 and 0010 of the registry's tables: webhooks of owners and what is to be delivered to them. */
+/** Webhooks of owners, and deliveries that triggers make. Step 0014 replaces the triggers. */
 
 const iso = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
 
-// A delivery is born in the very transaction of the change that it tells of, by these two triggers: no crash can lose
-// it or make two of it. Services without a webhook, all of the catalogue among them, cost one look into an index.
+// The triggers write each delivery in the transaction of its change. Services without a webhook, such as those of the
+// catalogue, cost one look into an index.
 const matching = (service: string) =>
   `SELECT 1 FROM webhooks JOIN services ON services.account_id = webhooks.account_id WHERE services.id = ${service}`;
 
@@ -18,7 +18,7 @@ const deliver = (row: string, type: string, data: string) => `
   WHERE services.id = ${row}.service_id`;
 
 /** Statements of the step, in order. */
-export const WEBHOOK_TABLES = [
+export const statements = [
   `CREATE TABLE webhooks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     account_id INTEGER NOT NULL REFERENCES accounts (id),
@@ -56,12 +56,7 @@ export const WEBHOOK_TABLES = [
     `CASE NEW.status WHEN 'resolved' THEN 'incident.resolved' ELSE 'incident.updated' END`,
     incidentOf('NEW'),
   )}; END`,
-] as const;
-
-/** Statements of step 0010: what waits is found webhook by webhook, so that nobody's queue stands before another's. */
-export const WEBHOOK_QUEUES = [
-  `CREATE INDEX deliveries_webhook_due ON deliveries (webhook_id, due_at, id) WHERE due_at IS NOT NULL`,
-] as const;
+];
 
 function incidentOf(row: string): string {
   return `'incident', json_object('id', ${row}.id, 'title', ${row}.title, 'description', ${row}.description,

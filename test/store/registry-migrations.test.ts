@@ -1,0 +1,30 @@
+/** The steps of the registry's tables: released ones stay as they were, to the letter. */
+import { createHash } from 'node:crypto';
+import t from 'tap';
+import { MIGRATION_NAMES } from '../../src/store/registry/migrations.ts';
+
+/** First 16 digits of the SHA-256 of the statements of each released step. */
+const RELEASED: Readonly<Record<string, string>> = {
+  '0001-first-tables': 'e57bccfa4760cb75',
+  '0002-vendor-entries': '3e7a4fc3b8cc3069',
+  '0003-heartbeats': '5af143e3392e4305',
+  '0004-sign-in': '4b146608de497f25',
+  '0005-ownership': '4d3f8c1f237098b5',
+  '0006-webhooks': '6fa95e9f356600b5',
+  '0007-owner-addresses': 'f07d75876a21a48f',
+  '0008-status-pages': 'ec3f42f40fb0de6e',
+  '0009-heartbeat-inbox': 'c8ea68564d6090bc',
+  '0010-webhook-queues': '48182833c3c08de9',
+  '0011-slugs': '9dc3cfac8ea6fa17',
+  '0012-lease-process': '235e127da2a6a876',
+  '0013-catalogue-names': '75d944ab1c143696',
+};
+
+t.test('it changes no step that was released', async (t) => {
+  for (const [name, digest] of Object.entries(RELEASED)) {
+    const { statements } = await import(`../../src/store/registry/migrations/${name}.ts`);
+    const found = createHash('sha256').update(statements.join('\n')).digest('hex').slice(0, 16);
+    t.equal(found, digest, name);
+  }
+  t.same(MIGRATION_NAMES.slice(0, Object.keys(RELEASED).length), Object.keys(RELEASED));
+});
