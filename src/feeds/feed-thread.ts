@@ -2,6 +2,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Cancel, Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { ForbiddenAddress } from '../outbound/dial.ts';
 import type { OutboundSettings } from '../outbound/outbound.ts';
 import { startThread, type ThreadClient } from '../thread/rpc.ts';
 import type { Feed } from './feed-list.ts';
@@ -14,6 +15,9 @@ export type FeedMethods = {
   readonly forget: (feedId: string) => void;
 };
 
+/** A message of the thread. */
+export type FromFeedThread = FeedNews | { readonly kind: 'forbidden'; readonly found: ForbiddenAddress };
+
 /** What is needed to run it. */
 export interface FeedThreadOptions {
   readonly settings: PollerSettings;
@@ -21,6 +25,8 @@ export interface FeedThreadOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly onNews: (news: FeedNews) => void;
+  /** A name resolved to an address that no connection may go to; for the operator's log alone. */
+  readonly onForbidden: (found: ForbiddenAddress) => void;
   /** Entry of the thread; default `workers/feeds.ts`. */
   readonly entry?: URL;
 }
@@ -42,7 +48,7 @@ const HEALTHY_MS = 600_000;
 
 /** Starts the thread. It is started again however often it ends, after pauses that grow from 1 s to 5 min. */
 export function startFeedThread(options: FeedThreadOptions): FeedThread {
-  const { settings, outbound, clock, log, onNews, entry = ENTRY } = options;
+  const { settings, outbound, clock, log, onNews, onForbidden, entry = ENTRY } = options;
   let feeds: readonly Feed[] = [];
   let running: { readonly client: ThreadClient<FeedMethods>; readonly port: MessagePort } | null = null;
   let cancelStart: Cancel | null = null;
@@ -55,8 +61,10 @@ export function startFeedThread(options: FeedThreadOptions): FeedThread {
     startedAt = clock.monotonic();
     const { port1, port2 } = new MessageChannel();
     const client = startThread<FeedMethods>(entry, null, onEnd, { maxOldGenerationSizeMb: HEAP_MB });
-    port1.on('message', (news: FeedNews) => {
-      if (!stopped) onNews(news);
+    port1.on('message', (message: FromFeedThread) => {
+      if (stopped) return;
+      if (message.kind === 'forbidden') onForbidden(message.found);
+      else onNews(message);
     });
     port1.unref();
     running = { client, port: port1 };

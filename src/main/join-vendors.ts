@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { VERSION } from '../version.ts';
+import { createForbiddenAddressLog } from './forbidden-address-log.ts';
 
 /** Maximum time over which the first reads of all pages are spread, milliseconds. */
 const FIRST_SPREAD_MS = 15_000;
@@ -50,6 +51,7 @@ export function joinVendors(parts: {
     clock,
     log,
     onNews: desk.take,
+    onForbidden: createForbiddenAddressLog(log, clock),
   });
   return { board, desk, polls: () => polls, stop: thread.stop };
 }

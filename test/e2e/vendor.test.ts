@@ -2,6 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
+import { until } from '../support/loopback.ts';
+import { startNameServer } from '../support/name-server.ts';
 import { install } from '../support/program.ts';
 
 interface IncidentBody {
@@ -257,3 +259,47 @@ t.test(
     t.equal(await program.stop(), 0);
   },
 );
+
+t.test('it names the private address of a status page in the log alone', async (t) => {
+  const { siteUrl } = await startVendor(t);
+  const names = await startNameServer(() => ({ addresses: ['10.9.8.7'] }));
+  t.teardown(() => names.close());
+  const statusPage = { url: 'http://status.shop.example', kind: 'statuspage' };
+  const installation = await install([{ slug: 'shop', check: { url: siteUrl }, statusPage }], {
+    incidents: { feedInterval: '1s' },
+    checks: { nameservers: [names.address] },
+  });
+  t.teardown(() => installation.remove());
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  const lines = () =>
+    program
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('10.9.8.7'));
+  await until(() => lines().length > 0 && program.output().includes('status pages cannot be read'));
+  t.match(
+    lines().map((line) => JSON.parse(line)),
+    [
+      {
+        level: 'info',
+        host: 'status.shop.example',
+        address: '10.9.8.7',
+        refusal: '10.9.8.7 is not public (private)',
+        msg: 'a name resolves to a forbidden address',
+      },
+    ],
+  );
+  for (const path of [
+    '/',
+    '/status/shop',
+    '/api/v1/status/shop',
+    '/api/v1/incidents',
+    '/readyz',
+    '/metrics',
+  ]) {
+    const { status, body } = await program.get(path);
+    t.equal(status, 200, path);
+    t.notMatch(JSON.stringify(body), /10\.9\.8\.7/, path);
+  }
+});
