@@ -1,8 +1,8 @@
 /** The shapes of the API's answers, as JSON Schema; the OpenAPI document and the tests of the answers use them. */
 import { type TSchema, Type } from '@sinclair/typebox';
 import { CATEGORIES } from '../domain/category.ts';
+import { FAILURE_CLASSES, PHASES } from '../domain/failure.ts';
 import { INCIDENT_STATUSES, SEVERITIES } from '../domain/incident.ts';
-import { FAILURE_CLASSES, PHASES } from '../domain/result.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { VENDOR_STATUSES } from '../domain/vendor-word.ts';
 import { PROBLEMS } from '../http/problem.ts';

@@ -3,7 +3,9 @@
  * be shown is made of account and domain with a secret of this installation, so that nothing has to be stored and
  * nobody can use another account's.
  */
+
 import { createHmac, randomBytes } from 'node:crypto';
+import { describeCause } from '../domain/failure-text.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import { readAddresses, readTxtRecords } from '../outbound/name-records.ts';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -80,7 +82,11 @@ export async function openDomainProofs(options: DomainProofOptions): Promise<Dom
       const text = file.body?.toString('utf8').trim() ?? '';
       if (file.status === 200 && sameHost && text === word) return null;
       const found =
-        file.fault?.failure.detail ?? (file.status === 200 ? 'it holds another word' : `HTTP ${file.status}`);
+        file.fault !== null
+          ? describeCause(file.fault.failure)
+          : file.status === 200
+            ? 'it holds another word'
+            : `HTTP ${file.status}`;
       const txt = records.length === 0 ? 'there is no TXT record' : 'the TXT record holds another word';
       return `The domain is not verified: ${txt} at ${recordName}, and at ${fileUrl}: ${sameHost ? found : 'it redirects to another host'}.`;
     },

@@ -1,4 +1,5 @@
 /** Sign-in by OpenID Connect and by GitHub's OAuth: authorization code with PKCE, state and nonce, by `openid-client`. */
+
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -15,6 +16,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
+import { describeCause } from '../domain/failure-text.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { type Identity, type IdentityProvider, SignInError, type SignInFlow } from './identity-provider.ts';
 
@@ -179,7 +181,7 @@ function fetchThrough({ outbound }: ProviderParts): CustomFetch {
       maxBodyBytes: MAX_BODY_BYTES,
       policy: POLICY,
     });
-    if (answer.fault !== null) throw new TypeError(answer.fault.failure.detail);
+    if (answer.fault !== null) throw new TypeError(describeCause(answer.fault.failure));
     const received = new Headers();
     for (const [name, value] of Object.entries(answer.headers)) {
       // The body is decoded already.

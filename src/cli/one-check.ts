@@ -3,6 +3,7 @@
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { CheckTarget } from '../domain/check-target.ts';
+import { describeCause } from '../domain/failure-text.ts';
 import { judgeAttempt } from '../domain/judge.ts';
 import { type Attempt, NO_MEMORY } from '../domain/result.ts';
 import { type CheckDefinition, DEFAULT_CHECK, type ServiceOrigin } from '../domain/service.ts';
@@ -22,7 +23,9 @@ export function openProber({ checks, http }: Config, concurrency: number): Probe
     ownersMayProbePrivate: checks.ownersMayProbePrivate,
     concurrency,
   };
-  return createProber(settings, systemClock, ({ host, refusal }) => printNote(`${host}: ${refusal}`));
+  return createProber(settings, systemClock, ({ host, refusal }) =>
+    printNote(`${host}: ${describeCause({ cause: refusal })}`),
+  );
 }
 
 /** What is checked. */

@@ -3,6 +3,7 @@
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { formatTime } from '../domain/durations.ts';
+import { describeCause } from '../domain/failure-text.ts';
 import { readHostName } from '../domain/host-name.ts';
 import { latestCheckOf } from '../domain/judge.ts';
 import type { Attempt, SuspectReason } from '../domain/result.ts';
@@ -111,7 +112,7 @@ export function describeAttempt(domain: string, verdict: Verdict, attempt: Attem
   const lines = phases.map(
     ([name, ms]) => `  ${name.padEnd(12)}${ms === null ? '-' : `${ms.toFixed(1)} ms`}`,
   );
-  const said = failure === null ? '' : `: ${failure.class} in ${failure.phase}: ${failure.detail}`;
+  const said = failure === null ? '' : `: ${failure.class} in ${failure.phase}: ${describeCause(failure)}`;
   return [
     `${domain} is ${suspect === null ? verdict : SUSPECT_TEXTS[suspect]}${said}`,
     `  ${'asked'.padEnd(12)}${via}${blocked ? ' (a bot wall answered)' : ''}`,

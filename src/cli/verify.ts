@@ -1,5 +1,7 @@
 /** `upbeat services verify`: one check of every catalogue service, and a table of those that need attention. */
+
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
+import { describeCause } from '../domain/failure-text.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
 import { CommandError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';
@@ -40,7 +42,7 @@ export async function verifyCatalogue({ config: file, json = false }: CommonOpti
         address,
         status: verdict,
         code: attempt.statusCode,
-        problem: attempt.failure?.detail ?? null,
+        problem: attempt.failure === null ? null : describeCause(attempt.failure),
         advice,
       });
     }

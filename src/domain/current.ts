@@ -1,5 +1,7 @@
 /** The present state of a service as it is served, and the events that change it. */
-import type { Failure, Timing } from './result.ts';
+import type { Failure, StoredFailure } from './failure.ts';
+import { fromStoredFailure, toStoredFailure } from './failure-text.ts';
+import type { Timing } from './result.ts';
 import type { ServiceStatus, Verdict } from './status.ts';
 
 /** The newest check or heartbeat of a service. */
@@ -52,9 +54,20 @@ export interface Transition {
   readonly reason: string | null;
 }
 
-/** A check as a store has kept it: one of an earlier version knows of no reported word. */
-export function completeCheck(kept: Omit<LatestCheck, 'reported'> & Partial<LatestCheck>): LatestCheck {
-  return { ...kept, reported: kept.reported ?? null };
+/** A check as a store keeps it: versions before 0.2 did not keep the reported word, and kept failures as text. */
+export interface StoredCheck extends Omit<LatestCheck, 'reported' | 'failure'> {
+  readonly reported?: string | null;
+  readonly failure: StoredFailure | null;
+}
+
+/** A check for a store. */
+export function toStoredCheck(latest: LatestCheck): StoredCheck {
+  return latest.failure === null ? latest : { ...latest, failure: toStoredFailure(latest.failure) };
+}
+
+/** The check that a store has kept. */
+export function fromStoredCheck({ reported = null, failure, ...kept }: StoredCheck): LatestCheck {
+  return { ...kept, reported, failure: failure === null ? null : fromStoredFailure(failure) };
 }
 
 /** A service that was never checked. */

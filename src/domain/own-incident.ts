@@ -1,7 +1,7 @@
 /** The life of an incident that this monitor's own checks open (decisions, Incidents). */
 
 import type { CurrentStatus } from './current.ts';
-import { describeOutage } from './failure-words.ts';
+import { describeOutage } from './failure-text.ts';
 import type { Incident, IncidentStatus, IncidentUpdate, Severity } from './incident.ts';
 import type { Service } from './service.ts';
 import { fullName } from './service.ts';

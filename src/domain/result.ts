@@ -1,34 +1,6 @@
 /** What one check found. A target's failure is data, never an exception. */
 
-/** Why a check failed (architecture, "Target failure is data"). */
-export const FAILURE_CLASSES = [
-  'dns',
-  'refused',
-  'unreachable',
-  'tls',
-  'timeout',
-  'protocol',
-  'status',
-  'body',
-  'forbidden_address',
-] as const;
-
-/** Class of a failure. */
-export type FailureClass = (typeof FAILURE_CLASSES)[number];
-
-/** The phases of a request in their order. */
-export const PHASES = ['dns', 'connect', 'tls', 'first_byte', 'body'] as const;
-
-/** The part of a request in which something happened. */
-export type Phase = (typeof PHASES)[number];
-
-/** A failure of the target, with the phase it happened in. */
-export interface Failure {
-  readonly class: FailureClass;
-  readonly phase: Phase;
-  /** One line for people, at most 200 characters, without secrets. */
-  readonly detail: string;
-}
+import type { Failure } from './failure.ts';
 
 /** Milliseconds with a fraction; null where the phase did not happen, never 0. */
 export interface Timing {

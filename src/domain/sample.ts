@@ -1,5 +1,6 @@
 /** Points of the time series, and what a query over them answers. */
-import type { FailureClass, Timing } from './result.ts';
+import type { FailureClass } from './failure.ts';
+import type { Timing } from './result.ts';
 import type { Verdict } from './status.ts';
 
 /** What a check found beside its verdict; for stores that keep more than a history needs. */

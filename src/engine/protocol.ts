@@ -1,6 +1,7 @@
 /** Messages between the fleet supervisor (main thread) and an actor host (probe thread). */
 import type { MessagePort } from 'node:worker_threads';
 import type { CheckTarget } from '../domain/check-target.ts';
+import type { AddressRefusal } from '../domain/failure.ts';
 import type { PackedResults } from './result-packing.ts';
 
 /** Settings of the engine; all durations in milliseconds. */
@@ -37,7 +38,7 @@ export type ToHost =
 export interface ForbiddenTarget {
   readonly host: string;
   readonly address: string;
-  readonly refusal: string;
+  readonly refusal: AddressRefusal;
 }
 
 /** From a host to the supervisor. Every message carries the epoch of the host's life. */

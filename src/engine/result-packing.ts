@@ -2,13 +2,8 @@
  * Results on their way between threads: the numbers in one transferred Float64Array, the texts, which are rare, beside it.
  * An object a result would cost 4 µs to clone; packed it is a fraction of one.
  */
-import {
-  type CheckResult,
-  type Failure,
-  type ProbeMemory,
-  SUSPECT_REASONS,
-  type Timing,
-} from '../domain/result.ts';
+import type { Failure } from '../domain/failure.ts';
+import { type CheckResult, type ProbeMemory, SUSPECT_REASONS, type Timing } from '../domain/result.ts';
 
 /** A batch that crosses threads. */
 export interface PackedResults {

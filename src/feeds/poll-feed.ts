@@ -1,5 +1,7 @@
 /** One poll of a feed: each of its documents is asked for with the validators of the last time, and read if it is new. */
+
 import { createHash } from 'node:crypto';
+import { describeCause } from '../domain/failure-text.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import { readRetryAfter } from '../outbound/retry-after.ts';
@@ -58,7 +60,9 @@ export async function pollFeed(
     if (index > 0 && (status === 404 || status === 410)) continue;
     if (fault !== null || status !== 200 || body === null) {
       problem ??=
-        fault === null ? `${hostname} answered with HTTP ${status}` : `${hostname}: ${fault.failure.detail}`;
+        fault === null
+          ? `${hostname} answered with HTTP ${status}`
+          : `${hostname}: ${describeCause(fault.failure)}`;
       retryAfterMs ??= readRetryAfter(headers['retry-after'], parts.now());
       // A host that is in trouble is not asked for the rest.
       break;

@@ -1,5 +1,6 @@
 /** Logs names that resolve to forbidden addresses for the operator. Clients only learn that an address is not public. */
 import type { Clock } from '../clock.ts';
+import { describeCause } from '../domain/failure-text.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from '../outbound/dial.ts';
 
@@ -24,6 +25,9 @@ export function createForbiddenAddressLog(
     const key = `${host} ${address}`;
     if (remembered.has(key) || remembered.size >= MAX_REMEMBERED) return;
     remembered.add(key);
-    log.info({ host, address, refusal }, 'a name resolves to a forbidden address');
+    log.info(
+      { host, address, refusal: describeCause({ cause: refusal }) },
+      'a name resolves to a forbidden address',
+    );
   };
 }

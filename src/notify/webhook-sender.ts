@@ -2,7 +2,9 @@
  * Delivers what the registry has for owners' webhooks: signed, guarded like every connection that an owner chose, and
  * tried again over a day. What is due stands in the registry, so that a restart forgets nothing.
  */
+
 import type { Cancel, Clock, Random } from '../clock.ts';
+import { describeCause } from '../domain/failure-text.ts';
 import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -162,7 +164,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       if (answer.status >= 200 && answer.status < 300)
         return { id, wasDueAt, deliveredAt: clock.now(), problem: null, dueAt: null };
       // A redirect is not followed: whoever moves an address tells us the new one.
-      problem = answer.fault === null ? `HTTP ${answer.status}` : answer.fault.failure.detail;
+      problem = answer.fault === null ? `HTTP ${answer.status}` : describeCause(answer.fault.failure);
       // Gone: the receiver wants no more of this (Standard Webhooks).
       if (answer.status === 410) return { id, wasDueAt, deliveredAt: null, problem, dueAt: null };
     } catch (error) {

@@ -3,6 +3,7 @@
  * it stands in. The judgement is made after resolution, for each address and each hop, literals included.
  */
 import type { BlockList } from 'node:net';
+import type { AddressRefusal } from '../domain/failure.ts';
 import {
   blockListOf,
   contains,
@@ -22,10 +23,10 @@ export interface AddressPolicy {
 /** A policy made ready for use. */
 export interface AddressGuard {
   /**
-   * Null: may be dialled; else why not, one line for people. `address` is a literal; anything else is refused.
+   * Null: may be dialled; else why not. `address` is a literal; anything else is refused.
    * A cloud's metadata address passes only where a block of `allowPrivate` names it alone (`/32` or `/128`).
    */
-  judge(address: string, port: number): string | null;
+  judge(address: string, port: number): AddressRefusal | null;
 }
 
 /** Address judgements remembered for each guard; the addresses of a fleet repeat every interval. */
@@ -33,7 +34,7 @@ const REMEMBERED = 4096;
 
 /** Lets everything pass: for addresses that the operator wrote into the configuration. */
 export const openGuard: AddressGuard = {
-  judge: (address) => (readAddress(address) === null ? `${address} is not an address` : null),
+  judge: (address) => (readAddress(address) === null ? { code: 'address_invalid', address } : null),
 };
 
 /** Makes a guard. Throws where a block of `allowPrivate` cannot be read. */
@@ -52,21 +53,24 @@ export function createAddressGuard(policy: AddressPolicy): AddressGuard {
       }
       if (kind.allowedPrivate) return null;
       if (kind.refusal !== null) return kind.refusal;
-      return ports.has(port) ? null : `port ${port} may not be probed`;
+      return ports.has(port) ? null : { code: 'port_forbidden', port };
     },
   };
 }
 
 interface AddressKind {
   readonly allowedPrivate: boolean;
-  readonly refusal: string | null;
+  readonly refusal: AddressRefusal | null;
 }
 
 function kindOf(text: string, allowed: BlockList, alone: BlockList): AddressKind {
   const address = readAddress(text);
-  if (address === null) return { allowedPrivate: false, refusal: `${text} is not an address` };
+  if (address === null) return { allowedPrivate: false, refusal: { code: 'address_invalid', address: text } };
   const blocks = isMetadataAddress(address) ? alone : allowed;
   if (contains(blocks, address)) return { allowedPrivate: true, refusal: null };
   const purpose = specialPurposeOf(address);
-  return { allowedPrivate: false, refusal: purpose === null ? null : `${text} is not public (${purpose})` };
+  return {
+    allowedPrivate: false,
+    refusal: purpose === null ? null : { code: 'address_not_public', address: text, purpose },
+  };
 }

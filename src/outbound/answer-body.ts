@@ -1,4 +1,5 @@
 /** Finds where the body of an HTTP/1.1 answer ends (RFC 9112, 6 and 7.1). */
+import type { FailureCause } from '../domain/failure.ts';
 import type { Headers } from './exchange.ts';
 
 /** How a body is delimited. */
@@ -8,7 +9,7 @@ export type Framing =
   | { readonly kind: 'chunked' }
   /** Until the connection ends. */
   | { readonly kind: 'close' }
-  | { readonly kind: 'invalid'; readonly problem: string };
+  | { readonly kind: 'invalid'; readonly problem: FailureCause };
 
 /** Says how the body of an answer to `method` is delimited. */
 export function framingOf(method: string, statusCode: number, headers: Headers): Framing {
@@ -18,20 +19,20 @@ export function framingOf(method: string, statusCode: number, headers: Headers):
   // A length beside it has no meaning (RFC 9112, 6.3); smuggling needs a second answer on the connection.
   const chunked = codings.includes('chunked');
   const length = chunked ? null : lengthOf(headers);
-  if (typeof length === 'string') return { kind: 'invalid', problem: length };
+  if (typeof length === 'object' && length !== null) return { kind: 'invalid', problem: length };
   if (method === 'HEAD' || statusCode === 204 || statusCode === 304) return { kind: 'none' };
   if (chunked) return { kind: 'chunked' };
   return length === null || codings.length > 0 ? { kind: 'close' } : { kind: 'length', bytes: length };
 }
 
-/** Several equal lengths are one (RFC 9112, 6.3); a string says what is wrong with them. */
-function lengthOf(headers: Headers): number | string | null {
+/** Several equal lengths are one (RFC 9112, 6.3); a cause says what is wrong with them. */
+function lengthOf(headers: Headers): number | FailureCause | null {
   const lengths = new Set(listOf(headers['content-length']));
   const [length] = lengths;
   if (length === undefined) return null;
-  if (lengths.size > 1) return 'a header is malformed (two lengths that contradict each other)';
+  if (lengths.size > 1) return { code: 'lengths_contradict' };
   const bytes = /^\d+$/.test(length) ? Number(length) : Number.NaN;
-  return Number.isSafeInteger(bytes) ? bytes : 'a header is malformed (a length that is no number)';
+  return Number.isSafeInteger(bytes) ? bytes : { code: 'length_invalid' };
 }
 
 function listOf(field: string | readonly string[] | undefined): string[] {
@@ -40,7 +41,7 @@ function listOf(field: string | readonly string[] | undefined): string[] {
 }
 
 /** What came of a piece of the body. */
-export type BodyProgress = 'more' | 'ended' | { readonly problem: string };
+export type BodyProgress = 'more' | 'ended' | { readonly problem: FailureCause };
 
 /** Takes a body apart. */
 export interface BodyReader {
@@ -50,8 +51,8 @@ export interface BodyReader {
   end(): BodyProgress;
 }
 
-const CUT = { problem: 'the connection ended in the middle of the body' };
-const BAD_CHUNK = { problem: 'the body is malformed (a chunk without a length)' };
+const CUT = { problem: { code: 'cut_in_body' } } as const;
+const BAD_CHUNK = { problem: { code: 'chunk_invalid' } } as const;
 
 /** Makes a reader for a framing that has a body. */
 export function createBodyReader(framing: Framing, onData: (data: Buffer) => void): BodyReader {
@@ -127,7 +128,8 @@ class ChunkReader implements BodyReader {
     } else {
       this.#trailerBytes += line.length;
       if (line === '') return 'ended';
-      if (this.#trailerBytes > MAX_TRAILER_BYTES) return { problem: 'the trailers are longer than 64 KiB' };
+      if (this.#trailerBytes > MAX_TRAILER_BYTES)
+        return { problem: { code: 'trailers_too_long', maxBytes: MAX_TRAILER_BYTES } };
     }
     return 'more';
   }

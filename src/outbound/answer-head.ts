@@ -3,6 +3,7 @@
  * recipient accept and browsers do accept, so that a site that opens in a browser is not held for broken: lines that
  * end in a bare LF, folded fields, space before the colon, lines that are no field, a line break before the status.
  */
+import type { FailureCause } from '../domain/failure.ts';
 import type { Headers } from './exchange.ts';
 
 /** The head of one answer, interim or final. */
@@ -12,15 +13,15 @@ export interface AnswerHead {
 }
 
 /** A head, what is wrong with it, or null where more bytes are needed. */
-export type HeadProgress = AnswerHead | { readonly problem: string } | null;
+export type HeadProgress = AnswerHead | { readonly problem: FailureCause } | null;
 
 /** Heads longer than this are a failure of the target; interim answers count with the final one. */
 export const MAX_HEADER_BYTES = 65_536;
 
 const LF = 0x0a;
 const CR = 0x0d;
-const NOT_HTTP = 'the answer is not HTTP (it begins with no status line)';
-const TOO_LONG = 'the headers are longer than 64 KiB';
+const NOT_HTTP: FailureCause = { code: 'no_status_line' };
+const TOO_LONG: FailureCause = { code: 'headers_too_long', maxBytes: MAX_HEADER_BYTES };
 /** What every status line begins with. */
 const BEGINNING = 'HTTP/';
 
@@ -86,7 +87,7 @@ export class HeadReader {
   }
 
   #takeField(line: Buffer): HeadProgress {
-    if (line.includes(0)) return { problem: 'a header is malformed (it holds a NUL character)' };
+    if (line.includes(0)) return { problem: { code: 'header_with_nul' } };
     // A CR that ends no line means a space (RFC 9112, 2.2).
     const text = line.toString('utf8').replaceAll('\r', ' ');
     if (/^[ \t]/.test(text)) {

@@ -80,7 +80,7 @@ export async function ask(
     try {
       if (destination.secure) trust = question.trust();
     } catch {
-      const fault = targetFault('tls', 'tls', 'the file of trusted authorities cannot be read');
+      const fault = targetFault('tls', 'tls', { code: 'authorities_unreadable' });
       return reply(null, { ...fault, suspect: 'own_fault' }, destination);
     }
     const order = { destination, guard: question.guard, trust, fresh: question.fresh };
@@ -94,16 +94,13 @@ export async function ask(
     const location = redirectOf(question, answer.statusCode, answer.headers);
     if (location === null) return reply(answer, null, destination);
     if (hop === question.redirects) {
-      const problem = `more than ${question.redirects} redirects`;
-      return reply(answer, targetFault('protocol', 'first_byte', problem), destination);
+      const cause = { code: 'too_many_redirects', maxRedirects: question.redirects } as const;
+      return reply(answer, targetFault('protocol', 'first_byte', cause), destination);
     }
     const next = readDestination(location, destination.url);
     if ('problem' in next) {
-      return reply(
-        answer,
-        targetFault('protocol', 'first_byte', `redirected to ${next.problem}`),
-        destination,
-      );
+      const cause = { code: 'redirect_invalid', problem: next.problem } as const;
+      return reply(answer, targetFault('protocol', 'first_byte', cause), destination);
     }
     if (next.origin !== destination.origin) headers = withoutPrivate(headers);
     destination = next;

@@ -6,9 +6,10 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
+import type { FailureCause } from '../domain/failure.ts';
 import type { Budget } from './budget.ts';
 import type { Exchanged, ExchangeOrder, Headers } from './exchange.ts';
-import { answerFault, type Fault, targetFault, timeoutFault } from './fault.ts';
+import { type Fault, responseFault, targetFault, timeoutFault } from './fault.ts';
 
 /** Longer headers are a fault of the server. */
 const MAX_HEADER_BYTES = 65_536;
@@ -18,9 +19,9 @@ const LOST = 'ERR_UPBEAT_CONNECTION_LOST';
 const NO_HEADERS: Headers = {};
 /** Codes for a request that is no request: a bug of the caller. */
 const BUG_CODES = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
-const PROTOCOL_PROBLEMS = new Map([
-  ['UND_ERR_HEADERS_OVERFLOW', 'the headers are longer than 64 KiB'],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the body is not as long as announced'],
+const PROTOCOL_PROBLEMS = new Map<string, FailureCause>([
+  ['UND_ERR_HEADERS_OVERFLOW', { code: 'headers_too_long', maxBytes: MAX_HEADER_BYTES }],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', { code: 'length_mismatch' }],
 ]);
 
 /** Sends the request over `socket`, which is closed in the end. Rejects only for a request that is no request. */
@@ -175,11 +176,11 @@ class ClientExchange implements Dispatcher.DispatchHandler, Exchanged {
     const known = PROTOCOL_PROBLEMS.get(error.code ?? '');
     if (known !== undefined) return targetFault('protocol', phase, known);
     if (error.name === 'HTTPParserError' && !/\bEOF\b/.test(error.message)) {
-      const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? error.message;
-      return targetFault('protocol', phase, `the answer is not HTTP (${reason})`);
+      const problem = /\((.+)\)$/.exec(error.message)?.[1] ?? error.message;
+      return targetFault('protocol', phase, { code: 'invalid_http', error: problem });
     }
-    if (this.headersAt !== null) return answerFault(error.code ?? null, 'body');
-    return answerFault(error.code ?? null, this.#begunAt === null ? 'nothing' : 'headers');
+    if (this.headersAt !== null) return responseFault(error.code ?? null, 'body');
+    return responseFault(error.code ?? null, this.#begunAt === null ? 'nothing' : 'headers');
   }
 
   #settle(bug: Error | null = null): void {

@@ -1,5 +1,6 @@
 /** Addresses of the web, read once into what a request needs of them. */
 import { isIP } from 'node:net';
+import type { AddressProblem } from '../domain/failure.ts';
 
 /** Where a request goes. */
 export interface Destination {
@@ -20,7 +21,7 @@ export interface Destination {
 }
 
 /** A destination, or why the text names none. */
-export type DestinationReading = Destination | { readonly problem: string };
+export type DestinationReading = Destination | { readonly problem: AddressProblem };
 
 /** Longest address that is read; longer ones are refused before anything is done with them. */
 const MAX_URL_LENGTH = 8192;
@@ -30,11 +31,11 @@ const MAX_URL_LENGTH = 8192;
  * address that they mean (WHATWG URL, "IPv4 parser"), so that the guard sees what would be dialled.
  */
 export function readDestination(text: string, base?: string): DestinationReading {
-  if (text.length > MAX_URL_LENGTH) return { problem: 'an address of over 8,192 characters' };
+  if (text.length > MAX_URL_LENGTH) return { problem: { code: 'too_long', maxLength: MAX_URL_LENGTH } };
   const url = URL.parse(text, base);
-  if (url === null) return { problem: 'an address that cannot be read' };
+  if (url === null) return { problem: { code: 'unreadable' } };
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return { problem: `an address with the scheme ${url.protocol.slice(0, 40)}` };
+    return { problem: { code: 'scheme', scheme: url.protocol.slice(0, 40) } };
   }
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   const secure = url.protocol === 'https:';

@@ -6,6 +6,7 @@
 import { createConnection, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Cancel, Clock } from '../clock.ts';
+import type { AddressRefusal, FailureCause } from '../domain/failure.ts';
 import type { AddressGuard } from './address-guard.ts';
 import type { Budget } from './budget.ts';
 import type { Destination } from './destination.ts';
@@ -26,8 +27,7 @@ export interface DialParts {
 export interface ForbiddenAddress {
   readonly host: string;
   readonly address: string;
-  /** Why not, in one line. */
-  readonly refusal: string;
+  readonly refusal: AddressRefusal;
 }
 
 /** One connection to be made. */
@@ -171,17 +171,17 @@ class Dialling {
         this.#connect(address);
         return;
       }
-      this.#faults.push(targetFault('forbidden_address', 'connect', this.#sayRefusal(address, refusal)));
+      this.#faults.push(targetFault('forbidden_address', 'connect', this.#causeOf(address, refusal)));
     }
     if (this.#open.size === 0 && this.#asking.size === 0) this.#end({ fault: this.#worstFault() });
   }
 
-  /** Where a name leads inside of a network is not told to everybody who can read why a check failed. */
-  #sayRefusal(address: string, refusal: string): string {
+  /** Everyone can read why a check failed: the cause does not show where a name leads inside of a network. */
+  #causeOf(address: string, refusal: AddressRefusal): FailureCause {
     const { host, literal } = this.#order.destination;
     if (literal) return refusal;
     this.#parts.onForbidden?.({ host, address, refusal });
-    return refusal.startsWith(address) ? 'the name leads to an address that is not public' : refusal;
+    return refusal.code === 'port_forbidden' ? refusal : { code: 'name_not_public' };
   }
 
   #takeNext(): string | undefined {

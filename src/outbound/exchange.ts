@@ -9,7 +9,7 @@ import { type BodyProgress, type BodyReader, createBodyReader, framingOf } from 
 import { type AnswerHead, HeadReader } from './answer-head.ts';
 import type { Budget } from './budget.ts';
 import type { Destination } from './destination.ts';
-import { type AnswerProgress, answerFault, type Fault, targetFault, timeoutFault } from './fault.ts';
+import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutFault } from './fault.ts';
 
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -224,7 +224,7 @@ class Exchange implements Exchanged {
   #lost(error: NodeJS.ErrnoException | null): void {
     if (this.#settled) return;
     if (this.#reader !== null && error === null) this.#heed(this.#reader.end());
-    else this.#fail(answerFault(error?.code ?? null, this.#progress()));
+    else this.#fail(responseFault(error?.code ?? null, this.#progress()));
   }
 
   #interrupted(): void {
@@ -232,7 +232,7 @@ class Exchange implements Exchanged {
     this.#fail(timeoutFault(phase, this.#budget.timeoutMs, false));
   }
 
-  #progress(): AnswerProgress {
+  #progress(): ResponseProgress {
     if (this.headersAt !== null) return 'body';
     if (this.#head.begun) return 'headers';
     return this.#interim ? 'interim' : 'nothing';

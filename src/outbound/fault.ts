@@ -1,5 +1,12 @@
 /** From the errors of sockets, TLS, HTTP and name servers to a failure of the target, or a fault of our own. */
-import type { Failure, FailureClass, Phase, SuspectReason } from '../domain/result.ts';
+import {
+  type Failure,
+  type FailureCause,
+  type FailureClass,
+  failureOf,
+  type Phase,
+} from '../domain/failure.ts';
+import type { SuspectReason } from '../domain/result.ts';
 
 /** Why a request came to nothing. */
 export interface Fault {
@@ -23,108 +30,90 @@ const OWN_FAULT_CODES = new Set([
 ]);
 
 /** What certificate errors mean, by OpenSSL's and Node's codes. */
-const CERTIFICATE_PROBLEMS: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'the certificate has expired',
-  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
-  CERT_REVOKED: 'the certificate is revoked',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate comes from an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'the certificate comes from an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate comes from an authority that is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the chain of certificates is incomplete or not trusted',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
-  HOSTNAME_MISMATCH: 'the certificate is for another name',
-};
+const CERTIFICATE_CAUSES = new Map<string, FailureCause>([
+  ['CERT_HAS_EXPIRED', { code: 'certificate_expired' }],
+  ['CERT_NOT_YET_VALID', { code: 'certificate_not_yet_valid' }],
+  ['CERT_REVOKED', { code: 'certificate_revoked' }],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', { code: 'certificate_self_signed' }],
+  ['SELF_SIGNED_CERT_IN_CHAIN', { code: 'certificate_untrusted' }],
+  ['UNABLE_TO_GET_ISSUER_CERT', { code: 'certificate_untrusted' }],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', { code: 'certificate_untrusted' }],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', { code: 'certificate_chain_incomplete' }],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', { code: 'certificate_wrong_name' }],
+  ['HOSTNAME_MISMATCH', { code: 'certificate_wrong_name' }],
+]);
 
-/** A fault of the target; `text` is cut to one line of at most 200 characters. */
-export function targetFault(kind: FailureClass, phase: Phase, text: string): Fault {
-  return { failure: { class: kind, phase, detail: oneLine(text) }, suspect: null };
+/** Causes by the codes of node:dns. */
+const NAME_CAUSES = new Map<string, FailureCause>([
+  ['ENOTFOUND', { code: 'name_not_found' }],
+  ['ENODATA', { code: 'name_without_address' }],
+  ['EBADNAME', { code: 'name_invalid' }],
+  ['ESERVFAIL', { code: 'name_servers_failed' }],
+  ['EREFUSED', { code: 'own_name_server_refused' }],
+  ['ETIMEOUT', { code: 'name_servers_silent' }],
+  ['ECONNREFUSED', { code: 'own_name_server_unreachable' }],
+]);
+
+/** A fault of the target. */
+export function targetFault(kind: FailureClass, phase: Phase, cause: FailureCause): Fault {
+  return { failure: failureOf(kind, phase, cause), suspect: null };
 }
 
-/** Time ran out. `ownFault`: what was waited for is on our side. */
+/** The time ran out. `ownFault`: the request was waiting for something on our side. */
 export function timeoutFault(phase: Phase, timeoutMs: number, ownFault: boolean): Fault {
-  const detail = `${TIMEOUT_WORDS[phase]} within ${timeoutMs} ms`;
   return {
-    failure: { class: 'timeout', phase, detail },
+    failure: failureOf('timeout', phase, { code: 'timeout', phase, timeoutMs }),
     suspect: ownFault ? 'own_fault' : null,
   };
 }
-
-const TIMEOUT_WORDS: Readonly<Record<Phase, string>> = {
-  dns: 'the name was not resolved',
-  connect: 'no connection',
-  tls: 'no TLS handshake',
-  first_byte: 'no answer',
-  body: 'the body did not end',
-};
 
 /** The fault of a name that led to no address. `code` is that of node:dns. */
 export function nameFault(code: string, ownFault: boolean): Fault {
-  const words: Readonly<Record<string, string>> = {
-    ENOTFOUND: 'the name does not exist',
-    ENODATA: 'the name has no address',
-    EBADNAME: 'the name cannot be asked for',
-    ESERVFAIL: 'the name servers of the domain fail (SERVFAIL)',
-    EREFUSED: 'our name server refuses to answer (REFUSED)',
-    ETIMEOUT: ownFault ? 'our name server does not answer' : 'the name servers of the domain do not answer',
-    ECONNREFUSED: 'our name server cannot be reached',
-  };
-  return {
-    failure: {
-      class: 'dns',
-      phase: 'dns',
-      detail: words[code] ?? `the name could not be resolved (${code})`,
-    },
-    suspect: ownFault ? 'own_fault' : null,
-  };
+  const cause: FailureCause =
+    code === 'ETIMEOUT' && ownFault
+      ? { code: 'own_name_server_silent' }
+      : (NAME_CAUSES.get(code) ?? { code: 'name_unresolved', error: code });
+  return { failure: failureOf('dns', 'dns', cause), suspect: ownFault ? 'own_fault' : null };
 }
 
 /** The fault of a connection that was not made. */
-export function connectFault(error: NodeJS.ErrnoException): Fault {
-  const code = error.code ?? 'unknown error';
-  const failure: Failure = {
-    class: code === 'ECONNREFUSED' ? 'refused' : 'unreachable',
-    phase: 'connect',
-    detail: code === 'ECONNREFUSED' ? 'the connection was refused' : `no connection (${oneLine(code)})`,
-  };
+export function connectFault({ code = 'unknown error' }: NodeJS.ErrnoException): Fault {
+  const failure =
+    code === 'ECONNREFUSED'
+      ? failureOf('refused', 'connect', { code: 'connection_refused' })
+      : failureOf('unreachable', 'connect', { code: 'connection_failed', error: code });
   return { failure, suspect: OWN_FAULT_CODES.has(code) ? 'own_fault' : null };
 }
 
 /** The fault of a TLS handshake that failed, or of a certificate that is not accepted. */
-export function tlsFault(error: NodeJS.ErrnoException): Fault {
-  const code = error.code ?? '';
-  const known = CERTIFICATE_PROBLEMS[code];
+export function tlsFault({ code = '', message }: NodeJS.ErrnoException): Fault {
+  const known = CERTIFICATE_CAUSES.get(code);
   if (known !== undefined) return targetFault('tls', 'tls', known);
-  if (code === 'ECONNRESET' || code === 'EPIPE') {
-    return targetFault('tls', 'tls', 'the connection was closed during the TLS handshake');
-  }
-  return targetFault('tls', 'tls', `the TLS handshake failed (${code || error.message})`);
+  if (code === 'ECONNRESET' || code === 'EPIPE')
+    return targetFault('tls', 'tls', { code: 'handshake_closed' });
+  return targetFault('tls', 'tls', { code: 'handshake_failed', error: code || message });
 }
 
-/** How far an answer had come when its connection broke. */
-export type AnswerProgress = 'nothing' | 'interim' | 'headers' | 'body';
+/** How far a response had come when its connection broke. */
+export type ResponseProgress = 'nothing' | 'interim' | 'headers' | 'body';
 
 /**
- * The fault of a connection that broke after it was made: silence is kept apart from an answer that is not whole.
- * `code` is that of the system; null: the other side closed it.
+ * The fault of a connection that broke after it was made. No response at all is `unreachable`, an incomplete one is
+ * `protocol`. `code` is that of the system; null: the other side closed the connection.
  */
-export function answerFault(code: string | null, progress: AnswerProgress): Fault {
+export function responseFault(code: string | null, progress: ResponseProgress): Fault {
   switch (progress) {
     case 'body':
-      return targetFault('protocol', 'body', 'the connection ended in the middle of the body');
+      return targetFault('protocol', 'body', { code: 'cut_in_body' });
     case 'headers':
-      return targetFault('protocol', 'first_byte', 'the connection ended in the middle of the headers');
+      return targetFault('protocol', 'first_byte', { code: 'cut_in_headers' });
     case 'interim':
-      return targetFault('protocol', 'first_byte', 'the connection ended after an interim answer');
+      return targetFault('protocol', 'first_byte', { code: 'cut_after_interim' });
     case 'nothing': {
-      const how = code === 'ECONNRESET' ? 'was reset' : 'was closed';
-      return targetFault('unreachable', 'first_byte', `the connection ${how} without an answer`);
+      const reset = code === 'ECONNRESET';
+      return targetFault('unreachable', 'first_byte', {
+        code: reset ? 'reset_before_response' : 'closed_before_response',
+      });
     }
   }
-}
-
-/** Text of others on one line of at most 200 characters, without control characters. */
-export function oneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-  return line.length <= 200 ? line : `${line.slice(0, 199)}…`;
 }

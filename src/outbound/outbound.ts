@@ -4,6 +4,7 @@
  */
 
 import { type Clock, systemClock } from '../clock.ts';
+import { describeAddressProblem } from '../domain/failure-text.ts';
 import type { Timing } from '../domain/result.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
 import { ask } from './ask.ts';
@@ -84,7 +85,8 @@ export function createOutbound(
       const { method = 'GET', body = null, redirects = 0, caFile = null, signal } = request;
       signal?.throwIfAborted();
       const destination = readDestination(request.url);
-      if ('problem' in destination) throw new TypeError(`${request.url} is ${destination.problem}`);
+      if ('problem' in destination)
+        throw new TypeError(`${request.url} is ${describeAddressProblem(destination.problem)}`);
       const guard = createAddressGuard(request.policy);
       const budget = openBudget(clock, request.timeoutMs);
       const abort = () => budget.abort();
@@ -128,13 +130,13 @@ function readWhole(reply: Received, maxBytes: number): { body: Buffer | null; fa
   if (reply.fault !== null) return { body: null, fault: reply.fault };
   const tooLong = {
     body: null,
-    fault: targetFault('body', 'body', `the body is longer than ${maxBytes} bytes`),
+    fault: targetFault('body', 'body', { code: 'body_too_long', maxBytes }),
   };
   if (reply.overlong) return tooLong;
   const decoded = decodeBody(reply.body ?? Buffer.alloc(0), reply.headers, maxBytes);
   if (decoded.kind === 'body') return { body: decoded.body, fault: null };
   if (decoded.kind === 'overlong') return tooLong;
-  return { body: null, fault: targetFault('body', 'body', 'the body is in a coding that cannot be read') };
+  return { body: null, fault: targetFault('body', 'body', { code: 'coding_unknown' }) };
 }
 
 function flatten(userAgent: string, headers: Readonly<Record<string, string>>): string[] {

@@ -1,5 +1,5 @@
 /** What the status and headers of an answer say about a service (decisions, "What a check is"). Pure rules. */
-import type { Failure } from '../domain/result.ts';
+import { type Failure, failureOf } from '../domain/failure.ts';
 import type { AcceptRule } from '../domain/service.ts';
 import type { Fault } from '../outbound/fault.ts';
 
@@ -52,5 +52,5 @@ export function accepts(accept: readonly AcceptRule[], statusCode: number): bool
 
 /** The failure of an answer whose status is an error. */
 export function statusFailure(statusCode: number): Failure {
-  return { class: 'status', phase: 'first_byte', detail: `answered with status ${statusCode}` };
+  return failureOf('status', 'first_byte', { code: 'status', statusCode });
 }

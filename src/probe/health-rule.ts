@@ -1,6 +1,7 @@
 /** What the answer of `/api/health` says (decisions, "Health check"). Pure rules. */
+
+import { type Failure, type FailureCause, failureOf } from '../domain/failure.ts';
 import { readStatusWord } from '../domain/heartbeat.ts';
-import type { Failure } from '../domain/result.ts';
 import { type AnswerHead, isBlocked, statusFailure } from './answer-rules.ts';
 
 /** Most bytes of a health body that are read, before and after decoding. */
@@ -54,11 +55,13 @@ function judgeBody(body: HealthBody, healthSeen: boolean, page: boolean): Health
   if (body.kind === 'overlong') {
     // A page longer than may be read is still a page: an application that answers every path with HTML.
     const missing = !healthSeen && (page || body.beginning.trimStart().startsWith('<'));
-    return missing ? { kind: 'missing' } : bodyFailure('the health body is longer than 64 KiB');
+    return missing
+      ? { kind: 'missing' }
+      : bodyFailure({ code: 'health_too_long', maxBytes: MAX_HEALTH_BYTES });
   }
   const word = body.kind === 'text' ? readStatus(body.text) : null;
   if (word === null) {
-    return healthSeen ? bodyFailure('the health body is not JSON with a status') : { kind: 'missing' };
+    return healthSeen ? bodyFailure({ code: 'health_invalid' }) : { kind: 'missing' };
   }
   const verdict = readStatusWord(word);
   const shown = word
@@ -67,15 +70,12 @@ function judgeBody(body: HealthBody, healthSeen: boolean, page: boolean): Health
     .slice(0, MAX_WORD_LENGTH);
   if (verdict === 'up') return { kind: 'health', reported: null, word: shown, failure: null };
   if (verdict === 'slow') return { kind: 'health', reported: 'slow', word: shown, failure: null };
-  const detail =
-    verdict === 'down'
-      ? `the service reports "${shown}"`
-      : `the service reports an unknown status "${shown}"`;
+  const code = verdict === 'down' ? 'reported_down' : 'reported_unknown';
   return {
     kind: 'health',
     reported: 'down',
     word: shown,
-    failure: { class: 'body', phase: 'body', detail },
+    failure: failureOf('body', 'body', { code, word: shown }),
   };
 }
 
@@ -90,8 +90,8 @@ function readStatus(text: string): string | null {
   }
 }
 
-function bodyFailure(detail: string): HealthVerdict {
-  return { kind: 'failed', failure: { class: 'body', phase: 'body', detail } };
+function bodyFailure(cause: FailureCause): HealthVerdict {
+  return { kind: 'failed', failure: failureOf('body', 'body', cause) };
 }
 
 function isPage({ headers }: AnswerHead): boolean {

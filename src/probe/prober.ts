@@ -5,14 +5,14 @@
 
 import { type Clock, systemClock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-target.ts';
-import type { Attempt, Failure, ProbeMemory } from '../domain/result.ts';
+import { type Failure, failureOf } from '../domain/failure.ts';
+import type { Attempt, ProbeMemory } from '../domain/result.ts';
 import { NO_TIMING } from '../domain/result.ts';
 import { ask, type Question, type Reply } from '../outbound/ask.ts';
 import { type Budget, openBudget } from '../outbound/budget.ts';
 import { decodeBody } from '../outbound/decode-body.ts';
 import { createDestinationCache, type Destination } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
-import { targetFault } from '../outbound/fault.ts';
 import { createResolver } from '../outbound/resolver.ts';
 import { readRetryAfter } from '../outbound/retry-after.ts';
 import { createTrustStore } from '../outbound/trust.ts';
@@ -109,7 +109,8 @@ export function createProber(
       check.url ?? (check.kind === 'health' ? `https://${domain}/api/health` : `https://${domain}/`);
     const destination = destinationOf(wanted);
     if ('problem' in destination) {
-      const { failure } = targetFault('protocol', 'dns', `the service has ${destination.problem}`);
+      const cause = { code: 'service_address_invalid', problem: destination.problem } as const;
+      const failure = failureOf('protocol', 'dns', cause);
       return Promise.resolve(attemptOf(startedAt, null, { failure, via: 'root', memory: target.memory }));
     }
     const asked: Question = {

@@ -1,7 +1,7 @@
 /** Judges what is observed of services, each in its turn, and hands on what follows: samples, records, changes. */
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus } from '../domain/current.ts';
-import { describeVerdict } from '../domain/failure-words.ts';
+import { describeVerdict } from '../domain/failure-text.ts';
 import { describeSilence, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
 import type { Incident } from '../domain/incident.ts';
 import { judgeAttempt } from '../domain/judge.ts';

@@ -1,6 +1,8 @@
 /** How a service looks in the API (contract 2.1, 2.2; decisions, Services). */
 import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
+import type { Failure } from '../domain/failure.ts';
+import { describeCause } from '../domain/failure-text.ts';
 import { silenceOf } from '../domain/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
 
@@ -102,7 +104,7 @@ export function viewLatestCheck(latest: LatestCheck | null): LatestCheckView | n
     source: latest.source,
     blocked: latest.blocked,
     reported: latest.reported,
-    failure: latest.failure,
+    failure: latest.failure === null ? null : viewFailure(latest.failure),
     timing: {
       dns_ms: round(timing.dnsMs),
       connect_ms: round(timing.connectMs),
@@ -112,6 +114,10 @@ export function viewLatestCheck(latest: LatestCheck | null): LatestCheckView | n
     },
     certificate_expires_at: certificateExpiresAt === null ? null : formatTime(certificateExpiresAt),
   };
+}
+
+function viewFailure(failure: Failure): LatestCheckView['failure'] {
+  return { class: failure.class, phase: failure.phase, detail: describeCause(failure) };
 }
 
 /** Tenths of a millisecond: finer is noise. */

@@ -70,7 +70,11 @@ t.test('it shows null where nothing was measured', async (t) => {
   t.ok(isStatus(fresh.json), JSON.stringify(isStatus.errors));
   t.match((await world.get('/api/v1/status/gone')).json, { status: 'unknown', latest_check: null });
 
-  const failure = { class: 'refused', phase: 'connect', detail: 'ECONNREFUSED' } as const;
+  const failure = {
+    class: 'refused',
+    phase: 'connect',
+    cause: { code: 'connection_refused' },
+  } as const;
   await world.status.put([
     current(2, check(NOW, { status: 'down', responseTimeMs: null, statusCode: 0, failure })),
   ]);
@@ -78,7 +82,12 @@ t.test('it shows null where nothing was measured', async (t) => {
   t.match(down.json, {
     status: 'down',
     response_time: null,
-    latest_check: { status: 'down', response_time: null, status_code: 0, failure },
+    latest_check: {
+      status: 'down',
+      response_time: null,
+      status_code: 0,
+      failure: { class: 'refused', phase: 'connect', detail: 'the connection was refused' },
+    },
   });
   t.ok(isStatus(down.json), JSON.stringify(isStatus.errors));
 });

@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import t from 'tap';
+import type { Failure } from '../../src/domain/failure.ts';
 import { judgeAttempt, latestCheckOf, sampleOf } from '../../src/domain/judge.ts';
-import { type Attempt, type Failure, NO_TIMING } from '../../src/domain/result.ts';
+import { type Attempt, NO_TIMING } from '../../src/domain/result.ts';
 import { goodAttempt, goodResult } from '../support/attempts.ts';
 
-const REFUSED: Failure = { class: 'refused', phase: 'connect', detail: 'connection refused' };
+const REFUSED: Failure = {
+  class: 'refused',
+  phase: 'connect',
+  cause: { code: 'text', text: 'connection refused' },
+};
 
 function attempt(changes: Partial<Attempt> = {}): Attempt {
   return goodAttempt({ startedAt: 1_000, responseTimeMs: 100, ...changes });

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
-import { describeOutage, describeVerdict } from '../../src/domain/failure-words.ts';
+import { FAILURE_CLASSES } from '../../src/domain/failure.ts';
+import { describeOutage, describeVerdict } from '../../src/domain/failure-text.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
-import { type CheckResult, FAILURE_CLASSES } from '../../src/domain/result.ts';
+import type { CheckResult } from '../../src/domain/result.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import { nextStatus } from '../../src/domain/transition.ts';
 import { failed503, good, makeService } from '../record/record-world.ts';
@@ -120,7 +121,9 @@ t.test('it goes by the rules of an incident whatever comes', async () => {
 });
 
 t.test('it has words for every failure', async (t) => {
-  const titles = FAILURE_CLASSES.map((name) => describeOutage({ class: name, phase: 'connect', detail: '' }));
+  const titles = FAILURE_CLASSES.map((name) =>
+    describeOutage({ class: name, phase: 'connect', cause: { code: 'text', text: '' } }),
+  );
   t.same(Object.fromEntries(FAILURE_CLASSES.map((name, index) => [name, titles[index]])), {
     dns: 'is not reachable',
     refused: 'is not reachable',
@@ -133,7 +136,7 @@ t.test('it has words for every failure', async (t) => {
     forbidden_address: 'is not reachable',
   });
   t.equal(describeOutage(null), 'reports a failure');
-  const failure = { class: 'dns', phase: 'dns', detail: '' } as const;
+  const failure = { class: 'dns', phase: 'dns', cause: { code: 'text', text: '' } } as const;
   t.equal(describeVerdict(failed503(1, 0, { failure }), 'down'), 'its name could not be resolved');
   t.equal(describeVerdict(good(1, 0, { reported: 'down' }), 'down'), 'it reports that it is down');
   t.equal(describeVerdict(good(1, 0, { reported: 'slow' }), 'slow'), 'it reports that it is slow');

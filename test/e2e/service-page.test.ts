@@ -130,7 +130,11 @@ t.test('it is there for whoever wants to know more', { ...NEEDS_BROWSER, timeout
     await goto('/status/bouncer-example');
     await page.locator('[data-live-state="connected"]').waitFor(PATIENCE);
     await page.evaluate('window.stays = true');
-    const failure = { class: 'status', phase: 'first_byte', detail: 'HTTP 503' } as const;
+    const failure = {
+      class: 'status',
+      phase: 'first_byte',
+      cause: { code: 'text', text: 'HTTP 503' },
+    } as const;
     await world.status.put([
       current(SERVICES.blocked, check(NOW, { status: 'down', statusCode: 503, failure }), { seq: 2 }),
     ]);

@@ -9,14 +9,18 @@ export function refusedAttempt(changes: Partial<Attempt> = {}): Attempt {
   return goodAttempt({
     statusCode: 0,
     responseTimeMs: null,
-    failure: { class: 'refused', phase: 'connect', detail: 'refused' },
+    failure: { class: 'refused', phase: 'connect', cause: { code: 'text', text: 'refused' } },
     ...changes,
   });
 }
 
 /** An attempt that nothing answered in time. */
 export function timedOutAttempt(changes: Partial<Attempt> = {}): Attempt {
-  const failure = { class: 'timeout', phase: 'first_byte', detail: 'no answer within 10000 ms' } as const;
+  const failure = {
+    class: 'timeout',
+    phase: 'first_byte',
+    cause: { code: 'timeout', phase: 'first_byte', timeoutMs: 10_000 },
+  } as const;
   return refusedAttempt({ failure, ...changes });
 }
 

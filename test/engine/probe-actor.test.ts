@@ -106,7 +106,7 @@ t.test(
         NOW + 50,
         goodAttempt({
           statusCode: 503,
-          failure: { class: 'status', phase: 'first_byte', detail: '503' },
+          failure: { class: 'status', phase: 'first_byte', cause: { code: 'text', text: '503' } },
           startedAt: NOW,
         }),
       ],
@@ -232,7 +232,7 @@ t.test('it makes a doubt of the first attempt without a response, our own faults
     );
   const broken = goodAttempt({
     statusCode: 503,
-    failure: { class: 'status', phase: 'first_byte', detail: '503' },
+    failure: { class: 'status', phase: 'first_byte', cause: { code: 'text', text: '503' } },
   });
   t.same(doubtsOf(refusedAttempt(), refusedAttempt(), refusedAttempt()), [1, 0, 0]);
   t.same(doubtsOf(refusedAttempt({ suspect: 'own_fault' }), refusedAttempt()), [1, 0]);

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { type CheckResult, FAILURE_CLASSES, PHASES, SUSPECT_REASONS } from '../../src/domain/result.ts';
+import { FAILURE_CLASSES, PHASES } from '../../src/domain/failure.ts';
+import { type CheckResult, SUSPECT_REASONS } from '../../src/domain/result.ts';
 import { packResults, unpackResults } from '../../src/engine/result-packing.ts';
 
 const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary);
@@ -31,7 +32,14 @@ const result: fc.Arbitrary<CheckResult> = fc.record({
     fc.record({
       class: fc.constantFrom(...FAILURE_CLASSES),
       phase: fc.constantFrom(...PHASES),
-      detail: fc.string(),
+      cause: fc.oneof(
+        fc.record({ code: fc.constant('text' as const), text: fc.string() }),
+        fc.record({ code: fc.constant('status' as const), statusCode: fc.nat(999) }),
+        fc.record({
+          code: fc.constant('redirect_invalid' as const),
+          problem: fc.record({ code: fc.constant('scheme' as const), scheme: fc.string() }),
+        }),
+      ),
     }),
   ),
   reported: fc.constantFrom(null, 'up' as const, 'slow' as const, 'down' as const),

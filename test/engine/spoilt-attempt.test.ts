@@ -1,12 +1,16 @@
 import t from 'tap';
-import { type Attempt, FAILURE_CLASSES } from '../../src/domain/result.ts';
+import { FAILURE_CLASSES } from '../../src/domain/failure.ts';
+import type { Attempt } from '../../src/domain/result.ts';
 import { isSpoilt } from '../../src/engine/host/spoilt-attempt.ts';
 import { goodAttempt } from '../support/attempts.ts';
 import { refusedAttempt, timedOutAttempt } from './attempt.ts';
 
 const SLOW_OVER_MS = 3_000;
 const failed = (kind: (typeof FAILURE_CLASSES)[number], changes: Partial<Attempt> = {}) =>
-  refusedAttempt({ failure: { class: kind, phase: 'first_byte', detail: '' }, ...changes });
+  refusedAttempt({
+    failure: { class: kind, phase: 'first_byte', cause: { code: 'text', text: '' } },
+    ...changes,
+  });
 const answered = (responseTimeMs: number, lostMs: number, changes: Partial<Attempt> = {}) =>
   goodAttempt({ responseTimeMs, lostMs, ...changes });
 

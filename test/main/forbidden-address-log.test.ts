@@ -1,6 +1,7 @@
 /** What the operator hears of addresses that may not be asked, and strangers do not. */
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
+import { toStoredFailure } from '../../src/domain/failure-text.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createForbiddenAddressLog } from '../../src/main/forbidden-address-log.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
@@ -23,7 +24,7 @@ t.test(
     const ask = async (url: string) => {
       const policy = { allowPrivate: [], ports: [80] };
       const { fault } = await outbound.request({ url, timeoutMs: 10_000, maxBodyBytes: 10, policy });
-      return fault?.failure;
+      return fault === null ? null : toStoredFailure(fault.failure);
     };
     const refused = { class: 'forbidden_address', detail: 'the name leads to an address that is not public' };
     for (let n = 0; n < 3; n++) t.match(await ask('http://inside.example/'), refused);

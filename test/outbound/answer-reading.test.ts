@@ -30,7 +30,7 @@ function read(method: string, pieces: readonly Buffer[]) {
     }
     piece.fill('x');
   }
-  if (end === 'more') end = reader?.end() ?? { problem: 'no head' };
+  if (end === 'more') end = reader?.end() ?? { problem: { code: 'text', text: 'no head' } };
   return { seen, body: Buffer.concat(body).toString('latin1'), end };
 }
 

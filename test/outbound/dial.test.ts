@@ -64,7 +64,7 @@ t.test('it refuses a name all of whose addresses are forbidden, without a connec
     failure: {
       class: 'forbidden_address',
       phase: 'connect',
-      detail: 'the name leads to an address that is not public',
+      cause: { code: 'name_not_public' },
     },
     suspect: null,
   });
@@ -112,10 +112,10 @@ t.test('it does not wait for IPv6 addresses that it does not need', async (t) =>
 
 t.test('it tells why a name leads nowhere', async (t) => {
   const connect = await start(t, ({ name }) => ({ code: { 'nx.example': 3, 'fail.example': 2 }[name] ?? 0 }));
-  const dns = (detail: string) => ({ failure: { class: 'dns', phase: 'dns', detail }, suspect: null });
-  t.match(await connect('http://nx.example/'), dns('the name does not exist'));
-  t.match(await connect('http://empty.example/'), dns('the name has no address'));
-  t.match(await connect('http://fail.example/'), dns('the name servers of the domain fail (SERVFAIL)'));
+  const dns = (code: string) => ({ failure: { class: 'dns', phase: 'dns', cause: { code } }, suspect: null });
+  t.match(await connect('http://nx.example/'), dns('name_not_found'));
+  t.match(await connect('http://empty.example/'), dns('name_without_address'));
+  t.match(await connect('http://fail.example/'), dns('name_servers_failed'));
 });
 
 t.test('it distrusts a failure to resolve where no name server speaks', async (t) => {
@@ -140,7 +140,13 @@ t.test(
       addresses: name === 'hole.example' ? ['127.0.0.1'] : ['127.0.0.1', '127.0.0.2'],
     }));
     const lost = await connect(`http://hole.example:${hole}/`, 500);
-    t.match(lost, { failure: { class: 'timeout', phase: 'connect', detail: 'no connection within 500 ms' } });
+    t.match(lost, {
+      failure: {
+        class: 'timeout',
+        phase: 'connect',
+        cause: { code: 'timeout', phase: 'connect', timeoutMs: 500 },
+      },
+    });
     const connectMs: number[] = [];
     while (connectMs.length < 5 && !((connectMs.at(-1) ?? 900) < 800)) {
       const saved = await connect(`http://pair.example:${hole}/`);

@@ -80,7 +80,7 @@ t.test('it tells of a connection that was lost before the question', async (t) =
   const broken = await connect();
   broken.destroy(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
   t.match(await say(broken, order()), {
-    fault: { failure: { detail: 'the connection was reset without an answer' } },
+    fault: { failure: { cause: { code: 'reset_before_response' } } },
   });
   t.match(await say(await connect(), order()), { statusCode: 200, fault: null });
 });

@@ -1,13 +1,22 @@
 import t from 'tap';
+import { describeCause, oneLine } from '../../src/domain/failure-text.ts';
 import {
-  answerFault,
   connectFault,
+  type Fault,
   nameFault,
-  oneLine,
+  responseFault,
   targetFault,
   timeoutFault,
   tlsFault,
 } from '../../src/outbound/fault.ts';
+
+/** A fault with its cause in English. */
+const described = ({ failure, suspect }: Fault) => ({
+  class: failure.class,
+  phase: failure.phase,
+  detail: describeCause(failure),
+  suspect,
+});
 
 const failing = (code: string, message = code) => Object.assign(new Error(message), { code });
 
@@ -36,18 +45,21 @@ t.test('it tells a refused connection from a target out of reach', async (t) => 
   t.same(connectFault(failing('ECONNREFUSED')).failure, {
     class: 'refused',
     phase: 'connect',
-    detail: 'the connection was refused',
+    cause: { code: 'connection_refused' },
   });
   t.same(connectFault(failing('EHOSTUNREACH')).failure, {
     class: 'unreachable',
     phase: 'connect',
-    detail: 'no connection (EHOSTUNREACH)',
+    cause: { code: 'connection_failed', error: 'EHOSTUNREACH' },
   });
 });
 
 t.test('it says what is wrong with a certificate or handshake', async (t) => {
   const details: Readonly<Record<string, string>> = {
     CERT_HAS_EXPIRED: 'the certificate has expired',
+    CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+    CERT_REVOKED: 'the certificate is revoked',
+    SELF_SIGNED_CERT_IN_CHAIN: 'the certificate comes from an authority that is not trusted',
     DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
     UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the chain of certificates is incomplete or not trusted',
     ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
@@ -55,57 +67,67 @@ t.test('it says what is wrong with a certificate or handshake', async (t) => {
     ERR_SSL_WRONG_VERSION_NUMBER: 'the TLS handshake failed (ERR_SSL_WRONG_VERSION_NUMBER)',
   };
   for (const [code, detail] of Object.entries(details)) {
-    t.same(tlsFault(failing(code)), { failure: { class: 'tls', phase: 'tls', detail }, suspect: null });
+    t.same(described(tlsFault(failing(code))), { class: 'tls', phase: 'tls', detail, suspect: null });
   }
 });
 
 t.test('it keeps silence apart from an answer that is malformed', async (t) => {
   const rows = [
     [
-      answerFault(null, 'nothing'),
+      responseFault(null, 'nothing'),
       'unreachable',
       'first_byte',
       'the connection was closed without an answer',
     ],
     [
-      answerFault('ECONNRESET', 'nothing'),
+      responseFault('ECONNRESET', 'nothing'),
       'unreachable',
       'first_byte',
       'the connection was reset without an answer',
     ],
-    [answerFault(null, 'interim'), 'protocol', 'first_byte', 'the connection ended after an interim answer'],
     [
-      answerFault('ECONNRESET', 'headers'),
+      responseFault(null, 'interim'),
+      'protocol',
+      'first_byte',
+      'the connection ended after an interim answer',
+    ],
+    [
+      responseFault('ECONNRESET', 'headers'),
       'protocol',
       'first_byte',
       'the connection ended in the middle of the headers',
     ],
-    [answerFault(null, 'body'), 'protocol', 'body', 'the connection ended in the middle of the body'],
+    [responseFault(null, 'body'), 'protocol', 'body', 'the connection ended in the middle of the body'],
   ] as const;
   for (const [fault, kind, phase, detail] of rows) {
-    t.same(fault, { failure: { class: kind, phase, detail }, suspect: null });
+    t.same(described(fault), { class: kind, phase, detail, suspect: null });
   }
 });
 
 t.test('it says whose fault it is that a name was not resolved', async (t) => {
   t.same(nameFault('ENOTFOUND', false), {
-    failure: { class: 'dns', phase: 'dns', detail: 'the name does not exist' },
+    failure: { class: 'dns', phase: 'dns', cause: { code: 'name_not_found' } },
     suspect: null,
   });
-  t.match(nameFault('ETIMEOUT', false).failure.detail, 'of the domain');
-  t.match(nameFault('ETIMEOUT', true), { failure: { detail: /our name server/ }, suspect: 'own_fault' });
-  t.match(nameFault('EWHATEVER', false).failure.detail, 'EWHATEVER');
+  t.match(described(nameFault('ETIMEOUT', false)).detail, 'of the domain');
+  t.match(described(nameFault('ETIMEOUT', true)), { detail: /our name server/, suspect: 'own_fault' });
+  t.match(described(nameFault('EWHATEVER', false)).detail, 'EWHATEVER');
 });
 
 t.test('it distrusts a time-out whose name server was silent', async (t) => {
   t.same(timeoutFault('first_byte', 10_000, false), {
-    failure: { class: 'timeout', phase: 'first_byte', detail: 'no answer within 10000 ms' },
+    failure: {
+      class: 'timeout',
+      phase: 'first_byte',
+      cause: { code: 'timeout', phase: 'first_byte', timeoutMs: 10_000 },
+    },
     suspect: null,
   });
   t.equal(timeoutFault('dns', 10_000, true).suspect, 'own_fault');
 });
 
-t.test('it puts the words of others on one short line', async (t) => {
+t.test('it puts texts of others on one short line', async (t) => {
   t.equal(oneLine('a\r\nb\u0000c\u2028d\u202ee'), 'a b c d e');
-  t.equal(targetFault('body', 'body', 'x'.repeat(500)).failure.detail.length, 200);
+  const fault = targetFault('protocol', 'body', { code: 'invalid_http', error: 'x\n'.repeat(500) });
+  t.equal(described(fault).detail.length, 200);
 });

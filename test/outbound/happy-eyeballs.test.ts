@@ -46,7 +46,7 @@ function start(t: Test, four: Known, six: Known, lateness?: () => number) {
   const guard: AddressGuard = {
     judge(address) {
       judged.push([clock.monotonic(), address]);
-      return address.startsWith('10.') ? `${address} is not public (private)` : null;
+      return address.startsWith('10.') ? { code: 'address_not_public', address, purpose: 'private' } : null;
     },
   };
   const budget = openBudget(clock, TIMEOUT_MS, lateness);
@@ -153,8 +153,8 @@ t.test('with addresses that drop connections', async (t) => {
     clock.every(100, () => {
       most = Math.max(most, dialling(port) - before);
     });
-    const detail = 'no connection within 10000 ms';
-    t.match(await dial(url), { fault: { failure: { class: 'timeout', phase: 'connect', detail } } });
+    const cause = { code: 'timeout', phase: 'connect', timeoutMs: 10_000 };
+    t.match(await dial(url), { fault: { failure: { class: 'timeout', phase: 'connect', cause } } });
     t.equal(judged.length, 8);
     t.equal(most, 8);
     t.match(stamps, { dnsMs: null, connectMs: TIMEOUT_MS });
@@ -247,8 +247,8 @@ t.test('with addresses that refuse', async (t) => {
       [forbidden, servfail, { class: 'forbidden_address', phase: 'connect' }],
       [cannot, servfail, { class: 'dns', phase: 'dns' }],
       [cannot, none, { class: 'unreachable', phase: 'connect' }],
-      [deaf, servfail, { class: 'dns', detail: 'the name servers of the domain fail (SERVFAIL)' }],
-      [none, none, { class: 'dns', detail: 'the name has no address' }],
+      [deaf, servfail, { class: 'dns', cause: { code: 'name_servers_failed' } }],
+      [none, none, { class: 'dns', cause: { code: 'name_without_address' } }],
     ] as const) {
       const result = await start(t, four, six).dial(url);
       t.match(result, { fault: { failure: expected } }, JSON.stringify([four, six]));

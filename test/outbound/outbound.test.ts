@@ -81,7 +81,7 @@ t.test('it keeps no more of a body than it may, packed or not', async (t) => {
   const tooLong = {
     status: 200,
     body: null,
-    fault: { failure: { class: 'body', detail: 'the body is longer than 1000 bytes' } },
+    fault: { failure: { class: 'body', cause: { code: 'body_too_long', maxBytes: 1000 } } },
   };
   t.equal((await request()).body?.length, 1000);
   bytes = 1001;

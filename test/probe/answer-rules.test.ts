@@ -13,7 +13,7 @@ t.test('it holds 5xx, 404 and 410 for errors of a root check, and nothing else',
   t.same(judgeRoot(head(503), null), {
     class: 'status',
     phase: 'first_byte',
-    detail: 'answered with status 503',
+    cause: { code: 'status', statusCode: 503 },
   });
 });
 

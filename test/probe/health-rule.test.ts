@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import t from 'tap';
+import type { FailureCause } from '../../src/domain/failure.ts';
+import { describeCause } from '../../src/domain/failure-text.ts';
 import { STATUS_VOCABULARY } from '../../src/domain/heartbeat.ts';
 import { type HealthBody, judgeHealth } from '../../src/probe/health-rule.ts';
 
 const head = (statusCode: number, headers = {}) => ({ statusCode, headers });
 const text = (value: string): HealthBody => ({ kind: 'text', text: value });
 const json = (value: unknown): HealthBody => text(JSON.stringify(value));
-const bodyFailure = (detail: string) => ({ class: 'body', phase: 'body', detail });
+const bodyFailure = (cause: FailureCause) => ({ class: 'body', phase: 'body', cause });
 const MISSING = { kind: 'missing' };
 
 t.test('it judges a healthy body by latency alone, in any case of the word', async (t) => {
@@ -37,7 +39,7 @@ t.test('it believes the words for slow and down', async (t) => {
       kind: 'health',
       reported: 'down',
       word,
-      failure: bodyFailure(`the service reports "${word}"`),
+      failure: bodyFailure({ code: 'reported_down', word }),
     });
   }
 });
@@ -55,7 +57,7 @@ t.test('it calls a word outside the vocabulary down and shows it', async (t) => 
       kind: 'health',
       reported: 'down',
       word: shown,
-      failure: bodyFailure(`the service reports an unknown status "${shown}"`),
+      failure: bodyFailure({ code: 'reported_unknown', word: shown }),
     });
   }
 });
@@ -80,7 +82,7 @@ t.test('it takes the absence of a health body for a missing endpoint until one w
     t.same(judgeHealth(head(200), body, false), MISSING);
     t.same(judgeHealth(head(200), body, true), {
       kind: 'failed',
-      failure: bodyFailure('the health body is not JSON with a status'),
+      failure: bodyFailure({ code: 'health_invalid' }),
     });
   }
 });
@@ -88,7 +90,7 @@ t.test('it takes the absence of a health body for a missing endpoint until one w
 t.test('it falls back at 404, 405, 410 and 501 until a body was seen, and at no other error', async (t) => {
   for (let status = 400; status < 600; status++) {
     if (status === 429) continue;
-    const failure = { class: 'status', phase: 'first_byte', detail: `answered with status ${status}` };
+    const failure = { class: 'status', phase: 'first_byte', cause: { code: 'status', statusCode: status } };
     const fallsBack = [404, 405, 410, 501].includes(status);
     t.same(
       judgeHealth(head(status), null, false),
@@ -102,7 +104,7 @@ t.test('it falls back at 404, 405, 410 and 501 until a body was seen, and at no 
 });
 
 t.test('it fails a body of over 64 KiB, unless it is the page of an application', async (t) => {
-  const failed = { kind: 'failed', failure: bodyFailure('the health body is longer than 64 KiB') };
+  const failed = { kind: 'failed', failure: bodyFailure({ code: 'health_too_long', maxBytes: 65_536 }) };
   const data: HealthBody = { kind: 'overlong', beginning: '{"status":"ok","pad":"' };
   const page: HealthBody = { kind: 'overlong', beginning: '\n<!doctype html>' };
   const bomb: HealthBody = { kind: 'overlong', beginning: '' };
@@ -134,9 +136,9 @@ t.test('it judges every body and shows at most 200 characters on one line', asyn
       fc.property(bodies, fc.integer({ min: 200, max: 599 }), fc.boolean(), (body, status, seen) => {
         const verdict = judgeHealth(head(status), body, seen);
         const failure = 'failure' in verdict ? verdict.failure : null;
-        return (
-          failure === null || (failure.detail.length <= 200 && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(failure.detail))
-        );
+        if (failure === null) return true;
+        const shown = describeCause(failure);
+        return shown.length <= 200 && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(shown);
       }),
     );
   t.doesNotThrow(check);

@@ -1,6 +1,8 @@
 /** Makes attempts against loopback servers, as a host thread would. */
 import type { Test } from 'tap';
 import type { AttemptOptions, CheckTarget } from '../../src/domain/check-target.ts';
+import type { StoredFailure } from '../../src/domain/failure.ts';
+import { toStoredFailure } from '../../src/domain/failure-text.ts';
 import { type Attempt, NO_MEMORY } from '../../src/domain/result.ts';
 import { type CheckDefinition, DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { createProber, type ProberSettings } from '../../src/probe/prober.ts';
@@ -11,8 +13,11 @@ export interface Trial extends Partial<Omit<CheckTarget, 'check'>>, Partial<Atte
   readonly check?: Partial<CheckDefinition>;
 }
 
+/** An attempt whose failure has its cause in English too, as the API shows it. */
+export type DescribedAttempt = Omit<Attempt, 'failure'> & { readonly failure: StoredFailure | null };
+
 /** Makes one attempt; by default a catalogue service with a generous budget. */
-export type TryProbe = (url: string | null, trial?: Trial) => Promise<Attempt>;
+export type TryProbe = (url: string | null, trial?: Trial) => Promise<DescribedAttempt>;
 
 /** Settings that let a prober reach loopback, and nothing else that is private. */
 export const LOOPBACK_SETTINGS: ProberSettings = {
@@ -47,7 +52,8 @@ export function openProbe(t: Test, settings: Partial<ProberSettings> = {}): TryP
       check: { ...DEFAULT_CHECK, url, caFile: TEST_CA_FILE, ...check },
     };
     try {
-      return await prober.runAttempt(target, { timeoutMs, number, slot, signal });
+      const attempt = await prober.runAttempt(target, { timeoutMs, number, slot, signal });
+      return { ...attempt, failure: attempt.failure === null ? null : toStoredFailure(attempt.failure) };
     } finally {
       if (trial.slot === undefined) free.push(slot);
     }

@@ -1,7 +1,8 @@
 /** A record over the embedded registry and other stores in memory, a clock that stands still, and results made by hand. */
 import { createFakeClock, type FakeClock } from '../../src/clock.ts';
 import type { CurrentStatus, Transition } from '../../src/domain/current.ts';
-import type { CheckResult, Failure } from '../../src/domain/result.ts';
+import type { Failure } from '../../src/domain/failure.ts';
+import type { CheckResult } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { type Log, silentLog } from '../../src/log.ts';
@@ -15,8 +16,16 @@ import { createRecordedRegistry, type RecordedRegistry } from '../support/record
 /** The wall time at which a new world's clock stands. */
 export const START = Date.UTC(2026, 0, 1);
 
-const REFUSED: Failure = { class: 'refused', phase: 'connect', detail: 'connection refused' };
-const ERROR_503: Failure = { class: 'status', phase: 'first_byte', detail: 'HTTP 503' };
+const REFUSED: Failure = {
+  class: 'refused',
+  phase: 'connect',
+  cause: { code: 'text', text: 'connection refused' },
+};
+const ERROR_503: Failure = {
+  class: 'status',
+  phase: 'first_byte',
+  cause: { code: 'text', text: 'HTTP 503' },
+};
 
 /** A service of the public list. */
 export function makeService(id: number, changes: Partial<Service> = {}): Service {

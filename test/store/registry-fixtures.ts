@@ -53,7 +53,10 @@ export function record(serviceId: number, seq: number, status: Verdict, at: numb
       checkedAt: at,
       source: 'root',
       reported: status === 'slow' ? 'degraded' : null,
-      failure: status === 'down' ? { class: 'timeout', phase: 'connect', detail: 'no answer' } : null,
+      failure:
+        status === 'down'
+          ? { class: 'timeout', phase: 'connect', cause: { code: 'text', text: 'no answer' } }
+          : null,
       blocked: false,
       timing: { ...NO_TIMING, totalMs: status === 'down' ? null : 119.6 },
       certificateExpiresAt: null,

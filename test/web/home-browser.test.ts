@@ -21,7 +21,7 @@ const MANY = [
   ...SERVICES,
   ...Array.from({ length: 1_197 }, (_, index) => service(index + 10, `many-${index}`)),
 ];
-const failure = { class: 'status', phase: 'first_byte', detail: 'HTTP 503' } as const;
+const failure = { class: 'status', phase: 'first_byte', cause: { code: 'text', text: 'HTTP 503' } } as const;
 const DOWN = check(NOW, { status: 'down', statusCode: 503, failure });
 
 t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {

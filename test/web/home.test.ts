@@ -195,7 +195,11 @@ t.test('it names a service once beside the title of its incident, which leads to
 t.test('it tells what goes on now once, with its reason, and news beside it', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' }), service(2, 'bank')] });
   t.teardown(world.close);
-  const failure = { class: 'status', phase: 'first_byte', detail: 'answered with status 503' } as const;
+  const failure = {
+    class: 'status',
+    phase: 'first_byte',
+    cause: { code: 'status', statusCode: 503 },
+  } as const;
   await world.status.put([
     current(1, check(NOW, { status: 'down', statusCode: 503, failure })),
     current(2, check(NOW, { status: 'slow', responseTimeMs: 4_210 })),

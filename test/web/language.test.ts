@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { describeFailure } from '../../src/domain/failure-words.ts';
+import { FAILURE_CLASSES, type Failure, type FailureCause } from '../../src/domain/failure.ts';
+import { describeCause, describeFailure } from '../../src/domain/failure-text.ts';
 import { describeSilence } from '../../src/domain/heartbeat-rules.ts';
 import { readHostName } from '../../src/domain/host-name.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
-import { FAILURE_CLASSES } from '../../src/domain/result.ts';
 import {
   arrangePage,
   readGroupName,
@@ -28,6 +28,7 @@ import {
   languageHeaders,
 } from '../../src/web/language/language.ts';
 import { age, asMarkup, asText, escapeMarkup, say, time } from '../../src/web/language/phrase.ts';
+import { FAILURE_CAUSES } from '../domain/failure-causes.ts';
 import { check, current, service } from '../site/site-world.ts';
 
 const SOURCE = join(import.meta.dirname, '../../src/');
@@ -107,55 +108,54 @@ t.test('it escapes what stands in a sentence, and makes times readable by progra
   t.equal(asText(phrase, EN, NOW), `since 20 Nov 2026, 10:00 UTC: <b>&"' (${ago}) 3`);
 });
 
-t.test('it says in German why a check failed, for every sentence that our own code has', async (t) => {
-  const sources = ['outbound/fault.ts', 'outbound/outbound.ts', 'probe/answer-rules.ts', 'outbound/ask.ts'];
-  const text = sources.map((name) => readFileSync(`${SOURCE}${name}`, 'utf8')).join('\n');
-  const quoted = text.matchAll(
-    /(?:['`])((?:the|our|an|no|more than|answered) (?:[^'`\n]*(?:certificate|name|connection|body|headers|answer|TLS|redirects|status)[^'`\n]*))(?:['`])/g,
-  );
-  const sentences = [...quoted].map(([, sentence = '']) => sentence.replace(/\$\{[^}]*\}/g, '7'));
-  t.ok(sentences.length > 25, `${sentences.length} were found`);
-  const details = sentences.flatMap((sentence) =>
-    [
-      'the name was not resolved',
-      'no connection',
-      'no TLS handshake',
-      'no answer',
-      'the body did not end',
-    ].includes(sentence)
-      ? [`${sentence} within 7 ms`]
-      : sentence === 'the connection 7 without an answer'
-        ? ['the connection was reset without an answer', 'the connection was closed without an answer']
-        : [sentence],
-  );
-  for (const detail of details)
-    t.notMatch(germanFailure({ class: 'timeout', detail }), /keine Antwort innerhalb der Frist/, detail);
-  t.equal(
-    germanFailure({ class: 'body', detail: 'degraded' }),
-    'der Zustandsbericht war nicht annehmbar (degraded)',
-  );
-  for (const detail of ['constructor', 'toString', '__proto__'])
-    t.equal(
-      germanFailure({ class: 'body', detail }),
-      `der Zustandsbericht war nicht annehmbar (${detail})`,
-      'the name of an inherited property is a word like any other',
+t.test('it says every cause of a failure in each language', async (t) => {
+  const causes = Object.values(FAILURE_CAUSES);
+  for (const cause of causes) {
+    const failure = { class: 'body', phase: 'body', cause } as const;
+    t.notMatch(
+      germanFailure(failure),
+      /\b(?:the|is|has|of|not|than|answer|body|reports|undefined)\b/,
+      describeCause(failure),
     );
-  t.equal(germanFailure({ class: 'tls', detail: '' }), 'keine sichere Verbindung kam zustande');
+  }
+  t.same(new Set(causes.map((cause) => germanFailure({ class: 'body', cause }))).size, causes.length);
+  const recorded = (kind: 'body' | 'tls', text: string) =>
+    germanFailure({ class: kind, cause: { code: 'text', text } });
+  t.equal(recorded('body', 'degraded'), 'der Zustandsbericht war nicht annehmbar (degraded)');
+  t.equal(recorded('tls', ''), 'keine sichere Verbindung kam zustande');
 });
 
-t.test('it says bounds in seconds, and a failure once', async (t) => {
-  const failure = (kind: 'timeout' | 'status' | 'body' | 'dns', detail: string) =>
-    ({ class: kind, phase: 'first_byte', detail }) as const;
-  const table: readonly [ReturnType<typeof failure>, english: string, german: string][] = [
-    [failure('timeout', 'no answer within 10000 ms'), 'no answer within 10 s', 'keine Antwort binnen 10 s'],
-    [failure('timeout', 'no answer within 2500 ms'), 'no answer within 2.5 s', 'keine Antwort binnen 2,5 s'],
-    [failure('timeout', 'no answer within 250 ms'), 'no answer within 250 ms', 'keine Antwort binnen 250 ms'],
-    [failure('status', 'answered with status 503'), 'answered with status 503', 'Antwort mit Status 503'],
-    [failure('dns', ''), 'its name could not be resolved', 'der Name ließ sich nicht auflösen'],
+t.test('it says time limits in seconds, and a failure once', async (t) => {
+  const failure = (kind: 'timeout' | 'status' | 'body' | 'dns', cause: FailureCause): Failure => ({
+    class: kind,
+    phase: 'first_byte',
+    cause,
+  });
+  const timeout = (timeoutMs: number) =>
+    failure('timeout', { code: 'timeout', phase: 'first_byte', timeoutMs });
+  const table: readonly [Failure, english: string, german: string][] = [
+    [timeout(10_000), 'no answer within 10 s', 'keine Antwort binnen 10 s'],
+    [timeout(2_500), 'no answer within 2.5 s', 'keine Antwort binnen 2,5 s'],
+    [timeout(250), 'no answer within 250 ms', 'keine Antwort binnen 250 ms'],
     [
-      failure('body', 'degraded'),
+      failure('status', { code: 'status', statusCode: 503 }),
+      'answered with status 503',
+      'Antwort mit Status 503',
+    ],
+    [
+      failure('dns', { code: 'text', text: '' }),
+      'its name could not be resolved',
+      'der Name ließ sich nicht auflösen',
+    ],
+    [
+      failure('body', { code: 'text', text: 'degraded' }),
       'its health report was not acceptable (degraded)',
       'der Zustandsbericht war nicht annehmbar (degraded)',
+    ],
+    [
+      failure('body', { code: 'reported_down', word: 'on fire' }),
+      'its health report was not acceptable (the service reports "on fire")',
+      'der Dienst meldet „on fire“',
     ],
   ];
   for (const [one, english, german] of table)
@@ -163,18 +163,17 @@ t.test('it says bounds in seconds, and a failure once', async (t) => {
       [LANGUAGES.en, LANGUAGES.de].map(({ words }) => words.page.failure(one)),
       [english, german],
     );
-  t.equal(
-    LANGUAGES.en.words.service.failure(failure('timeout', 'no answer within 10000 ms')),
-    'no answer within 10 s',
-  );
+  t.equal(LANGUAGES.en.words.service.failure(timeout(10_000)), 'no answer within 10 s');
 });
 
 t.test('it tells own incidents in German, in every sentence that the record writes', async (t) => {
-  const failures = FAILURE_CLASSES.map((kind) => describeFailure({ class: kind, phase: 'dns', detail: '' }));
+  const failures = FAILURE_CLASSES.map((kind) =>
+    describeFailure({ class: kind, phase: 'dns', cause: { code: 'text', text: '' } }),
+  );
   const reasons = [
     null,
     ...failures,
-    describeFailure({ class: 'status', phase: 'body', detail: 'answered with status 503' }),
+    describeFailure({ class: 'status', phase: 'body', cause: { code: 'status', statusCode: 503 } }),
     'it reports that it is down',
     'it reports that it is slow',
     'it reports that a run failed',
@@ -189,7 +188,10 @@ t.test('it tells own incidents in German, in every sentence that the record writ
         let open: Incident | null = null;
         let seq = 0;
         for (const status of ['down', 'up', 'down', 'slow', 'slow', 'slow'] as const) {
-          const failure = kind === null ? null : { class: kind, phase: 'dns' as const, detail: '' };
+          const failure =
+            kind === null
+              ? null
+              : { class: kind, phase: 'dns' as const, cause: { code: 'text' as const, text: '' } };
           const latest = check(NOW, { status, source, failure });
           open =
             stepOwnIncident(open, {

@@ -49,7 +49,11 @@ async function world() {
       }),
     ],
   });
-  const failure = { class: 'refused', phase: 'connect', detail: `refused ${EVIL}` } as const;
+  const failure = {
+    class: 'refused',
+    phase: 'connect',
+    cause: { code: 'text', text: `refused ${EVIL}` },
+  } as const;
   await api.status.put([
     current(1, check(NOW - 60_000, { status: 'down', statusCode: 0, responseTimeMs: null, failure })),
     current(2, check(NOW - 30_000)),

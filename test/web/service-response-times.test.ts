@@ -138,7 +138,7 @@ t.test('it has a row for what redirects took', async (t) => {
 });
 
 t.test('it says in which phase a check failed, and has no time for it: null, never 0', async (t) => {
-  const failure = { class: 'refused', phase: 'connect', detail: 'the connection was refused' } as const;
+  const failure = { class: 'refused', phase: 'connect', cause: { code: 'connection_refused' } } as const;
   const timing = { ...NO_TIMING, dnsMs: 4 };
   t.same(waterfallOf(checked({ status: 'down', failure, timing }), en)?.rows, [
     { kind: 'dns', name: 'Finding the address', ms: '4 ms', bar: { x: 0, width: 1_000 }, failure: null },
@@ -150,7 +150,7 @@ t.test('it says in which phase a check failed, and has no time for it: null, nev
       failure: 'the connection was refused',
     },
   ]);
-  const timeOut = { class: 'timeout', phase: 'dns', detail: '' } as const;
+  const timeOut = { class: 'timeout', phase: 'dns', cause: { code: 'text', text: '' } } as const;
   t.same(waterfallOf(checked({ status: 'down', failure: timeOut, timing: NO_TIMING }), en), {
     width: 1_000,
     rows: [

@@ -3,7 +3,13 @@
  * result passes here. Also reads the feed of transitions that they make.
  */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { type CurrentStatus, completeCheck, type Transition, unknownStatus } from '../../domain/current.ts';
+import {
+  type CurrentStatus,
+  fromStoredCheck,
+  type Transition,
+  toStoredCheck,
+  unknownStatus,
+} from '../../domain/current.ts';
 import type { HeartbeatWrite } from '../ports/heartbeats.ts';
 import type { CommitOutcome, StatusUpdate } from '../ports/updates.ts';
 import { prepareHeartbeatWriter } from './heartbeat-rows.ts';
@@ -54,7 +60,7 @@ export function prepareUpdateWriter(database: DatabaseSync): WriteUpdates {
       current.observedAt,
       current.status,
       current.since,
-      current.latest === null ? null : JSON.stringify(current.latest),
+      current.latest === null ? null : JSON.stringify(toStoredCheck(current.latest)),
       memory === null ? null : JSON.stringify(memory),
       serviceId,
       expectedSeq,
@@ -146,7 +152,7 @@ export function toCurrent(row: Readonly<Row>): CurrentStatus {
     observedAt: Number(row.observed_at),
     status: row.status as CurrentStatus['status'],
     since: row.since === null ? null : Number(row.since),
-    latest: typeof row.latest === 'string' ? completeCheck(JSON.parse(row.latest)) : null,
+    latest: typeof row.latest === 'string' ? fromStoredCheck(JSON.parse(row.latest)) : null,
   };
 }
 

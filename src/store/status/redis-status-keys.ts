@@ -1,5 +1,10 @@
 /** Names of the status store's keys in Redis, the form of a record in it, and the scripts that change it. */
-import { type CurrentStatus, completeCheck } from '../../domain/current.ts';
+import {
+  type CurrentStatus,
+  fromStoredCheck,
+  type StoredCheck,
+  toStoredCheck,
+} from '../../domain/current.ts';
 import { redisScript } from './redis-client.ts';
 
 /** The keys; their common hash tag keeps them in one slot of a cluster, as scripts need. */
@@ -18,6 +23,9 @@ export interface StoredRecord {
   readonly record: CurrentStatus;
 }
 
+/** The JSON of a record. */
+type StoredRecordBody = Omit<CurrentStatus, 'latest'> & { readonly latest: StoredCheck | null };
+
 /** Entries of the stream; of more, the oldest go. Redis may keep up to a node of a hundred more. */
 export const MAX_CHANGES = 10_000;
 
@@ -34,7 +42,8 @@ export function statusKeys(prefix: string): StatusKeys {
 
 /** A record as Redis keeps it; scripts read the numbers, processes the JSON. */
 export function formatRecord(epoch: number, record: CurrentStatus): string {
-  return `${epoch}:${record.seq}:${record.observedAt}:${JSON.stringify(record)}`;
+  const latest = record.latest === null ? null : toStoredCheck(record.latest);
+  return `${epoch}:${record.seq}:${record.observedAt}:${JSON.stringify({ ...record, latest })}`;
 }
 
 /** Reads what {@link formatRecord} wrote; null: it is something else. */
@@ -42,8 +51,8 @@ export function parseRecord(text: string): StoredRecord | null {
   const [whole, epoch, json = ''] = /^(\d+):\d+:\d+:(\{.*)$/s.exec(text) ?? [];
   if (whole === undefined) return null;
   try {
-    const record = JSON.parse(json) as CurrentStatus;
-    const latest = record.latest === null ? null : completeCheck(record.latest);
+    const record = JSON.parse(json) as StoredRecordBody;
+    const latest = record.latest === null ? null : fromStoredCheck(record.latest);
     return { epoch: Number(epoch), record: { ...record, latest } };
   } catch {
     return null;

@@ -1,9 +1,9 @@
 /** What the page of a service and the pages of its incidents show beside the verdict, in English. */
 
 import type { DayKind } from '../../domain/day-kind.ts';
-import { describeFailure } from '../../domain/failure-words.ts';
+import type { Failure, Phase } from '../../domain/failure.ts';
+import { describeCauseInSeconds, describeFailure } from '../../domain/failure-text.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
-import type { Failure, Phase } from '../../domain/result.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
 import type { RangeName } from '../../view/time-ranges.ts';
 import { inSeconds } from './formats.ts';
@@ -167,11 +167,11 @@ export const englishServicePage = {
   total: 'In all',
   phasesLabel: (total: string) => `Phases of the last check, ${total} in all`,
   failedHere: (why: string) => `failed: ${why}`,
-  /** The detail is a sentence of ours, or a word of the service's own, which needs one around it. */
-  failure: (failure: Failure): string =>
-    failure.class === 'body' || failure.detail === ''
-      ? describeFailure(failure)
-      : inSeconds(failure.detail, '.'),
+  /** The cause of a `body` failure may be the service's own word, which needs its class around it. */
+  failure: (failure: Failure): string => {
+    const cause = describeCauseInSeconds(failure, (ms) => inSeconds(ms, '.'));
+    return failure.class === 'body' || cause === '' ? describeFailure(failure) : cause;
+  },
 
   incidents: 'Incidents',
   noIncidents: 'None is known.',

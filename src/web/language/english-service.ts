@@ -1,5 +1,6 @@
 /** What the page of one service says, in English. */
-import type { Failure } from '../../domain/result.ts';
+import type { Failure } from '../../domain/failure.ts';
+import { describeCauseInSeconds } from '../../domain/failure-text.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
 import { inSeconds } from './formats.ts';
 import { type Moment, type Phrase, say } from './phrase.ts';
@@ -14,7 +15,7 @@ export const englishService = {
   down: (since: Moment, lasted: Moment, why: string | null) =>
     say`has been down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'no heartbeat arrived',
-  failure: ({ detail }: Failure): string => inSeconds(detail, '.'),
+  failure: (failure: Failure): string => describeCauseInSeconds(failure, (ms) => inSeconds(ms, '.')),
   /** Title or text of an incident that our own checks opened; it is written in English. */
   ownIncident: (text: string): string => text,
   /** `word` is what the service said, as it said it. */

@@ -20,12 +20,9 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Bounds in a failure's sentence as people say them: `no answer within 10000 ms` is `within 10 s`. */
-export function inSeconds(detail: string, point: '.' | ','): string {
-  return detail.replace(
-    /\b(\d{4,}) ms$/,
-    (_, ms: string) => `${String(Number(ms) / SECOND_MS).replace('.', point)} s`,
-  );
+/** A time limit: in seconds from one second on, as in `2.5 s`; below that in milliseconds. */
+export function inSeconds(ms: number, point: '.' | ','): string {
+  return ms < SECOND_MS ? `${ms} ms` : `${String(ms / SECOND_MS).replace('.', point)} s`;
 }
 
 /** Makes the formats of a language. `dates` and `units` are locales: a language may have its dates from one region. */

@@ -1,9 +1,17 @@
-/** Why a check failed, in German: the sentences of `src/outbound/fault.ts`, `src/probe/` and what is of others in them. */
-import type { Failure, FailureClass } from '../../domain/result.ts';
+/** Failures in German. */
+import { type TextTable, textOf } from '../../domain/coded-text.ts';
+import type {
+  AddressProblemParams,
+  Failure,
+  FailureCauseParams,
+  FailureClass,
+  Phase,
+} from '../../domain/failure.ts';
+import { oneLine } from '../../domain/failure-text.ts';
 import { inSeconds } from './formats.ts';
 
-/** What each class of failure means; it also stands for a failure whose own sentence is not known here. */
-export const GERMAN_FAILURE_CLASSES: Readonly<Record<FailureClass, string>> = {
+/** What each class of failure means. */
+const CLASSES: Readonly<Record<FailureClass, string>> = {
   dns: 'der Name ließ sich nicht auflösen',
   refused: 'die Verbindung wurde abgewiesen',
   unreachable: 'keine Verbindung kam zustande oder hielt',
@@ -15,72 +23,89 @@ export const GERMAN_FAILURE_CLASSES: Readonly<Record<FailureClass, string>> = {
   forbidden_address: 'der Name führt zu einer Adresse, die nicht geprüft werden darf',
 };
 
-const SENTENCES = new Map<string, string>(
-  Object.entries({
-    'the certificate has expired': 'das Zertifikat ist abgelaufen',
-    'the certificate is not valid yet': 'das Zertifikat gilt noch nicht',
-    'the certificate is revoked': 'das Zertifikat ist widerrufen',
-    'the certificate is self-signed': 'das Zertifikat ist von ihm selbst unterschrieben',
-    'the certificate comes from an authority that is not trusted':
-      'das Zertifikat kommt von einer Stelle, der nicht vertraut wird',
-    'the chain of certificates is incomplete or not trusted':
-      'die Kette der Zertifikate ist unvollständig oder nicht vertrauenswürdig',
-    'the certificate is for another name': 'das Zertifikat gilt für einen anderen Namen',
-    'the headers are longer than 64 KiB': 'die Kopfzeilen sind länger als 64 KiB',
-    // Told by earlier versions, and kept in incidents.
-    'the body is not as long as announced': 'der Inhalt ist nicht so lang wie angekündigt',
-    'an answer that was not asked for': 'eine Antwort, nach der nicht gefragt war',
-    'the trailers are longer than 64 KiB': 'die Zeilen hinter dem Inhalt sind länger als 64 KiB',
-    'the answer is not HTTP (it begins with no status line)':
-      'die Antwort ist kein HTTP (sie beginnt mit keiner Statuszeile)',
-    'a header is malformed (it holds a NUL character)':
-      'eine Kopfzeile ist fehlerhaft (sie enthält ein NUL-Zeichen)',
-    'a header is malformed (two lengths that contradict each other)':
-      'eine Kopfzeile ist fehlerhaft (zwei Längen, die einander widersprechen)',
-    'a header is malformed (a length that is no number)':
-      'eine Kopfzeile ist fehlerhaft (eine Länge, die keine Zahl ist)',
-    'the body is malformed (a chunk without a length)': 'der Inhalt ist fehlerhaft (ein Stück ohne Länge)',
-    'the name does not exist': 'den Namen gibt es nicht',
-    'the name has no address': 'der Name hat keine Adresse',
-    'the name cannot be asked for': 'nach dem Namen kann nicht gefragt werden',
-    'the name servers of the domain fail (SERVFAIL)': 'die Nameserver der Domain versagen (SERVFAIL)',
-    'the name servers of the domain do not answer': 'die Nameserver der Domain antworten nicht',
-    'our name server refuses to answer (REFUSED)': 'unser Nameserver verweigert die Antwort (REFUSED)',
-    'our name server does not answer': 'unser Nameserver antwortet nicht',
-    'our name server cannot be reached': 'unser Nameserver ist nicht erreichbar',
-    'the connection was refused': 'die Verbindung wurde abgewiesen',
-    'the connection was closed during the TLS handshake':
-      'die Verbindung wurde beim Aushandeln von TLS geschlossen',
-    'the connection ended in the middle of the headers': 'die Verbindung endete mitten in den Kopfzeilen',
-    'the connection ended in the middle of the body': 'die Verbindung endete mitten im Inhalt',
-    'the connection was closed without an answer': 'die Verbindung wurde ohne Antwort geschlossen',
-    'the connection was reset without an answer': 'die Verbindung wurde ohne Antwort abgebrochen',
-    'the connection ended after an interim answer': 'die Verbindung endete nach einer vorläufigen Antwort',
-    'the body is in a coding that cannot be read':
-      'der Inhalt ist in einer Kodierung, die nicht zu lesen ist',
-  }),
-);
+const ADDRESS_PROBLEMS: TextTable<AddressProblemParams> = {
+  too_long: ({ maxLength }) => `mehr als ${maxLength.toLocaleString('de')} Zeichen hat`,
+  unreadable: 'nicht zu lesen ist',
+  scheme: ({ scheme }) => `das Schema ${scheme} hat`,
+};
 
-const PATTERNS: readonly (readonly [RegExp, string])[] = [
-  [/^answered with status (\d+)$/, 'Antwort mit Status $1'],
-  [/^no answer within (\d+) ms$/, 'keine Antwort binnen $1 ms'],
-  [/^no connection within (\d+) ms$/, 'keine Verbindung binnen $1 ms'],
-  [/^no TLS handshake within (\d+) ms$/, 'kein TLS binnen $1 ms'],
-  [/^the name was not resolved within (\d+) ms$/, 'der Name war binnen $1 ms nicht aufzulösen'],
-  [/^the body did not end within (\d+) ms$/, 'der Inhalt endete nicht binnen $1 ms'],
-  [/^the name could not be resolved \((.+)\)$/, 'der Name ließ sich nicht auflösen ($1)'],
-  [/^no connection \((.+)\)$/, 'keine Verbindung ($1)'],
-  [/^the TLS handshake failed \((.+)\)$/, 'TLS ließ sich nicht aushandeln ($1)'],
-  [/^the answer is not HTTP \((.+)\)$/, 'die Antwort ist kein HTTP ($1)'],
-  [/^more than (\d+) redirects$/, 'mehr als $1 Weiterleitungen'],
-  [/^the body is longer than (\d+) bytes$/, 'der Inhalt ist länger als $1 Bytes'],
-];
+const TIMEOUTS: Readonly<Record<Phase, (limit: string) => string>> = {
+  dns: (limit) => `der Name war binnen ${limit} nicht aufzulösen`,
+  connect: (limit) => `keine Verbindung binnen ${limit}`,
+  tls: (limit) => `kein TLS binnen ${limit}`,
+  first_byte: (limit) => `keine Antwort binnen ${limit}`,
+  body: (limit) => `der Inhalt endete nicht binnen ${limit}`,
+};
 
-/** Why a check failed, in German. What only the service itself can have said stays as it is, in brackets. */
-export function germanFailure({ class: kind, detail }: Pick<Failure, 'class' | 'detail'>): string {
-  const known = SENTENCES.get(detail);
-  if (known !== undefined) return known;
-  for (const [pattern, german] of PATTERNS)
-    if (pattern.test(detail)) return inSeconds(detail.replace(pattern, german), ',');
-  return detail === '' ? GERMAN_FAILURE_CLASSES[kind] : `${GERMAN_FAILURE_CLASSES[kind]} (${detail})`;
+const CAUSES: TextTable<FailureCauseParams> = {
+  name_not_found: 'den Namen gibt es nicht',
+  name_without_address: 'der Name hat keine Adresse',
+  name_invalid: 'nach dem Namen kann nicht gefragt werden',
+  name_servers_failed: 'die Nameserver der Domain versagen (SERVFAIL)',
+  name_servers_silent: 'die Nameserver der Domain antworten nicht',
+  own_name_server_refused: 'unser Nameserver verweigert die Antwort (REFUSED)',
+  own_name_server_silent: 'unser Nameserver antwortet nicht',
+  own_name_server_unreachable: 'unser Nameserver ist nicht erreichbar',
+  name_unresolved: ({ error }) => `der Name ließ sich nicht auflösen (${error})`,
+
+  name_not_public: 'der Name führt zu einer Adresse, die nicht öffentlich ist',
+  address_invalid: ({ address }) => `${address} ist keine Adresse`,
+  address_not_public: ({ address, purpose }) => `${address} ist nicht öffentlich (${purpose})`,
+  port_forbidden: ({ port }) => `Port ${port} darf nicht geprüft werden`,
+
+  connection_refused: 'die Verbindung wurde abgewiesen',
+  connection_failed: ({ error }) => `keine Verbindung (${error})`,
+  certificate_expired: 'das Zertifikat ist abgelaufen',
+  certificate_not_yet_valid: 'das Zertifikat gilt noch nicht',
+  certificate_revoked: 'das Zertifikat ist widerrufen',
+  certificate_self_signed: 'das Zertifikat ist von ihm selbst unterschrieben',
+  certificate_untrusted: 'das Zertifikat kommt von einer Stelle, der nicht vertraut wird',
+  certificate_chain_incomplete: 'die Kette der Zertifikate ist unvollständig oder nicht vertrauenswürdig',
+  certificate_wrong_name: 'das Zertifikat gilt für einen anderen Namen',
+  handshake_closed: 'die Verbindung wurde beim Aushandeln von TLS geschlossen',
+  handshake_failed: ({ error }) => `TLS ließ sich nicht aushandeln (${error})`,
+  authorities_unreadable: 'die Datei der vertrauten Zertifizierungsstellen ist nicht zu lesen',
+
+  timeout: ({ phase, timeoutMs }) => TIMEOUTS[phase](inSeconds(timeoutMs, ',')),
+
+  closed_before_response: 'die Verbindung wurde ohne Antwort geschlossen',
+  reset_before_response: 'die Verbindung wurde ohne Antwort abgebrochen',
+  cut_after_interim: 'die Verbindung endete nach einer vorläufigen Antwort',
+  cut_in_headers: 'die Verbindung endete mitten in den Kopfzeilen',
+  cut_in_body: 'die Verbindung endete mitten im Inhalt',
+  no_status_line: 'die Antwort ist kein HTTP (sie beginnt mit keiner Statuszeile)',
+  invalid_http: ({ error }) => `die Antwort ist kein HTTP (${error})`,
+  headers_too_long: ({ maxBytes }) => `die Kopfzeilen sind länger als ${kibibytes(maxBytes)}`,
+  header_with_nul: 'eine Kopfzeile ist fehlerhaft (sie enthält ein NUL-Zeichen)',
+  lengths_contradict: 'eine Kopfzeile ist fehlerhaft (zwei Längen, die einander widersprechen)',
+  length_invalid: 'eine Kopfzeile ist fehlerhaft (eine Länge, die keine Zahl ist)',
+  length_mismatch: 'der Inhalt ist nicht so lang wie angekündigt',
+  chunk_invalid: 'der Inhalt ist fehlerhaft (ein Stück ohne Länge)',
+  trailers_too_long: ({ maxBytes }) => `die Zeilen hinter dem Inhalt sind länger als ${kibibytes(maxBytes)}`,
+  body_too_long: ({ maxBytes }) => `der Inhalt ist länger als ${maxBytes} Bytes`,
+  coding_unknown: 'der Inhalt ist in einer Kodierung, die nicht zu lesen ist',
+  too_many_redirects: ({ maxRedirects }) => `mehr als ${maxRedirects} Weiterleitungen`,
+  redirect_invalid: ({ problem }) =>
+    `Weiterleitung zu einer Adresse, die ${textOf(ADDRESS_PROBLEMS, problem)}`,
+  service_address_invalid: ({ problem }) =>
+    `der Dienst hat eine Adresse, die ${textOf(ADDRESS_PROBLEMS, problem)}`,
+
+  status: ({ statusCode }) => `Antwort mit Status ${statusCode}`,
+  health_too_long: ({ maxBytes }) => `der Zustandsbericht ist länger als ${kibibytes(maxBytes)}`,
+  health_invalid: 'der Zustandsbericht ist kein JSON mit einem Status',
+  reported_down: ({ word }) => `der Dienst meldet „${word}“`,
+  reported_unknown: ({ word }) => `der Dienst meldet einen unbekannten Status „${word}“`,
+
+  text: ({ text }) => text,
+};
+
+/** Why something failed, in German. A text that another version recorded in English follows its class, in brackets. */
+export function germanFailure({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
+  const text = oneLine(textOf(CAUSES, cause));
+  if (cause.code !== 'text') return text;
+  return text === '' ? CLASSES[kind] : `${CLASSES[kind]} (${text})`;
+}
+
+function kibibytes(bytes: number): string {
+  return `${bytes / 1024} KiB`;
 }

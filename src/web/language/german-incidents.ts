@@ -1,9 +1,9 @@
 /** Incidents that our own checks opened, in German: the sentences of `src/domain/own-incident.ts` and their reasons. */
 import { parseDuration } from '../../domain/durations.ts';
-import { FAILURE_CLASS_WORDS } from '../../domain/failure-words.ts';
-import type { FailureClass } from '../../domain/result.ts';
+import type { FailureClass } from '../../domain/failure.ts';
+import { CLASS_TEXTS } from '../../domain/failure-text.ts';
 import { createFormats } from './formats.ts';
-import { germanFailure } from './german-failures.ts';
+import { germanRecordedFailure } from './german-recorded-failures.ts';
 
 const FORMATS = createFormats('de-DE', 'de');
 
@@ -55,13 +55,13 @@ export function germanIncident(text: string): string {
 }
 
 function germanReason(reason: string): string {
-  for (const [kind, words] of Object.entries(FAILURE_CLASS_WORDS) as [FailureClass, string][]) {
-    if (reason === words) return germanFailure({ class: kind, detail: '' });
+  for (const [kind, words] of Object.entries(CLASS_TEXTS) as [FailureClass, string][]) {
+    if (reason === words) return germanRecordedFailure({ class: kind, detail: '' });
     if (reason.startsWith(`${words} (`) && reason.endsWith(')'))
-      return germanFailure({ class: kind, detail: reason.slice(words.length + 2, -1) });
+      return germanRecordedFailure({ class: kind, detail: reason.slice(words.length + 2, -1) });
   }
   const status = /^it (answered with status \d+)$/.exec(reason)?.[1];
-  if (status !== undefined) return germanFailure({ class: 'status', detail: status });
+  if (status !== undefined) return germanRecordedFailure({ class: 'status', detail: status });
   return translate(reason, REASONS) ?? reason;
 }
 

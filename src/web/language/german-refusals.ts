@@ -2,7 +2,7 @@
  * What the dashboard refuses or tells, in German: the sentences of `src/store/registry/`, `src/domain/host-name.ts`,
  * `src/domain/status-page.ts`, `src/auth/domain-proof.ts` and `src/web/dashboard/page-logo.ts`.
  */
-import { germanFailure } from './german-failures.ts';
+import { germanRecordedFailure } from './german-recorded-failures.ts';
 
 type Rule = readonly [RegExp, string | ((...found: string[]) => string)];
 
@@ -183,5 +183,5 @@ function germanFinding(found: string): string {
   if (found === 'it holds another word') return 'die Datei enthält ein anderes Wort';
   if (found === 'it redirects to another host') return 'sie leitet zu einem anderen Host weiter';
   if (/^HTTP \d+$/.test(found)) return found;
-  return germanFailure({ class: 'unreachable', detail: found });
+  return germanRecordedFailure({ class: 'unreachable', detail: found });
 }

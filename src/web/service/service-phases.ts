@@ -1,6 +1,6 @@
 /** The phases of the last check as a waterfall: what happened when, and where it failed. */
 import type { LatestCheck } from '../../domain/current.ts';
-import type { Phase } from '../../domain/result.ts';
+import type { Phase } from '../../domain/failure.ts';
 import type { Language } from '../language/language.ts';
 
 const WIDTH = 1_000;

@@ -1,5 +1,5 @@
 /** What checks found beside their verdicts, as numbers: seven doubles a sample on the way to the thread. */
-import { FAILURE_CLASSES } from '../../../domain/result.ts';
+import { FAILURE_CLASSES } from '../../../domain/failure.ts';
 import type { Sample } from '../../../domain/sample.ts';
 import { floatText } from './line-text.ts';
 

@@ -1,0 +1,182 @@
+/** Failures and verdicts in English: the texts of the API, the log and the command line. */
+import { type TextTable, textOf } from './coded-text.ts';
+import type {
+  AddressProblem,
+  AddressProblemParams,
+  Failure,
+  FailureCauseParams,
+  FailureClass,
+  Phase,
+  StoredFailure,
+} from './failure.ts';
+import type { CheckResult } from './result.ts';
+import type { Verdict } from './status.ts';
+
+/** What each class of failure means, as the end of a sentence about the service. */
+export const CLASS_TEXTS: Readonly<Record<FailureClass, string>> = {
+  dns: 'its name could not be resolved',
+  refused: 'it refused the connection',
+  unreachable: 'no connection could be made or kept',
+  tls: 'no secure connection could be made',
+  timeout: 'it did not answer in time',
+  protocol: 'its answer was not valid HTTP',
+  status: 'it answered with an error',
+  body: 'its health report was not acceptable',
+  forbidden_address: 'its name leads to an address that may not be checked',
+};
+
+const ADDRESS_PROBLEMS: TextTable<AddressProblemParams> = {
+  too_long: ({ maxLength }) => `an address of over ${maxLength.toLocaleString('en')} characters`,
+  unreadable: 'an address that cannot be read',
+  scheme: ({ scheme }) => `an address with the scheme ${scheme}`,
+};
+
+const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
+  dns: 'the name was not resolved',
+  connect: 'no connection',
+  tls: 'no TLS handshake',
+  first_byte: 'no answer',
+  body: 'the body did not end',
+};
+
+const CAUSES: TextTable<FailureCauseParams> = {
+  name_not_found: 'the name does not exist',
+  name_without_address: 'the name has no address',
+  name_invalid: 'the name cannot be asked for',
+  name_servers_failed: 'the name servers of the domain fail (SERVFAIL)',
+  name_servers_silent: 'the name servers of the domain do not answer',
+  own_name_server_refused: 'our name server refuses to answer (REFUSED)',
+  own_name_server_silent: 'our name server does not answer',
+  own_name_server_unreachable: 'our name server cannot be reached',
+  name_unresolved: ({ error }) => `the name could not be resolved (${error})`,
+
+  name_not_public: 'the name leads to an address that is not public',
+  address_invalid: ({ address }) => `${address} is not an address`,
+  address_not_public: ({ address, purpose }) => `${address} is not public (${purpose})`,
+  port_forbidden: ({ port }) => `port ${port} may not be probed`,
+
+  connection_refused: 'the connection was refused',
+  connection_failed: ({ error }) => `no connection (${error})`,
+  certificate_expired: 'the certificate has expired',
+  certificate_not_yet_valid: 'the certificate is not valid yet',
+  certificate_revoked: 'the certificate is revoked',
+  certificate_self_signed: 'the certificate is self-signed',
+  certificate_untrusted: 'the certificate comes from an authority that is not trusted',
+  certificate_chain_incomplete: 'the chain of certificates is incomplete or not trusted',
+  certificate_wrong_name: 'the certificate is for another name',
+  handshake_closed: 'the connection was closed during the TLS handshake',
+  handshake_failed: ({ error }) => `the TLS handshake failed (${error})`,
+  authorities_unreadable: 'the file of trusted authorities cannot be read',
+
+  timeout: ({ phase, timeoutMs }) => `${TIMEOUT_TEXTS[phase]} within ${timeoutMs} ms`,
+
+  closed_before_response: 'the connection was closed without an answer',
+  reset_before_response: 'the connection was reset without an answer',
+  cut_after_interim: 'the connection ended after an interim answer',
+  cut_in_headers: 'the connection ended in the middle of the headers',
+  cut_in_body: 'the connection ended in the middle of the body',
+  no_status_line: 'the answer is not HTTP (it begins with no status line)',
+  invalid_http: ({ error }) => `the answer is not HTTP (${error})`,
+  headers_too_long: ({ maxBytes }) => `the headers are longer than ${kibibytes(maxBytes)}`,
+  header_with_nul: 'a header is malformed (it holds a NUL character)',
+  lengths_contradict: 'a header is malformed (two lengths that contradict each other)',
+  length_invalid: 'a header is malformed (a length that is no number)',
+  length_mismatch: 'the body is not as long as announced',
+  chunk_invalid: 'the body is malformed (a chunk without a length)',
+  trailers_too_long: ({ maxBytes }) => `the trailers are longer than ${kibibytes(maxBytes)}`,
+  body_too_long: ({ maxBytes }) => `the body is longer than ${maxBytes} bytes`,
+  coding_unknown: 'the body is in a coding that cannot be read',
+  too_many_redirects: ({ maxRedirects }) => `more than ${maxRedirects} redirects`,
+  redirect_invalid: ({ problem }) => `redirected to ${describeAddressProblem(problem)}`,
+  service_address_invalid: ({ problem }) => `the service has ${describeAddressProblem(problem)}`,
+
+  status: ({ statusCode }) => `answered with status ${statusCode}`,
+  health_too_long: ({ maxBytes }) => `the health body is longer than ${kibibytes(maxBytes)}`,
+  health_invalid: 'the health body is not JSON with a status',
+  reported_down: ({ word }) => `the service reports "${word}"`,
+  reported_unknown: ({ word }) => `the service reports an unknown status "${word}"`,
+
+  text: ({ text }) => text,
+};
+
+/** The cause of a failure in one line of at most 200 characters, as in `no answer within 10000 ms`. */
+export function describeCause({ cause }: Pick<Failure, 'cause'>): string {
+  return oneLine(textOf(CAUSES, cause));
+}
+
+/** {@link describeCause} with time limits in seconds, for pages: `no answer within 10 s`. */
+export function describeCauseInSeconds(
+  { cause }: Pick<Failure, 'cause'>,
+  limit: (ms: number) => string,
+): string {
+  return cause.code === 'timeout'
+    ? `${TIMEOUT_TEXTS[cause.phase]} within ${limit(cause.timeoutMs)}`
+    : describeCause({ cause });
+}
+
+/**
+ * A failure in one line: what its class means, then the cause, as in `its name could not be resolved (the name does not
+ * exist)`. The class is left out where the cause says the same.
+ */
+export function describeFailure(failure: Failure): string {
+  const { class: kind, cause } = failure;
+  const classText = CLASS_TEXTS[kind];
+  const text = describeCause(failure);
+  if (cause.code === 'status') return `it ${text}`;
+  return text === '' || cause.code === 'connection_refused' ? classText : `${classText} (${text})`;
+}
+
+/** An address that cannot be requested, as in `an address that cannot be read`. */
+export function describeAddressProblem(problem: AddressProblem): string {
+  return textOf(ADDRESS_PROBLEMS, problem);
+}
+
+/** Why a check ended in its verdict, in one line; null: it is `up`, which needs no reason. */
+export function describeVerdict(result: CheckResult, verdict: Verdict): string | null {
+  if (verdict === 'up') return null;
+  if (verdict === 'slow') {
+    if (result.reported === 'slow' && !result.blocked) return 'it reports that it is slow';
+    return `it took ${formatSeconds(result.responseTimeMs ?? 0)} to answer`;
+  }
+  return result.failure === null ? 'it reports that it is down' : describeFailure(result.failure);
+}
+
+/** The end of the title of a service's own incident, after the service's name, as in `is not reachable`. */
+export function describeOutage(failure: Failure | null): string {
+  switch (failure?.class) {
+    case undefined:
+    case 'body':
+      return 'reports a failure';
+    case 'status':
+      return 'answers with errors';
+    case 'tls':
+      return 'cannot be reached securely';
+    default:
+      return 'is not reachable';
+  }
+}
+
+/** A failure for a store. The text beside the cause is for versions that do not know the cause. */
+export function toStoredFailure(failure: Failure): StoredFailure {
+  return { ...failure, detail: describeCause(failure) };
+}
+
+/** The failure that a store has kept; a cause that is not known here is told by its text. */
+export function fromStoredFailure({ class: kind, phase, cause, detail = '' }: StoredFailure): Failure {
+  const known = cause !== undefined && Object.hasOwn(CAUSES, cause.code);
+  return { class: kind, phase, cause: known ? cause : { code: 'text', text: detail } };
+}
+
+/** Text of others on one line of at most 200 characters, without control characters. */
+export function oneLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return line.length <= 200 ? line : `${line.slice(0, 199)}…`;
+}
+
+function kibibytes(bytes: number): string {
+  return `${bytes / 1024} KiB`;
+}
+
+function formatSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,111 @@
+/** Failures in English, as the API and the log have them: `detail` of a failure is part of the contract. */
+import t from 'tap';
+import { type FAILURE_CLASSES, type FailureCause, PHASES } from '../../src/domain/failure.ts';
+import {
+  describeCause,
+  describeFailure,
+  fromStoredFailure,
+  toStoredFailure,
+} from '../../src/domain/failure-text.ts';
+import { FAILURE_CAUSES } from './failure-causes.ts';
+
+const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
+  name_not_found: 'the name does not exist',
+  name_without_address: 'the name has no address',
+  name_invalid: 'the name cannot be asked for',
+  name_servers_failed: 'the name servers of the domain fail (SERVFAIL)',
+  name_servers_silent: 'the name servers of the domain do not answer',
+  own_name_server_refused: 'our name server refuses to answer (REFUSED)',
+  own_name_server_silent: 'our name server does not answer',
+  own_name_server_unreachable: 'our name server cannot be reached',
+  name_unresolved: 'the name could not be resolved (EBADRESP)',
+  name_not_public: 'the name leads to an address that is not public',
+  address_invalid: 'fe80::1%eth0 is not an address',
+  address_not_public: '10.1.1.1 is not public (private)',
+  port_forbidden: 'port 22 may not be probed',
+  connection_refused: 'the connection was refused',
+  connection_failed: 'no connection (EHOSTUNREACH)',
+  certificate_expired: 'the certificate has expired',
+  certificate_not_yet_valid: 'the certificate is not valid yet',
+  certificate_revoked: 'the certificate is revoked',
+  certificate_self_signed: 'the certificate is self-signed',
+  certificate_untrusted: 'the certificate comes from an authority that is not trusted',
+  certificate_chain_incomplete: 'the chain of certificates is incomplete or not trusted',
+  certificate_wrong_name: 'the certificate is for another name',
+  handshake_closed: 'the connection was closed during the TLS handshake',
+  handshake_failed: 'the TLS handshake failed (ERR_SSL_WRONG_VERSION_NUMBER)',
+  authorities_unreadable: 'the file of trusted authorities cannot be read',
+  timeout: 'no answer within 10000 ms',
+  closed_before_response: 'the connection was closed without an answer',
+  reset_before_response: 'the connection was reset without an answer',
+  cut_after_interim: 'the connection ended after an interim answer',
+  cut_in_headers: 'the connection ended in the middle of the headers',
+  cut_in_body: 'the connection ended in the middle of the body',
+  no_status_line: 'the answer is not HTTP (it begins with no status line)',
+  invalid_http: 'the answer is not HTTP (Invalid header token)',
+  headers_too_long: 'the headers are longer than 64 KiB',
+  header_with_nul: 'a header is malformed (it holds a NUL character)',
+  lengths_contradict: 'a header is malformed (two lengths that contradict each other)',
+  length_invalid: 'a header is malformed (a length that is no number)',
+  length_mismatch: 'the body is not as long as announced',
+  chunk_invalid: 'the body is malformed (a chunk without a length)',
+  trailers_too_long: 'the trailers are longer than 64 KiB',
+  body_too_long: 'the body is longer than 1000 bytes',
+  coding_unknown: 'the body is in a coding that cannot be read',
+  too_many_redirects: 'more than 5 redirects',
+  redirect_invalid: 'redirected to an address with the scheme ftp:',
+  service_address_invalid: 'the service has an address that cannot be read',
+  status: 'answered with status 503',
+  health_too_long: 'the health body is longer than 64 KiB',
+  health_invalid: 'the health body is not JSON with a status',
+  reported_down: 'the service reports "down"',
+  reported_unknown: 'the service reports an unknown status "on fire"',
+};
+
+t.test('it describes every cause in English', async (t) => {
+  t.same(
+    Object.fromEntries(
+      Object.entries(FAILURE_CAUSES).map(([code, cause]) => [code, describeCause({ cause })]),
+    ),
+    DETAILS,
+  );
+  const timeouts = PHASES.map((phase) =>
+    describeCause({ cause: { code: 'timeout', phase, timeoutMs: 250 } }),
+  );
+  t.same(timeouts, [
+    'the name was not resolved within 250 ms',
+    'no connection within 250 ms',
+    'no TLS handshake within 250 ms',
+    'no answer within 250 ms',
+    'the body did not end within 250 ms',
+  ]);
+});
+
+t.test('it says the class of a failure before its cause, and what both say once', async (t) => {
+  const whole = (kind: (typeof FAILURE_CLASSES)[number], cause: FailureCause) =>
+    describeFailure({ class: kind, phase: 'connect', cause });
+  t.equal(whole('refused', { code: 'connection_refused' }), 'it refused the connection');
+  t.equal(whole('status', { code: 'status', statusCode: 404 }), 'it answered with status 404');
+  t.equal(
+    whole('dns', { code: 'name_not_found' }),
+    'its name could not be resolved (the name does not exist)',
+  );
+  t.equal(whole('tls', { code: 'text', text: '' }), 'no secure connection could be made');
+});
+
+t.test(
+  'it reads back the failure that it stored, and shows what other versions stored as text',
+  async (t) => {
+    for (const cause of Object.values(FAILURE_CAUSES)) {
+      const failure = { class: 'protocol', phase: 'body', cause } as const;
+      const stored = JSON.parse(JSON.stringify(toStoredFailure(failure)));
+      t.equal(stored.detail, describeCause(failure));
+      t.same(fromStoredFailure(stored), failure);
+    }
+    const stored = { class: 'tls', phase: 'tls', detail: 'the certificate has expired' } as const;
+    const shown = { class: 'tls', phase: 'tls', cause: { code: 'text', text: stored.detail } };
+    t.same(fromStoredFailure(stored), shown, 'before 0.2');
+    const later = JSON.parse('{"code":"certificate_odd"}');
+    t.same(fromStoredFailure({ ...stored, cause: later }), shown, 'a later version');
+  },
+);
