@@ -8,6 +8,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
+import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
 import { createKeyAuthenticator } from '../src/auth/key-authenticator.ts';
 import { systemClock } from '../src/clock.ts';
 import type { CurrentStatus, Transition } from '../src/domain/current.ts';
@@ -22,7 +23,6 @@ import { drawHeatmap } from '../src/render/heatmap.ts';
 import { createApp } from '../src/site/app.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
-import { viewLatestCheck, viewService } from '../src/view/service-view.ts';
 import { makeServices } from './api-services.ts';
 
 /** Above what a benchmark can ask for in a minute. */

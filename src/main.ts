@@ -20,9 +20,9 @@ import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
 import { createRenderer } from './render/renderer.ts';
 import { createApp } from './site/app.ts';
-import type { Readiness } from './site/system.ts';
 import type { StorageHealth } from './store/ports/storage-health.ts';
 import { VERSION } from './version.ts';
+import type { Readiness } from './view/monitor.ts';
 import { createServiceDirectory } from './view/service-directory.ts';
 
 /** Starts everything and resolves when the program serves. Rejects with an error whose message is one sentence. */

@@ -29,11 +29,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   notify: ['domain', PORTS, 'outbound', 'clock', 'log'],
   metrics: ['domain', PORTS, 'clock', 'log'],
   render: ['domain', 'log', 'thread'],
-  http: [PORTS, 'auth', 'clock', 'log'],
+  http: ['clock', 'log'],
   view: ['domain', PORTS, 'http'],
   api: ['domain', PORTS, 'record', 'notify', 'http', 'view', 'clock', 'log'],
-  images: ['domain', PORTS, 'http', 'view', 'api', 'web', 'clock'],
-  web: ['domain', PORTS, 'auth', 'notify', 'http', 'view', 'api', 'site', 'clock', 'log'],
+  images: ['domain', PORTS, 'http', 'view', 'clock'],
+  web: ['domain', PORTS, 'auth', 'notify', 'http', 'view', 'clock', 'log'],
   site: ['domain', PORTS, 'metrics', 'http', 'view', 'api', 'images', 'web', 'clock', 'log'],
 };
 

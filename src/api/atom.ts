@@ -1,26 +1,39 @@
-/** Incidents as Atom feeds: `/incidents.atom` of all services, `/status/:slug/incidents.atom` of one. */
+/** Incidents as Atom feeds: of all services, of one service, of a status page (RFC 4287). */
+import { formatTime } from '../domain/durations.ts';
+import type { Incident } from '../domain/incident.ts';
 import { fullName } from '../domain/service.ts';
-import type { Route } from '../http/route.ts';
+import {
+  LIMIT_HEADERS,
+  OPEN_TO_ALL,
+  type OpenApiOperation,
+  type OpenApiParameter,
+  problems,
+  SLUG,
+} from '../http/openapi.ts';
+import type { HttpResponse, Route } from '../http/route.ts';
+import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
-import { createIncidentFeeds, FEED_ENTRIES } from './incident-feed.ts';
-import { serviceNotFound } from './reading-routes.ts';
+import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import { type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
 
 /** What these routes read from. */
 export interface AtomSources {
   readonly directory: ServiceDirectory;
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
+  /** Status pages of owners; null: this site has none. */
+  readonly pages: PageViewSources | null;
   /** Without a slash at its end. */
   readonly siteUrl: string;
 }
 
 /** The routes. */
-export function atomRoutes({ directory, registry, siteUrl }: AtomSources): Route[] {
-  const answer = createIncidentFeeds(directory, siteUrl);
+export function atomRoutes({ directory, registry, pages, siteUrl }: AtomSources): Route[] {
+  const answer = createFeedWriter(directory, siteUrl);
   return [
     {
       path: '/incidents.atom',
       bucket: 'api',
+      describe: () => describeFeed('followIncidents', 'Incidents of all services as an Atom feed', []),
       async handle() {
         return answer({
           name: 'incidents',
@@ -34,6 +47,10 @@ export function atomRoutes({ directory, registry, siteUrl }: AtomSources): Route
     {
       path: '/status/:slug/incidents.atom',
       bucket: 'api',
+      describe: () =>
+        describeFeed('followServiceIncidents', 'Incidents of one service as an Atom feed', [
+          SLUG('The domain with each dot replaced by a dash.', 'github-com'),
+        ]),
       async handle({ params }) {
         const service = directory.byPageName(params.slug ?? '');
         if (service === null) throw serviceNotFound(params.slug ?? '');
@@ -47,5 +64,131 @@ export function atomRoutes({ directory, registry, siteUrl }: AtomSources): Route
         });
       },
     },
+    ...(pages === null ? [] : [pageRoute(pages, siteUrl, answer)]),
   ];
+}
+
+function pageRoute(
+  sources: PageViewSources,
+  siteUrl: string,
+  answer: (feed: IncidentFeed) => HttpResponse,
+): Route {
+  return {
+    path: '/p/:slug/incidents.atom',
+    bucket: 'api',
+    describe: () =>
+      describeFeed('followPageIncidents', 'Incidents of a status page as an Atom feed', [
+        SLUG('The status page.', 'acme'),
+      ]),
+    async handle({ params }) {
+      const view = await readPageView(params.slug ?? '', sources);
+      if (view === null) throw pageNotFound(params.slug ?? '');
+      const { page, services } = view;
+      return answer({
+        name: `pages/${page.slug}/incidents`,
+        title: `Incidents of ${page.title}`,
+        path: `/p/${page.slug}/incidents.atom`,
+        pageUrl: `${siteUrl}/p/${page.slug}`,
+        incidents: await sources.pages.incidentsOfServices({
+          serviceIds: services.map(({ service }) => service.id),
+          limit: FEED_ENTRIES,
+          offset: 0,
+        }),
+      });
+    },
+  };
+}
+
+/** A feed of incidents. */
+interface IncidentFeed {
+  /** Part of the feed's id, which must never change. */
+  readonly name: string;
+  readonly title: string;
+  /** Of the feed itself, from the slash after the host. */
+  readonly path: string;
+  readonly pageUrl: string;
+  /** In the order in which they are written. */
+  readonly incidents: readonly Incident[];
+}
+
+/** Entries of a feed; readers ask often enough. */
+const FEED_ENTRIES = 50;
+/** The year of the tag scheme's authority (RFC 4151): ids must never change, so neither does this. */
+const TAG_YEAR = 2026;
+/** When a feed without entries was last changed. */
+const NEVER_CHANGED = Date.UTC(TAG_YEAR, 0, 1);
+
+/** Makes what answers feeds of a site. `siteUrl`: without a slash at its end. */
+function createFeedWriter(
+  directory: ServiceDirectory,
+  siteUrl: string,
+): (feed: IncidentFeed) => HttpResponse {
+  const tag = `tag:${new URL(siteUrl).hostname},${TAG_YEAR}:`;
+
+  const entryOf = (incident: Incident): AtomEntry[] => {
+    const service = directory.byId(incident.serviceId);
+    if (service === null) return [];
+    const { id, title, status, severity, startedAt, updates } = incident;
+    return [
+      {
+        id: `${tag}incident/${id}`,
+        title: `${fullName(service)}: ${title} (${severity}, ${status})`,
+        url: `${siteUrl}/status/${directory.pageName(service)}`,
+        publishedAt: updates[0]?.at ?? startedAt,
+        updatedAt: updates.at(-1)?.at ?? startedAt,
+        text: textOf(incident),
+        category: status,
+      },
+    ];
+  };
+
+  return ({ name, title, path, pageUrl, incidents }) => {
+    const entries = incidents.flatMap(entryOf);
+    const body = writeAtom({
+      id: tag + name,
+      title,
+      selfUrl: siteUrl + path,
+      pageUrl,
+      updatedAt: Math.max(NEVER_CHANGED, ...entries.map(({ updatedAt }) => updatedAt)),
+      entries,
+    });
+    return { status: 200, headers: { 'Content-Type': ATOM_MEDIA_TYPE, 'Cache-Control': 'no-cache' }, body };
+  };
+}
+
+/** What happened, newest first, and where it is told. */
+function textOf({ description, updates, sourceUrl }: Incident): string {
+  const lines = [...updates]
+    .reverse()
+    .map(({ at, status, text }) => `${formatTime(at)} ${status}${text === '' ? '' : `: ${text}`}`);
+  return [...(lines.length === 0 ? [description] : lines), sourceUrl].join('\n');
+}
+
+function describeFeed(
+  operationId: string,
+  summary: string,
+  parameters: readonly OpenApiParameter[],
+): OpenApiOperation {
+  return {
+    operationId,
+    tags: ['Incidents'],
+    security: OPEN_TO_ALL,
+    summary,
+    description:
+      'RFC 4287, the newest 50. Ids never change; an entry is updated with each update of its incident.',
+    parameters,
+    responses: {
+      200: {
+        description: 'The feed, with a strong ETag.',
+        headers: LIMIT_HEADERS,
+        content: { 'application/atom+xml': { schema: { type: 'string' } } },
+      },
+      304: { description: 'The client has it already (If-None-Match).' },
+      ...problems({
+        401: 'The API key is not valid.',
+        ...(parameters.length === 0 ? {} : { 404: 'There is no such service.' }),
+        429: 'Too many requests; a feed counts like the rest of the API.',
+      }),
+    },
+  };
 }

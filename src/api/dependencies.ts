@@ -1,18 +1,15 @@
 /** What services say of the things that they depend on: of one service, and over all that make it public. */
+import { Type } from '@sinclair/typebox';
 import { formatTime } from '../domain/durations.ts';
+import { SERVICE_STATUSES } from '../domain/status.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
+import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
-import { viewIncidentService } from './incident-view.ts';
-import { findService } from './reading-routes.ts';
-
-/** Query parameters of `GET /services/:slug/dependencies`. */
-export const SERVICE_DEPENDENCIES_QUERY = { limit: limitParameter(100, 1_000) };
-
-/** Query parameters of `GET /dependencies`. */
-export const DEPENDENCIES_QUERY = { limit: limitParameter(50, 100), offset: OFFSET_PARAMETER };
+import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import { readOperation, SERVICE_SLUG } from './operation.ts';
+import { ServiceNameSchema, viewServiceName } from './service-view.ts';
 
 /** What these routes read from. */
 export interface DependencySources {
@@ -24,51 +21,138 @@ export interface DependencySources {
 }
 
 /** The routes. */
-export function dependencyRoutes({ directory, registry }: DependencySources): Route[] {
-  return [
+export function dependencyRoutes(sources: DependencySources): Route[] {
+  return [serviceRoute(sources), listRoute(sources)];
+}
+
+const SERVICE_QUERY = { limit: limitParameter(100, 1_000) };
+
+/** What a service says of its dependencies. */
+export const ServiceDependenciesSchema = named(
+  'ServiceDependencies',
+  Type.Object(
     {
-      path: '/api/v1/services/:slug/dependencies',
-      bucket: 'api',
-      async handle(request) {
-        const service = findService(directory, request);
-        const { limit } = readParameters(request.query, SERVICE_DEPENDENCIES_QUERY);
-        if (service.publicDependencies !== true)
-          throw new HttpError(
-            'dependencies_private',
-            `The owner of ${service.slug} has not made its dependencies public.`,
-          );
-        const known = await registry.dependenciesOf(service.id, Number(limit));
-        return json(
-          JSON.stringify({
-            service: viewIncidentService(service),
-            reported_at: known.reportedAt === null ? null : formatTime(known.reportedAt),
-            dependencies: known.dependencies.map(({ name, status, latencyMs, since }) => ({
-              name,
-              status,
-              latency: latencyMs,
-              since: formatTime(since),
-            })),
-            changes: known.changes.map(({ name, status, at }) => ({ name, status, at: formatTime(at) })),
-          }),
+      service: ServiceNameSchema,
+      reported_at: nullable(TimeSchema, 'When the newest report arrived; null: there never was one.'),
+      dependencies: Type.Array(
+        Type.Object(
+          {
+            name: Type.String(),
+            status: words(SERVICE_STATUSES.slice(0, 3)),
+            latency: nullable(whole('Milliseconds.'), 'Null where it is not reported.'),
+            since: TimeSchema,
+          },
+          strict,
+        ),
+        { description: 'Those of the newest report.' },
+      ),
+      changes: Type.Array(
+        Type.Object(
+          {
+            name: Type.String(),
+            status: nullable(words(SERVICE_STATUSES.slice(0, 3)), 'Null: from then on it was not reported.'),
+            at: TimeSchema,
+          },
+          strict,
+        ),
+        { description: 'Newest first.' },
+      ),
+    },
+    strict,
+  ),
+);
+
+function serviceRoute({ directory, registry }: DependencySources): Route {
+  return {
+    path: '/api/v1/services/:slug/dependencies',
+    bucket: 'api',
+    async handle(request) {
+      const service = findService(directory, request);
+      const { limit } = readParameters(request.query, SERVICE_QUERY);
+      if (service.publicDependencies !== true)
+        throw new HttpError(
+          'dependencies_private',
+          `The owner of ${service.slug} has not made its dependencies public.`,
         );
-      },
+      const known = await registry.dependenciesOf(service.id, Number(limit));
+      return json(
+        JSON.stringify({
+          service: viewServiceName(service),
+          reported_at: known.reportedAt === null ? null : formatTime(known.reportedAt),
+          dependencies: known.dependencies.map(({ name, status, latencyMs, since }) => ({
+            name,
+            status,
+            latency: latencyMs,
+            since: formatTime(since),
+          })),
+          changes: known.changes.map(({ name, status, at }) => ({ name, status, at: formatTime(at) })),
+        }),
+      );
     },
+    describe: () =>
+      readOperation({
+        id: 'listServiceDependencies',
+        tag: 'Heartbeats',
+        summary: 'What a service says of its dependencies',
+        description: 'Only where its owner has made them public.',
+        path: [SERVICE_SLUG],
+        query: SERVICE_QUERY,
+        answer: ServiceDependenciesSchema,
+        problems: { 403: 'The owner has not made them public.' },
+      }),
+  };
+}
+
+const LIST_QUERY = { limit: limitParameter(50, 100), offset: OFFSET_PARAMETER };
+
+/** Dependencies that services report as failing now. */
+export const DependenciesSchema = named(
+  'DependencyList',
+  Type.Object(
     {
-      path: '/api/v1/dependencies',
-      bucket: 'api',
-      async handle({ query }) {
-        const { limit, offset } = readParameters(query, DEPENDENCIES_QUERY);
-        const [failing, total] = await Promise.all([
-          registry.failingDependencies({ limit: Number(limit), offset: Number(offset) }),
-          registry.countFailingDependencies(),
-        ]);
-        const dependencies = failing.map(({ name, services, since }) => ({
-          name,
-          services,
-          since: formatTime(since),
-        }));
-        return json(JSON.stringify({ dependencies, total, limit, offset }));
-      },
+      dependencies: Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ description: 'In lower case.' }),
+            services: whole('How many services report it.'),
+            since: TimeSchema,
+          },
+          strict,
+        ),
+        { description: 'The one that most services report first, then by name.' },
+      ),
+      total: whole('Dependencies that fail.'),
+      ...PAGE_MEMBERS,
     },
-  ];
+    strict,
+  ),
+);
+
+function listRoute({ registry }: DependencySources): Route {
+  return {
+    path: '/api/v1/dependencies',
+    bucket: 'api',
+    async handle({ query }) {
+      const { limit, offset } = readParameters(query, LIST_QUERY);
+      const [failing, total] = await Promise.all([
+        registry.failingDependencies({ limit: Number(limit), offset: Number(offset) }),
+        registry.countFailingDependencies(),
+      ]);
+      const dependencies = failing.map(({ name, services, since }) => ({
+        name,
+        services,
+        since: formatTime(since),
+      }));
+      return json(JSON.stringify({ dependencies, total, limit, offset }));
+    },
+    describe: () =>
+      readOperation({
+        id: 'listDependencies',
+        tag: 'Heartbeats',
+        summary: 'Dependencies that are reported as failing now, and by how many services',
+        description: 'Over verified services whose owners have made their dependencies public.',
+        query: LIST_QUERY,
+        answer: DependenciesSchema,
+      }),
+  };
 }

@@ -9,6 +9,13 @@ import type { Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import { STREAM_HEADERS, WRITES_AT_ONCE } from '../http/event-stream.ts';
 import { createSlices } from '../http/in-slices.ts';
+import {
+  OPEN_TO_ALL,
+  type OpenApiOperation,
+  type OpenApiParameter,
+  problems,
+  queryParameters,
+} from '../http/openapi.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import type { Allowance } from '../http/rate-limits.ts';
@@ -16,11 +23,9 @@ import type { Route } from '../http/route.ts';
 import { createTurns } from '../http/turns.ts';
 import type { Log } from '../log.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
-import { serviceNotFound } from './reading-routes.ts';
+import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 
-/** Query parameters of the stream. */
-export const EVENTS_QUERY = {
+const QUERY = {
   slug: Type.String({ description: 'Only events of this service.' }),
   last_event_id: Type.String({
     description: 'Like the header Last-Event-ID, for clients that cannot set it.',
@@ -134,9 +139,10 @@ export function createEventStreams(sources: EventSources): EventStreams {
     route: {
       path: '/api/v1/events',
       bucket: 'streams',
+      describe: describeEvents,
       look,
       handle({ method, client, headers, query }) {
-        const given = readParameters(query, EVENTS_QUERY);
+        const given = readParameters(query, QUERY);
         const slug = given.slug === undefined ? null : String(given.slug);
         const service = slug === null ? null : directory.bySlug(slug);
         if (slug !== null && service === null) throw serviceNotFound(slug);
@@ -214,4 +220,40 @@ function formatEvent(transition: Transition): string {
   const text = `id: ${position}\nevent: status\ndata: ${data}\n\n`;
   texts.set(transition, text);
   return text;
+}
+
+function describeEvents(): OpenApiOperation {
+  const parameters: OpenApiParameter[] = [
+    ...queryParameters(QUERY),
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      required: false,
+      schema: { type: 'string' },
+      description: 'Id of the last event that was received; the stream goes on after it.',
+    },
+  ];
+  const example =
+    'id: 42\nevent: status\ndata: {"slug":"github","from":"up","to":"down","at":"2026-11-20T10:00:00.000Z","recorded_at":"2026-11-20T10:00:06.500Z","reason":"connection refused"}\n\n';
+  return {
+    operationId: 'streamEvents',
+    tags: ['Events'],
+    security: OPEN_TO_ALL,
+    summary: 'Changes of status as they happen',
+    description:
+      'Server-Sent Events named "status", resumable by their id. An address may hold 10 streams open.',
+    parameters,
+    responses: {
+      200: {
+        description: 'A stream without an end.',
+        content: { 'text/event-stream': { schema: { type: 'string' }, example } },
+      },
+      ...problems({
+        400: 'A parameter is not valid.',
+        401: 'The API key is not valid.',
+        404: 'There is no such service.',
+        429: 'Too many open streams.',
+      }),
+    },
+  };
 }

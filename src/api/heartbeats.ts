@@ -1,12 +1,26 @@
 /** The endpoints that services report to (contract 4.5; decisions, Heartbeats). */
-import { formatTime } from '../domain/durations.ts';
-import { type HeartbeatKind, type HeartbeatProblem, readHeartbeat } from '../domain/heartbeat-body.ts';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { formatDuration, formatTime } from '../domain/durations.ts';
+import {
+  type HeartbeatKind,
+  type HeartbeatProblem,
+  MAX_DEPENDENCIES,
+  MAX_LATENCY_MS,
+  MAX_NAME_LENGTH,
+  readHeartbeat,
+  STATUS_WORDS,
+} from '../domain/heartbeat-body.ts';
 import { refuseTimestamp } from '../domain/heartbeat-rules.ts';
 import { dashDomain } from '../domain/service.ts';
+import { SERVICE_STATUSES } from '../domain/status.ts';
 import { decodeText } from '../http/body.ts';
+import { LIMIT_HEADERS, type OpenApiOperation, problems } from '../http/openapi.ts';
 import { HttpError, type ProblemCode } from '../http/problem.ts';
 import type { HttpResponse, PostRequest, Route } from '../http/route.ts';
+import { named, nullable, strict, TimeSchema, whole, words } from '../http/schema.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../record/observation.ts';
+import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
+import type { ApiLimits } from '../view/monitor.ts';
 
 /** Longest body (decisions). */
 export const MAX_HEARTBEAT_BYTES = 16_384;
@@ -20,19 +34,91 @@ export interface HeartbeatIntake {
   noteRefusal(): void;
 }
 
-/** The answer to a heartbeat. */
-interface HeartbeatView {
-  readonly ok: true;
-  readonly service: string;
-  readonly status: string;
-  /** Whole milliseconds. */
-  readonly response_time: number;
-  readonly checked_at: string;
-  /** Only where the dashed domain stands for another service. */
-  readonly slug?: string;
-  /** Only where the heartbeat names a run. */
-  readonly run?: { readonly id: string; readonly duration_ms: number | null };
-}
+const Word = words(STATUS_WORDS, 'In any case of letters.');
+const name = { minLength: 1, maxLength: MAX_NAME_LENGTH };
+
+const DOMAIN = Type.String({
+  description:
+    'Host name of the reporting service, of at least two labels, without scheme, port or path; no IP address and no private suffix such as .local. IDNA is stored as ASCII. An unknown one is registered for the account of the key.',
+  examples: ['shop.example.com'],
+});
+const TIMESTAMP = Type.Optional(
+  Type.String({
+    format: 'date-time',
+    description:
+      'When it was sent: at most 5 minutes ahead of our clock, at most 10 minutes behind. Of two heartbeats that carry one, the older changes nothing when it comes later.',
+  }),
+);
+const RUN = Type.Optional(
+  Type.String({ ...name, description: 'Pairs the start of a run with the heartbeat that ends it.' }),
+);
+/** What a service says of one dependency. */
+const DependencyReportSchema = named(
+  'DependencyReport',
+  Type.Object({
+    status: Word,
+    latency: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: MAX_LATENCY_MS, description: 'Milliseconds.' }),
+    ),
+  }),
+);
+const CHECKS = Type.Optional(
+  Type.Record(Type.String(name), DependencyReportSchema, {
+    maxProperties: MAX_DEPENDENCIES,
+    propertyNames: name,
+    description: 'What the service says of the things that it depends on, by name.',
+  }),
+);
+
+/** The body of a heartbeat (contract 2.4). */
+const HeartbeatSchema = named(
+  'Heartbeat',
+  Type.Object({
+    domain: DOMAIN,
+    status: words(STATUS_WORDS, 'The overall status, the word of the owner, in any case of letters.'),
+    timestamp: TIMESTAMP,
+    checks: CHECKS,
+    run: RUN,
+  }),
+);
+
+/** The body of the start of a run. */
+const StartSchema = named('HeartbeatStart', Type.Object({ domain: DOMAIN, timestamp: TIMESTAMP, run: RUN }));
+
+/** The body of a failed run. */
+const FailSchema = named(
+  'HeartbeatFailure',
+  Type.Object({ domain: DOMAIN, timestamp: TIMESTAMP, checks: CHECKS, run: RUN }),
+);
+
+/** The answer to a heartbeat (contract 4.5). */
+const HeartbeatReplySchema = named(
+  'HeartbeatReply',
+  Type.Object(
+    {
+      ok: Type.Literal(true),
+      service: Type.String({ description: 'Name of the service.' }),
+      status: words(SERVICE_STATUSES, 'The status of the service after the heartbeat.'),
+      response_time: whole('The largest latency that was reported, milliseconds; 0 where none was.'),
+      checked_at: TimeSchema,
+      slug: Type.Optional(
+        Type.String({
+          description: 'Where the form that follows from the domain stands for another service.',
+        }),
+      ),
+      run: Type.Optional(
+        Type.Object(
+          {
+            id: Type.String(),
+            duration_ms: nullable(whole('Milliseconds since its start.'), 'Null where no start is known.'),
+          },
+          { ...strict, description: 'Where the heartbeat names a run.' },
+        ),
+      ),
+    },
+    strict,
+  ),
+);
 
 /** What refuses a domain, and how that is answered. */
 const REFUSALS: Readonly<Record<string, ProblemCode>> = {
@@ -41,25 +127,50 @@ const REFUSALS: Readonly<Record<string, ProblemCode>> = {
   account_limit: 'domain_limit',
 };
 
+/** What the endpoints need. */
+export interface HeartbeatSources {
+  readonly heartbeats: HeartbeatIntake;
+  /** The limits in force. */
+  readonly limits: () => ApiLimits;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  readonly now: () => number;
+}
+
 /** The routes. */
-export function heartbeatRoutes(
-  taker: HeartbeatIntake,
-  { siteUrl, now }: { readonly siteUrl: string; readonly now: () => number },
-): Route[] {
-  const route = (path: string, kind: HeartbeatKind): Route => ({
+export function heartbeatRoutes({ heartbeats, limits, siteUrl, now }: HeartbeatSources): Route[] {
+  const route = (path: string, kind: HeartbeatKind, describe: () => OpenApiOperation): Route => ({
     path,
     bucket: 'api',
     handle: neverRead,
     post: {
       maxBytes: MAX_HEARTBEAT_BYTES,
-      handle: (request) => takeHeartbeat(taker, siteUrl, kind, request, now()),
-      onFault: () => taker.noteRefusal(),
+      handle: (request) => takeHeartbeat(heartbeats, siteUrl, kind, request, now()),
+      onFault: () => heartbeats.noteRefusal(),
     },
+    describe,
   });
   return [
-    route('/api/v1/heartbeat', 'beat'),
-    route('/api/v1/heartbeat/start', 'start'),
-    route('/api/v1/heartbeat/fail', 'fail'),
+    route('/api/v1/heartbeat', 'beat', () => describeHeartbeat(limits())),
+    route('/api/v1/heartbeat/start', 'start', () =>
+      postOperation({
+        id: 'startRun',
+        summary: 'Reports that a run begins',
+        description:
+          'A sign of life that says nothing of the status. The heartbeat or the failure with the same run is answered with its duration.',
+        body: StartSchema,
+        example: { domain: EXAMPLE_DOMAIN, run: 'nightly-7' },
+      }),
+    ),
+    route('/api/v1/heartbeat/fail', 'fail', () =>
+      postOperation({
+        id: 'failRun',
+        summary: 'Reports that a run failed',
+        description: 'The same as a heartbeat whose status is down.',
+        body: FailSchema,
+        example: { domain: EXAMPLE_DOMAIN, run: 'nightly-7' },
+      }),
+    ),
   ];
 }
 
@@ -90,7 +201,7 @@ async function takeHeartbeat(
 
 function answer(receipt: HeartbeatReceipt, run: string | null, siteUrl: string): HttpResponse {
   const { service, status, responseTimeMs, checkedAt, runMs } = receipt;
-  const view: HeartbeatView = {
+  const view: Static<typeof HeartbeatReplySchema> = {
     ok: true,
     service: service.name,
     status,
@@ -126,4 +237,60 @@ function explain(error: unknown): unknown {
     return new HttpError('unavailable', error.message, {}, { 'Retry-After': String(RETRY_SECONDS) });
   const refusal = REFUSALS[String(code)];
   return refusal === undefined ? error : new HttpError(refusal, error.message);
+}
+
+const EXAMPLE_DOMAIN = 'shop.example.com';
+
+function describeHeartbeat({ authenticatedPerMinute, silenceMs, domainsPerAccount }: ApiLimits) {
+  return postOperation({
+    id: 'sendHeartbeat',
+    summary: 'Reports how a service is',
+    description: `At most ${authenticatedPerMinute} a minute for each key. The first heartbeat for a domain registers the service, at most ${domainsPerAccount} for each account, and ${MAX_REGISTRATIONS_PER_DAY} within a day, those that it removed again included. A domain belongs to the account that registered it first, until another one verifies it. Domains of the public catalogue, and all below them, need verification first (403), also where the catalogue gains them later. After ${formatDuration(silenceMs)} without one the service is down, unless its owner set a period of its own.`,
+    body: HeartbeatSchema,
+    example: { domain: EXAMPLE_DOMAIN, status: 'ok', checks: { database: { status: 'ok', latency: 12 } } },
+  });
+}
+
+/** What differs from one of these endpoints to the next. */
+interface PostEndpoint {
+  readonly id: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly body: TSchema;
+  readonly example: object;
+}
+
+function postOperation({ id, summary, description, body, example }: PostEndpoint): OpenApiOperation {
+  return {
+    operationId: id,
+    tags: ['Heartbeats'],
+    summary,
+    description,
+    security: [{ key: [] }],
+    parameters: [],
+    requestBody: { required: true, content: { 'application/json': { schema: body, example } } },
+    responses: {
+      200: {
+        description: 'It is on disk, and every read shows it.',
+        headers: {
+          ...LIMIT_HEADERS,
+          Link: {
+            description: 'Where the status can be read, with rel="status".',
+            schema: { type: 'string' },
+          },
+        },
+        content: { 'application/json': { schema: HeartbeatReplySchema } },
+      },
+      ...problems({
+        400: 'The body is not valid; `place` is a JSON Pointer to what is wrong, `allowed` lists the values.',
+        401: 'There is no API key, or it is not valid.',
+        403: 'The domain belongs to another account or to the public catalogue (forbidden_domain), or the account has as many as it may (domain_limit).',
+        413: `The body is longer than ${MAX_HEARTBEAT_BYTES} bytes.`,
+        415: 'The body is not sent as application/json.',
+        429: 'Too many requests; Retry-After says how long to wait.',
+        500: 'A fault of ours, with a request id.',
+        503: 'It is not written: the disk is full or read-only (storage_full), or we cannot write for another reason (unavailable). Retry-After says how long to wait.',
+      }),
+    },
+  };
 }

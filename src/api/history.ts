@@ -1,19 +1,20 @@
 /** `GET /api/v1/services/:slug/history`: the past of a service in equal buckets. */
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
+import { named, nullable, strict, TimeSchema, whole } from '../http/schema.ts';
 import {
   isSampleReadError,
   MAX_BUCKETS,
   type SampleQuery,
   type SampleStore,
 } from '../store/ports/samples.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
-import { viewIncidentService } from './incident-view.ts';
-import { findService } from './reading-routes.ts';
+import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import { readOperation, SERVICE_SLUG } from './operation.ts';
+import { ServiceNameSchema, viewServiceName } from './service-view.ts';
 
 const TIME_FORM = 'an ISO 8601 time such as 2026-11-20T10:00:00Z, or epoch milliseconds';
 
@@ -24,8 +25,7 @@ const TIME_PATTERN = `^(?:${ISO_TIME}|\\d{1,15})$`;
 /** The form of a duration; which ones are long enough depends on the window. */
 const STEP_PATTERN = '^\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w|y)$';
 
-/** Query parameters of the history. */
-export const HISTORY_QUERY = {
+const QUERY = {
   from: Type.String({
     pattern: TIME_PATTERN,
     description: `Start of the window, ${TIME_FORM}. Default: 24 hours before "to".`,
@@ -40,6 +40,50 @@ export const HISTORY_QUERY = {
       'Width of a bucket, such as 5m, 1h or 1d; at least 1s, at most 1,000 buckets. Default: fits the window.',
   }),
 };
+
+const HistoryBucketSchema = named(
+  'HistoryBucket',
+  Type.Object(
+    {
+      start: TimeSchema,
+      end: TimeSchema,
+      count: whole('Checks that count.'),
+      up: whole('Of these, up.'),
+      slow: whole('Of these, slow.'),
+      down: whole('Of these, down.'),
+      suspect: whole('Checks beside them whose failure or slowness may have been our own.'),
+      uptime_ratio: nullable(
+        Type.Number({ minimum: 0, maximum: 1 }),
+        'Share of up and slow; null without checks.',
+      ),
+      mean_ms: nullable(Type.Number()),
+      p50_ms: nullable(Type.Number()),
+      p95_ms: nullable(Type.Number()),
+      p99_ms: nullable(Type.Number()),
+    },
+    strict,
+  ),
+);
+
+/** The past of a service. */
+export const HistorySchema = named(
+  'History',
+  Type.Object(
+    {
+      service: ServiceNameSchema,
+      from: TimeSchema,
+      to: TimeSchema,
+      step: Type.String({ examples: ['15m'] }),
+      incomplete: Type.Boolean({
+        description:
+          'Checks of this window are still on their way to the store, after it was out of reach: some are missing here.',
+      }),
+      missing_since: nullable(TimeSchema, 'From this time on checks are missing; null where none are.'),
+      buckets: Type.Array(HistoryBucketSchema, { maxItems: 1_000 }),
+    },
+    strict,
+  ),
+);
 
 const DAY_MS = 86_400_000;
 const MAX_WINDOW_MS = 731 * DAY_MS;
@@ -69,7 +113,7 @@ export function historyRoute({ directory, samples, now }: HistorySources): Route
       const buckets = await readBuckets(samples, { serviceId: service.id, ...window });
       return json(
         JSON.stringify({
-          service: viewIncidentService(service),
+          service: viewServiceName(service),
           from: formatTime(window.from),
           to: formatTime(window.to),
           step: formatDuration(window.stepMs),
@@ -79,6 +123,17 @@ export function historyRoute({ directory, samples, now }: HistorySources): Route
         }),
       );
     },
+    describe: () =>
+      readOperation({
+        id: 'getHistory',
+        tag: 'Services',
+        summary: 'The past of a service in equal buckets',
+        description:
+          'Percentiles are by nearest rank; in windows of more than 92 days, and beyond the retention of single checks, they come from summaries, within 1 %.',
+        path: [SERVICE_SLUG],
+        query: QUERY,
+        answer: HistorySchema,
+      }),
   };
 }
 
@@ -87,7 +142,7 @@ export function readWindow(
   query: string,
   now: number,
 ): { readonly from: number; readonly to: number; readonly stepMs: number } {
-  const given = readParameters(query, HISTORY_QUERY);
+  const given = readParameters(query, QUERY);
   const to = readTime('to', given.to as string | undefined) ?? now;
   const from = readTime('from', given.from as string | undefined) ?? to - DAY_MS;
   if (from >= to) throw refuse('from', 'must be earlier than "to"');
@@ -138,7 +193,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(at) && formatTime(at).startsWith(day);
 }
 
-function viewBucket(bucket: Bucket): object {
+function viewBucket(bucket: Bucket): Static<typeof HistoryBucketSchema> {
   return {
     start: formatTime(bucket.startAt),
     end: formatTime(bucket.endAt),

@@ -4,7 +4,8 @@ import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import { entityTag } from '../http/conditional.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import { intervalOf, isStale, type ListenedAt, viewLatestCheck, viewService } from '../view/service-view.ts';
+import { intervalOf, isStale, type ListenedAt } from '../view/staleness.ts';
+import { viewLatestCheck, viewService } from './service-view.ts';
 import { viewVendorWord } from './vendor-view.ts';
 
 /** Prepared JSON. */

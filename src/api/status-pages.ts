@@ -1,90 +1,88 @@
-/** Status pages of one's own for programs: JSON at `/api/v1/pages/:slug` and `/p/:slug.json`, Atom beside the page. */
+/** Status pages of one's own for programs: `/api/v1/pages/:slug`, and the same at `/p/:slug.json`. */
 import { Type } from '@sinclair/typebox';
 import { formatTime } from '../domain/durations.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';
-import { type OpenApiPath, operation, SLUG } from '../http/openapi.ts';
+import { SLUG } from '../http/openapi.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from '../http/parameters.ts';
-import { HttpError } from '../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../http/route.ts';
-import { viewService } from '../view/service-view.ts';
-import { type PageView, type PageViewSources, readPageView } from '../view/status-page-view.ts';
-import { createIncidentFeeds, FEED_ENTRIES } from './incident-feed.ts';
-import { viewIncident, viewIncidentService } from './incident-view.ts';
+import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
 import {
-  IncidentsSchema,
-  MaintenanceSchema,
-  nullable,
-  ServiceSchema,
-  strict,
-  TimeSchema,
-  whole,
-  words,
-} from './schemas.ts';
+  INCIDENT_FILTERS,
+  logoPath,
+  type PageView,
+  type PageViewSources,
+  pageNotFound,
+  readFilter,
+  readPageView,
+} from '../view/status-page-view.ts';
+import { viewIncident } from './incident-view.ts';
+import { IncidentsSchema } from './incidents.ts';
+import { MaintenancesSchema } from './maintenance.ts';
+import { readOperation } from './operation.ts';
+import { ServiceSchema, viewService, viewServiceName } from './service-view.ts';
 import { viewMaintenance } from './vendor-view.ts';
 
-/** Which incidents of a page are asked for. */
-export const INCIDENT_FILTERS = ['all', 'running', 'past'] as const;
-
-/** Query parameters of a page as JSON. */
-export const PAGE_QUERY = {
+const QUERY = {
   incidents: wordParameter(INCIDENT_FILTERS, 'Running incidents, past ones, or both.', 'all'),
   limit: limitParameter(20, 100),
   offset: OFFSET_PARAMETER,
 };
 
 /** A page as JSON. */
-export const PageSchema = Type.Object(
-  {
-    page: Type.Object(
-      {
-        slug: Type.String(),
-        title: Type.String(),
-        text: Type.String({ description: 'Plain text.' }),
-        url: Type.String(),
-        logo_url: nullable(Type.String(), 'Null where it has none.'),
-        updated_at: TimeSchema,
-      },
-      strict,
-    ),
-    status: words(PAGE_STATUSES, 'The worst of its services; those that are paused do not count.'),
-    counts: Type.Object(
-      {
-        up: whole('Operational.'),
-        slow: whole('Slow.'),
-        down: whole('Down.'),
-        unknown: whole('Never checked.'),
-        maintenance: whole('Down or slow within an announced maintenance.'),
-        paused: whole('Not watched now.'),
-      },
-      strict,
-    ),
-    groups: Type.Array(
-      Type.Object(
+export const PageSchema = named(
+  'StatusPage',
+  Type.Object(
+    {
+      page: Type.Object(
         {
-          name: Type.String({ description: 'Empty for services without a heading.' }),
-          services: Type.Array(
-            Type.Object(
-              {
-                ...ServiceSchema.properties,
-                paused: Type.Boolean(),
-                in_maintenance: Type.Boolean({
-                  description: 'Down or slow within an announced maintenance.',
-                }),
-              },
-              strict,
-            ),
-          ),
+          slug: Type.String(),
+          title: Type.String(),
+          text: Type.String({ description: 'Plain text.' }),
+          url: Type.String(),
+          logo_url: nullable(Type.String(), 'Null where it has none.'),
+          updated_at: TimeSchema,
         },
         strict,
       ),
-      { description: 'In the order of their owner.' },
-    ),
-    maintenance: MaintenanceSchema.properties.maintenance,
-    incidents: IncidentsSchema.properties.incidents,
-    limit: IncidentsSchema.properties.limit,
-    offset: IncidentsSchema.properties.offset,
-  },
-  strict,
+      status: words(PAGE_STATUSES, 'The worst of its services; those that are paused do not count.'),
+      counts: Type.Object(
+        {
+          up: whole('Operational.'),
+          slow: whole('Slow.'),
+          down: whole('Down.'),
+          unknown: whole('Never checked.'),
+          maintenance: whole('Down or slow within an announced maintenance.'),
+          paused: whole('Not watched now.'),
+        },
+        strict,
+      ),
+      groups: Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ description: 'Empty for services without a heading.' }),
+            services: Type.Array(
+              Type.Object(
+                {
+                  ...ServiceSchema.properties,
+                  paused: Type.Boolean(),
+                  in_maintenance: Type.Boolean({
+                    description: 'Down or slow within an announced maintenance.',
+                  }),
+                },
+                strict,
+              ),
+            ),
+          },
+          strict,
+        ),
+        { description: 'In the order of their owner.' },
+      ),
+      maintenance: MaintenancesSchema.properties.maintenance,
+      incidents: IncidentsSchema.properties.incidents,
+      ...PAGE_MEMBERS,
+    },
+    strict,
+  ),
 );
 
 /** What these routes read from. */
@@ -96,7 +94,6 @@ export interface StatusPageSources extends PageViewSources {
 /** The routes; those below `/p/` must stand before the page itself. */
 export function statusPageRoutes(sources: StatusPageSources): Route[] {
   const { directory, pages, siteUrl } = sources;
-  const feedOf = createIncidentFeeds(directory, siteUrl);
 
   const find = async ({ params }: HttpRequest): Promise<PageView> => {
     const look = await readPageView(params.slug ?? '', sources);
@@ -105,7 +102,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
   };
 
   const asJson = async (request: HttpRequest) => {
-    const { incidents: filter, limit, offset } = readParameters(request.query, PAGE_QUERY);
+    const { incidents: filter, limit, offset } = readParameters(request.query, QUERY);
     const look = await find(request);
     const found = await pages.incidentsOfServices({
       serviceIds: look.services.map(({ service }) => service.id),
@@ -115,7 +112,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     });
     const named = <T extends object>(serviceId: number, view: T) => {
       const service = directory.byId(serviceId);
-      return service === null ? [] : [{ ...view, service: viewIncidentService(service) }];
+      return service === null ? [] : [{ ...view, service: viewServiceName(service) }];
     };
     const { page, verdict } = look;
     return json(
@@ -147,58 +144,23 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
   };
 
   return [
-    { path: '/api/v1/pages/:slug', bucket: 'api', handle: asJson },
-    { path: '/p/:slug.json', bucket: 'api', handle: asJson },
     {
-      path: '/p/:slug/incidents.atom',
+      path: '/api/v1/pages/:slug',
       bucket: 'api',
-      async handle(request) {
-        const { page, services } = await find(request);
-        return feedOf({
-          name: `pages/${page.slug}/incidents`,
-          title: `Incidents of ${page.title}`,
-          path: `/p/${page.slug}/incidents.atom`,
-          pageUrl: `${siteUrl}/p/${page.slug}`,
-          incidents: await pages.incidentsOfServices({
-            serviceIds: services.map(({ service }) => service.id),
-            limit: FEED_ENTRIES,
-            offset: 0,
-          }),
-        });
-      },
+      handle: asJson,
+      describe: () =>
+        readOperation({
+          id: 'getPage',
+          tag: 'Status pages',
+          summary: "A status page of an owner's own",
+          description:
+            'Its services as they stand, what is planned for them, and their incidents, newest start first, then by id. The same is at /p/{slug}.json.',
+          path: [SLUG('The page, in any case.', 'acme')],
+          query: QUERY,
+          answer: PageSchema,
+          problems: { 404: 'There is no such page.' },
+        }),
     },
+    { path: '/p/:slug.json', bucket: 'api', handle: asJson },
   ];
-}
-
-/** The paths in the OpenAPI document. */
-export function statusPagePaths(): Readonly<Record<string, OpenApiPath>> {
-  return {
-    '/api/v1/pages/{slug}': {
-      get: operation(
-        'getPage',
-        'Status pages',
-        "A status page of an owner's own",
-        'Its services as they stand, what is planned for them, and their incidents, newest start first, then by id. The same is at /p/{slug}.json.',
-        [SLUG('The page, in any case.', 'acme')],
-        PAGE_QUERY,
-        PageSchema,
-        { 404: 'There is no such page.' },
-      ),
-    },
-  };
-}
-
-/** The address of a logo: another picture has another one. */
-export function logoPath(slug: string, mark: string): string {
-  return `/p/${slug}/logo?v=${mark}`;
-}
-
-/** A filter as the registry reads it. */
-export function readFilter(filter: string): { readonly running?: boolean } {
-  return filter === 'all' ? {} : { running: filter === 'running' };
-}
-
-/** The error for a slug that no page has. */
-export function pageNotFound(slug: string): HttpError {
-  return new HttpError('page_not_found', `There is no status page "${slug.slice(0, 100)}".`);
 }

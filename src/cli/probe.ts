@@ -1,5 +1,6 @@
 /** `upbeat probe`: one check now, told phase by phase. */
 
+import { viewLatestCheck } from '../api/service-view.ts';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { formatTime } from '../domain/durations.ts';
@@ -10,7 +11,6 @@ import type { Attempt, SuspectReason } from '../domain/result.ts';
 import type { Verdict } from '../domain/status.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
 import type { NewService } from '../store/ports/services.ts';
-import { viewLatestCheck } from '../view/service-view.ts';
 import { CommandError } from './command-error.ts';
 import type { CommonOptions } from './commands.ts';
 import { checkOnce, type OneCheck, openProber } from './one-check.ts';

@@ -1,6 +1,10 @@
-/** The parts that the operations of the OpenAPI document are made of. */
-import type { TSchema } from '@sinclair/typebox';
+/**
+ * OpenAPI 3.1: what an operation is made of, and the paths and named types of a table of routes. Each route describes
+ * itself; the document is gathered from them.
+ */
 import type { ParameterSchemas } from './parameters.ts';
+import { ProblemSchema } from './problem.ts';
+import { nameOf } from './schema.ts';
 
 /** A parameter of an operation. */
 export interface OpenApiParameter {
@@ -32,7 +36,27 @@ export interface OpenApiPath {
   readonly post?: OpenApiOperation;
 }
 
-/** Anybody may ask, with a key or without. */
+/** The document. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+    readonly contact: object;
+    readonly license: object;
+  };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, OpenApiPath>>;
+  readonly components: {
+    readonly securitySchemes: object;
+    readonly schemas: Readonly<Record<string, unknown>>;
+    readonly headers: object;
+  };
+}
+
+/** Every client may ask, with a key or without. */
 export const OPEN_TO_ALL: readonly object[] = [{}, { key: [] }];
 
 /** The parameter that names a service. */
@@ -44,17 +68,6 @@ export const SLUG = (what: string, example: string): OpenApiParameter => ({
   schema: { type: 'string' },
   example,
 });
-/** The service of most paths. */
-export const SERVICE_SLUG = SLUG('The service, in any case.', 'github');
-/** The incident of a path. */
-export const INCIDENT_ID: OpenApiParameter = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: 'The id of the incident, as the lists give it.',
-  schema: { type: 'string' },
-};
-
 /** The headers of every answer of a limited endpoint. */
 export const LIMIT_HEADERS = Object.fromEntries(
   ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'].map((name) => [
@@ -72,7 +85,7 @@ const HEADER_OF_STATUS: Readonly<Record<string, string>> = {
 
 /** The answers of errors, by status. */
 export function problems(statuses: Readonly<Record<string, string>>): OpenApiOperation['responses'] {
-  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const content = { 'application/problem+json': { schema: ProblemSchema } };
   return Object.fromEntries(
     Object.entries(statuses).map(([status, description]) => {
       const name = HEADER_OF_STATUS[status];
@@ -92,43 +105,41 @@ export function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
   });
 }
 
-/** An operation that reads JSON; `more` are its errors beyond the usual ones. */
-export function operation(
-  operationId: string,
-  tag: string,
-  summary: string,
-  description: string,
-  path: readonly OpenApiParameter[],
-  query: ParameterSchemas,
-  answer: TSchema,
-  more: Readonly<Record<string, string>> = {},
-): OpenApiOperation {
-  const named = path.length > 0;
-  const parameters = [...path, ...queryParameters(query)];
-  return {
-    operationId,
-    tags: [tag],
-    summary,
-    description,
-    security: OPEN_TO_ALL,
-    parameters,
-    responses: {
-      200: {
-        description: 'The answer, with a strong ETag.',
-        headers: LIMIT_HEADERS,
-        content: { 'application/json': { schema: answer } },
-      },
-      304: { description: 'The client has it already (If-None-Match).' },
-      ...problems({
-        ...(Object.keys(query).length > 0 ? { 400: 'A parameter is not valid; the body names it.' } : {}),
-        401: 'The API key is not valid.',
-        ...(named
-          ? { 404: `There is no such ${path.includes(INCIDENT_ID) ? 'service or incident' : 'service'}.` }
-          : {}),
-        ...more,
-        429: 'Too many requests; Retry-After says how long to wait.',
-        500: 'A fault of ours, with a request id.',
-      }),
-    },
+/** What the document says of the routes that describe themselves. */
+export interface DescribedRoutes {
+  readonly paths: Readonly<Record<string, OpenApiPath>>;
+  readonly schemas: Readonly<Record<string, unknown>>;
+}
+
+/** A route as far as it is described here. */
+interface DescribedRoute {
+  readonly path: string;
+  readonly post?: object;
+  readonly describe?: () => OpenApiOperation;
+}
+
+/** Gathers the paths in the order of `routes`; each named schema stands once, everywhere else by reference. */
+export function describeRoutes(routes: readonly DescribedRoute[]): DescribedRoutes {
+  const schemas: Record<string, unknown> = {};
+  const members = (value: object): object =>
+    Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, refer(inner)]));
+  const refer = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(refer);
+    if (typeof value !== 'object' || value === null) return value;
+    const name = nameOf(value);
+    if (name === undefined) return members(value);
+    schemas[name] ??= members(value);
+    return { $ref: `#/components/schemas/${name}` };
   };
+  const paths = routes.flatMap(({ path, post, describe }) =>
+    describe === undefined
+      ? []
+      : [
+          [
+            path.replace(/:(\w+)/g, '{$1}'),
+            { [post === undefined ? 'get' : 'post']: refer(describe()) },
+          ] as const,
+        ],
+  );
+  return { paths: Object.fromEntries(paths), schemas };
 }

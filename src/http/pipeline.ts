@@ -3,15 +3,12 @@
  * this says whether and how. Used by the Koa application and by the shorter way of the hot routes alike.
  */
 import { randomUUID } from 'node:crypto';
-import type { Authentication } from '../auth/key-authenticator.ts';
 import type { Log } from '../log.ts';
-import type { ApiKey } from '../store/ports/keys.ts';
-import { refusalOf } from '../store/ports/storage-health.ts';
 import { requireJson } from './body.ts';
 import { entityTag, matches } from './conditional.ts';
 import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
-import type { Bucket, HttpRequest, HttpResponse, Route } from './route.ts';
+import type { Bucket, HttpRequest, HttpResponse, KeyBearer, Route } from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
 import { createUnchargedRequests } from './uncharged-requests.ts';
 
@@ -21,6 +18,12 @@ export interface BucketLimiters {
   readonly authenticated: RateLimiter;
 }
 
+/** Whose request it is: of a client without a key, of the bearer of a valid key, or of one whose key is not valid. */
+export type Authentication =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'key'; readonly key: KeyBearer }
+  | { readonly kind: 'invalid' };
+
 /** What serving needs. */
 export interface PipelineOptions {
   readonly siteUrl: string;
@@ -28,6 +31,8 @@ export interface PipelineOptions {
     authenticate(authorization: string | undefined): Promise<Authentication>;
     peek(authorization: string | undefined): Authentication | undefined;
   };
+  /** The error that a client gets for what a handler threw; null: it is a fault of ours. */
+  readonly explain: (thrown: unknown) => HttpError | null;
   readonly limiters: Readonly<Record<Exclude<Bucket, 'none' | 'streams'>, BucketLimiters>>;
   readonly log: Log;
 }
@@ -56,11 +61,17 @@ const PREFLIGHT_POST: HttpResponse = { status: 204, headers: { Allow: ALLOWED_PO
 const PREFLIGHT_SAME_ORIGIN: HttpResponse = { status: 204, headers: { Allow: ALLOWED }, body: '' };
 
 /** Makes the way of every request. */
-export function createPipeline({ siteUrl, authenticator, limiters, log }: PipelineOptions): Pipeline {
+export function createPipeline({
+  siteUrl,
+  authenticator,
+  explain,
+  limiters,
+  log,
+}: PipelineOptions): Pipeline {
   const looks = createUnchargedRequests();
   const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
     const error =
-      thrown instanceof HttpError ? thrown : (refusedWrite(thrown) ?? hideFault(thrown, route, request, log));
+      thrown instanceof HttpError ? thrown : (explain(thrown) ?? hideFault(thrown, route, request, log));
     return {
       status: PROBLEMS[error.code].status,
       headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...error.headers },
@@ -90,7 +101,7 @@ export function createPipeline({ siteUrl, authenticator, limiters, log }: Pipeli
       : { payer: [bucket.anonymous, request.client], refused: null, key: null };
   };
 
-  const handle = async (route: Route, request: HttpRequest, key: ApiKey | null): Promise<HttpResponse> => {
+  const handle = async (route: Route, request: HttpRequest, key: KeyBearer | null): Promise<HttpResponse> => {
     if (route.post !== undefined) return await handlePost(route.post, request, key);
     if (request.method !== 'GET' && request.method !== 'HEAD' && route.anyMethod !== true)
       throw wrongMethod(request, ALLOWED);
@@ -158,7 +169,7 @@ interface Admission {
   /** Why the request is refused, after it was counted; null: it is not. */
   readonly refused: HttpError | null;
   /** Whose key the request carries; null: none, or nobody asks. */
-  readonly key: ApiKey | null;
+  readonly key: KeyBearer | null;
 }
 
 const FREE: Admission = { payer: null, refused: null, key: null };
@@ -176,7 +187,7 @@ function wrongMethod({ method }: HttpRequest, allowed: string): HttpError {
 async function handlePost(
   { maxBytes, handle }: NonNullable<Route['post']>,
   request: HttpRequest,
-  key: ApiKey | null,
+  key: KeyBearer | null,
 ): Promise<HttpResponse> {
   const { method, headers, readBody } = request;
   if (method !== 'POST' || readBody === undefined) throw wrongMethod(request, ALLOWED_POST);
@@ -233,24 +244,6 @@ function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {
     { retry_after: retryAfterSeconds },
     { 'Retry-After': String(retryAfterSeconds) },
   );
-}
-
-/** When a client is to try again after its write was refused, seconds. */
-const WRITE_RETRY_SECONDS = 5;
-
-/** The answer where a store takes no writes now (decisions, Keys and limits); null: it is another error. */
-function refusedWrite(thrown: unknown): HttpError | null {
-  const refusal = refusalOf(thrown);
-  if (refusal === null) return null;
-  const headers = { 'Retry-After': String(WRITE_RETRY_SECONDS) };
-  return refusal.code === 'storage_full'
-    ? new HttpError(
-        'storage_full',
-        'The disk takes no writes at present. Send the request again.',
-        {},
-        headers,
-      )
-    : new HttpError('unavailable', 'Nothing can be written at present. Send the request again.', {}, headers);
 }
 
 /** A fault of ours: the client gets a number to report, the log gets the story. */

@@ -1,4 +1,6 @@
 /** Errors of the API: one registry of codes with their HTTP status, and their body by RFC 9457. */
+import { Type } from '@sinclair/typebox';
+import { named, words } from './schema.ts';
 
 /** Stable words that clients may switch on, with status and title. */
 export const PROBLEMS = {
@@ -50,6 +52,23 @@ export class HttpError extends Error {
     this.headers = headers;
   }
 }
+
+/** The schema of every error body (RFC 9457). */
+export const ProblemSchema = named(
+  'Problem',
+  Type.Object({
+    type: Type.String({ format: 'uri' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: words(Object.keys(PROBLEMS), 'Stable word for programs.'),
+    parameter: Type.Optional(Type.String({ description: 'Of invalid_parameter: its name.' })),
+    place: Type.Optional(Type.String({ description: 'Of invalid_body: JSON Pointer to what is wrong.' })),
+    allowed: Type.Optional(
+      Type.Array(Type.String(), { description: 'The allowed values, where they can be listed.' }),
+    ),
+  }),
+);
 
 /** The body of an error. `type` is an address on this site that explains the code. */
 export function problemBody(error: HttpError, siteUrl: string): string {

@@ -1,7 +1,7 @@
 /** What a handler gets and gives: an HTTP exchange without a framework, so that every way in shares one behaviour. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { ApiKey } from '../store/ports/keys.ts';
 import type { ReadBody } from './body.ts';
+import type { OpenApiOperation } from './openapi.ts';
 import type { Allowance } from './rate-limits.ts';
 
 /** A request as handlers see it. */
@@ -18,9 +18,15 @@ export interface HttpRequest {
   readonly readBody?: ReadBody;
 }
 
+/** Whose key a request carries. */
+export interface KeyBearer {
+  readonly id: number;
+  readonly accountId: number;
+}
+
 /** A request with a body, from the bearer of a valid key. */
 export interface PostRequest extends HttpRequest {
-  readonly key: ApiKey;
+  readonly key: KeyBearer;
   readonly body: Uint8Array;
 }
 
@@ -59,6 +65,8 @@ export interface Route {
     /** A request was refused by a fault of ours: an answer of 500 or more. */
     readonly onFault: () => void;
   };
+  /** How the OpenAPI document describes the route; absent: it does not. */
+  readonly describe?: () => OpenApiOperation;
   /** True: the handler is asked for every method. Absent: for GET and HEAD. */
   readonly anyMethod?: boolean;
 }

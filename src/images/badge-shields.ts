@@ -1,26 +1,30 @@
 /** The answer of an endpoint badge for shields.io, by <https://shields.io/badges/endpoint-badge>. */
 import { type Static, Type } from '@sinclair/typebox';
 import type { ServiceStatus } from '../domain/status.ts';
+import { named, strict } from '../http/schema.ts';
 import type { BadgeRequest } from '../view/badge-query.ts';
 import type { BadgeCaption } from './badge-text.ts';
 
 /** What Shields reads. */
-export const ShieldsSchema = Type.Object(
-  {
-    schemaVersion: Type.Literal(1),
-    label: Type.String({ description: 'Left: the name of the service, with the window of a figure.' }),
-    message: Type.String({
-      minLength: 1,
-      description: 'Right: the word or the figure, with its age where it is stale.',
-    }),
-    color: Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Colour of the right side.' }),
-    isError: Type.Boolean({
-      description:
-        'True for what is down, stale or unknown: the address of the badge cannot give it another colour then.',
-    }),
-    cacheSeconds: Type.Integer({ minimum: 300, description: 'How long Shields keeps it.' }),
-  },
-  { additionalProperties: false },
+export const ShieldsSchema = named(
+  'ShieldsBadge',
+  Type.Object(
+    {
+      schemaVersion: Type.Literal(1),
+      label: Type.String({ description: 'Left: the name of the service, with the window of a figure.' }),
+      message: Type.String({
+        minLength: 1,
+        description: 'Right: the word or the figure, with its age where it is stale.',
+      }),
+      color: Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Colour of the right side.' }),
+      isError: Type.Boolean({
+        description:
+          'True for what is down, stale or unknown: the address of the badge cannot give it another colour then.',
+      }),
+      cacheSeconds: Type.Integer({ minimum: 300, description: 'How long Shields keeps it.' }),
+    },
+    strict,
+  ),
 );
 
 /** What Shields reads. */

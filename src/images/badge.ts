@@ -1,19 +1,26 @@
 /** `GET /api/badge/:slug`: badges in every variant and format (contract 4.6). */
 
-import { serviceNotFound } from '../api/reading-routes.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import { entityTag } from '../http/conditional.ts';
+import {
+  LIMIT_HEADERS,
+  OPEN_TO_ALL,
+  type OpenApiOperation,
+  problems,
+  queryParameters,
+  SLUG,
+} from '../http/openapi.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import { type BadgeRequest, readBadgeRequest } from '../view/badge-query.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
-import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/service-view.ts';
+import { BADGE_QUERY, type BadgeRequest, readBadgeRequest } from '../view/badge-query.ts';
+import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/staleness.ts';
 import { createFigureReader } from './badge-figures.ts';
-import { shieldsAnswer } from './badge-shields.ts';
+import { ShieldsSchema, shieldsAnswer } from './badge-shields.ts';
 import { type BadgeCaption, sayLatency, sayStatus, sayUptime, sentenceOf } from './badge-text.ts';
 import { PICTURE_CACHING } from './picture-cache.ts';
 
@@ -75,7 +82,7 @@ interface Kept {
 export function badgeRoutes(sources: BadgeSources): Route[] {
   const handle = createBadgeHandler(sources);
   return [
-    { path: '/api/badge/:slug', bucket: 'pictures', handle },
+    { path: '/api/badge/:slug', bucket: 'pictures', handle, describe: describeBadge },
     { path: '/badges/:slug/picture', bucket: 'pages', handle },
   ];
 }
@@ -156,4 +163,45 @@ function textOf(
   const figure = window === null ? {} : { figure: { word, window } };
   if (format === 'svg') return { ...text, ...figure, format, title: sentenceOf(fullName(service), words) };
   return { ...text, ...figure, ...(window === null || asOf === null ? {} : { asOf: formatTime(asOf) }) };
+}
+
+function describeBadge(): OpenApiOperation {
+  const slug = SLUG(
+    'The domain with each dot replaced by a dash; .png, .svg or .json at its end says the format.',
+    'github-com',
+  );
+  return {
+    operationId: 'getBadge',
+    tags: ['Badges'],
+    security: OPEN_TO_ALL,
+    summary: 'A badge of a service: its status, its uptime or its response time',
+    description:
+      'A picture of 280 by 36 pixels. The status: Operational, Slow, Down or Unknown. The uptime: the share of good checks in the window, rounded down. The latency: the median or the 95th percentile of its response times. Where there are no checks it says "No data". What is stale, older than two intervals, is grey (never a silent service while the monitor listens) and tells its age; a figure has a clock then. An SVG says in its title, and a PNG of a figure in the text "As of", which time it shows. The format "shields" is JSON for the endpoint badge of shields.io. Figures are read at most once a minute.',
+    parameters: [slug, ...queryParameters(BADGE_QUERY)],
+    responses: {
+      200: {
+        description: 'The badge, to be kept by shared caches for 300 seconds.',
+        headers: {
+          ...LIMIT_HEADERS,
+          'Cache-Control': {
+            description: 'How long it may be kept.',
+            schema: { type: 'string', const: PICTURE_CACHING },
+          },
+        },
+        content: {
+          'image/png': { schema: { type: 'string', contentMediaType: 'image/png' } },
+          'image/svg+xml': { schema: { type: 'string', contentMediaType: 'image/svg+xml' } },
+          'application/json': { schema: ShieldsSchema },
+        },
+      },
+      304: { description: 'The client has it already; this costs nothing of the limit.' },
+      ...problems({
+        400: 'A parameter is not known, or the ending says another format; the body names the parameter.',
+        401: 'The API key is not valid.',
+        404: 'There is no such service.',
+        429: 'Too many requests; pictures have a limit of their own.',
+        503: 'The store of past checks does not answer; the status badge does.',
+      }),
+    },
+  };
 }

@@ -11,9 +11,9 @@ import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
 import type { ProberState } from '../record/prober-watch.ts';
 import { createTransitionListeners } from '../record/transition-listeners.ts';
-import type { Readiness } from '../site/system.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import type { Readiness } from '../view/monitor.ts';
 import type { StoreStates } from './open-stores.ts';
 
 /** A role of a process: monitor or serving. */

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
-import type { PartState } from '../site/system.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import type { SqliteRegistry } from '../store/registry/registry-client.ts';
 import { openRegistry } from '../store/registry/sqlite-registry.ts';
@@ -13,6 +12,7 @@ import { openInfluxReading } from '../store/samples/influx-reading.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
 import { closeLooseFiles, findLooseFiles, makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
+import type { PartState } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 
 /** Options for opening stores. */

@@ -12,7 +12,8 @@ import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { ApiLimits } from '../view/limits.ts';
+import { refusalOf } from '../store/ports/storage-health.ts';
+import type { ApiLimits } from '../view/monitor.ts';
 import { withCopyAge } from './copy-age.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
 
@@ -81,6 +82,7 @@ export function createApp(options: AppOptions): Api {
   const serve = createPipeline({
     siteUrl: settings.siteUrl,
     authenticator: options.authenticator,
+    explain: explainRefusal,
     limiters,
     log,
   });
@@ -171,6 +173,24 @@ export function createApp(options: AppOptions): Api {
     },
     close: () => streams.close(),
   };
+}
+
+/** When a client may repeat a write that was refused, seconds. */
+const WRITE_RETRY_SECONDS = 5;
+
+/** The error for a store that takes no writes now (decisions, Keys and limits); null: it is another error. */
+function explainRefusal(thrown: unknown): HttpError | null {
+  const refusal = refusalOf(thrown);
+  if (refusal === null) return null;
+  const headers = { 'Retry-After': String(WRITE_RETRY_SECONDS) };
+  return refusal.code === 'storage_full'
+    ? new HttpError(
+        'storage_full',
+        'The disk takes no writes at present. Send the request again.',
+        {},
+        headers,
+      )
+    : new HttpError('unavailable', 'Nothing can be written at present. Send the request again.', {}, headers);
 }
 
 const UNKNOWN_ROUTE: Route = {

@@ -1,31 +1,35 @@
 /** The whole URL table. */
-
 import { atomRoutes } from '../api/atom.ts';
 import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
-import { createEventStreams, type EventStreams } from '../api/events.ts';
+import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
 import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
-import { readingRoutes } from '../api/reading-routes.ts';
+import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
+import { type MaintenanceSources, maintenanceRoute } from '../api/maintenance.ts';
 import { createServiceJson } from '../api/service-json.ts';
-import { type StatusPageSources, statusPageRoutes } from '../api/status-pages.ts';
-import { type VendorSources, vendorRoutes } from '../api/vendor-routes.ts';
+import { servicesRoute } from '../api/services.ts';
+import { statusRoute } from '../api/status.ts';
+import { statusPageRoutes } from '../api/status-pages.ts';
+import { type VendorSources, vendorRoute } from '../api/vendor.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Route } from '../http/route.ts';
 import { type BadgeText, badgeRoutes } from '../images/badge.ts';
-import { type PictureSources, pictureRoutes } from '../images/picture-routes.ts';
+import { type ChartSources, chartRoute } from '../images/chart.ts';
+import { type HeatmapSources, heatmapRoute } from '../images/heatmap.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { ApiLimits } from '../view/limits.ts';
+import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { createServiceSearch } from '../view/service-search.ts';
-import type { ListenedAt } from '../view/service-view.ts';
+import type { ListenedAt } from '../view/staleness.ts';
+import type { PageReader } from '../view/status-page-view.ts';
 import { type PageSources, pageRoutes } from '../web/page-routes.ts';
-import { openApiRoute } from './openapi-route.ts';
-import { type Readiness, systemRoutes } from './system.ts';
+import { createOpenApi } from './openapi.ts';
+import { systemRoutes } from './system.ts';
 
 /** What the routes read from. */
 export interface RouteSources {
@@ -41,20 +45,19 @@ export interface RouteSources {
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   readonly owners: PageSources['owners'];
-  readonly ownedPages: StatusPageSources['pages'] | null;
+  readonly ownedPages: PageReader | null;
   readonly registry: Pick<
     Registry,
-    | 'listIncidents'
-    | 'countIncidents'
-    | 'transitionsAfter'
-    | 'lastTransition'
-    | keyof PageSources['registry']
+    | keyof EventSources['registry']
+    | keyof IncidentSources['registry']
     | keyof VendorSources['registry']
+    | keyof MaintenanceSources['registry']
     | keyof DependencySources['registry']
+    | keyof PageSources['registry']
   >;
   readonly vendorOf: VendorSources['vendorOf'];
   readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
-  readonly pictures: PictureSources['pictures'];
+  readonly pictures: ChartSources['pictures'] & HeatmapSources['pictures'];
   /** What takes heartbeats. */
   readonly heartbeats: HeartbeatIntake;
   /** The limits in force; another object where they changed. */
@@ -93,10 +96,37 @@ export function createRoutes(sources: RouteSources): {
     const heardAt = now() - (status.ageMs?.() ?? 0);
     return online || offlineSince === null ? heardAt : Math.min(heardAt, offlineSince);
   };
-  const streams = createEventStreams(sources);
-  const pages = pageRoutes({ ...sources, intervalMs, listenedAt, siteUrl, version });
-  const bytes = createServiceJson({ status, intervalMs, now, listenedAt, vendorOf });
+  const services = createServiceJson({ status, intervalMs, now, listenedAt, vendorOf });
   const search = createServiceSearch({ directory, status, monotonic: () => sources.clock.monotonic() });
+  const streams = createEventStreams(sources);
+  const ownersPages =
+    ownedPages === null ? null : { directory, status, pages: ownedPages, intervalMs, listenedAt, now };
+  /** In the order of the OpenAPI document. */
+  const described = [
+    statusRoute(directory, services),
+    servicesRoute(search, services),
+    historyRoute({ directory, samples, now }),
+    ...incidentRoutes({ directory, registry }),
+    vendorRoute({ directory, registry, vendorOf, now }),
+    maintenanceRoute({ directory, registry }),
+    ...heartbeatRoutes({ heartbeats: sources.heartbeats, limits, siteUrl, now }),
+    ...dependencyRoutes({ directory, registry }),
+    ...(ownersPages === null ? [] : statusPageRoutes({ ...ownersPages, siteUrl })),
+    streams.route,
+    ...atomRoutes({ directory, registry, pages: ownersPages, siteUrl }),
+    ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, listenedAt, slowOverMs, now }),
+    chartRoute({ ...sources, intervalMs, listenedAt, siteUrl }),
+    heatmapRoute(sources),
+  ];
+  const openApi = createOpenApi({ siteUrl, version, limits, routes: described });
+  const pages = pageRoutes({
+    ...sources,
+    intervalMs,
+    listenedAt,
+    siteUrl,
+    version,
+    apiDocument: openApi.document,
+  });
   return {
     streams: {
       get open() {
@@ -107,20 +137,10 @@ export function createRoutes(sources: RouteSources): {
         pages.live.close();
       },
     },
+    // Pages come last: some of their paths match those of the API as well.
     routes: [
-      ...readingRoutes({ directory, search, bytes, registry }),
-      ...vendorRoutes({ directory, registry, vendorOf, now }),
-      ...atomRoutes({ directory, registry, siteUrl }),
-      ...heartbeatRoutes(sources.heartbeats, { siteUrl, now }),
-      ...dependencyRoutes({ directory, registry }),
-      ...(ownedPages === null
-        ? []
-        : statusPageRoutes({ directory, status, pages: ownedPages, intervalMs, listenedAt, siteUrl, now })),
-      historyRoute({ directory, samples, now }),
-      streams.route,
-      ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, listenedAt, slowOverMs, now }),
-      ...pictureRoutes({ ...sources, intervalMs, listenedAt, siteUrl }),
-      openApiRoute(siteUrl, version, limits),
+      ...described,
+      openApi.route,
       ...systemRoutes(readiness, metrics, sources.clock),
       ...pages.routes,
     ],

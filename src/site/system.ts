@@ -3,35 +3,7 @@ import type { Clock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-
-/** The state of the program, as `/readyz` and the pages tell it. */
-export interface Readiness {
-  /** `serving` answers 200; before loading has ended and while stopping it is 503. */
-  readonly phase: 'starting' | 'serving' | 'stopping';
-  /** `monitor`: this process probes. `serving`: it only serves, beside the monitor of its data directory. */
-  readonly role: 'monitor' | 'serving';
-  readonly prober: {
-    readonly online: boolean;
-    readonly offlineSince: number | null;
-    readonly reason: string | null;
-  };
-  /** Other parts by name. */
-  readonly parts: Readonly<Record<string, PartState>>;
-}
-
-/** How a part outside of the process is. Members that do not concern it are absent. */
-export interface PartState {
-  /** One line; null: the part is well. */
-  readonly problem: string | null;
-  /** What to mend, one sentence; null: nothing. */
-  readonly advice?: string | null;
-  /** Points that wait to be stored. */
-  readonly waiting?: number;
-  /** Samples taken from this time on may be missing from histories, epoch milliseconds; null: none are. */
-  readonly missingSince?: number | null;
-  /** Points given up since the start. */
-  readonly lost?: number;
-}
+import type { PartState, Readiness } from '../view/monitor.ts';
 
 /** The figures are shown again for so many times as long as it took to gather them. */
 const SHOWN_AGAIN = 9;

@@ -1,6 +1,8 @@
 /** All services in memory, in the orders in which they are asked for; follows the registry's feed of changes. */
 import type { Category } from '../domain/category.ts';
 import { dashDomain, type Service } from '../domain/service.ts';
+import { HttpError } from '../http/problem.ts';
+import type { HttpRequest } from '../http/route.ts';
 import type { ServiceChange } from '../store/ports/services.ts';
 
 /** A page of services, and how many there are in all. */
@@ -152,4 +154,17 @@ function insertInto(list: Service[], service: Service): void {
 function removeFrom(list: Service[], service: Service): void {
   const place = placeOf(list, service.slug);
   if (list[place]?.id === service.id) list.splice(place, 1);
+}
+
+/** The service that a path names. Throws `service_not_found`. */
+export function findService(directory: ServiceDirectory, { params }: HttpRequest): Service {
+  const slug = params.slug ?? '';
+  const service = directory.bySlug(slug);
+  if (service === null) throw serviceNotFound(slug);
+  return service;
+}
+
+/** The error for a name that no service has. */
+export function serviceNotFound(name: string): HttpError {
+  return new HttpError('service_not_found', `There is no service "${name.slice(0, 100)}".`);
 }

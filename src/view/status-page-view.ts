@@ -4,12 +4,13 @@ import type { Maintenance } from '../domain/maintenance.ts';
 import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/page-verdict.ts';
 import type { Service } from '../domain/service.ts';
 import { type OwnedPage, readPageSlug } from '../domain/status-page.ts';
+import { HttpError } from '../http/problem.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
 import type { ServiceDirectory } from './service-directory.ts';
-import { intervalOf, isStale, type ListenedAt } from './service-view.ts';
+import { intervalOf, isStale, type ListenedAt } from './staleness.ts';
 
 /** The part of the registry that pages are read from. */
 export type PageReader = Pick<PageStore, 'findPage' | 'findLogo'> &
@@ -88,4 +89,22 @@ export function findListed(directory: ServiceDirectory, accountId: number, id: n
   const service = directory.byId(id);
   if (service === null) return null;
   return service.origin === 'catalogue' || service.accountId === accountId ? service : null;
+}
+
+/** Which incidents of a page are asked for. */
+export const INCIDENT_FILTERS = ['all', 'running', 'past'] as const;
+
+/** The address of a logo: another picture has another one. */
+export function logoPath(slug: string, mark: string): string {
+  return `/p/${slug}/logo?v=${mark}`;
+}
+
+/** A filter as the registry reads it. */
+export function readFilter(filter: string): { readonly running?: boolean } {
+  return filter === 'all' ? {} : { running: filter === 'running' };
+}
+
+/** The error for a slug that no page has. */
+export function pageNotFound(slug: string): HttpError {
+  return new HttpError('page_not_found', `There is no status page "${slug.slice(0, 100)}".`);
 }

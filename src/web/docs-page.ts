@@ -1,24 +1,32 @@
 /** `/docs`: the API as the OpenAPI document describes it, to be read and to be tried. */
-
-import type { OpenApiOperation } from '../http/openapi.ts';
+import type { OpenApiDocument, OpenApiOperation } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
-import { openApiDocument } from '../site/openapi.ts';
-import { type ApiLimits, perLimits } from '../view/limits.ts';
+import type { ApiLimits } from '../view/monitor.ts';
 import { chooseLanguage } from './language/language.ts';
 import type { RenderPage } from './parts/views.ts';
 
+/** What the page describes. */
+export interface DocsSources {
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  /** The OpenAPI document; another object where it changed. */
+  readonly apiDocument: () => OpenApiDocument;
+  /** The limits in force. */
+  readonly limits: () => ApiLimits;
+}
+
 /**
- * The route. What is described changes with the limits alone, and is in English, as the document is; what stands around
- * it is in the reader's language, and true at the moment.
+ * The route. The description changes with the document alone, and is in English, as the document is; what stands around
+ * it is in the reader's language, and rendered for each request.
  */
-export function docsPage(
-  render: RenderPage,
-  siteUrl: string,
-  version: string,
-  limits: () => ApiLimits,
-): Route {
-  const describe = perLimits(limits, (inForce) => describeApi(siteUrl, version, inForce));
+export function docsPage(render: RenderPage, { siteUrl, apiDocument, limits }: DocsSources): Route {
+  let made: { readonly document: OpenApiDocument; readonly view: object } | null = null;
+  const describe = () => {
+    const document = apiDocument();
+    if (made?.document !== document) made = { document, view: describeApi(siteUrl, document, limits()) };
+    return made.view;
+  };
   return {
     path: '/docs',
     bucket: 'pages',
@@ -29,8 +37,7 @@ export function docsPage(
   };
 }
 
-function describeApi(siteUrl: string, version: string, limits: ApiLimits) {
-  const document = openApiDocument(siteUrl, version, limits);
+function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimits) {
   const operations = Object.entries(document.paths).flatMap(([path, { get, post }]) => [
     ...(get === undefined ? [] : [describeReading(get, path, siteUrl)]),
     ...(post === undefined ? [] : [describePosting(post, path, siteUrl, document.components.schemas)]),

@@ -5,17 +5,17 @@ import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import { withCompression } from '../http/compression.ts';
 import { createSiteCookie } from '../http/cookies.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
-import type { Readiness } from '../site/system.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
-import type { ApiLimits } from '../view/limits.ts';
+import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
-import type { ListenedAt } from '../view/service-view.ts';
+import type { ListenedAt } from '../view/staleness.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import type { DashboardSources } from './dashboard/dashboard-sources.ts';
@@ -54,6 +54,8 @@ export interface PageSources {
   readonly ownedPages: StatusPageViewSources['pages'] | null;
   readonly vendorOf: (service: Service) => VendorWord | null;
   readonly limits: () => ApiLimits;
+  /** The OpenAPI document; another object where it changed. */
+  readonly apiDocument: () => OpenApiDocument;
   readonly readiness: () => Readiness;
   readonly intervalMs: number;
   readonly listenedAt: ListenedAt;
@@ -88,7 +90,7 @@ export function pageRoutes(sources: PageSources): {
     homePage(render, { ...news, assets: assets.addresses }),
     ...servicePages(render, news, assets.addresses),
     incidentPage(render, sources, assets.addresses),
-    docsPage(render, sources.siteUrl, sources.version, sources.limits),
+    docsPage(render, sources),
     ...badgeBuilder(render, sources, assets.addresses),
     ...ownersPages(render, news),
     ...ownerRoutes(render, sources),

@@ -2,8 +2,7 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
-import { readWindow } from '../../src/api/history.ts';
-import { HistorySchema } from '../../src/api/schemas.ts';
+import { HistorySchema, readWindow } from '../../src/api/history.ts';
 import { NOW, service, startApi } from '../site/site-world.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 /** `GET /api/v1/incidents` and `/incidents/:slug` (contract 2.3, 4.3, 4.4; decisions, Incidents). */
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { IncidentsSchema, ServiceIncidentsSchema } from '../../src/api/schemas.ts';
+import { IncidentsSchema, ServiceIncidentsSchema } from '../../src/api/incidents.ts';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
 
 const ajv = new Ajv({ allErrors: true, strict: false });

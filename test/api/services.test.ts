@@ -1,7 +1,7 @@
 /** `GET /api/v1/services` and the rules of query parameters (contract 4.2; decisions, Services). */
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { ServicesSchema } from '../../src/api/schemas.ts';
+import { ServicesSchema } from '../../src/api/services.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 

@@ -1,7 +1,10 @@
 /** What vendors say: timelines, words, lags and maintenances. */
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { IncidentSchema, MaintenanceSchema, StatusSchema, VendorSchema } from '../../src/api/schemas.ts';
+import { IncidentDetailSchema } from '../../src/api/incidents.ts';
+import { MaintenancesSchema } from '../../src/api/maintenance.ts';
+import { StatusSchema } from '../../src/api/status.ts';
+import { VendorSchema } from '../../src/api/vendor.ts';
 import type { Maintenance } from '../../src/domain/maintenance.ts';
 import type { VendorWord } from '../../src/domain/vendor-word.ts';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
@@ -71,7 +74,7 @@ t.test('it gives one incident with its timeline, under its own service alone', a
     { at: '2026-11-20T10:00:00.000Z', status: 'investigating', text: 'We look.' },
     { at: '2026-11-20T10:01:00.000Z', status: 'resolved', text: '' },
   ]);
-  t.ok(ajv.validate(IncidentSchema, answer.json), ajv.errorsText());
+  t.ok(ajv.validate(IncidentDetailSchema, answer.json), ajv.errorsText());
   t.match(await world.get('/api/v1/incidents/other/v-1-shop'), {
     status: 404,
     json: { code: 'incident_not_found' },
@@ -163,7 +166,7 @@ t.test('it lists maintenances, upcoming and running', async (t) => {
     limit: 50,
     offset: 0,
   });
-  t.ok(ajv.validate(MaintenanceSchema, answer.json), ajv.errorsText());
+  t.ok(ajv.validate(MaintenancesSchema, answer.json), ajv.errorsText());
   t.equal((await world.get('/api/v1/maintenance?limit=500')).json.limit, 100);
   t.match(await world.get('/api/v1/maintenance?limit=0'), {
     status: 400,

@@ -2,18 +2,19 @@
 import t from 'tap';
 import { spanOf, stepsOf } from '../../src/domain/picture-window.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
+import { HEATMAP_WAIT_MS } from '../../src/images/heatmap.ts';
 import { createHeatmapReader } from '../../src/images/heatmap-reader.ts';
 import { createPictureCache } from '../../src/images/picture-cache.ts';
-import { HEATMAP_WAIT_MS, type PictureSources } from '../../src/images/picture-routes.ts';
 import { drawChart } from '../../src/render/chart.ts';
 import { drawHeatmap } from '../../src/render/heatmap.ts';
+import type { RouteSources } from '../../src/site/routes.ts';
 import { SAMPLE_READ_ERROR_CODES, type SampleQuery } from '../../src/store/ports/samples.ts';
 import { decodePng } from '../render/decode-png.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
 import { bucket } from './badge-world.ts';
 
 const CACHED = 'public, s-maxage=300, stale-while-revalidate=60';
-const DRAWN: PictureSources['pictures'] = {
+const DRAWN: RouteSources['pictures'] = {
   chart: async (picture) => drawChart(picture),
   heatmap: (picture) => drawHeatmap(picture),
 };

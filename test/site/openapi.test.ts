@@ -1,7 +1,7 @@
 /** The OpenAPI document tells what the API does. */
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { ProblemSchema } from '../../src/api/schemas.ts';
+import { ProblemSchema } from '../../src/http/problem.ts';
 import { from, incident, service, startApi } from './site-world.ts';
 
 interface Parameter {

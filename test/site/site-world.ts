@@ -15,11 +15,11 @@ import type { VendorWord } from '../../src/domain/vendor-word.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import type { LimitServer } from '../../src/http/shared-rate-limits.ts';
 import type { BadgeText } from '../../src/images/badge.ts';
-import type { PictureSources } from '../../src/images/picture-routes.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
 import { createApp } from '../../src/site/app.ts';
+import type { RouteSources } from '../../src/site/routes.ts';
 import type { IncidentQuery } from '../../src/store/ports/incidents.ts';
 import type { ApiKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
@@ -139,7 +139,7 @@ export interface WorldOptions {
   /** Draws badges; absent: what was asked for is written down in place of a picture. */
   readonly renderBadge?: (text: BadgeText) => Promise<Uint8Array>;
   /** Draws charts and heat maps; absent: what was asked for is written down in place of a picture. */
-  readonly pictures?: PictureSources['pictures'];
+  readonly pictures?: RouteSources['pictures'];
   /** How old the copy of the statuses is; absent: they are current. */
   readonly ageMs?: () => number;
 }

@@ -13,7 +13,7 @@ import type { ServiceStore } from '../../store/ports/services.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import type { WebhookStore } from '../../store/ports/webhooks.ts';
-import type { ApiLimits } from '../../view/limits.ts';
+import type { ApiLimits } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { SignInSources, Visitor } from './sign-in-pages.ts';
 

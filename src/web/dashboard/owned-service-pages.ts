@@ -1,6 +1,5 @@
 /** `/dashboard/services/:slug`: one service of an owner, its settings, its last reports and how to show it. */
 
-import { serviceNotFound } from '../../api/reading-routes.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
@@ -10,6 +9,7 @@ import type { CheckDefinition, CheckKind, Service } from '../../domain/service.t
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
+import { serviceNotFound } from '../../view/service-directory.ts';
 import { time } from '../language/phrase.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
 import { STATUS_SHAPES } from '../parts/status-shapes.ts';

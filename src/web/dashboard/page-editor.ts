@@ -1,6 +1,5 @@
 /** `/dashboard/pages/:slug`: what one status page says, its services and groups, its logo, and how to embed it. */
 
-import { logoPath, pageNotFound } from '../../api/status-pages.ts';
 import type { Service } from '../../domain/service.ts';
 import {
   arrangePage,
@@ -16,7 +15,7 @@ import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { readUpload } from '../../http/upload-form.ts';
 import type { PageEdit } from '../../store/ports/status-pages.ts';
-import { findListed } from '../../view/status-page-view.ts';
+import { findListed, logoPath, pageNotFound } from '../../view/status-page-view.ts';
 import type { DashboardSources, ShowPage } from './dashboard-sources.ts';
 import { readLogo } from './page-logo.ts';
 import { type FieldProblems, PAGES_PATH, sayProblems } from './page-overview.ts';

@@ -1,8 +1,8 @@
 /** What of the home page changes while it is open, by the same templates that made it. */
 
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
-import type { Readiness } from '../../site/system.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
+import type { Readiness } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import { age, escapeMarkup, lasting, type Phrase, say, time } from '../language/phrase.ts';

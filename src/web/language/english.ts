@@ -3,7 +3,7 @@
  * with functions where something stands inside it: languages differ in the order of words. Sentences with times are
  * phrases.
  */
-import type { Category } from '../../domain/category.ts';
+import { CATEGORY_TITLES, type Category } from '../../domain/category.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import { englishBadges } from './english-badges.ts';
@@ -29,26 +29,7 @@ export const english = {
     critical: 'critical',
     maintenance: 'maintenance',
   } as WordOf<Severity>,
-  category: {
-    ai: 'AI',
-    'social-media': 'Social media',
-    gaming: 'Gaming',
-    streaming: 'Streaming',
-    productivity: 'Productivity',
-    cloud: 'Cloud',
-    finance: 'Finance',
-    communication: 'Communication',
-    ecommerce: 'E-commerce',
-    developer: 'Developer',
-    education: 'Education',
-    delivery: 'Delivery',
-    vpn: 'VPN',
-    entertainment: 'Entertainment',
-    isp: 'Internet providers',
-    dating: 'Dating',
-    logistics: 'Logistics',
-    travel: 'Travel',
-  } as WordOf<Category>,
+  category: CATEGORY_TITLES as WordOf<Category>,
   /** The frame of every page. */
   site: {
     skip: 'Skip to the content',

@@ -8,7 +8,7 @@ import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
 import type { Service } from '../../domain/service.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
-import { intervalOf, isStale, type ListenedAt } from '../../view/service-view.ts';
+import { intervalOf, isStale, type ListenedAt } from '../../view/staleness.ts';
 
 /** How the monitor itself is. */
 export interface MonitorState {

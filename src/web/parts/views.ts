@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { HttpResponse } from '../../http/route.ts';
 import { PAGE_HEADERS } from '../../http/security-headers.ts';
-import type { Readiness } from '../../site/system.ts';
+import type { Readiness } from '../../view/monitor.ts';
 import { viewAway } from '../home/home-updates.ts';
 import { type ChosenLanguage, LANGUAGES, type Language, languageHeaders } from '../language/language.ts';
 import { asMarkup, type Phrase } from '../language/phrase.ts';

@@ -7,7 +7,7 @@ import type { Maintenance } from '../../domain/maintenance.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import type { VendorWord } from '../../domain/vendor-word.ts';
-import { intervalOf } from '../../view/service-view.ts';
+import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { lasting, type Phrase, say, time } from '../language/phrase.ts';

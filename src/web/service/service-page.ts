@@ -1,6 +1,5 @@
 /** The page of one service, and the response times that its chart asks for when another range is chosen. */
 
-import { serviceNotFound } from '../../api/reading-routes.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { Bucket } from '../../domain/sample.ts';
@@ -10,7 +9,8 @@ import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, Route } from '../../http/route.ts';
 import { json } from '../../http/route.ts';
 import { isSampleReadError } from '../../store/ports/samples.ts';
-import { intervalOf, isStale, seenAt } from '../../view/service-view.ts';
+import { serviceNotFound } from '../../view/service-directory.ts';
+import { intervalOf, isStale, seenAt } from '../../view/staleness.ts';
 import {
   closeUp,
   daysUntil,

@@ -1,7 +1,6 @@
 /** `/p/:slug`: a status page of one's own for people, its logo, and the embed that other sites show in a frame. */
 
 import { Type } from '@sinclair/typebox';
-import { INCIDENT_FILTERS, logoPath, pageNotFound } from '../../api/status-pages.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { PageStanding } from '../../domain/page-verdict.ts';
 import { fullName } from '../../domain/service.ts';
@@ -9,7 +8,14 @@ import { OFFSET_PARAMETER, readParameters, wordParameter } from '../../http/para
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
-import { type PageView, type PageViewSources, readPageView } from '../../view/status-page-view.ts';
+import {
+  INCIDENT_FILTERS,
+  logoPath,
+  type PageView,
+  type PageViewSources,
+  pageNotFound,
+  readPageView,
+} from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import { time } from '../language/phrase.ts';
 import type { LiveSnapshot } from '../live/live-snapshot.ts';

@@ -1,0 +1,154 @@
+/** Incidents: of all services, of one service, and one with its timeline (contract 4.3, 4.4). */
+import { Type } from '@sinclair/typebox';
+import { INCIDENT_STATUSES, type IncidentStatus } from '../domain/incident.ts';
+import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from '../http/parameters.ts';
+import { HttpError } from '../http/problem.ts';
+import { json, type Route } from '../http/route.ts';
+import { named, PAGE_MEMBERS, strict, whole } from '../http/schema.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
+import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import {
+  IncidentOfServiceSchema,
+  IncidentSchema,
+  IncidentWithTimelineSchema,
+  viewIncident,
+  viewIncidentInFull,
+} from './incident-view.ts';
+import { INCIDENT_ID, readOperation, SERVICE_SLUG } from './operation.ts';
+import { ServiceNameSchema, viewServiceName } from './service-view.ts';
+
+/** What these routes read from. */
+export interface IncidentSources {
+  readonly directory: ServiceDirectory;
+  readonly registry: Pick<IncidentStore, 'listIncidents' | 'countIncidents' | 'findIncident'>;
+}
+
+/** The routes. */
+export function incidentRoutes(sources: IncidentSources): Route[] {
+  return [listRoute(sources), serviceRoute(sources), incidentRoute(sources)];
+}
+
+const LIST_QUERY = {
+  status: wordParameter(INCIDENT_STATUSES, 'Only incidents in this state.'),
+  limit: limitParameter(50, 100),
+  offset: OFFSET_PARAMETER,
+};
+
+/** Incidents of all services. */
+export const IncidentsSchema = named(
+  'IncidentList',
+  Type.Object(
+    {
+      incidents: Type.Array(IncidentOfServiceSchema, { description: 'Newest start first.' }),
+      total: whole('Incidents that match the filter.'),
+      ...PAGE_MEMBERS,
+    },
+    strict,
+  ),
+);
+
+function listRoute({ directory, registry }: IncidentSources): Route {
+  return {
+    path: '/api/v1/incidents',
+    bucket: 'api',
+    async handle({ query }) {
+      const { status, limit, offset } = readParameters(query, LIST_QUERY);
+      const filter = {
+        ...(status === undefined ? {} : { status: status as IncidentStatus }),
+        verifiedOnly: true,
+      };
+      const [found, total] = await Promise.all([
+        registry.listIncidents({ ...filter, limit: Number(limit), offset: Number(offset) }),
+        registry.countIncidents(filter),
+      ]);
+      const incidents = found.flatMap((incident) => {
+        const service = directory.byId(incident.serviceId);
+        return service === null ? [] : [{ ...viewIncident(incident), service: viewServiceName(service) }];
+      });
+      return json(JSON.stringify({ incidents, total, limit, offset }));
+    },
+    describe: () =>
+      readOperation({
+        id: 'listIncidents',
+        tag: 'Incidents',
+        summary: 'Recent incidents of all services',
+        description: 'Newest start first, then by id.',
+        query: LIST_QUERY,
+        answer: IncidentsSchema,
+      }),
+  };
+}
+
+const SERVICE_QUERY = { limit: limitParameter(20, 50) };
+
+/** Incidents of one service. */
+export const ServiceIncidentsSchema = named(
+  'ServiceIncidents',
+  Type.Object(
+    {
+      service: ServiceNameSchema,
+      incidents: Type.Array(IncidentSchema),
+      total: whole('Incidents of the service.'),
+    },
+    strict,
+  ),
+);
+
+function serviceRoute({ directory, registry }: IncidentSources): Route {
+  return {
+    path: '/api/v1/incidents/:slug',
+    bucket: 'api',
+    async handle(request) {
+      const service = findService(directory, request);
+      const { limit } = readParameters(request.query, SERVICE_QUERY);
+      const [found, total] = await Promise.all([
+        registry.listIncidents({ serviceId: service.id, limit: Number(limit), offset: 0 }),
+        registry.countIncidents({ serviceId: service.id }),
+      ]);
+      const incidents = found.map(viewIncident);
+      return json(JSON.stringify({ service: viewServiceName(service), incidents, total }));
+    },
+    describe: () =>
+      readOperation({
+        id: 'listServiceIncidents',
+        tag: 'Incidents',
+        summary: 'Incidents of one service',
+        description: 'Newest start first, then by id.',
+        path: [SERVICE_SLUG],
+        query: SERVICE_QUERY,
+        answer: ServiceIncidentsSchema,
+      }),
+  };
+}
+
+/** One incident with its timeline, and its service. */
+export const IncidentDetailSchema = named(
+  'IncidentDetail',
+  Type.Object({ service: ServiceNameSchema, incident: IncidentWithTimelineSchema }, strict),
+);
+
+function incidentRoute({ directory, registry }: IncidentSources): Route {
+  return {
+    path: '/api/v1/incidents/:slug/:id',
+    bucket: 'api',
+    async handle(request) {
+      const service = findService(directory, request);
+      const id = request.params.id ?? '';
+      const incident = await registry.findIncident(id);
+      if (incident === null || incident.serviceId !== service.id)
+        throw new HttpError('incident_not_found', `${service.name} has no incident "${id.slice(0, 200)}".`);
+      return json(
+        JSON.stringify({ service: viewServiceName(service), incident: viewIncidentInFull(incident) }),
+      );
+    },
+    describe: () =>
+      readOperation({
+        id: 'getIncident',
+        tag: 'Incidents',
+        summary: 'One incident with its timeline',
+        description: 'Every update is kept, with its time, status and text.',
+        path: [SERVICE_SLUG, INCIDENT_ID],
+        answer: IncidentDetailSchema,
+      }),
+  };
+}

@@ -1,0 +1,139 @@
+/** A service, its name and its newest check as JSON, with their schemas (contract 2.1, 2.2; decisions, Services). */
+import { type Static, Type } from '@sinclair/typebox';
+import { CATEGORIES } from '../domain/category.ts';
+import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
+import { formatTime } from '../domain/durations.ts';
+import { FAILURE_CLASSES, type Failure, PHASES } from '../domain/failure.ts';
+import { describeCause } from '../domain/failure-text.ts';
+import type { Service } from '../domain/service.ts';
+import { SERVICE_STATUSES } from '../domain/status.ts';
+import { named, nullable, strict, TimeSchema, whole, words } from '../http/schema.ts';
+
+const ResponseTime = nullable(
+  whole('Whole milliseconds from the start of name resolution to the headers of the deciding answer.'),
+  'Null before the first check, and when no response arrived.',
+);
+
+/** Members of a service wherever it stands. */
+export const SERVICE_MEMBERS = {
+  slug: Type.String({ description: 'Identifier in paths.' }),
+  name: Type.String({ description: 'Display name.' }),
+  domain: Type.String({ description: 'Monitored domain.' }),
+  category: words(CATEGORIES),
+  status: words(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
+  response_time: ResponseTime,
+  last_checked: nullable(TimeSchema, 'Start of the last attempt; null before the first check.'),
+  stale: Type.Boolean({
+    description:
+      'The last check is older than two intervals. A service that is down by silence is never stale while the monitor listens.',
+  }),
+  since: nullable(TimeSchema, 'When the present status began; null while unknown.'),
+  self_reported: Type.Boolean({
+    description: 'Registered by an owner who has not shown control of the domain.',
+  }),
+};
+
+/** A service of the list (contract 2.1). */
+export const ServiceSchema = named('Service', Type.Object(SERVICE_MEMBERS, strict));
+
+/** A service as other answers name it. */
+export const ServiceNameSchema = named(
+  'ServiceName',
+  Type.Object({ name: Type.String(), slug: Type.String() }, strict),
+);
+
+/** The newest check of a service (contract 2.2). */
+export const LatestCheckSchema = named(
+  'LatestCheck',
+  Type.Object(
+    {
+      status: words(SERVICE_STATUSES.slice(0, 3)),
+      response_time: ResponseTime,
+      status_code: whole('HTTP status code; 0 when no HTTP response arrived, 200 for a heartbeat.'),
+      checked_at: TimeSchema,
+      source: words(['root', 'health', 'heartbeat', 'silence'], 'What the check asked.'),
+      blocked: Type.Boolean({ description: 'A bot wall or 429 answered: reachable, never down.' }),
+      reported: nullable(
+        Type.String(),
+        'The word that a health body or heartbeat said, as it said it, such as ok or degraded; at most 64 characters. Null: none did.',
+      ),
+      failure: nullable(
+        Type.Object(
+          { class: words(FAILURE_CLASSES), phase: words(PHASES), detail: Type.String() },
+          { ...strict, description: 'Why the check failed and in which phase.' },
+        ),
+      ),
+      timing: Type.Object(
+        {
+          dns_ms: nullable(Type.Number()),
+          connect_ms: nullable(Type.Number()),
+          tls_ms: nullable(Type.Number()),
+          first_byte_ms: nullable(Type.Number()),
+          total_ms: nullable(Type.Number()),
+        },
+        { ...strict, description: 'Milliseconds of each phase; null where it did not happen.' },
+      ),
+      certificate_expires_at: nullable(TimeSchema, 'End of the certificate; null without TLS.'),
+    },
+    strict,
+  ),
+);
+
+/** A service as the list shows it. */
+export function viewService(
+  service: Service,
+  current: CurrentStatus,
+  stale: boolean,
+): Static<typeof ServiceSchema> {
+  const { latest } = current;
+  return {
+    slug: service.slug,
+    name: service.name,
+    domain: service.domain,
+    category: service.category,
+    status: current.status,
+    response_time: latest?.responseTimeMs ?? null,
+    last_checked: latest === null ? null : formatTime(latest.checkedAt),
+    stale,
+    since: current.since === null ? null : formatTime(current.since),
+    self_reported: !service.verified,
+  };
+}
+
+/** A check as the single status shows it; null before the first. */
+export function viewLatestCheck(latest: LatestCheck | null): Static<typeof LatestCheckSchema> | null {
+  if (latest === null) return null;
+  const { timing, certificateExpiresAt } = latest;
+  return {
+    status: latest.status,
+    response_time: latest.responseTimeMs,
+    status_code: latest.statusCode,
+    checked_at: formatTime(latest.checkedAt),
+    source: latest.source,
+    blocked: latest.blocked,
+    reported: latest.reported,
+    failure: latest.failure === null ? null : viewFailure(latest.failure),
+    timing: {
+      dns_ms: round(timing.dnsMs),
+      connect_ms: round(timing.connectMs),
+      tls_ms: round(timing.tlsMs),
+      first_byte_ms: round(timing.firstByteMs),
+      total_ms: round(timing.totalMs),
+    },
+    certificate_expires_at: certificateExpiresAt === null ? null : formatTime(certificateExpiresAt),
+  };
+}
+
+/** The name and slug of a service, as they stand beside what concerns it. */
+export function viewServiceName({ name, slug }: Service): { readonly name: string; readonly slug: string } {
+  return { name, slug };
+}
+
+function viewFailure(failure: Failure): Static<typeof LatestCheckSchema>['failure'] {
+  return { class: failure.class, phase: failure.phase, detail: describeCause(failure) };
+}
+
+/** Tenths of a millisecond: finer is noise. */
+function round(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 10) / 10;
+}

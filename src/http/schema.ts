@@ -1,0 +1,45 @@
+/** JSON Schemas of bodies, and the names under which the OpenAPI document lists them. */
+import { type TSchema, Type } from '@sinclair/typebox';
+
+const NAME = Symbol('name in components.schemas');
+
+/** The same schema with a name. The document lists a named schema once and refers to it everywhere else. */
+export function named<T extends TSchema>(name: string, schema: T): T {
+  return { ...schema, [NAME]: name };
+}
+
+/** The name that {@link named} gave to a schema; undefined: none. */
+export function nameOf(schema: object): string | undefined {
+  return NAME in schema ? String(schema[NAME]) : undefined;
+}
+
+/** One of some words. */
+export const words = <Word extends string>(allowed: readonly Word[], description?: string) =>
+  Type.Unsafe<Word>({
+    type: 'string',
+    enum: [...allowed],
+    ...(description === undefined ? {} : { description }),
+  });
+/** A schema, or null. */
+export const nullable = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+/** A whole number from 0. */
+export const whole = (description: string) => Type.Integer({ minimum: 0, description });
+/** For objects without further members. */
+export const strict = { additionalProperties: false };
+
+/** ISO 8601 UTC with milliseconds. */
+export const TimeSchema = named(
+  'Time',
+  Type.String({
+    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+    description: 'ISO 8601 UTC with milliseconds.',
+    examples: ['2026-11-20T10:00:00.000Z'],
+  }),
+);
+
+/** Members of an answer that is one page of a longer list. */
+export const PAGE_MEMBERS = {
+  limit: whole('The limit that was used.'),
+  offset: whole('The offset that was used.'),
+};

@@ -1,0 +1,118 @@
+/** `GET /api/chart/:slug`: the response times of a service, for other pages and for cards of links. */
+import type { Clock } from '../clock.ts';
+import {
+  CHART_SIZES,
+  type ChartPicture,
+  type ChartSize,
+  chartPoints,
+  type PictureTheme,
+} from '../domain/chart-picture.ts';
+import { unknownStatus } from '../domain/current.ts';
+import { type PictureWindow, spanOf } from '../domain/picture-window.ts';
+import { type OpenApiOperation, queryParameters, SLUG } from '../http/openapi.ts';
+import { readParameters, wordParameter } from '../http/parameters.ts';
+import type { Route } from '../http/route.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/staleness.ts';
+import { ageOf } from './badge-text.ts';
+import { pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
+import { createPictureCache } from './picture-cache.ts';
+
+const QUERY = {
+  window: WINDOW_PARAMETER,
+  theme: THEME_PARAMETER,
+  size: wordParameter(
+    CHART_SIZES,
+    'embed: 800 by 300 pixels, for a page; card: 1,200 by 630, for previews of links.',
+    'embed',
+  ),
+};
+
+/** What the route reads from. */
+export interface ChartSources {
+  readonly directory: ServiceDirectory;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly samples: Pick<SampleStore, 'query'>;
+  /** What draws charts as PNG. */
+  readonly pictures: { readonly chart: (picture: ChartPicture) => Promise<Uint8Array> };
+  readonly intervalMs: number;
+  readonly listenedAt: ListenedAt;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  readonly clock: Clock;
+}
+
+/** Charts kept, up to 50 KB each. */
+const CHARTS_KEPT = 500;
+
+/** The route. */
+export function chartRoute({
+  directory,
+  status,
+  samples,
+  pictures,
+  intervalMs,
+  listenedAt,
+  siteUrl,
+  clock,
+}: ChartSources): Route {
+  const keep = createPictureCache(CHARTS_KEPT, () => clock.now());
+  const site = new URL(siteUrl).host;
+  return {
+    path: '/api/chart/:slug',
+    bucket: 'pictures',
+    describe: describeChart,
+    handle({ params, query }) {
+      // The words were read by the same lists.
+      const { window, theme, size } = readParameters(query, QUERY) as {
+        window: PictureWindow;
+        theme: PictureTheme;
+        size: ChartSize;
+      };
+      const name = (params.slug ?? '').replace(/\.png$/i, '');
+      const service = directory.byPageName(name);
+      if (service === null) throw serviceNotFound(name);
+      const current = status.get(service.id) ?? unknownStatus(service.id);
+      const now = clock.now();
+      const asOf = current.latest?.checkedAt ?? null;
+      const seen = seenAt(current, listenedAt);
+      const stale = isStale(current, intervalOf(service, intervalMs), now, listenedAt);
+      const ageText = stale && seen !== null ? ageOf(seen, now) : null;
+      const place = `${service.id} ${window} ${theme} ${size}`;
+      return keep(place, `${service.revision} ${current.status} ${ageText !== null}`, async () => {
+        const span = spanOf(window, now);
+        const buckets = await samples.query({ serviceId: service.id, ...span });
+        return await pictures.chart({
+          name: service.name,
+          domain: service.domain,
+          status: current.status,
+          ageText,
+          asOf,
+          window,
+          span,
+          ...chartPoints(buckets),
+          theme,
+          size,
+          site,
+        });
+      });
+    },
+  };
+}
+
+function describeChart(): OpenApiOperation {
+  const slug = SLUG(
+    'The domain with each dot replaced by a dash; .png at its end is accepted.',
+    'github-com',
+  );
+  return {
+    ...pictureOperation(QUERY, { 404: 'There is no such service.' }),
+    operationId: 'getChart',
+    summary: 'The response times of a service as a picture',
+    description:
+      'The median as a line, with a band up to the 95th percentile, in steps of UTC; times with failed checks have stripes and a cross. Beside it the name, the status now, the share of good checks in the window, rounded down, and the time of the last check. Drawn at most once a minute as long as the status is the same.',
+    parameters: [slug, ...queryParameters(QUERY)],
+  };
+}

@@ -1,0 +1,120 @@
+/** `GET /api/heatmap.png`: services by time, for other pages and for cards of links. */
+import type { Clock } from '../clock.ts';
+import { CATEGORIES, CATEGORY_TITLES, type Category } from '../domain/category.ts';
+import type { PictureTheme } from '../domain/chart-picture.ts';
+import { HEATMAP_SERVICES, type HeatmapGroup, type HeatmapPicture } from '../domain/heatmap-picture.ts';
+import { type PictureWindow, spanOf } from '../domain/picture-window.ts';
+import type { Service } from '../domain/service.ts';
+import type { OpenApiOperation } from '../http/openapi.ts';
+import { readParameters, wordParameter } from '../http/parameters.ts';
+import { HttpError } from '../http/problem.ts';
+import type { HttpResponse, Route } from '../http/route.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
+import { createHeatmapReader } from './heatmap-reader.ts';
+import { pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
+import { createPictureCache } from './picture-cache.ts';
+
+const QUERY = {
+  window: WINDOW_PARAMETER,
+  category: wordParameter(CATEGORIES, 'Only services of this category. Default: all of them.'),
+  theme: THEME_PARAMETER,
+};
+
+/** What the route reads from. */
+export interface HeatmapSources {
+  readonly directory: Pick<ServiceDirectory, 'all'>;
+  readonly samples: Pick<SampleStore, 'query'>;
+  /** What draws heat maps as PNG. */
+  readonly pictures: { readonly heatmap: (picture: HeatmapPicture) => Promise<Uint8Array> };
+  readonly clock: Clock;
+}
+
+/** Heat maps kept, up to 250 KB each: every window of all services in both themes, and some categories. */
+const HEATMAPS_KEPT = 40;
+/** A client that asks for a heat map that takes longer than this gets 503 with Retry-After; the map is still drawn. */
+export const HEATMAP_WAIT_MS = 10_000;
+
+/** The route. */
+export function heatmapRoute({ directory, samples, pictures, clock }: HeatmapSources): Route {
+  const keep = createPictureCache(HEATMAPS_KEPT, () => clock.now());
+  const readCells = createHeatmapReader(samples);
+  return {
+    path: '/api/heatmap.png',
+    bucket: 'pictures',
+    describe: describeHeatmap,
+    async handle({ query }) {
+      const { window, category, theme } = readParameters(query, QUERY) as {
+        window: PictureWindow;
+        category: Category | undefined;
+        theme: PictureTheme;
+      };
+      const answer = keep(`${window} ${category ?? ''} ${theme}`, '', async () => {
+        const { shown, groups, total } = chooseServices(directory.all(), category);
+        const asOf = clock.now();
+        const span = spanOf(window, asOf);
+        const ids = shown.map(({ id }) => id);
+        const cells = await readCells(ids, window, span);
+        return await pictures.heatmap({ window, span, groups, cells, total, asOf, theme });
+      });
+      return await withPatience(answer, clock);
+    },
+  };
+}
+
+/** The services of a heat map by category, in the order of slugs; who has not shown control of a domain is left out. */
+function chooseServices(
+  services: readonly Service[],
+  category: Category | undefined,
+): { readonly shown: readonly Service[]; readonly groups: readonly HeatmapGroup[]; readonly total: number } {
+  const wanted = services.filter(
+    ({ verified, category: own }) => verified && (category === undefined || own === category),
+  );
+  const chosen = wanted.slice(0, HEATMAP_SERVICES);
+  const byCategory = CATEGORIES.map((word) => ({
+    word,
+    members: chosen.filter((service) => service.category === word),
+  })).filter(({ members }) => members.length > 0);
+  return {
+    shown: byCategory.flatMap(({ members }) => members),
+    groups: byCategory.map(({ word, members }) => ({
+      title: CATEGORY_TITLES[word],
+      rows: members.map(({ name, domain }) => ({ name, domain })),
+    })),
+    total: wanted.length,
+  };
+}
+
+/** The answer, or after a while the advice to come again. */
+async function withPatience(answer: Promise<HttpResponse>, clock: Clock): Promise<HttpResponse> {
+  let cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(HEATMAP_WAIT_MS, () =>
+      reject(
+        new HttpError(
+          'history_unavailable',
+          'The checks of all services are still being read for this picture. Try again in ten seconds.',
+          {},
+          { 'Retry-After': '10' },
+        ),
+      ),
+    );
+  });
+  // Whoever waited may have left when the picture fails later.
+  answer.catch(() => {});
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    cancel();
+  }
+}
+
+function describeHeatmap(): OpenApiOperation {
+  return {
+    ...pictureOperation(QUERY, {}),
+    operationId: 'getHeatmap',
+    summary: 'Services by time as a picture',
+    description:
+      'A row for each service, at most 1,200, by category and then slug; a column for each step. A cell shows the worst of its time: no checks; the 95th percentile within 0.5 s, within 1.5 s or longer; over 5 % of the checks slow; some checks failed; half of them or more. Bad cells have marks beside their colour where there is room, and darken, or brighten in the dark theme, with how bad they are. Services whose domain is not verified are left out. Drawn at most once a minute.',
+  };
+}

@@ -1,0 +1,39 @@
+/** What readers are told of the monitor itself: its state, and the limits in force. */
+
+/** The state of the program, as `/readyz` and the pages show it. */
+export interface Readiness {
+  /** `serving` answers 200; before loading has ended and while stopping it is 503. */
+  readonly phase: 'starting' | 'serving' | 'stopping';
+  /** `monitor`: this process probes. `serving`: it only serves, beside the monitor of its data directory. */
+  readonly role: 'monitor' | 'serving';
+  readonly prober: {
+    readonly online: boolean;
+    readonly offlineSince: number | null;
+    readonly reason: string | null;
+  };
+  /** Other parts by name. */
+  readonly parts: Readonly<Record<string, PartState>>;
+}
+
+/** The state of a part outside of the process. Members that do not concern it are absent. */
+export interface PartState {
+  /** One line; null: the part is well. */
+  readonly problem: string | null;
+  /** What to mend, one sentence; null: nothing. */
+  readonly advice?: string | null;
+  /** Points that wait to be stored. */
+  readonly waiting?: number;
+  /** Samples taken from this time on may be missing from histories, epoch milliseconds; null: none are. */
+  readonly missingSince?: number | null;
+  /** Points given up since the start. */
+  readonly lost?: number;
+}
+
+/** Figures that an operator may set and a client must know; the documents of the API state those in force. */
+export interface ApiLimits {
+  readonly anonymousPerMinute: number;
+  readonly authenticatedPerMinute: number;
+  /** Silence after which a service that sends heartbeats is down, where its owner set no period, milliseconds. */
+  readonly silenceMs: number;
+  readonly domainsPerAccount: number;
+}
