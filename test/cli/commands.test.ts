@@ -107,6 +107,7 @@ t.test('it says by its status whether the words or the world were wrong', async 
   const table: readonly [number, readonly string[]][] = [
     [2, ['keys', 'revoke', 'abc']],
     [2, ['keys', 'revoke', '1.5']],
+    [2, ['keys', 'revoke', '0x1']],
     [1, ['keys', 'revoke', '999']],
     [2, ['keys', 'create', '--name', 'laptop']],
     [2, ['keys', 'create', '--name', 'laptop', '--account', 'ada', '--account-id', '1']],
@@ -117,6 +118,7 @@ t.test('it says by its status whether the words or the world were wrong', async 
     [2, ['services', 'set', 'shop', '--period', 'often']],
     [1, ['services', 'set', 'shop', '--paused']],
     [2, ['services', 'add']],
+    [1, ['services', 'add', 'localhost', '--account', 'ada']],
     [2, ['services', 'export', '--format', 'xml']],
     [1, ['services', 'import', '/nowhere.csv']],
     [1, ['services', 'import', write('bad.csv', 'a,b\n')]],
@@ -134,6 +136,11 @@ t.test('it says by its status whether the words or the world were wrong', async 
     t.not(stderr, '', words.join(' '));
   }
   t.match((await run('services', 'set', 'shop')).stderr, /name what is to change/);
+  for (const lifetime of ['soon', '0d', '90', '1001y']) {
+    const wrong = await run('keys', 'create', '--account', 'ada', '--name', 'laptop', '--expires', lifetime);
+    t.match(wrong, { status: 2, stdout: '', stderr: /90d/ }, lifetime);
+  }
+  t.equal((await run('keys', 'list', '--json')).stdout.trim(), '[]', 'no key was made');
 });
 
 t.test(

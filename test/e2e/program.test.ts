@@ -32,89 +32,175 @@ async function serve(): Promise<{
   return { url: `http://127.0.0.1:${port}/`, port, server, answer: (status) => (code = status) };
 }
 
-// They mostly wait, each for a program of its own.
+// They mostly wait.
 t.jobs = 3;
 t.setTimeout(300_000);
 const sideBySide = () => ({ buffered: true });
 
 const isStatus = (status: string) => (body: Status) => body.status === status;
 
-t.test('it follows a service up, down and up again, with its incident', sideBySide(), async (t) => {
-  const site = await serve();
-  const installation = await install([{ slug: 'shop', name: 'Shop', check: { url: site.url } }]);
+t.test('one program', sideBySide(), async (t) => {
+  const [shop, site] = await Promise.all([serve(), serve()]);
+  const one = { slug: 'one', domain: 'one.example', check: { url: site.url } };
+  const shopEntry = { slug: 'shop', name: 'Shop', check: { url: shop.url } };
+  const installation = await install([one, shopEntry]);
   t.teardown(() => {
+    shop.server.close();
     site.server.close();
     installation.remove();
   });
+  const early = await installation.run('services', 'add', 'api.one.example', '--account', 'ada');
+  t.match(early, { status: 1, stderr: /catalogue/ }, 'the list counts before the first start too');
   const program = await installation.start();
   t.teardown(() => program.killHard());
+  t.jobs = 3;
 
-  const up = await program.until<Status>('/api/v1/status/shop', isStatus('up'));
-  t.match(up, {
-    slug: 'shop',
-    name: 'Shop',
-    domain: 'shop.example',
-    category: 'developer',
-    status: 'up',
-    stale: false,
-    latest_check: { status: 'up', status_code: 200 },
-  });
-  t.type(up.response_time, 'number');
+  const first = t.test(
+    'it follows a service up, down and up again, with its incident',
+    sideBySide(),
+    async (t) => {
+      const up = await program.until<Status>('/api/v1/status/shop', isStatus('up'));
+      t.match(up, {
+        slug: 'shop',
+        name: 'Shop',
+        domain: 'shop.example',
+        category: 'developer',
+        status: 'up',
+        stale: false,
+        latest_check: { status: 'up', status_code: 200 },
+      });
+      t.type(up.response_time, 'number');
 
-  const before = Date.now();
-  site.answer(503);
-  const down = await program.until<Status>('/api/v1/status/shop', isStatus('down'));
-  t.equal(down.latest_check?.status_code, 503);
-  t.ok(Date.parse(down.since ?? '') >= before - 50, 'down is dated to the first failed attempt');
-  t.ok(Date.parse(down.since ?? '') < Date.parse(down.last_checked ?? ''), 'which came before the last one');
+      const before = Date.now();
+      shop.answer(503);
+      const down = await program.until<Status>('/api/v1/status/shop', isStatus('down'));
+      t.equal(down.latest_check?.status_code, 503);
+      t.ok(Date.parse(down.since ?? '') >= before - 50, 'down is dated to the first failed attempt');
+      t.ok(
+        Date.parse(down.since ?? '') < Date.parse(down.last_checked ?? ''),
+        'which came before the last one',
+      );
 
-  interface List {
-    readonly incidents: readonly {
-      readonly status: string;
-      readonly started_at: string;
-      readonly resolved_at: string | null;
-    }[];
-  }
-  const open = await program.until<List>('/api/v1/incidents/shop', (body) => body.incidents.length === 1);
-  t.match(open, {
-    service: { name: 'Shop', slug: 'shop' },
-    incidents: [{ severity: 'major', status: 'investigating', started_at: down.since, resolved_at: null }],
-  });
+      interface List {
+        readonly incidents: readonly {
+          readonly status: string;
+          readonly started_at: string;
+          readonly resolved_at: string | null;
+        }[];
+      }
+      const open = await program.until<List>('/api/v1/incidents/shop', (body) => body.incidents.length === 1);
+      t.match(open, {
+        service: { name: 'Shop', slug: 'shop' },
+        incidents: [
+          { severity: 'major', status: 'investigating', started_at: down.since, resolved_at: null },
+        ],
+      });
 
-  site.answer(204);
-  await program.until<Status>('/api/v1/status/shop', isStatus('up'));
-  const resolved = await program.until<List>(
-    '/api/v1/incidents',
-    (body) => body.incidents[0]?.status === 'resolved',
+      shop.answer(204);
+      await program.until<Status>('/api/v1/status/shop', isStatus('up'));
+      const resolved = await program.until<List>(
+        '/api/v1/incidents',
+        (body) => body.incidents[0]?.status === 'resolved',
+      );
+      t.match(resolved, { incidents: [{ service: { name: 'Shop', slug: 'shop' }, status: 'resolved' }] });
+      t.not(resolved.incidents[0]?.resolved_at, null);
+    },
   );
-  t.match(resolved, { incidents: [{ service: { name: 'Shop', slug: 'shop' }, status: 'resolved' }] });
-  t.not(resolved.incidents[0]?.resolved_at, null);
 
-  t.equal(await program.stop('SIGTERM'), 0, 'it ends with status 0');
-  t.match(program.output(), /"msg":"stopped"/);
-});
+  const second = t.test(
+    'it takes keys from the command line at once, and forgets revoked ones within a second',
+    sideBySide(),
+    async (t) => {
+      const made = await installation.run(
+        ...['keys', 'create', '--account', 'ada', '--name', 'laptop', '--expires', '90d'],
+      );
+      t.match(made.stdout, /^upb_[0-9A-Za-z]{38}\n$/, made.stderr);
+      const headers = { authorization: `Bearer ${made.stdout.trim()}` };
+      const answer = await program.get('/api/v1/status/one', headers);
+      t.equal(answer.status, 200);
+      t.equal(answer.headers.get('x-ratelimit-limit'), '60');
 
-t.test('it keeps status, since and phase through kill -9', sideBySide(), async (t) => {
-  const site = await serve();
-  const installation = await install([{ slug: 'shop', check: { url: site.url } }]);
-  t.teardown(() => {
-    site.server.close();
-    installation.remove();
+      const listed = await installation.run('keys', 'list', '--json');
+      const [key] = JSON.parse(listed.stdout) as { id: number; name: string; account: string }[];
+      t.match(key, { name: 'laptop', account: 'ada' });
+      t.notMatch(listed.stdout, made.stdout.trim(), 'the list never shows the key');
+
+      t.equal((await installation.run('keys', 'revoke', String(key?.id))).status, 0);
+      // Within a second by the rule; later by what a busy machine adds.
+      while ((await program.get('/api/v1/status/one', headers)).status !== 401)
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      const again = await installation.run(
+        'keys',
+        'create',
+        '--account',
+        'ada',
+        '--name',
+        ' laptop ',
+        '--json',
+      );
+      t.match(JSON.parse(again.stdout), { account: 'ada', name: 'laptop', expires: null, key: /^upb_/ });
+    },
+  );
+
+  const third = t.test(
+    'it lets an operator add, list, export and remove services',
+    sideBySide(),
+    async (t) => {
+      const added = await installation.run(
+        ...['services', 'add', 'Shop.Test.Example', '--account', 'ada', '--kind', 'heartbeat'],
+      );
+      t.equal(added.status, 0, added.stderr);
+      await program.until<Status>('/api/v1/status/shop-test-example', isStatus('unknown'));
+      const listed = JSON.parse((await installation.run('services', 'list', '--json')).stdout) as {
+        slug: string;
+      }[];
+      t.same(
+        listed.map(({ slug }) => slug),
+        ['one', 'shop', 'shop-test-example'],
+      );
+      t.match((await installation.run('services', 'export')).stdout, /shop\.test\.example/);
+      const page = await installation.run(
+        ...['pages', 'add', 'acme', '--account', 'ada', '--title', 'Acme', '--json'],
+      );
+      const url = `${installation.siteUrl}/p/acme`;
+      t.same(JSON.parse(page.stdout), { slug: 'acme', title: 'Acme', account: 'ada', url });
+      t.equal((await installation.run('services', 'remove', 'shop-test-example')).status, 0);
+      await program.until<{ total: number }>('/api/v1/services', (body) => body.total === 2);
+    },
+  );
+
+  await Promise.all([first, second, third]);
+
+  await t.test('it applies a changed catalogue without a restart, and leaves a bad one alone', async (t) => {
+    installation.writeCatalogue([{ slug: 'two', check: { url: site.url } }, shopEntry]);
+    await program.until<Status>('/api/v1/status/two', isStatus('up'));
+    t.equal((await program.get('/api/v1/status/one')).status, 404, 'a service that left the list is gone');
+
+    installation.writeCatalogue([{ slug: 'BAD SLUG', check: { url: site.url } }]);
+    program.process.kill('SIGHUP');
+    await until(() => /BAD SLUG/.test(program.output()), 45_000);
+    t.equal((await program.get('/api/v1/status/two')).status, 200);
+    installation.writeCatalogue([{ slug: 'two', check: { url: site.url } }, shopEntry]);
   });
-  const first = await installation.start();
-  t.teardown(() => first.killHard());
-  await first.until<Status>('/api/v1/status/shop', isStatus('up'));
-  site.answer(500);
-  const before = await first.until<Status>('/api/v1/status/shop', isStatus('down'));
-  await first.killHard();
 
-  const second = await installation.start();
-  t.teardown(() => second.killHard());
-  const after = (await second.get('/api/v1/status/shop')).body as Status;
-  t.same([after.status, after.since], [before.status, before.since]);
-  const incidents = (await second.get('/api/v1/incidents/shop')).body as { incidents: unknown[] };
-  t.equal(incidents.incidents.length, 1);
-  t.equal(await second.stop('SIGINT'), 0);
+  await t.test('it keeps status, since and phase through kill -9', async (t) => {
+    shop.answer(500);
+    const before = await program.until<Status>('/api/v1/status/shop', isStatus('down'));
+    await program.killHard();
+
+    const restarted = await installation.start();
+    t.teardown(() => restarted.killHard());
+    const after = (await restarted.get('/api/v1/status/shop')).body as Status;
+    t.same([after.status, after.since], [before.status, before.since]);
+    const { incidents } = (await restarted.get('/api/v1/incidents/shop')).body as {
+      incidents: { status: string }[];
+    };
+    t.same(
+      incidents.map(({ status }) => status),
+      ['investigating', 'resolved'],
+    );
+    t.equal(await restarted.stop('SIGINT'), 0);
+  });
 });
 
 t.test('it leaves everything unknown where the prober is offline, and says so', sideBySide(), async (t) => {
@@ -140,78 +226,9 @@ t.test('it leaves everything unknown where the prober is offline, and says so', 
   t.match(metrics.toString(), /^upbeat_prober_online 0$/m);
   const incidents = (await program.get('/api/v1/incidents')).body as { incidents: unknown[] };
   t.same(incidents.incidents, []);
-  t.equal(await program.stop(), 0);
+  t.equal(await program.stop('SIGTERM'), 0, 'it ends with status 0');
+  t.match(program.output(), /"msg":"stopped"/);
 });
-
-t.test(
-  'it applies a changed catalogue without a restart, and leaves a bad one alone',
-  sideBySide(),
-  async (t) => {
-    const site = await serve();
-    const installation = await install([{ slug: 'one', check: { url: site.url } }]);
-    t.teardown(() => {
-      site.server.close();
-      installation.remove();
-    });
-    const program = await installation.start();
-    t.teardown(() => program.killHard());
-    await program.until<Status>('/api/v1/status/one', isStatus('up'));
-
-    installation.writeCatalogue([{ slug: 'two', check: { url: site.url } }]);
-    await program.until<Status>('/api/v1/status/two', isStatus('up'));
-    t.equal((await program.get('/api/v1/status/one')).status, 404, 'a service that left the list is gone');
-
-    installation.writeCatalogue([{ slug: 'BAD SLUG', check: { url: site.url } }]);
-    program.process.kill('SIGHUP');
-    await until(() => /BAD SLUG/.test(program.output()), 45_000);
-    t.equal((await program.get('/api/v1/status/two')).status, 200);
-    t.equal(await program.stop(), 0);
-  },
-);
-
-t.test(
-  'it takes keys from the command line at once, and forgets revoked ones within a second',
-  sideBySide(),
-  async (t) => {
-    const site = await serve();
-    const installation = await install([{ slug: 'one', check: { url: site.url } }]);
-    t.teardown(() => {
-      site.server.close();
-      installation.remove();
-    });
-    const program = await installation.start();
-    t.teardown(() => program.killHard());
-
-    const made = await installation.run(
-      'keys',
-      'create',
-      '--account',
-      'ada',
-      '--name',
-      'laptop',
-      '--expires',
-      '90d',
-    );
-    t.match(made.stdout, /^upb_[0-9A-Za-z]{38}\n$/, made.stderr);
-    const headers = { authorization: `Bearer ${made.stdout.trim()}` };
-    const answer = await program.get('/api/v1/status/one', headers);
-    t.equal(answer.status, 200);
-    t.equal(answer.headers.get('x-ratelimit-limit'), '60');
-
-    const listed = await installation.run('keys', 'list', '--json');
-    const [key] = JSON.parse(listed.stdout) as { id: number; name: string; account: string }[];
-    t.match(key, { name: 'laptop', account: 'ada' });
-    t.notMatch(listed.stdout, made.stdout.trim(), 'the list never shows the key');
-
-    t.equal((await installation.run('keys', 'revoke', String(key?.id))).status, 0);
-    // Within a second by the rule; later by what a busy machine adds.
-    while ((await program.get('/api/v1/status/one', headers)).status !== 401)
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    t.equal((await installation.run('keys', 'revoke', '999')).status, 1);
-    t.equal((await installation.run('keys', 'revoke', `0x${key?.id}`)).status, 2, 'ids are decimal digits');
-    t.equal(await program.stop(), 0);
-  },
-);
 
 t.test('it prints every problem of a configuration and ends with status 2', sideBySide(), async (t) => {
   const installation = await install([], { checks: { interval: '5 minutes', treads: 2 }, htp: {} });
@@ -220,64 +237,4 @@ t.test('it prints every problem of a configuration and ends with status 2', side
   t.equal(status, 2);
   for (const path of ['checks.interval', 'checks.treads', 'htp']) t.match(stderr, path);
   t.equal((await installation.run('no-such-command')).status, 2, 'wrong usage ends with status 2 too');
-});
-
-t.test('it refuses a lifetime of a key that is none as wrong usage', sideBySide(), async (t) => {
-  const installation = await install([]);
-  t.teardown(() => installation.remove());
-  const create = ['keys', 'create', '--account', 'ada', '--name', 'laptop', '--expires'];
-  for (const lifetime of ['soon', '0d', '90', '1001y']) {
-    const { status, stdout, stderr } = await installation.run(...create, lifetime);
-    t.match({ status, stdout, stderr }, { status: 2, stdout: '', stderr: /90d/ }, lifetime);
-  }
-  t.equal((await installation.run('keys', 'list', '--json')).stdout.trim(), '[]', 'no key was made');
-});
-
-t.test('it lets an operator add, list, export and remove services', sideBySide(), async (t) => {
-  const installation = await install([
-    { slug: 'one', domain: 'one.example', check: { url: 'http://127.0.0.1:9/' } },
-  ]);
-  t.teardown(() => installation.remove());
-  const early = await installation.run('services', 'add', 'api.one.example', '--account', 'ada');
-  t.match(early, { status: 1, stderr: /catalogue/ }, 'the list counts before the first start too');
-  const program = await installation.start();
-  t.teardown(() => program.killHard());
-  const added = await installation.run(
-    'services',
-    'add',
-    'Shop.Test.Example',
-    '--account',
-    'ada',
-    '--kind',
-    'heartbeat',
-  );
-  t.equal(added.status, 0, added.stderr);
-  await program.until<Status>('/api/v1/status/shop-test-example', isStatus('unknown'));
-  t.equal((await installation.run('services', 'add', 'localhost', '--account', 'ada')).status, 1);
-  const made = await installation.run('keys', 'create', '--account', 'ada', '--name', ' laptop ', '--json');
-  t.match(JSON.parse(made.stdout), { account: 'ada', name: 'laptop', expires: null, key: /^upb_/ });
-  const listed = JSON.parse((await installation.run('services', 'list', '--json')).stdout) as {
-    slug: string;
-  }[];
-  t.same(
-    listed.map(({ slug }) => slug),
-    ['one', 'shop-test-example'],
-  );
-  t.match((await installation.run('services', 'export')).stdout, /shop\.test\.example/);
-  const page = await installation.run(
-    'pages',
-    'add',
-    'acme',
-    '--account',
-    'ada',
-    '--title',
-    'Acme',
-    '--json',
-  );
-  const url = `${installation.siteUrl}/p/acme`;
-  t.same(JSON.parse(page.stdout), { slug: 'acme', title: 'Acme', account: 'ada', url });
-  t.equal((await installation.run('services', 'remove', 'shop-test-example')).status, 0);
-  await program.until<{ total: number }>('/api/v1/services', (body) => body.total === 1);
-  t.equal((await installation.run('services', 'remove', 'nothing')).status, 1);
-  t.equal(await program.stop(), 0);
 });
