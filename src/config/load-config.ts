@@ -21,7 +21,7 @@ export interface ConfigSource {
   readonly readFile?: (path: string) => string;
 }
 
-const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, strict: false });
+const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, strict: false, validateSchema: false });
 for (const [name, { read }] of Object.entries(FORMATS)) ajv.addFormat(name, (text) => read(text) !== null);
 ajv.addKeyword({
   keyword: 'minMs',

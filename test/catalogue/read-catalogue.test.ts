@@ -3,6 +3,7 @@ import t from 'tap';
 import { CatalogueError, readCatalogue } from '../../src/catalogue/read-catalogue.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
 import { STATUS_PAGE_KINDS } from '../../src/domain/service.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 t.test('it reads an entry with everything, and one with the least', async (t) => {
   const text = `
@@ -173,7 +174,7 @@ t.test(
           if (!(error instanceof CatalogueError)) throw error;
         }
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     );
   },
 );

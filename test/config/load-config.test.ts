@@ -8,6 +8,7 @@ import { findWarnings } from '../../src/config/cross-check.ts';
 import { SETTING_PATHS, SETTINGS } from '../../src/config/environment.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { changedSettings } from '../../src/config/resolve-config.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SHIPPED = join(ROOT, 'config/upbeat.yaml');
@@ -221,7 +222,7 @@ t.test('it ends every bad file in a ConfigError, never in another error', async 
         if (!(error instanceof ConfigError)) throw error;
       }
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(100) },
   );
 });
 

@@ -7,6 +7,7 @@ import {
   readHeartbeat,
   STATUS_WORDS,
 } from '../../src/domain/heartbeat-body.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const REPORT: HeartbeatReport = {
   kind: 'beat',
@@ -243,6 +244,6 @@ t.test('it never throws, and what it takes is always of the shape', async () => 
         )
       );
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(150) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { isWithinDomain, readHostName } from '../../src/domain/host-name.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 t.test('it stores a host name as lower-case ASCII', async (t) => {
   for (const [given, stored] of [
@@ -53,7 +54,7 @@ t.test('it never throws, and what it stores it stores unchanged when read again'
       const again = readHostName(reading.domain);
       if (!again.ok || again.domain !== reading.domain) throw new Error(`${text} -> ${reading.domain}`);
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(150) },
   );
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type Clock, createFakeClock } from '../../src/clock.ts';
 import { createAgenda } from '../../src/engine/host/agenda.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 /** A clock that a test sets. */
 function handClock(): Clock & { wall: number; mono: number } {
@@ -73,7 +74,7 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(150) },
   );
 });
 

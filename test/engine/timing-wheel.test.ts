@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { createTimingWheel } from '../../src/engine/host/timing-wheel.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 t.test('it agrees with a naive model under any sequence of moves', async () => {
   const move = fc.oneof(
@@ -35,7 +36,7 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
         if (wheel.size !== model.size) throw new Error(`size ${wheel.size}, expected ${model.size}`);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(100) },
   );
 });
 

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type FeedAddress, FeedFormatError, type FeedReading } from '../../src/feeds/feed-kind.ts';
 import { FEED_KINDS } from '../../src/feeds/kinds-table.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { faultsOf } from './reading-faults.ts';
 
 const NOW = Date.UTC(2026, 8, 20, 12);
@@ -265,7 +266,7 @@ t.test('any bytes are read or refused', async () => {
   for (const reader of readers)
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => void tryReader(reader, bytes)),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(10) },
     );
 });
 
@@ -273,7 +274,7 @@ t.test('any JSON is read or refused', async () => {
   for (const reader of readers)
     fc.assert(
       fc.property(fc.json(), (json) => void tryReader(reader, json)),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(10) },
     );
 });
 
@@ -282,7 +283,7 @@ t.test('a fixture with other values in it is read or refused', async () => {
     for (const reader of readers)
       fc.assert(
         fc.property(mutateJson(bytes.toString('utf8')), (json) => void tryReader(reader, json)),
-        { numRuns: 20 },
+        { numRuns: propertyRuns(6) },
       );
 });
 
@@ -291,7 +292,7 @@ t.test('a fixture with other bytes in it is read or refused', async () => {
     for (const reader of readers)
       fc.assert(
         fc.property(mutateBytes(bytes), (body) => void tryReader(reader, body)),
-        { numRuns: 15 },
+        { numRuns: propertyRuns(5) },
       );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { safeLink } from '../../src/feeds/safe-link.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const BASE = 'https://status.example.com/history';
 
@@ -42,6 +43,6 @@ t.test('no link leaves its attribute or its scheme', async () => {
         return link === null || (/^https?:\/\/[^\s"'<>`]+$/.test(link) && link.length <= 2_000);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(50) },
   );
 });

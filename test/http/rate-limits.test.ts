@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import { createLimitMemory, createRateLimiter } from '../../src/http/rate-limits.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 t.test('it remembers a bounded number of addresses, and forgets the oldest first', async (t) => {
   const clock = createFakeClock();
@@ -79,6 +80,6 @@ t.test('it allows exactly the limit in each window, whatever comes when', async 
         return true;
       },
     ),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(20) },
   );
 });

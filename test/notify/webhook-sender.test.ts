@@ -121,7 +121,8 @@ t.test('it delivers at once, signed by the rules of Standard Webhooks', async (t
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   t.equal(headers['webhook-signature'], `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
   t.equal(body, '{"type":"test","data":"ü"}');
-  await world.clock.advance(HOUR);
+  await world.clock.skip(HOUR);
+  await world.clock.advance(2_000);
   t.equal(world.heard.length, 1, 'what was delivered is not sent again');
 });
 
@@ -145,7 +146,9 @@ t.test('it tries again over a day, over restarts, with the same identifier', asy
   await world.pass(1_000, 1);
   t.match(await world.delivery(), { problem: 'HTTP 500', deliveredAt: null });
   for (const [index, wait] of RETRY_AFTER_MS.entries()) {
-    await world.clock.advance(wait - 3_000);
+    // Seconds before the time the sender looks every second; what comes long before is found at once.
+    await world.clock.skip(Math.max(0, wait - 10_000));
+    await world.clock.advance(Math.min(wait, 10_000) - 3_000);
     t.equal(world.heard.length, index + 1, `not before ${wait} ms`);
     if (index === 2) await world.restart();
     await world.pass(3_000, index + 2);
@@ -153,7 +156,8 @@ t.test('it tries again over a day, over restarts, with the same identifier', asy
   t.match(await world.delivery(), { dueAt: null, problem: 'HTTP 500' });
   t.ok(RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0) >= 24 * HOUR);
   t.equal(new Set(world.heard.map(({ headers }) => headers['webhook-id'])).size, 1);
-  await world.clock.advance(17 * HOUR);
+  await world.clock.skip(17 * HOUR);
+  await world.clock.advance(2_000);
   t.equal(world.heard.length, RETRY_AFTER_MS.length + 1, 'then it gives up');
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type BodyProgress, createBodyReader, framingOf } from '../../src/outbound/answer-body.ts';
 import { type AnswerHead, HeadReader } from '../../src/outbound/answer-head.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 /** Reads an answer that comes in these pieces: its heads, its body, and how it ended. */
 function read(method: string, pieces: readonly Buffer[]) {
@@ -88,7 +89,7 @@ t.test('it reads the same however an answer is cut into pieces', async (t) => {
         t.equal(whole.body, bare ? '' : one.body);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(200) },
   );
 });
 
@@ -105,6 +106,6 @@ t.test('it takes no bytes for what they are not, and never throws', async (t) =>
       if (seen.length > 0) t.match(text.toUpperCase(), 'HTTP/');
       t.ok(end !== 'more');
     }),
-    { numRuns: 1000 },
+    { numRuns: propertyRuns(300) },
   );
 });

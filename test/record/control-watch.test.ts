@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { simulateFleet } from './fleet-simulation.ts';
 import { createWorld, failed503, good, makeServices, START, unanswered } from './record-world.ts';
 
@@ -478,6 +479,6 @@ t.test('it never takes its own outage for a service’s, and finds every service
         if (fleet.downs().length !== found.size) throw new Error('down twice');
       },
     ),
-    { numRuns: 25 },
+    { numRuns: propertyRuns(8) },
   );
 });

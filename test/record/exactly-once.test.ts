@@ -4,6 +4,7 @@ import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Verdict } from '../../src/domain/status.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { createRecordedRegistry, type RecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, failed503, good, makeServices, START, type World } from './record-world.ts';
 
@@ -60,7 +61,7 @@ t.test('it writes each change once, whatever ends in between', async () => {
       checkOutcome(run);
       await run.registry.close();
     }),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(50) },
   );
 });
 

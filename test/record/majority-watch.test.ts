@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { propertyRuns } from '../support/property-runs.ts';
 import { simulateFleet } from './fleet-simulation.ts';
 import { createWorld, good, makeService, makeServices, START, unanswered } from './record-world.ts';
 
@@ -192,6 +193,6 @@ t.test('it never takes the loss of its network for a service’s failure', async
         if (`${found}` !== `${expected}`) throw new Error(`down: ${found}; expected: ${expected}`);
       },
     ),
-    { numRuns: 25 },
+    { numRuns: propertyRuns(8) },
   );
 });

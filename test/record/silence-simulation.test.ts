@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, makeService, START } from './record-world.ts';
 
@@ -110,7 +111,7 @@ t.test('it tells each silence once, never too early, and loses no answered heart
         chain.slice(1).every(({ from }, index) => from === chain[index]?.to)
       );
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(20) },
   );
   t.pass();
 });

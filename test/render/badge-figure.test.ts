@@ -6,6 +6,7 @@ import { type BadgeInput, drawBadge, drawBadgePixels, warmUp } from '../../src/r
 import { BADGE_WIDTH, layOutBadge, wordFace } from '../../src/render/badge-layout.ts';
 import { BADGE_COLOURS, BADGE_THEMES } from '../../src/render/badge-theme.ts';
 import { measure } from '../../src/render/text.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 import { pngChunks, pngContent } from './png-chunks.ts';
 
@@ -96,7 +97,7 @@ t.test('it keeps texts apart: name, window, pill', async () => {
       }
       return pill.x > 60 && placed[0]?.x === 13;
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(60) },
   );
 });
 

@@ -5,6 +5,7 @@ import { SERVICE_STATUSES } from '../../src/domain/status.ts';
 import { type BadgeInput, drawBadge, warmUp } from '../../src/render/badge.ts';
 import { BADGE_THEMES } from '../../src/render/badge-theme.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const base: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
 const svg = (change: Partial<BadgeInput>) =>
@@ -66,7 +67,7 @@ t.test('it lets no text become markup', async () => {
         return label === said && said !== null && unreference(said) === allowed(title);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(100) },
   );
 });
 

@@ -5,6 +5,7 @@ import { SERVICE_STATUSES } from '../../src/domain/status.ts';
 import { type BadgeInput, drawBadge, warmUp } from '../../src/render/badge.ts';
 import { BADGE_HEIGHT, BADGE_WIDTH, STATUS_WORDS } from '../../src/render/badge-layout.ts';
 import { BADGE_COLOURS, BADGE_THEMES, type Colour } from '../../src/render/badge-theme.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 import { pngContent } from './png-chunks.ts';
 
@@ -185,7 +186,7 @@ t.test('it draws any name in at most 4 KB', async (t) => {
         return badge.width === 280 && badge.height === 36 && png.length <= 4_096;
       },
     ),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(50) },
   );
   t.pass();
 });

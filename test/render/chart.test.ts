@@ -12,6 +12,7 @@ import { PICTURE_WINDOWS, spanOf, stepsOf } from '../../src/domain/picture-windo
 import type { Bucket } from '../../src/domain/sample.ts';
 import { drawChart, drawChartPixels } from '../../src/render/chart.ts';
 import { PICTURE_COLOURS } from '../../src/render/chart-theme.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 7);
@@ -159,7 +160,7 @@ t.test('it draws any figures and any text', (t) => {
         return width === 800 && height === 300 && data[(150 * 800 + 5) * 4 + 3] === 255;
       },
     ),
-    { numRuns: 15 },
+    { numRuns: propertyRuns(6) },
   );
   t.end();
 });

@@ -8,6 +8,7 @@ import type { Bucket } from '../../src/domain/sample.ts';
 import { CELL_MARKS, drawHeatmap, drawHeatmapPixels, heatmapField } from '../../src/render/heatmap.ts';
 import { type CellMark, isMarked } from '../../src/render/heatmap-cells.ts';
 import { CELL_COLOURS } from '../../src/render/heatmap-theme.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 import { SEEN_AT, scene } from './heatmap-scenes.ts';
 
@@ -185,7 +186,7 @@ t.test('it draws any names and any cells', async (t) => {
         return width > 1_000 && data.every((value, at) => at % 4 !== 3 || value === 255);
       },
     ),
-    { numRuns: 8 },
+    { numRuns: propertyRuns(4) },
   );
   await t.resolves(done);
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { loadFont } from '../../src/render/font.ts';
 import { readableLine, readableName } from '../../src/render/readable-name.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const has = loadFont('semibold').has;
 
@@ -46,6 +47,6 @@ t.test('it never gives anything that the font lacks, and always something', asyn
       const shown = readableName(name, fallback, has);
       return shown.length > 0 && [...shown].every(has) && [...readableLine(name, has)].every(has);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(400) },
   );
 });

@@ -18,6 +18,7 @@ import { queryBuckets } from '../../src/store/samples/influx/influx-reader.ts';
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
 import { packRest, packSamples } from '../../src/store/samples/wire.ts';
 import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { useInflux } from '../support/run-servers.ts';
 import { NEEDS_INFLUX, openInflux, settingsOf, until } from './influx-world.ts';
 import { naiveBuckets, sampleAt } from './samples-contract.ts';
@@ -53,7 +54,7 @@ t.test('a line of an hour says all that its samples say to a bucket', async (t) 
       );
       t.same(readHours({ columns, rows: [row] }).get(3 * HOUR_MS), summary);
     }),
-    { numRuns: 50 },
+    { numRuns: propertyRuns(20) },
   );
 });
 

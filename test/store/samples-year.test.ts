@@ -7,6 +7,7 @@ import type { Bucket, Sample } from '../../src/domain/sample.ts';
 import { createSampleBook } from '../../src/store/samples/sample-book.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { packSamples } from '../../src/store/samples/wire.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { naiveBuckets, sampleAt } from './samples-contract.ts';
 
 const HOUR = 3_600_000;
@@ -87,7 +88,7 @@ t.test('it counts every sample of a long window once, wherever the window and it
         if (problem !== null) throw new Error(problem);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(20) },
   );
 });
 

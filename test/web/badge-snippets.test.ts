@@ -12,6 +12,7 @@ import {
   readBadgeRequest,
 } from '../../src/view/badge-query.ts';
 import { badgeSnippets, badgeUrl } from '../../src/web/parts/badge-snippets.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const place = (change: Partial<BadgeRequest>) => ({
   siteUrl: 'https://upbeat.example',
@@ -116,6 +117,6 @@ t.test('it lets no name end the text that it stands in', async () => {
         ![markdown, html, inRestructured ?? '', asciidoc].some((snippet) => /[\p{Cc}\p{Cf}]/u.test(snippet))
       );
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(150) },
   );
 });

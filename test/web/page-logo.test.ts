@@ -6,6 +6,7 @@ import type { HttpRequest } from '../../src/http/route.ts';
 import { readUpload } from '../../src/http/upload-form.ts';
 import { readLogo } from '../../src/web/dashboard/page-logo.ts';
 import { bmpOf, gifOf, jpegOf, pngOf, webpOf } from '../support/pictures.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const KINDS = { 'image/png': pngOf, 'image/jpeg': jpegOf, 'image/webp': webpOf, 'image/gif': gifOf } as const;
 
@@ -39,7 +40,7 @@ t.test('it survives whatever bytes come', async (t) => {
       const { type, width, height } = reading.logo;
       return types.has(type) && width >= 16 && width <= 2_048 && height >= 16 && height <= 2_048;
     }),
-    { numRuns: 400 },
+    { numRuns: propertyRuns(150) },
   );
   t.pass('no exception, and nothing beyond the bounds');
 });
@@ -93,6 +94,6 @@ t.test('it refuses what no form of this site sends', async (t) => {
       const outcome = await readUpload(request(broken, type), 'logo', 100).catch((error: HttpError) => error);
       return outcome instanceof HttpError ? outcome.code === 'bad_request' : outcome.fields instanceof Map;
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(100) },
   );
 });
