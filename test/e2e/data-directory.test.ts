@@ -2,23 +2,9 @@
 import { chmodSync, readdirSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type Installation, install } from '../support/program.ts';
+import { install } from '../support/program.ts';
 
 t.setTimeout(300_000);
-t.jobs = 2;
-
-async function setUp(t: Test) {
-  const installation = await install([]);
-  t.teardown(() => installation.remove());
-  return { installation, dataDir: join(installation.folder, 'data') };
-}
-
-async function startAndStop(t: Test, installation: Installation): Promise<string> {
-  const program = await installation.start();
-  t.teardown(() => program.killHard());
-  t.equal(await program.stop(), 0);
-  return program.output();
-}
 
 /** Permissions of the folder and of everything in it, in octal digits. */
 function modesOf(dataDir: string): string[] {
@@ -27,47 +13,30 @@ function modesOf(dataDir: string): string[] {
     .filter((mode, index, all) => all.indexOf(mode) === index);
 }
 
-t.test(
-  'it keeps the data directory to itself, and closes one that was open',
-  { buffered: true },
-  async (t) => {
-    const { installation, dataDir } = await setUp(t);
-    await installation.run('keys', 'create', '--account', 'ada', '--name', 'x');
-    t.same(modesOf(dataDir), ['700', '600'], 'made by a command');
+t.test('the data directory of one installation', async (t) => {
+  const installation = await install([]);
+  t.teardown(() => installation.remove());
+  const dataDir = join(installation.folder, 'data');
+  const [registry, key, samples] = ['registry.sqlite', 'secret.key', 'samples.sqlite'].map((name) =>
+    join(dataDir, name),
+  ) as [string, string, string];
+  const away = join(installation.folder, 'away');
+  const start = async (t: Test) => {
     const program = await installation.start();
     t.teardown(() => program.killHard());
+    return program;
+  };
+
+  await t.test('it keeps the data directory to itself', async (t) => {
+    await installation.run('keys', 'create', '--account', 'ada', '--name', 'x');
+    t.same(modesOf(dataDir), ['700', '600'], 'made by a command');
+    const program = await start(t);
     t.same(modesOf(dataDir), ['700', '600'], 'with the files that SQLite has beside its own');
     t.ok(readdirSync(dataDir).includes('registry.sqlite-wal'));
-    await program.stop();
+    t.equal(await program.stop(), 0);
+  });
 
-    chmodSync(dataDir, 0o755);
-    for (const name of readdirSync(dataDir)) chmodSync(join(dataDir, name), 0o644);
-    const { stdout } = await installation.run('doctor', '--json');
-    const rows = JSON.parse(stdout) as { what: string; state: string; found: string }[];
-    t.match(
-      rows.find(({ what }) => what === 'files'),
-      { state: 'MEND', found: /data is 755.*registry\.sqlite is 644/ },
-    );
-    const output = await startAndStop(t, installation);
-    t.match(
-      output,
-      /data: 755 to 700.*registry\.sqlite: 644 to 600.*the data directory was accessible to other users/,
-    );
-    t.same(modesOf(dataDir), ['700', '600']);
-  },
-);
-
-t.test(
-  'it names the file and the remedy where a store or its key is missing or damaged',
-  { buffered: true },
-  async (t) => {
-    const { installation, dataDir } = await setUp(t);
-    await startAndStop(t, installation);
-    const [registry, key, samples] = ['registry.sqlite', 'secret.key', 'samples.sqlite'].map((name) =>
-      join(dataDir, name),
-    ) as [string, string, string];
-    const away = join(installation.folder, 'away');
-
+  await t.test('it names the file and the remedy where a store or its key is missing', async (t) => {
     renameSync(registry, away);
     t.match(await installation.run('start'), {
       status: 1,
@@ -82,15 +51,31 @@ t.test(
       stdout: /key of the secrets of webhooks is missing.*secrets reset/,
     });
     renameSync(away, key);
+  });
 
+  await t.test('it closes a directory that was open, and sets damaged samples aside', async (t) => {
     writeFileSync(samples, 'no database at all'.repeat(500));
-    const program = await installation.start();
-    t.teardown(() => program.killHard());
+    chmodSync(dataDir, 0o755);
+    for (const name of readdirSync(dataDir)) chmodSync(join(dataDir, name), 0o644);
+    const { stdout } = await installation.run('doctor', '--json');
+    const rows = JSON.parse(stdout) as { what: string; state: string; found: string }[];
+    t.match(
+      rows.find(({ what }) => what === 'files'),
+      { state: 'MEND', found: /data is 755.*registry\.sqlite is 644/ },
+    );
+    const program = await start(t);
     t.match((await program.get('/readyz')).body, { status: 'ready', degraded: ['history'] });
+    t.equal(await program.stop(), 0);
+    t.match(
+      program.output(),
+      /data: 755 to 700.*registry\.sqlite: 644 to 600.*the data directory was accessible to other users/,
+    );
     t.match(program.output(), /samples\.sqlite was damaged and is set aside/);
-    await program.stop();
+    t.same(modesOf(dataDir), ['700', '600']);
+  });
 
+  await t.test('it names the file and the remedy where the registry is damaged', async (t) => {
     truncateSync(registry, 8_192);
     t.match(await installation.run('start'), { status: 1, stdout: /registry\.sqlite is damaged .*backup/ });
-  },
-);
+  });
+});
