@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
 import { parse } from 'yaml';
@@ -8,6 +9,7 @@ import { findWarnings } from '../../src/config/cross-check.ts';
 import { SETTING_PATHS, SETTINGS } from '../../src/config/environment.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { changedSettings } from '../../src/config/resolve-config.ts';
+import { CONFIG_SCHEMA } from '../../src/config/schema.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -20,6 +22,11 @@ const fromText = (text: string, env: Record<string, string> = {}) =>
     env,
     readFile: (path) => (path === 'test.yaml' ? text : readFileSync(path, 'utf8')),
   });
+
+t.test('its schema is one of JSON Schema, which the program does not look at again', async (t) => {
+  const ajv = new Ajv({ strict: false });
+  t.ok(ajv.validateSchema(CONFIG_SCHEMA), ajv.errorsText());
+});
 
 t.test('it ships a file that names every setting with its default', async (t) => {
   t.same(loadConfig({ file: SHIPPED, env: {} }), loadConfig({ file: null, env: {} }));
