@@ -4,7 +4,7 @@ import { formatDuration } from './durations.ts';
 import type { DependencyReport, HeartbeatReport } from './heartbeat-body.ts';
 import { NO_TIMING } from './result.ts';
 import type { Sample } from './sample.ts';
-import type { CheckDefinition } from './service.ts';
+import type { CheckDefinition, Service } from './service.ts';
 import { judgeLatency, type Verdict } from './status.ts';
 
 /** How far the sender's clock may be ahead of ours, milliseconds. */
@@ -22,7 +22,7 @@ export function refuseTimestamp(timestamp: number, now: number): string | null {
 }
 
 /** `checked_at`: the earlier of timestamp and arrival, epoch milliseconds. */
-export function checkedAtOf({ timestamp }: HeartbeatReport, arrivedAt: number): number {
+export function checkedAtOf({ timestamp }: Pick<HeartbeatReport, 'timestamp'>, arrivedAt: number): number {
   return timestamp === null ? arrivedAt : Math.min(timestamp, arrivedAt);
 }
 
@@ -125,4 +125,9 @@ export function sampleOfLatest(
  */
 export function silenceOf({ periodMs, graceMs }: CheckDefinition, silenceMs: number): number {
   return periodMs === undefined ? silenceMs + (graceMs ?? 0) : periodMs + (graceMs ?? 0);
+}
+
+/** Whether heartbeats decide the status of the service: it is heartbeat-monitored and not paused. */
+export function isHeartbeatMonitored({ paused, check }: Pick<Service, 'paused' | 'check'>): boolean {
+  return !paused && check.kind === 'heartbeat';
 }

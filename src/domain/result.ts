@@ -97,6 +97,16 @@ export const NO_MEMORY: ProbeMemory = {
   askHealthAt: null,
 };
 
+/** Whether two checks have learned the same. */
+export function isSameMemory(a: ProbeMemory, b: ProbeMemory): boolean {
+  return (
+    a.needsGet === b.needsGet &&
+    a.headSeen === b.headSeen &&
+    a.healthSeen === b.healthSeen &&
+    a.askHealthAt === b.askHealthAt
+  );
+}
+
 /** The end of a check: its last attempt, and what happened on the way. */
 export interface CheckResult extends Attempt {
   readonly serviceId: number;

@@ -1,4 +1,4 @@
-/** What the record judges: the result of a check, a heartbeat, or that none came. */
+/** The input of the record: a check result, a heartbeat or a missed heartbeat. */
 import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
 import type { CheckResult } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
@@ -14,11 +14,34 @@ export interface ReceivedHeartbeat {
   readonly arrivedAt: number;
   /** As it was received. */
   readonly body: string;
-  /** Its number in the inbox, where another process received it. */
+  /** Its number in the inbox; absent: this process received it. */
   readonly inboxId?: number;
 }
 
-/** What became of a heartbeat that was written. */
+/** A heartbeat that is on its way through the record. */
+export interface HeartbeatObservation {
+  readonly via: 'heartbeat';
+  readonly received: ReceivedHeartbeat;
+}
+
+/** A deadline passed without a heartbeat. */
+export interface MissedHeartbeat {
+  readonly via: 'missed';
+  /** Epoch milliseconds. */
+  readonly deadlineAt: number;
+  /** How long the service may be silent, milliseconds. */
+  readonly silenceMs: number;
+}
+
+/** Told apart by `via`, which is `root` or `health` for a check result. */
+export type Observation = CheckResult | HeartbeatObservation | MissedHeartbeat;
+
+/** Whether the observation is a check result. */
+export function isCheckResult(observation: Observation): observation is CheckResult {
+  return observation.via === 'root' || observation.via === 'health';
+}
+
+/** What became of a heartbeat that was committed. */
 export interface HeartbeatReceipt {
   readonly service: Service;
   /** The status of the service after it. */
@@ -27,42 +50,17 @@ export interface HeartbeatReceipt {
   readonly responseTimeMs: number | null;
   /** The earlier of timestamp and arrival, epoch milliseconds. */
   readonly checkedAt: number;
-  /** From the start of the run that it ends, milliseconds; null: it ends none whose start is known. */
+  /** Duration of the run that it ends, milliseconds; null: it ends no run whose start is known. */
   readonly runMs: number | null;
 }
 
 /**
- * `gone`: the service was removed or moved to another account. `unavailable`: it could not be written. Otherwise why the
- * registry takes no writes at all.
+ * How a heartbeat ended. `gone`: the service was removed or moved to another account. `unavailable`: it was not
+ * committed. A {@link StorageRefusal}: the registry takes no writes at present.
  */
 export type HeartbeatEnd = HeartbeatReceipt | 'gone' | 'unavailable' | StorageRefusal;
 
-/** A heartbeat on its way through the record. */
-export interface HeartbeatObservation {
-  readonly via: 'heartbeat';
-  readonly received: ReceivedHeartbeat;
-  /** Called once, when it is written or is not going to be. */
-  readonly settle: (end: HeartbeatEnd) => void;
-}
-
-/** A deadline passed without a heartbeat. */
-export interface SilenceObservation {
-  readonly via: 'silence';
-  /** Epoch milliseconds. */
-  readonly deadlineAt: number;
-  /** How long the service was to be silent at most, milliseconds. */
-  readonly silenceMs: number;
-}
-
-/** Told apart by `via`; that of a result of a check is `root` or `health`. */
-export type Observation = CheckResult | HeartbeatObservation | SilenceObservation;
-
-/** Whether it is the result of a check. */
-export function isResult(observation: Observation): observation is CheckResult {
-  return observation.via === 'root' || observation.via === 'health';
-}
-
-/** A heartbeat that we cannot take though nothing is wrong with it: the fault is ours. */
+/** A valid heartbeat that could not be committed. The fault is ours; the sender should send it again. */
 export class HeartbeatRefused extends Error {
   readonly code: 'unavailable' | StorageRefusal;
 

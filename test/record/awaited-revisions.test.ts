@@ -1,7 +1,7 @@
 /** Who waits for a change of a service hears of it, and waits for none that never comes. */
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
-import { createAwaitedServices } from '../../src/record/awaited-services.ts';
+import { createAwaitedRevisions } from '../../src/record/awaited-revisions.ts';
 import type { ServiceChange } from '../../src/store/ports/services.ts';
 import { service } from '../site/site-world.ts';
 
@@ -25,14 +25,14 @@ t.test('it waits for the revision, for the removal, and at most five seconds', a
     [null, 5_000],
   ] as const) {
     const clock = createFakeClock();
-    const awaited = createAwaitedServices(clock);
+    const awaited = createAwaitedRevisions(clock);
     let heardAfter: number | null = null;
     void awaited.wait(1, 2).then(() => {
       heardAfter = clock.monotonic();
     });
     await clock.advance(0);
     t.equal(heardAfter, null);
-    if (told !== null) awaited.tell(told);
+    if (told !== null) awaited.notify(told);
     await clock.advance(4_999);
     t.equal(heardAfter === null, after > 0);
     await clock.advance(1);

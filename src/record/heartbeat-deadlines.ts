@@ -1,0 +1,203 @@
+/**
+ * The deadlines of heartbeat-monitored services (decisions, Heartbeats). They run by the monotonic clock, stand still
+ * while heartbeats cannot be received, and then start again with a full period.
+ */
+import type { Clock } from '../clock.ts';
+import { isHeartbeatMonitored, silenceOf } from '../domain/heartbeat-rules.ts';
+import type { Service } from '../domain/service.ts';
+import type { Log } from '../log.ts';
+import type { ServiceState } from '../store/ports/services.ts';
+
+/** How often {@link HeartbeatDeadlines.poll} is to be called: a missed heartbeat is committed within a second. */
+export const DEADLINE_POLL_MS = 250;
+/** After a poll this late, heartbeats that have arrived meanwhile are read first. */
+const MAX_LATE_MS = 500;
+/** A gap this long between two polls, or between the two clocks, means that the process or the machine was suspended. */
+const MIN_SUSPENSION_MS = 2_000;
+/** How long before a deadline {@link DeadlinePoll.isNear} says so. */
+const NEAR_MS = 1_500;
+
+/** A deadline. */
+export interface Deadline {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** How long the service may be silent, milliseconds. */
+  readonly silenceMs: number;
+  /** How many deadlines have passed since its last heartbeat; 0: this is the first. */
+  readonly missed: number;
+}
+
+/** A deadline that has passed. */
+export interface DueDeadline extends Deadline {
+  readonly serviceId: number;
+}
+
+/** What one poll found. */
+export interface DeadlinePoll {
+  /** A deadline of a service that is not known to be silent is near or has passed. */
+  readonly isNear: boolean;
+  /** Deadlines that have passed. The caller calls `pass` or `postpone` for each. */
+  readonly due: readonly DueDeadline[];
+}
+
+/** The deadlines of all services. */
+export interface HeartbeatDeadlines {
+  /** Heartbeats can be received from now on: each service gets a full period. Nothing is due before. */
+  start(): void;
+  /** Starts or stops the deadline of a service that was added or revised; a new length starts a new period. */
+  follow(state: ServiceState): void;
+  /** A heartbeat that counts arrived at `heardAt`, epoch milliseconds. */
+  hear(service: Service, heardAt: number): void;
+  /** Stops the deadline of a service. */
+  forget(serviceId: number): void;
+  /** The running deadline; null: none is. */
+  get(serviceId: number): Deadline | null;
+  /** Deadlines of services that are not known to be silent, epoch milliseconds, by service. */
+  running(): ReadonlyMap<number, number>;
+  /** What is due now. `isDeaf`: heartbeats may not reach us at present, so that nothing is. */
+  poll(isDeaf: boolean): DeadlinePoll;
+  /** The deadline was handled as missed; the next one follows after another period. */
+  pass(serviceId: number): void;
+  /** The deadline is to be found due again by the next poll. */
+  postpone(serviceId: number): void;
+  /** Heartbeats could not be received until now: each service gets a full period, from the next poll on. */
+  restart(): void;
+}
+
+interface Running {
+  at: number;
+  /** Of the monotonic clock. */
+  dueMs: number;
+  silenceMs: number;
+  missed: number;
+  wasNear: boolean;
+}
+
+/** Makes an empty set of deadlines; `silenceMs` is the period of services whose owners set none. */
+export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: number): HeartbeatDeadlines {
+  const running = new Map<number, Running>();
+  /** Services by the tick in which they are looked at: that of their deadline or an earlier one. */
+  const ticks = new Map<number, number[]>();
+  /** The tick in which a service is looked at; entries of it in other ticks are passed over. */
+  const tickOf = new Map<number, number>();
+  let nextTick = 0;
+  let lastMs = 0;
+  let lastAt = 0;
+  let restarts = false;
+
+  function schedule(serviceId: number, atMs: number): void {
+    const tick = Math.max(nextTick, Math.ceil(atMs / DEADLINE_POLL_MS));
+    const list = ticks.get(tick);
+    if (list === undefined) ticks.set(tick, [serviceId]);
+    else list.push(serviceId);
+    tickOf.set(serviceId, tick);
+  }
+
+  function run(serviceId: number, heardAt: number, lengthMs: number, missed: number): void {
+    const at = heardAt + lengthMs;
+    // A heartbeat that waited for its commit has used up some of its time.
+    const dueMs = clock.monotonic() + Math.min(lengthMs, at - clock.now());
+    running.set(serviceId, { at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
+    // A service that is looked at earlier anyway is scheduled anew then: most heartbeats only replace a number.
+    if ((tickOf.get(serviceId) ?? Number.POSITIVE_INFINITY) * DEADLINE_POLL_MS > dueMs - NEAR_MS)
+      schedule(serviceId, dueMs - NEAR_MS);
+  }
+
+  function restartAll(now: number, nowMs: number): void {
+    restarts = false;
+    ticks.clear();
+    tickOf.clear();
+    for (const [serviceId, one] of running) {
+      one.at = now + one.silenceMs;
+      one.dueMs = nowMs + one.silenceMs;
+      one.wasNear = one.missed > 0;
+      schedule(serviceId, one.dueMs - NEAR_MS);
+    }
+  }
+
+  /** Restarts where the process was suspended; whether the poll comes in time to find anything due. */
+  function checkClocks(now: number, nowMs: number): boolean {
+    const [wallGapMs, gapMs] = [now - lastAt, nowMs - lastMs];
+    [lastAt, lastMs] = [now, nowMs];
+    const suspended =
+      gapMs > DEADLINE_POLL_MS + MIN_SUSPENSION_MS || Math.abs(wallGapMs - gapMs) > MIN_SUSPENSION_MS;
+    if (suspended && running.size > 0)
+      log.warn(
+        { services: running.size },
+        'the monitor or its clock stood still; heartbeat deadlines start again',
+      );
+    if (suspended || restarts) restartAll(now, nowMs);
+    return gapMs <= DEADLINE_POLL_MS + MAX_LATE_MS;
+  }
+
+  /** The services of the ticks that have passed. */
+  function* takeTicks(nowMs: number): Generator<readonly [number, Running]> {
+    for (const last = Math.floor(nowMs / DEADLINE_POLL_MS); nextTick <= last; nextTick++) {
+      const list = ticks.get(nextTick) ?? [];
+      ticks.delete(nextTick);
+      for (const serviceId of list) {
+        if (tickOf.get(serviceId) !== nextTick) continue;
+        tickOf.delete(serviceId);
+        const one = running.get(serviceId);
+        if (one !== undefined) yield [serviceId, one];
+      }
+    }
+  }
+
+  return {
+    start() {
+      [lastAt, lastMs] = [clock.now(), clock.monotonic()];
+      nextTick = Math.floor(lastMs / DEADLINE_POLL_MS);
+      restartAll(lastAt, lastMs);
+    },
+    follow({ service, current, heardAt = null }) {
+      const lengthMs = silenceOf(service.check, silenceMs);
+      const hasStatus = heardAt !== null || current.latest !== null;
+      if (!isHeartbeatMonitored(service) || !hasStatus) running.delete(service.id);
+      else if (running.get(service.id)?.silenceMs !== lengthMs)
+        run(service.id, clock.now(), lengthMs, current.latest?.source === 'silence' ? 1 : 0);
+    },
+    hear: (service, heardAt) => run(service.id, heardAt, silenceOf(service.check, silenceMs), 0),
+    forget: (serviceId) => void running.delete(serviceId),
+    get(serviceId) {
+      const one = running.get(serviceId);
+      return one === undefined ? null : { at: one.at, silenceMs: one.silenceMs, missed: one.missed };
+    },
+    running() {
+      const ends = new Map<number, number>();
+      for (const [serviceId, { at, missed }] of running) if (missed === 0) ends.set(serviceId, at);
+      return ends;
+    },
+    poll(isDeaf) {
+      const nowMs = clock.monotonic();
+      const inTime = checkClocks(clock.now(), nowMs);
+      let isNear = false;
+      const due: DueDeadline[] = [];
+      if (!inTime || isDeaf) return { isNear, due };
+      for (const [serviceId, one] of takeTicks(nowMs)) {
+        if (one.dueMs - NEAR_MS > nowMs) {
+          schedule(serviceId, one.dueMs - NEAR_MS);
+          continue;
+        }
+        isNear ||= !one.wasNear;
+        one.wasNear = true;
+        if (one.dueMs > nowMs) schedule(serviceId, one.dueMs);
+        else due.push({ serviceId, at: one.at, silenceMs: one.silenceMs, missed: one.missed });
+      }
+      return { isNear, due };
+    },
+    pass(serviceId) {
+      const one = running.get(serviceId);
+      if (one === undefined) return;
+      one.missed += 1;
+      one.at += one.silenceMs;
+      one.dueMs += one.silenceMs;
+      one.wasNear = true;
+      schedule(serviceId, one.dueMs);
+    },
+    postpone: (serviceId) => schedule(serviceId, clock.monotonic() + DEADLINE_POLL_MS),
+    restart() {
+      restarts = true;
+    },
+  };
+}

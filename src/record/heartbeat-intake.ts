@@ -1,0 +1,95 @@
+/** Takes heartbeats in: finds or claims the service, hands the observation on, and waits until it is committed. */
+import type { Clock } from '../clock.ts';
+import type { Service } from '../domain/service.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
+import type { AwaitedRevisions } from './awaited-revisions.ts';
+import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
+import {
+  type HeartbeatEnd,
+  type HeartbeatReceipt,
+  HeartbeatRefused,
+  type ReceivedHeartbeat,
+} from './observation.ts';
+import type { TrackedService, TrackedServices } from './tracked-services.ts';
+import type { UpdatePipeline } from './update-pipeline.ts';
+
+/** A sender is refused after this, though its heartbeat may still be committed. */
+const COMMIT_TIMEOUT_MS = 10_000;
+
+/** What the intake needs. */
+export interface HeartbeatIntakeOptions {
+  readonly registry: Pick<OwnershipStore, 'claimDomain'>;
+  /** Whether the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
+  readonly isCatalogueDomain: (domain: string) => boolean;
+  readonly services: TrackedServices;
+  readonly revisions: AwaitedRevisions;
+  readonly pipeline: UpdatePipeline;
+  readonly deadlines: HeartbeatDeadlines;
+  readonly clock: Clock;
+}
+
+/** The intake of heartbeats. */
+export interface HeartbeatIntake {
+  /**
+   * Resolves when the heartbeat is committed and published. Rejects with {@link HeartbeatRefused}, or with the
+   * registry's error if the domain does not belong to the account.
+   */
+  take(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
+}
+
+/** Makes the intake. */
+export function createHeartbeatIntake(options: HeartbeatIntakeOptions): HeartbeatIntake {
+  const { registry, isCatalogueDomain, services, revisions, pipeline, deadlines, clock } = options;
+
+  /** The service, where the record knows that it accepts the heartbeat; undefined: the registry decides. */
+  function findService({ report, accountId }: ReceivedHeartbeat): TrackedService | undefined {
+    const tracked = services.byDomain(report.domain);
+    if (tracked === undefined || !isAccepted(tracked.service, accountId)) return undefined;
+    const isContested = !tracked.service.verified && isCatalogueDomain(tracked.service.domain);
+    return isContested ? undefined : tracked;
+  }
+
+  /**
+   * Claims the service in the registry, and waits until the feed of changes has told of it: every part of the program
+   * knows it before the sender is answered. Undefined: it was removed meanwhile.
+   */
+  async function claimService({ report, accountId }: ReceivedHeartbeat): Promise<TrackedService | undefined> {
+    const { id, revision } = await registry.claimDomain(report.domain, accountId);
+    const known = services.get(id)?.service.revision ?? 0;
+    if (known < revision) await revisions.wait(id, revision);
+    return services.get(id);
+  }
+
+  function observe(tracked: TrackedService | undefined, received: ReceivedHeartbeat): Promise<HeartbeatEnd> {
+    return new Promise((resolve) => {
+      if (tracked === undefined) return resolve('gone');
+      pipeline.observe(tracked, { via: 'heartbeat', received }, resolve);
+      pipeline.flush();
+    });
+  }
+
+  /** What `work` resolves with, or `unavailable` after the time-out. */
+  function withTimeout(work: Promise<HeartbeatEnd>): Promise<HeartbeatEnd> {
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(COMMIT_TIMEOUT_MS, () => resolve('unavailable'));
+      work.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  return {
+    async take(received) {
+      let end = await withTimeout(observe(findService(received), received));
+      if (end === 'gone')
+        end = await withTimeout(claimService(received).then((tracked) => observe(tracked, received)));
+      if (typeof end !== 'string') return end;
+      deadlines.restart();
+      const code = end === 'gone' ? 'unavailable' : end;
+      throw new HeartbeatRefused('The heartbeat could not be written; send it again.', code);
+    },
+  };
+}
+
+/** Whether the service takes the account's heartbeats as it is defined. */
+function isAccepted({ accountId, check }: Service, account: number): boolean {
+  return accountId === account && (check.kind === 'heartbeat' || check.keepsKind === true);
+}

@@ -1,0 +1,101 @@
+/** Publishes what the record knows: to the status store, to the listeners of transitions, and to the sample store. */
+import type { Clock } from '../clock.ts';
+import type { CurrentStatus, Transition } from '../domain/current.ts';
+import type { Incident } from '../domain/incident.ts';
+import type { Sample } from '../domain/sample.ts';
+import type { Service } from '../domain/service.ts';
+import type { Log } from '../log.ts';
+import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
+import type { Observations } from '../store/ports/observations.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import type { UpdateStore } from '../store/ports/updates.ts';
+import { createSampleWriter } from './sample-writer.ts';
+import { createStatusPublisher } from './status-publisher.ts';
+import { createTransitionFeed } from './transition-feed.ts';
+
+/** Where things are published. */
+export interface PublisherStores {
+  readonly status: Pick<StatusStore, 'put' | 'remove'>;
+  readonly samples: Pick<SampleStore, 'append'>;
+  /** The source of transitions that another writer has committed. */
+  readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
+  /** Null: no time series outside of this program keeps incidents and heartbeats. */
+  readonly observations: Pick<Observations, 'incident' | 'heartbeat'> | null;
+}
+
+/** The last step of the record. */
+export interface Publisher {
+  /** Starts the feed of transitions after the newest one of the registry, and fills the status store. */
+  load(currents: readonly CurrentStatus[]): Promise<void>;
+  /** Publishes a status with the next {@link flush}. */
+  addStatus(current: CurrentStatus): void;
+  /** Publishes a sample with the next {@link flush}. */
+  addSample(sample: Sample): void;
+  /** Hands the statuses and samples of a batch to their stores. */
+  flush(): void;
+  /**
+   * Publishes what was committed. Resolves when the status store has it, or has refused it for now, and the listeners
+   * were notified. `isBehind`: another writer has committed transitions that are not in the list.
+   */
+  publishCommitted(
+    currents: readonly CurrentStatus[],
+    transitions: readonly Transition[],
+    isBehind: boolean,
+  ): Promise<void>;
+  publishStatus(current: CurrentStatus): Promise<void>;
+  publishIncident(incident: Incident): void;
+  /** A heartbeat that was committed, and the sample that it leaves. */
+  publishHeartbeat(service: Service, heartbeat: HeartbeatWrite, sample: Sample): void;
+  /** Removes a service from the status store. */
+  remove(serviceId: number): void;
+  /** Calls `listener` with each transition, in order of position; the status store has it by then. */
+  watchTransitions(listener: (transition: Transition) => void): () => void;
+  /** Resolves when nothing is in flight; what a store refused for now does not count. */
+  idle(): Promise<void>;
+  stop(): void;
+}
+
+/** Makes the publisher. */
+export function createPublisher(stores: PublisherStores, clock: Clock, log: Log): Publisher {
+  const status = createStatusPublisher(stores.status, clock, log);
+  const samples = createSampleWriter(stores.samples, clock, log);
+  const feed = createTransitionFeed(stores.registry, clock, log);
+  const { observations } = stores;
+  let newStatuses: CurrentStatus[] = [];
+  let newSamples: Sample[] = [];
+
+  return {
+    async load(currents) {
+      await feed.load();
+      await status.put(currents);
+    },
+    addStatus: (current) => void newStatuses.push(current),
+    addSample: (sample) => void newSamples.push(sample),
+    flush() {
+      if (newSamples.length > 0) samples.write(newSamples);
+      if (newStatuses.length > 0) void status.put(newStatuses);
+      newSamples = [];
+      newStatuses = [];
+    },
+    async publishCommitted(currents, transitions, isBehind) {
+      await status.put(currents);
+      await feed.tell(transitions, isBehind);
+    },
+    publishStatus: (current) => status.put([current]),
+    publishIncident: (incident) => observations?.incident(incident),
+    publishHeartbeat(service, { responseTimeMs, dependencies }, { at, status: verdict }) {
+      observations?.heartbeat({ service, at, status: verdict, responseTimeMs, dependencies });
+    },
+    remove: status.remove,
+    watchTransitions: feed.watch,
+    async idle() {
+      await Promise.all([status.idle(), samples.idle()]);
+    },
+    stop() {
+      samples.stop();
+      status.stop();
+      feed.stop();
+    },
+  };
+}

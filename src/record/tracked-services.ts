@@ -1,0 +1,159 @@
+/** The services of the record: the state of each, as `evaluate` reads it, and what is in flight for it. */
+import { isSameCheck } from '../domain/check-target.ts';
+import type { CurrentStatus } from '../domain/current.ts';
+import type { Incident } from '../domain/incident.ts';
+import { type CheckResult, isSameMemory, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
+import type { Service } from '../domain/service.ts';
+import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
+import type { ServiceState } from '../store/ports/services.ts';
+import type { Update } from './evaluate.ts';
+import type { HeartbeatEnd, Observation } from './observation.ts';
+
+/** An observation, and who waits for its end. */
+export interface PendingObservation {
+  readonly observation: Observation;
+  /** Called once with the end of a heartbeat; null: the observation is no heartbeat. */
+  readonly reply: ((end: HeartbeatEnd) => void) | null;
+}
+
+/** An update that is being committed. */
+export interface PendingUpdate extends PendingObservation {
+  readonly update: Update;
+  /** Probe memory to commit with it; null: the registry has the newest one. */
+  readonly memory: ProbeMemory | null;
+}
+
+/** One service; a {@link ServiceState} that changes. */
+export interface TrackedService {
+  service: Service;
+  /** Ahead of the registry by routine updates of up to a second, never by a transition. */
+  current: CurrentStatus;
+  openIncident: Incident | null;
+  memory: ProbeMemory;
+  /** The registry has an older probe memory. */
+  isMemoryNew: boolean;
+  /** The newest revision is checked in another way, so that earlier results say nothing of it. */
+  isCheckChanged: boolean;
+  /** When the newest heartbeat that counted arrived, epoch milliseconds; null: none did. */
+  heardAt: number | null;
+  /** Newest timestamp of its heartbeats, epoch milliseconds; null: none had one. */
+  toldAt: number | null;
+  /** Its observations wait in `queue` meanwhile; null: none is. */
+  inFlight: PendingUpdate | null;
+  /** Oldest first; null: empty. */
+  queue: PendingObservation[] | null;
+  /** Published in place of `current` while the registry takes no writes; null: `current` is. */
+  preview: CurrentStatus | null;
+  /** It was removed; what is still in flight for it is dropped. */
+  isRemoved: boolean;
+}
+
+/** All services of the record. */
+export interface TrackedServices {
+  get(serviceId: number): TrackedService | undefined;
+  /** The owner's service with that domain. */
+  byDomain(domain: string): TrackedService | undefined;
+  /** How many are checked; the others are paused or send heartbeats. */
+  checkedCount(): number;
+  add(state: ServiceState): TrackedService;
+  /** Takes a newer revision over. */
+  revise(tracked: TrackedService, service: Service): void;
+  remove(tracked: TrackedService): void;
+}
+
+/** Makes an empty table. */
+export function createTrackedServices(): TrackedServices {
+  const byId = new Map<number, TrackedService>();
+  const ofDomain = new Map<string, TrackedService>();
+  /** Null: to be counted again. */
+  let checked: number | null = null;
+
+  function index(tracked: TrackedService): void {
+    checked = null;
+    if (tracked.service.origin === 'owner') ofDomain.set(tracked.service.domain, tracked);
+  }
+
+  return {
+    get: (serviceId) => byId.get(serviceId),
+    byDomain: (domain) => ofDomain.get(domain),
+    checkedCount() {
+      checked ??= countChecked(byId.values());
+      return checked;
+    },
+    add(state) {
+      const tracked = track(state);
+      byId.set(state.service.id, tracked);
+      index(tracked);
+      return tracked;
+    },
+    revise(tracked, service) {
+      const before = tracked.service;
+      tracked.isCheckChanged = !isSameCheck(before, service);
+      if (tracked.isCheckChanged) learn(tracked, NO_MEMORY);
+      // The new account's heartbeats may come from another clock.
+      if (before.accountId !== service.accountId) tracked.toldAt = null;
+      tracked.service = service;
+      index(tracked);
+    },
+    remove(tracked) {
+      const { id, domain } = tracked.service;
+      tracked.isRemoved = true;
+      checked = null;
+      byId.delete(id);
+      if (ofDomain.get(domain) === tracked) ofDomain.delete(domain);
+    },
+  };
+}
+
+function track({
+  service,
+  current,
+  memory,
+  openIncident,
+  toldAt = null,
+  heardAt = null,
+}: ServiceState): TrackedService {
+  return {
+    ...{ service, current, openIncident, memory, heardAt, toldAt },
+    isMemoryNew: false,
+    isCheckChanged: false,
+    inFlight: null,
+    queue: null,
+    preview: null,
+    isRemoved: false,
+  };
+}
+
+function countChecked(all: Iterable<TrackedService>): number {
+  let count = 0;
+  for (const { service } of all) if (!service.paused && service.check.kind !== 'heartbeat') count += 1;
+  return count;
+}
+
+/** Whether the result is of the service as it is defined now. */
+export function isOfRevision({ service, isRemoved }: TrackedService, { revision }: CheckResult): boolean {
+  return !isRemoved && !service.paused && service.revision === revision;
+}
+
+/** Keeps what a check has learned; null, and what is known already, changes nothing. */
+export function learn(tracked: TrackedService, memory: ProbeMemory | null): void {
+  if (memory === null || isSameMemory(tracked.memory, memory)) return;
+  tracked.memory = memory;
+  tracked.isMemoryNew = true;
+}
+
+/** Takes the probe memory that the next commit is to write; null: the registry has it. */
+export function takeNewMemory(tracked: TrackedService): ProbeMemory | null {
+  if (!tracked.isMemoryNew) return null;
+  tracked.isMemoryNew = false;
+  return tracked.memory;
+}
+
+/** Notes a heartbeat that was committed. */
+export function noteHeartbeat(tracked: TrackedService, heartbeat: HeartbeatWrite): void {
+  const { counted, kind, arrivedAt, timestamp } = heartbeat;
+  if (!counted) return;
+  tracked.heardAt = Math.max(arrivedAt, tracked.heardAt ?? arrivedAt);
+  if (timestamp !== null && kind !== 'start')
+    tracked.toldAt = Math.max(timestamp, tracked.toldAt ?? timestamp);
+}

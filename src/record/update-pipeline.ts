@@ -1,0 +1,379 @@
+/**
+ * Takes observations through the last steps of the record: evaluate, commit, publish. Observations of one service are
+ * evaluated one after the other, each from the state that the one before it has left.
+ */
+import type { Clock } from '../clock.ts';
+import type { CurrentStatus, Transition } from '../domain/current.ts';
+import { checkedAtOf, isHeartbeatMonitored } from '../domain/heartbeat-rules.ts';
+import { judgeAttempt } from '../domain/judge.ts';
+import type { Sample } from '../domain/sample.ts';
+import { nextStatus } from '../domain/transition.ts';
+import type { Log } from '../log.ts';
+import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { StorageHealth, StorageRefusal } from '../store/ports/storage-health.ts';
+import type { CommitOutcome, UpdateStore } from '../store/ports/updates.ts';
+import { createCommitter, type ServiceUpdate, toRoutineUpdate, toStatusUpdate } from './committer.ts';
+import { type EvaluationRules, evaluate, type Update } from './evaluate.ts';
+import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
+import { type HeartbeatReceipt, isCheckResult, type Observation } from './observation.ts';
+import type { Publisher } from './publisher.ts';
+import {
+  isOfRevision,
+  learn,
+  noteHeartbeat,
+  type PendingObservation,
+  type PendingUpdate,
+  type TrackedService,
+  takeNewMemory,
+} from './tracked-services.ts';
+
+/** How long routine updates are gathered; then the newest of each service is committed. */
+const GATHER_MS = 1_000;
+const MAX_GROUP = 1_000;
+/** Results of one service that wait while an update of it is in flight: they must not fill the memory. */
+const MAX_QUEUED_RESULTS = 16;
+/** Observations that wait likewise where the newest is a heartbeat; each sender waits too. */
+const MAX_QUEUED_HEARTBEATS = 1_000;
+
+/** What the pipeline needs. */
+export interface UpdatePipelineOptions {
+  readonly registry: Pick<UpdateStore, 'commitUpdates'> & Pick<IncidentStore, 'listIncidents'>;
+  /** Absent: the registry always takes writes. */
+  readonly storage: Pick<StorageHealth, 'problem'> | undefined;
+  readonly publisher: Publisher;
+  readonly deadlines: HeartbeatDeadlines;
+  readonly rules: EvaluationRules;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The pipeline. */
+export interface UpdatePipeline {
+  /**
+   * Evaluates the observation, or queues it while an update of its service is in flight. `reply` is called once with
+   * the end of a heartbeat; null: the observation is no heartbeat.
+   */
+  observe(tracked: TrackedService, observation: Observation, reply?: PendingObservation['reply']): void;
+  /** Publishes and commits what was observed since the last call. */
+  flush(): void;
+  /** Resolves when everything observed before is committed and published, or was given up at stop. */
+  idle(): Promise<void>;
+  /** The registry takes writes again: what waits is committed now. */
+  retryNow(): void;
+  /** A registry that fails is given up after a few attempts from now on. */
+  stop(): void;
+}
+
+/**
+ * How an update in flight ended. `stale`: another writer was first. `gone`: the service was removed or moved to another
+ * account. `lost`: it was given up at stop.
+ */
+type End = CommitOutcome | { readonly kind: 'gone' | 'lost' };
+
+/** Makes the pipeline. */
+export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipeline {
+  const { registry, storage, publisher, deadlines, rules, clock, log } = options;
+  const committer = createCommitter(registry, clock, log);
+  /** Updates that are to be committed, in order. */
+  const changes: ServiceUpdate[] = [];
+  /** Services with routine updates that are only in memory. */
+  const gathering = new Set<TrackedService>();
+  /** Groups of such services that are to be committed, in order. */
+  const gathered: TrackedService[][] = [];
+  let cancelGathering: (() => void) | null = null;
+  let committing: Promise<void> | null = null;
+  let isStopping = false;
+
+  const refusal = (): StorageRefusal | null => storage?.problem()?.code ?? null;
+
+  // Evaluate.
+
+  function observe(
+    tracked: TrackedService,
+    observation: Observation,
+    reply: PendingObservation['reply'] = null,
+  ): void {
+    const pending = { observation, reply };
+    if (tracked.inFlight === null) evaluateNext(tracked, pending);
+    else if (!refuse(pending)) enqueue(tracked, pending);
+  }
+
+  /** Refuses a heartbeat while the registry takes no writes. */
+  function refuse({ reply }: PendingObservation): boolean {
+    const refused = reply === null ? null : refusal();
+    if (refused !== null) reply?.(refused);
+    return refused !== null;
+  }
+
+  function enqueue(tracked: TrackedService, pending: PendingObservation): void {
+    if (tracked.preview !== null) preview(tracked, pending.observation);
+    tracked.queue ??= [];
+    tracked.queue.push(pending);
+    const limit = isCheckResult(pending.observation) ? MAX_QUEUED_RESULTS : MAX_QUEUED_HEARTBEATS;
+    if (tracked.queue.length > limit) tracked.queue.shift()?.reply?.('unavailable');
+  }
+
+  function evaluateNext(tracked: TrackedService, pending: PendingObservation): void {
+    if (refuse(pending)) return;
+    const update = evaluate(tracked, pending.observation, clock.now(), rules);
+    if (update === null) return;
+    learn(tracked, update.memory);
+    if (update.isRoutine) gather(tracked, update);
+    else commitSoon(tracked, { ...pending, update, memory: takeNewMemory(tracked) });
+  }
+
+  function evaluateQueue(tracked: TrackedService): void {
+    while (tracked.queue !== null && tracked.inFlight === null) {
+      const next = tracked.queue.shift();
+      if (tracked.queue.length === 0) tracked.queue = null;
+      if (next === undefined) return;
+      if (isValid(tracked, next.observation)) evaluateNext(tracked, next);
+      else next.reply?.('gone');
+    }
+  }
+
+  /** Whether an observation that has waited still speaks of the service. */
+  function isValid(tracked: TrackedService, observation: Observation): boolean {
+    if (tracked.isRemoved) return false;
+    if (isCheckResult(observation)) return isOfRevision(tracked, observation);
+    if (observation.via === 'heartbeat') return true;
+    const deadline = deadlines.get(tracked.service.id);
+    // A heartbeat that has arrived since started a new deadline.
+    const isMissed = deadline !== null && (deadline.missed > 0 || deadline.at === observation.deadlineAt);
+    return isMissed && isHeartbeatMonitored(tracked.service);
+  }
+
+  // Commit.
+
+  function gather(tracked: TrackedService, { current }: Update): void {
+    tracked.current = current;
+    publisher.addStatus(current);
+    gathering.add(tracked);
+    cancelGathering ??= clock.after(GATHER_MS, endGathering);
+  }
+
+  function commitSoon(tracked: TrackedService, pending: PendingUpdate): void {
+    tracked.inFlight = pending;
+    // It carries what was gathered.
+    gathering.delete(tracked);
+    changes.push({ tracked, pending });
+    if (refusal() !== null) startPreview(tracked);
+  }
+
+  function endGathering(): void {
+    cancelGathering?.();
+    // While the registry fails, the services stay in the set, where each has one entry.
+    const goesOn = committer.isFailing && !isStopping;
+    cancelGathering = goesOn ? clock.after(GATHER_MS, endGathering) : null;
+    if (goesOn) return;
+    const all = [...gathering];
+    gathering.clear();
+    for (let at = 0; at < all.length; at += MAX_GROUP) gathered.push(all.slice(at, at + MAX_GROUP));
+    startCommitting();
+  }
+
+  function startCommitting(): void {
+    if (committing === null && changes.length + gathered.length > 0) committing = commitAll();
+  }
+
+  /** Commits one group after the other; changes go before gathered updates. */
+  async function commitAll(): Promise<void> {
+    while (changes.length + gathered.length > 0) {
+      if (changes.length > 0) await commitChanges(changes.splice(0, MAX_GROUP));
+      else await commitGathered(gathered.shift() ?? []);
+    }
+    committing = null;
+  }
+
+  async function commitChanges(all: readonly ServiceUpdate[]): Promise<void> {
+    let group = all;
+    let outcomes: readonly CommitOutcome[] = [];
+    while (group.length > 0) {
+      const attempt = await committer.attempt(group.map(toStatusUpdate));
+      if (attempt.isCommitted) {
+        outcomes = attempt.outcomes;
+        break;
+      }
+      if (attempt.refusal !== null) group = refuseHeartbeats(group, attempt.refusal);
+      if (group.length > 0 && !(await committer.mayRetry(group.length))) break;
+    }
+    await publish(group, outcomes);
+  }
+
+  /** Their senders send them again; everything else of the group waits until the registry takes writes. */
+  function refuseHeartbeats(group: readonly ServiceUpdate[], refused: StorageRefusal): ServiceUpdate[] {
+    const waiting: ServiceUpdate[] = [];
+    for (const one of group) {
+      const { tracked, pending } = one;
+      if (pending.reply === null) {
+        refuseQueued(tracked, refused);
+        startPreview(tracked);
+        waiting.push(one);
+      } else {
+        // The probe memory was to be committed with it.
+        if (pending.memory !== null) tracked.isMemoryNew = true;
+        tracked.inFlight = null;
+        pending.reply(refused);
+        evaluateQueue(tracked);
+      }
+    }
+    publisher.flush();
+    return waiting;
+  }
+
+  function refuseQueued(tracked: TrackedService, refused: StorageRefusal): void {
+    const waiting = tracked.queue ?? [];
+    const left = waiting.filter(({ reply }) => reply === null);
+    tracked.queue = left.length === 0 ? null : left;
+    for (const { reply } of waiting) reply?.(refused);
+  }
+
+  async function commitGathered(all: readonly TrackedService[]): Promise<void> {
+    // An update in flight carries the newest status itself.
+    const isWaiting = ({ isRemoved, inFlight }: TrackedService) => !isRemoved && inFlight === null;
+    const group = all.filter(isWaiting);
+    const updates = group.map(toRoutineUpdate);
+    let outcomes: readonly CommitOutcome[] = [];
+    while (updates.length > 0) {
+      const attempt = await committer.attempt(updates);
+      if (attempt.isCommitted) {
+        outcomes = attempt.outcomes;
+        break;
+      }
+      if (!(await committer.mayRetry(updates.length))) break;
+    }
+    for (const [index, tracked] of group.entries()) {
+      const outcome = outcomes[index];
+      const isBehind = outcome?.kind === 'stale' && outcome.current.seq > tracked.current.seq;
+      if (isBehind && isWaiting(tracked)) await adopt(tracked, outcome.current);
+    }
+  }
+
+  /** Goes on from the state that another writer has committed. */
+  async function adopt(tracked: TrackedService, current: CurrentStatus): Promise<void> {
+    const { serviceId, seq } = current;
+    log.warn({ serviceId, seq }, 'the registry has a newer update of this service; continuing from it');
+    try {
+      const incidents = await registry.listIncidents({ serviceId, limit: 100, offset: 0 });
+      const own = incidents.filter(({ source }) => source === 'own');
+      tracked.openIncident = own.find(({ status }) => status !== 'resolved') ?? null;
+      for (const incident of own) publisher.publishIncident(incident);
+    } catch (error) {
+      log.error({ error, serviceId }, 'the own incident could not be read again');
+    }
+    tracked.current = current;
+    tracked.isMemoryNew = true;
+    if (!tracked.isRemoved) await publisher.publishStatus(current);
+  }
+
+  // Publish.
+
+  async function publish(group: readonly ServiceUpdate[], outcomes: readonly CommitOutcome[]): Promise<void> {
+    const statuses: CurrentStatus[] = [];
+    const transitions: Transition[] = [];
+    const ended = group.map((one, index) => ({ ...one, end: endOf(one.tracked, outcomes[index]) }));
+    for (const { tracked, pending, end } of ended) {
+      if (end.kind === 'stale') await adopt(tracked, end.current);
+      if (end.kind !== 'committed') continue;
+      const { current, incident } = pending.update;
+      tracked.current = current;
+      if (!tracked.isRemoved) statuses.push(current);
+      if (end.transition !== null) transitions.push(end.transition);
+      if (incident !== null) {
+        tracked.openIncident = incident.status === 'resolved' ? null : incident;
+        publisher.publishIncident(incident);
+      }
+    }
+    // The transitions of another writer are read from the registry: only there their positions are known.
+    await publisher.publishCommitted(
+      statuses,
+      transitions,
+      ended.some(({ end }) => end.kind === 'stale'),
+    );
+    for (const one of ended) {
+      finish(one, one.end);
+      evaluateQueue(one.tracked);
+    }
+    publisher.flush();
+  }
+
+  /** Frees the service for its next update, and answers the sender of a heartbeat. */
+  function finish({ tracked, pending }: ServiceUpdate, end: End): void {
+    const { update, reply } = pending;
+    tracked.inFlight = null;
+    tracked.preview = null;
+    if (end.kind === 'stale') {
+      tracked.queue ??= [];
+      tracked.queue.unshift(pending);
+    } else if (end.kind === 'committed') {
+      if (update.sample !== null) publisher.addSample(update.sample);
+      if (update.heartbeat !== null)
+        reply?.(finishHeartbeat(tracked, update.heartbeat, update.sample, end.runMs ?? null));
+    } else {
+      reply?.(end.kind === 'gone' ? 'gone' : 'unavailable');
+    }
+  }
+
+  function finishHeartbeat(
+    tracked: TrackedService,
+    heartbeat: HeartbeatWrite,
+    sample: Sample | null,
+    runMs: number | null,
+  ): HeartbeatReceipt {
+    const { service, current } = tracked;
+    const { counted, arrivedAt, responseTimeMs } = heartbeat;
+    noteHeartbeat(tracked, heartbeat);
+    if (counted) deadlines.hear(service, arrivedAt);
+    if (sample !== null) publisher.publishHeartbeat(service, heartbeat, sample);
+    const checkedAt = checkedAtOf(heartbeat, arrivedAt);
+    return { service, status: current.status, responseTimeMs, checkedAt, runMs };
+  }
+
+  // While the registry takes no writes, what checks find is published all the same.
+
+  function startPreview(tracked: TrackedService): void {
+    if (tracked.inFlight === null || tracked.preview !== null) return;
+    showPreview(tracked, tracked.inFlight.update.current);
+    for (const { observation } of tracked.queue ?? []) preview(tracked, observation);
+  }
+
+  function preview(tracked: TrackedService, observation: Observation): void {
+    if (!isCheckResult(observation) || tracked.preview === null) return;
+    const verdict = judgeAttempt(observation, rules.slowOverMs);
+    const next = nextStatus(tracked.preview, observation, verdict, clock.now());
+    if (next !== null) showPreview(tracked, next);
+  }
+
+  /** It has the `seq` of the newest status that is committed, so that the updates to come are newer. */
+  function showPreview(tracked: TrackedService, current: CurrentStatus): void {
+    tracked.preview = current;
+    publisher.addStatus({ ...current, seq: tracked.current.seq });
+  }
+
+  return {
+    observe,
+    flush() {
+      publisher.flush();
+      startCommitting();
+    },
+    async idle() {
+      // Twice: what was queued is evaluated after a commit, and may leave routine updates.
+      for (let round = 0; round < 2; round++) {
+        endGathering();
+        await committing;
+      }
+      await publisher.idle();
+    },
+    retryNow: committer.retryNow,
+    stop() {
+      isStopping = true;
+      committer.stop();
+    },
+  };
+}
+
+function endOf({ current }: TrackedService, outcome: CommitOutcome | undefined): End {
+  if (outcome === undefined) return { kind: 'lost' };
+  return outcome.kind === 'stale' && outcome.current.seq <= current.seq ? { kind: 'gone' } : outcome;
+}
