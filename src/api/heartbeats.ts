@@ -288,7 +288,6 @@ function postOperation({ id, summary, description, body, example }: PostEndpoint
         413: `The body is longer than ${MAX_HEARTBEAT_BYTES} bytes.`,
         415: 'The body is not sent as application/json.',
         429: 'Too many requests; Retry-After says how long to wait.',
-        500: 'A fault of ours, with a request id.',
         503: 'It is not written: the disk is full or read-only (storage_full), or we cannot write for another reason (unavailable). Retry-After says how long to wait.',
       }),
     },

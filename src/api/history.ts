@@ -133,6 +133,7 @@ export function historyRoute({ directory, samples, now }: HistorySources): Route
         path: [SERVICE_SLUG],
         query: QUERY,
         answer: HistorySchema,
+        problems: { 503: 'The store of past checks does not answer.' },
       }),
   };
 }

@@ -70,7 +70,6 @@ export function readOperation({
         ...(path.length > 0 ? { 404: `There is no such ${missing}.` } : {}),
         ...more,
         429: 'Too many requests; Retry-After says how long to wait.',
-        500: 'A fault of ours, with a request id.',
       }),
     },
   };

@@ -83,15 +83,17 @@ const HEADER_OF_STATUS: Readonly<Record<string, string>> = {
   503: 'Retry-After',
 };
 
-/** The answers of errors, by status. */
+/** Responses to errors, by status: the given ones, and the 500 that every operation can have. */
 export function problems(statuses: Readonly<Record<string, string>>): OpenApiOperation['responses'] {
   const content = { 'application/problem+json': { schema: ProblemSchema } };
   return Object.fromEntries(
-    Object.entries(statuses).map(([status, description]) => {
-      const name = HEADER_OF_STATUS[status];
-      const own = name === undefined ? {} : { [name]: { $ref: `#/components/headers/${name}` } };
-      return [status, { description, headers: { ...LIMIT_HEADERS, ...own }, content }];
-    }),
+    Object.entries({ ...statuses, 500: 'A fault of ours, with a request id.' }).map(
+      ([status, description]) => {
+        const name = HEADER_OF_STATUS[status];
+        const own = name === undefined ? {} : { [name]: { $ref: `#/components/headers/${name}` } };
+        return [status, { description, headers: { ...LIMIT_HEADERS, ...own }, content }];
+      },
+    ),
   );
 }
 

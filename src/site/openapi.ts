@@ -91,7 +91,7 @@ function documentOf(
         'X-RateLimit-Limit': header('Requests a minute.'),
         'X-RateLimit-Remaining': header('Requests left in this window.'),
         'X-RateLimit-Reset': header('Unix time in whole seconds, rounded up, at which the window ends.'),
-        'Retry-After': header('Seconds to wait, at least 1; on 429 only.'),
+        'Retry-After': header('Seconds to wait, at least 1; on 429 and 503.'),
         'WWW-Authenticate': { description: 'The scheme to use: Bearer.', schema: { type: 'string' } },
       },
     },

@@ -1,4 +1,5 @@
 /** The OpenAPI document tells what the API does. */
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { ProblemSchema } from '../../src/http/problem.ts';
@@ -213,4 +214,24 @@ t.test('it names each type once, and says of each operation who may ask', async 
   look(document, '');
   const used = JSON.stringify(document);
   for (const name of Object.keys(schemas)) t.match(used, `#/components/schemas/${name}"`, `${name} is used`);
+});
+
+t.test('it lints clean by the recommended rules of Redocly', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const config = await createConfig({ extends: ['recommended'] });
+  const lint = async (source: string) =>
+    (await lintFromString({ source, absoluteRef: 'openapi.json', config })).map(
+      ({ ruleId, message, location: [place] }) => `${ruleId}: ${message} ${place?.pointer}`,
+    );
+  const { text } = await world.get('/api/v1/openapi.json');
+  t.strictSame(await lint(text), []);
+  const broken = text
+    .replace('"license"', '"x-license"')
+    .replaceAll('"operationId":"getBadge"', '"operationId":""');
+  t.match(
+    await lint(broken),
+    [/^info-license: /, /^operation-operationId: /],
+    'and it would say what is wrong',
+  );
 });
