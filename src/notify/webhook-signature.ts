@@ -1,5 +1,6 @@
 /** Signatures of webhooks, by the rules of Standard Webhooks (standardwebhooks.com). */
 import { createHmac, randomBytes } from 'node:crypto';
+import { messageId } from '../domain/webhook-event.ts';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
@@ -11,7 +12,7 @@ export function createWebhookSecret(): string {
 
 /** A new identifier of a message. */
 export function createMessageId(): string {
-  return `msg_${randomBytes(16).toString('hex')}`;
+  return messageId(randomBytes(16));
 }
 
 /** What is signed. */

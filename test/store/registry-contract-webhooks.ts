@@ -92,6 +92,21 @@ export async function webhookContract(t: Test, open: OpenForTest): Promise<void>
     ]);
   });
 
+  t.test('it makes no delivery of an update that is refused, nor of what an incident keeps', async (t) => {
+    const registry = await open(t);
+    const { id: accountId } = await registry.ensureAccount('ada', NOON);
+    const { id, slug } = await registry.addService(owned('o.org', accountId));
+    await registry.addWebhook({ accountId, url: 'https://h.example', secret: SECRET, createdAt: NOON });
+    const opened = { ...firstTurn(id, 'down', NOON, slug), incident: incident(id, 'own-1') };
+    await t.rejects(registry.commitUpdates([opened, { ...opened, transition: null }]));
+    t.same(await registry.dueDeliveries(Date.now(), 9), [], 'they are written with the change or not at all');
+    await registry.commitUpdates([opened]);
+    t.equal((await registry.dueDeliveries(Date.now(), 9)).length, 2);
+    const retold = incident(id, 'own-1', { description: 'still no answer' });
+    await registry.commitUpdates([{ ...stay(opened.current, NOON + 1), incident: retold }]);
+    t.equal((await registry.dueDeliveries(Date.now(), 9)).length, 2, 'its status is the same');
+  });
+
   t.test('it keeps what is due until it is settled, and replays it for its owner alone', async (t) => {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);

@@ -2,10 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
+import { registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { entry } from './registry-fixtures.ts';
+import { entry, NOON, owned } from './registry-fixtures.ts';
 
 const SERVICES = 4;
 const KILLS = 5;
@@ -32,10 +34,27 @@ async function writeAndKill(dataDir: string, lines: number): Promise<Map<number,
   );
 }
 
+function deliveriesIn(dataDir: string, webhookId: number, type: string): number {
+  const database = new DatabaseSync(registryFile(dataDir), { readOnly: true });
+  const count =
+    'SELECT count(*) AS n, count(DISTINCT message) AS messages FROM deliveries WHERE webhook_id = ? AND type = ?';
+  const { n, messages } = database.prepare(count).get(webhookId, type) ?? {};
+  database.close();
+  return n === messages ? Number(n) : Number.NaN;
+}
+
 t.test('it has every acknowledged judgement after kill -9, without gaps and halves', async (t) => {
   const dataDir = t.testdir();
   const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 1 });
   await methods.putCatalogue(Array.from({ length: SERVICES }, (_, n) => entry(`s${n}`)));
+  const { id: accountId } = await methods.ensureAccount('ada', NOON);
+  await methods.addService(owned('o.org', accountId));
+  const { id: webhookId } = await methods.addWebhook({
+    accountId,
+    url: 'https://hooks.example',
+    secret: 'whsec_c2VjcmV0',
+    createdAt: NOON,
+  });
   await methods.close();
 
   let position = 0;
@@ -62,6 +81,9 @@ t.test('it has every acknowledged judgement after kill -9, without gaps and halv
     if (!transitions.every((transition, index) => transition.position === index + 1))
       wrong.push('the feed of transitions has a gap');
     if (incidents.size !== transitions.length) wrong.push('there are incidents without a transition');
+    const changes = transitions.filter(({ slug }) => slug === 'o-org').length;
+    for (const type of ['service.status_changed', 'incident.opened'])
+      if (deliveriesIn(dataDir, webhookId, type) !== changes) wrong.push(`not one ${type} for each change`);
     t.same(wrong, [], `kill ${kill + 1}`);
     t.ok(registry.lastTransition() > position, 'there was something to lose');
     position = registry.lastTransition();

@@ -1,7 +1,8 @@
 /** Incidents: written by one prepared statement; each list is one walk along an index. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
-import type { Incident } from '../../domain/incident.ts';
+import type { Incident, IncidentStatus } from '../../domain/incident.ts';
+import { incidentEventType } from '../../domain/webhook-event.ts';
 import type {
   IncidentNeighbours,
   IncidentPlace,
@@ -10,6 +11,7 @@ import type {
 } from '../ports/incidents.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { IncidentsTable, RegistrySchema } from './schema.ts';
+import { prepareWebhookOutbox } from './webhook-outbox.ts';
 
 /** Incidents that a query has chosen, by their ids, not yet in order. */
 type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string }>;
@@ -143,11 +145,16 @@ export function incidentsBeside(
   };
 }
 
-/** Writes or replaces an incident by its id, inside the caller's transaction. Drops one of an unknown service. */
+/**
+ * Writes or replaces an incident by its id, inside the caller's transaction, with the deliveries of webhooks that a new
+ * incident or another status makes. Drops an incident of an unknown service.
+ */
 export type WriteIncident = (incident: Incident) => void;
 
-/** Prepares the statement over an open, migrated database. */
+/** Prepares the statements over an open, migrated database. */
 export function prepareIncidentWriter(database: DatabaseSync): WriteIncident {
+  const outbox = prepareWebhookOutbox(database);
+  const readStored = database.prepare('SELECT status FROM incidents WHERE id = ?');
   const put = database.prepare(
     `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
        source_url, good_checks, updates, listed, verified)
@@ -158,7 +165,9 @@ export function prepareIncidentWriter(database: DatabaseSync): WriteIncident {
        updates = excluded.updates`,
   );
   return (incident) => {
-    put.run(
+    const stored = readStored.get(incident.id);
+    const before = stored === undefined ? null : (stored.status as IncidentStatus);
+    const { changes } = put.run(
       incident.id,
       incident.source,
       incident.title,
@@ -172,6 +181,10 @@ export function prepareIncidentWriter(database: DatabaseSync): WriteIncident {
       JSON.stringify(incident.updates),
       incident.serviceId,
     );
+    const type = incidentEventType(before, incident.status);
+    if (changes === 0 || type === null) return;
+    const subscription = outbox.find(incident.serviceId);
+    if (subscription !== null) outbox.write(subscription, { type, service: subscription.service, incident });
   };
 }
 

@@ -16,6 +16,7 @@ import { prepareHeartbeatWriter } from './heartbeat-rows.ts';
 import { prepareInbox } from './inbox-rows.ts';
 import { prepareIncidentWriter } from './incident-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
+import { prepareWebhookOutbox } from './webhook-outbox.ts';
 
 /**
  * Writes updates inside the caller's transaction; the outcomes are in the order of the input. `stale`: another writer was
@@ -43,6 +44,7 @@ export function prepareUpdateWriter(database: DatabaseSync): WriteUpdates {
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
   const writeIncident = prepareIncidentWriter(database);
+  const outbox = prepareWebhookOutbox(database);
   const heartbeats = prepareHeartbeatWriter(database);
   const inbox = prepareInbox(database);
   const readCurrent = (serviceId: number): CurrentStatus => {
@@ -83,6 +85,13 @@ export function prepareUpdateWriter(database: DatabaseSync): WriteUpdates {
   const writeTransition = (transition: Omit<Transition, 'position'>): Transition => {
     const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
     const { lastInsertRowid } = addTransition.run(serviceId, seq, from, to, at, recordedAt, reason);
+    const subscription = outbox.find(serviceId);
+    if (subscription !== null)
+      outbox.write(subscription, {
+        type: 'service.status_changed',
+        service: subscription.service,
+        transition,
+      });
     return { ...transition, position: Number(lastInsertRowid) };
   };
 

@@ -1,6 +1,6 @@
 /** `/dashboard/webhooks`: the addresses that are told what happens to an account's services, and what they were told. */
 
-import { formatTime } from '../../domain/durations.ts';
+import { webhookBody } from '../../domain/webhook-event.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import { createLimitMemory, createRateLimiter, type RateLimiter } from '../../http/rate-limits.ts';
@@ -119,11 +119,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     form('test', async ({ accountId, language }, fields) => {
       const at = now();
       await charge(tests, accountId);
-      const body = JSON.stringify({
-        type: 'test',
-        timestamp: formatTime(at),
-        data: { message: 'It works.' },
-      });
+      const body = webhookBody({ type: 'test', message: 'It works.' }, at);
       const delivery = { message: createMessageId(), type: 'test', body, now: at };
       const added = await registry.addDelivery(accountId, Number(fields.get('id')) || 0, delivery);
       return added ? null : language.words.dashboard.noSuchWebhook;

@@ -1,0 +1,73 @@
+/** Events that owners' webhooks receive, and the JSON of each. */
+import type { Transition } from './current.ts';
+import { formatTime, formatTimeOrNull } from './durations.ts';
+import type { Incident, IncidentStatus } from './incident.ts';
+import type { Service } from './service.ts';
+
+/** The service of an event, with the names that it has at the time. */
+export type EventService = Pick<Service, 'slug' | 'name' | 'domain'>;
+
+/** The type of an event about an incident. */
+export type IncidentEventType = 'incident.opened' | 'incident.updated' | 'incident.resolved';
+
+/** An event. */
+export type WebhookEvent =
+  | {
+      readonly type: 'service.status_changed';
+      readonly service: EventService;
+      readonly transition: Pick<Transition, 'from' | 'to' | 'at' | 'reason'>;
+    }
+  | { readonly type: IncidentEventType; readonly service: EventService; readonly incident: Incident }
+  | { readonly type: 'test'; readonly message: string };
+
+/**
+ * The event that writing an incident makes. `before` is its stored status, null for a new incident; null is returned
+ * where the status stays, since other changes make no event.
+ */
+export function incidentEventType(
+  before: IncidentStatus | null,
+  after: IncidentStatus,
+): IncidentEventType | null {
+  if (before === null) return 'incident.opened';
+  if (before === after) return null;
+  return after === 'resolved' ? 'incident.resolved' : 'incident.updated';
+}
+
+/** The id of a message: `msg_` and the hexadecimal digits of 16 random bytes. */
+export function messageId(random: Uint8Array): string {
+  return `msg_${Buffer.from(random).toString('hex')}`;
+}
+
+/**
+ * The body of a delivery: JSON whose members and their order receivers may rely on. `at` is the time of the delivery,
+ * epoch milliseconds.
+ */
+export function webhookBody(event: WebhookEvent, at: number): string {
+  const body = { type: event.type, timestamp: formatTime(at), data: dataOf(event) };
+  // Unpaired surrogates have no UTF-8, in which bodies are stored and sent.
+  return JSON.stringify(body, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value));
+}
+
+function dataOf(event: WebhookEvent): object {
+  if (event.type === 'test') return { message: event.message };
+  const { slug, name, domain } = event.service;
+  const service = { slug, name, domain };
+  if (event.type === 'service.status_changed') {
+    const { from, to, at, reason } = event.transition;
+    return { service, from, to, at: formatTime(at), reason };
+  }
+  const { id, title, description, severity, status, startedAt, resolvedAt, sourceUrl } = event.incident;
+  return {
+    service,
+    incident: {
+      id,
+      title,
+      description,
+      severity,
+      status,
+      started_at: formatTime(startedAt),
+      resolved_at: formatTimeOrNull(resolvedAt),
+      source_url: sourceUrl,
+    },
+  };
+}
