@@ -1,6 +1,6 @@
-/** Holds the one direction of flow: which folder of `src/` may import which. */
+/** Holds the one direction of flow: which folder of `src/` may import which, and that no imports run in a circle. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -43,7 +43,9 @@ const JOINERS = ['main', 'cli', 'version'];
 interface Import {
   readonly from: string;
   readonly to: string;
+  /** Both files, from the root of the repository. */
   readonly file: string;
+  readonly target: string;
 }
 
 t.test('it lets each part import only what the table allows', async (t) => {
@@ -70,6 +72,27 @@ t.test('it knows every part that there is', async (t) => {
     [...parts].filter((part) => !(part in MAY_IMPORT) && !JOINERS.includes(part)),
     [],
   );
+});
+
+t.test('it has no circle of files, imports of types included', async (t) => {
+  t.same(circlesOf(imports(join(ROOT, 'src')).map(({ file, target }) => [file, target])), []);
+});
+
+t.test('it has no circle of folders', async (t) => {
+  const isWithin = (folder: string, other: string) => `${folder}/`.startsWith(`${other}/`);
+  const edges = imports(join(ROOT, 'src'))
+    .map(({ file, target }) => [dirname(file), dirname(target)] as const)
+    // A folder and the folders within it are one.
+    .filter(([from, to]) => !isWithin(from, to) && !isWithin(to, from));
+  t.same(circlesOf(edges), []);
+  const table = Object.entries(MAY_IMPORT).flatMap(([from, parts]) => parts.map((to) => [from, to] as const));
+  t.same(circlesOf(table), [], 'nor does the table allow one');
+});
+
+t.test('it finds circles', async (t) => {
+  const edges = ['ab', 'bc', 'cb', 'ca', 'da', 'ae'].map((pair) => [...pair] as unknown as Edge);
+  t.same(circlesOf(edges), ['a', 'b', 'c']);
+  t.same(circlesOf(edges.slice(0, 2)), []);
 });
 
 t.test('it reads the environment and the clock in their own places only', async (t) => {
@@ -115,17 +138,36 @@ t.test('it lets tests wrap the registry, and build none with rules of its own', 
 function imports(folder: string): Import[] {
   return importsOf(folder)
     .filter(({ target }) => target.startsWith(join(ROOT, 'src')))
-    .map(({ file, target }) => ({ from: partOf(file), to: partOf(target), file: relative(ROOT, file) }));
+    .map(({ file, target }) => ({
+      from: partOf(file),
+      to: partOf(target),
+      file: relative(ROOT, file),
+      target: relative(ROOT, target),
+    }));
 }
 
-/** Every import of a file by its path, with absolute paths. */
+/** Static imports and exports, of types as well, and modules that are loaded at the time of use. */
 function importsOf(folder: string): { readonly file: string; readonly target: string }[] {
   return sources(folder).flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)].map((match) => ({
+    [...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\()'(\.[^']+)'/g)].map((match) => ({
       file,
       target: join(file, '..', match[1] ?? ''),
     })),
   );
+}
+
+type Edge = readonly [from: string, to: string];
+
+/** The nodes on circles, and on ways from one circle to another: what is left when all others are taken away. */
+function circlesOf(edges: readonly Edge[]): string[] {
+  let left = edges.filter(([from, to]) => from !== to);
+  for (;;) {
+    const starts = new Set(left.map(([from]) => from));
+    const ends = new Set(left.map(([, to]) => to));
+    const inner = left.filter(([from, to]) => ends.has(from) && starts.has(to));
+    if (inner.length === left.length) return [...starts].sort();
+    left = inner;
+  }
 }
 
 /** The part that a source file belongs to: its folder, one deeper inside `store/`, or its own name at the top. */

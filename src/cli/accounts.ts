@@ -2,8 +2,7 @@
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
-import { CommandError, UsageError } from './command-error.ts';
-import type { CommonOptions } from './commands.ts';
+import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { printNote, printRows } from './output.ts';
 import { readName } from './services.ts';

@@ -6,17 +6,11 @@ import { parseDuration } from '../domain/durations.ts';
 import { printableLines } from '../domain/printable-text.ts';
 import { VERSION } from '../version.ts';
 import type { AccountChoice } from './accounts.ts';
-import { UsageError } from './command-error.ts';
+import { type CommonOptions, UsageError } from './command.ts';
 import type { DoctorOptions } from './doctor.ts';
 import { printNote } from './output.ts';
 import type { AddPageOptions } from './pages.ts';
 import type { SetOptions } from './set-service.ts';
-
-/** Options that every command takes. */
-export interface CommonOptions {
-  readonly config: string;
-  readonly json?: boolean;
-}
 
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
 const EXIT_FAILURE = 1;

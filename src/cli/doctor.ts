@@ -19,7 +19,7 @@ import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/inf
 import { examineSamplesFile, samplesFile } from '../store/samples/samples-file.ts';
 import { findLooseFiles, type LooseFile } from '../store/sqlite/private-files.ts';
 import { VERSION } from '../version.ts';
-import type { CommonOptions } from './commands.ts';
+import type { CommonOptions } from './command.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
 import { printRows } from './output.ts';
 

@@ -4,7 +4,7 @@ import { systemClock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
-import type { CommonOptions } from './commands.ts';
+import type { CommonOptions } from './command.ts';
 import type { ListedService } from './import/listed-service.ts';
 import { type NotCarried, readImport, type SkippedEntry } from './import/read-import.ts';
 import { withRegistry } from './open-stores.ts';

@@ -16,8 +16,7 @@ import {
 import type { StoredLogo } from '../store/ports/status-pages.ts';
 import { readLogo } from '../web/dashboard/page-logo.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
-import { CommandError, UsageError } from './command-error.ts';
-import type { CommonOptions } from './commands.ts';
+import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printRows } from './output.ts';
 

@@ -1,6 +1,6 @@
 /** `upbeat secrets`: what to do where the key of stored secrets is lost. */
 import { systemClock } from '../clock.ts';
-import type { CommonOptions } from './commands.ts';
+import type { CommonOptions } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 
 /** Removes all webhooks, whose secrets nobody can read any more; the next start makes a new key where there is none. */

@@ -1,7 +1,6 @@
 /** `upbeat services`: the list of services without a browser. */
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
-import { CommandError } from './command-error.ts';
-import type { CommonOptions } from './commands.ts';
+import { CommandError, type CommonOptions } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printRows } from './output.ts';
 import {

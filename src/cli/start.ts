@@ -5,7 +5,7 @@ import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import { findWarnings } from '../config/cross-check.ts';
 import { openCompileCache, planMemory } from './child-memory.ts';
-import type { CommonOptions } from './commands.ts';
+import type { CommonOptions } from './command.ts';
 import { keepAlive } from './keep-alive.ts';
 import { readConfig } from './open-stores.ts';
 import { printNote, printText } from './output.ts';

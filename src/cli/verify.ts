@@ -3,8 +3,7 @@
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { describeCause } from '../domain/failure-text.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
-import { CommandError } from './command-error.ts';
-import type { CommonOptions } from './commands.ts';
+import { CommandError, type CommonOptions } from './command.ts';
 import { checkOnce, openProber } from './one-check.ts';
 import { readConfig } from './open-stores.ts';
 import { type OutputRow, printRows } from './output.ts';

@@ -1,6 +1,6 @@
 /** Finds where the body of an HTTP/1.1 answer ends (RFC 9112, 6 and 7.1). */
 import type { FailureCause } from '../domain/failure.ts';
-import type { Headers } from './exchange.ts';
+import type { Headers } from './answer-head.ts';
 
 /** How a body is delimited. */
 export type Framing =

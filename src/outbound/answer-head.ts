@@ -4,7 +4,9 @@
  * end in a bare LF, folded fields, space before the colon, lines that are no field, a line break before the status.
  */
 import type { FailureCause } from '../domain/failure.ts';
-import type { Headers } from './exchange.ts';
+
+/** Header names in lower case. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The head of one answer, interim or final. */
 export interface AnswerHead {

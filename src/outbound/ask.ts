@@ -1,10 +1,11 @@
 /** A question to the web: a request, and where it is redirected the next, each hop resolved and judged like the first. */
 import type { Timing } from '../domain/result.ts';
 import type { AddressGuard } from './address-guard.ts';
+import type { Headers } from './answer-head.ts';
 import type { Budget } from './budget.ts';
 import { type Destination, readDestination } from './destination.ts';
 import { type DialParts, dial } from './dial.ts';
-import { type Exchanged, type ExchangeOrder, exchange, type Headers } from './exchange.ts';
+import { type Exchanged, type ExchangeOrder, exchange } from './exchange.ts';
 import { type Fault, targetFault } from './fault.ts';
 import { newStamps } from './stamps.ts';
 import type { Trust } from './trust.ts';

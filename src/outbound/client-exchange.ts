@@ -7,8 +7,9 @@ import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { FailureCause } from '../domain/failure.ts';
+import type { Headers } from './answer-head.ts';
 import type { Budget } from './budget.ts';
-import type { Exchanged, ExchangeOrder, Headers } from './exchange.ts';
+import type { Exchanged, ExchangeOrder } from './exchange.ts';
 import { type Fault, responseFault, targetFault, timeoutFault } from './fault.ts';
 
 /** Longer headers are a fault of the server. */

@@ -6,13 +6,10 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { type BodyProgress, type BodyReader, createBodyReader, framingOf } from './answer-body.ts';
-import { type AnswerHead, HeadReader } from './answer-head.ts';
+import { type AnswerHead, type Headers, HeadReader } from './answer-head.ts';
 import type { Budget } from './budget.ts';
 import type { Destination } from './destination.ts';
 import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutFault } from './fault.ts';
-
-/** Header names in lower case. */
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** What is said over the connection. */
 export interface ExchangeOrder {

@@ -8,11 +8,8 @@ import { createSiteCookie } from '../http/cookies.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
-import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { VendorStore } from '../store/ports/vendors.ts';
 import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { ListenedAt } from '../view/staleness.ts';
@@ -21,15 +18,15 @@ import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import type { DashboardSources } from './dashboard/dashboard-sources.ts';
 import { signInPages } from './dashboard/sign-in-pages.ts';
 import { docsPage } from './docs-page.ts';
-import { homePage } from './home/home-page.ts';
+import { type HomeSources, homePage } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
 import { searchIndex } from './home/search-index.ts';
 import { createLiveSnapshot, type LiveSnapshot } from './live/live-snapshot.ts';
 import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
 import { createAssets } from './parts/assets.ts';
 import { createViews, type RenderPage } from './parts/views.ts';
-import { incidentPage } from './service/incident-page.ts';
-import { servicePages } from './service/service-page.ts';
+import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
+import { type ServicePageSources, servicePages } from './service/service-page.ts';
 import { embedScript } from './status-page/embed-script.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
 
@@ -38,12 +35,9 @@ export interface PageSources {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
-  readonly registry: Pick<
-    IncidentStore,
-    'listIncidents' | 'findIncident' | 'incidentsSince' | 'incidentsBeside'
-  > &
-    Pick<VendorStore, 'listMaintenances'> &
-    Pick<HeartbeatStore, 'dependenciesOf' | 'failingDependencies'>;
+  readonly registry: HomeSources['registry'] &
+    ServicePageSources['registry'] &
+    IncidentPageSources['registry'];
   /** What the dashboard of owners works on; null: this site has none. */
   readonly owners: Pick<
     DashboardSources,
@@ -64,11 +58,6 @@ export interface PageSources {
   readonly version: string;
   readonly clock: Clock;
   readonly now: () => number;
-}
-
-/** What pages that stay true while they are open read from beside it. */
-export interface LivePageSources extends PageSources {
-  readonly board: LiveSnapshot;
 }
 
 /** Every page, and the streams of pages that are open, which must be ended at the stop. */

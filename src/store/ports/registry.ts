@@ -15,18 +15,6 @@ import type { UpdateStore } from './updates.ts';
 import type { VendorStore } from './vendors.ts';
 import type { WebhookStore } from './webhooks.ts';
 
-/** Errors that a caller can act on; `code` is stable. */
-export type RegistryErrorCode =
-  | 'domain_taken'
-  | 'slug_taken'
-  /** The name equals or resembles that of a service of the catalogue. */
-  | 'name_taken'
-  | 'not_found'
-  | 'account_limit'
-  | 'shared_address'
-  | 'foreign_domain'
-  | 'catalogue_domain';
-
 /** Small durable facts of the program, by name. */
 export interface FactStore {
   /** Null: unset. */

@@ -4,7 +4,18 @@ import type { CurrentStatus } from '../../domain/current.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { CheckDefinition, Service } from '../../domain/service.ts';
-import type { RegistryErrorCode } from './registry.ts';
+
+/** Errors that a caller can act on; `code` is stable. */
+export type RegistryErrorCode =
+  | 'domain_taken'
+  | 'slug_taken'
+  /** The name equals or resembles that of a service of the catalogue. */
+  | 'name_taken'
+  | 'not_found'
+  | 'account_limit'
+  | 'shared_address'
+  | 'foreign_domain'
+  | 'catalogue_domain';
 
 /** A change of the list of services; `service` is null where it was removed. */
 export interface ServiceChange {

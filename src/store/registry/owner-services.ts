@@ -2,8 +2,7 @@
 import { systemClock } from '../../clock.ts';
 import { formatTime } from '../../domain/durations.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
-import type { RegistryErrorCode } from '../ports/registry.ts';
-import type { AddOutcome, NewService } from '../ports/services.ts';
+import type { AddOutcome, NewService, RegistryErrorCode } from '../ports/services.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { insertService, retireService, type ServiceRow, updateService } from './service-rows.ts';

@@ -6,21 +6,23 @@ import { fullName } from '../../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { readParameters, wordParameter } from '../../http/parameters.ts';
 import type { Route } from '../../http/route.ts';
+import type { IncidentStore } from '../../store/ports/incidents.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import { lasting, time } from '../language/phrase.ts';
 import type { LiveSnapshot } from '../live/live-snapshot.ts';
 import { pillMarkup } from '../live/live-updates.ts';
-import type { PageSources } from '../page-routes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { incidentPath, inLanguage } from '../parts/incidents.ts';
 import { homeOpenGraph } from '../parts/open-graph.ts';
 import type { RenderPage } from '../parts/views.ts';
-import { viewMonitor, viewTroubled } from './home-updates.ts';
+import { type HomeUpdateSources, viewMonitor, viewTroubled } from './home-updates.ts';
 import { type HomeFilter, type HomeView, readHomeView } from './home-view.ts';
 
 /** What the page is made of. */
-export interface HomeSources
-  extends Pick<PageSources, 'directory' | 'status' | 'registry' | 'readiness' | 'siteUrl'> {
+export interface HomeSources extends HomeUpdateSources {
+  readonly registry: Pick<IncidentStore, 'listIncidents'>;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
   readonly board: LiveSnapshot;
   readonly assets: AssetAddresses;
 }

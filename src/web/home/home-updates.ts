@@ -10,7 +10,7 @@ import type { LiveSnapshot } from '../live/live-snapshot.ts';
 import { pillMarkup } from '../live/live-updates.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
 import { sayReason } from '../parts/verdict.ts';
-import type { RenderPart } from '../parts/views.ts';
+import { type RenderPart, viewAway } from '../parts/views.ts';
 import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
 /** Rows that the list of what is down or slow shows at most; the rest is counted. */
@@ -83,12 +83,6 @@ export function viewMonitor(
       [home.late(late, formats.number(late))],
     ],
   };
-}
-
-/** Since when our own connection is away; null: it is not. */
-export function viewAway({ prober }: Readiness, { words }: Language): Phrase | null {
-  const { online, offlineSince } = prober;
-  return online || offlineSince === null ? null : words.site.awaySince(time(offlineSince));
 }
 
 /** The home page's lists, and the status of these services or, by null, of all. */

@@ -1,20 +1,25 @@
 /** `/search.json`: every service of the home page in few bytes, for the search as one types. */
 
+import type { Clock } from '../../clock.ts';
 import { dashDomain } from '../../domain/service.ts';
 import type { Route } from '../../http/route.ts';
-import type { PageSources } from '../page-routes.ts';
+import type { StatusStore } from '../../store/ports/status.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { SearchRow } from '../parts/page-messages.ts';
 import { NO_FILTER, readHomeView } from './home-view.ts';
 
 /** How long an index is kept before it is made anew, milliseconds. */
 const KEPT_MS = 1_000;
 
+/** What the index is made of. */
+export interface SearchIndexSources {
+  readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
 /** The route. Its entity tag changes with the list and with any status. */
-export function searchIndex({
-  directory,
-  status,
-  clock,
-}: Pick<PageSources, 'directory' | 'status' | 'clock'>): Route {
+export function searchIndex({ directory, status, clock }: SearchIndexSources): Route {
   let kept: { readonly until: number; readonly body: string } | null = null;
   const make = () => {
     const rows = readHomeView(directory, status, NO_FILTER).groups.flatMap(({ category, entries }) =>

@@ -4,9 +4,8 @@ import { Eta } from 'eta';
 import type { HttpResponse } from '../../http/route.ts';
 import { PAGE_HEADERS } from '../../http/security-headers.ts';
 import type { Readiness } from '../../view/monitor.ts';
-import { viewAway } from '../home/home-updates.ts';
 import { type ChosenLanguage, LANGUAGES, type Language, languageHeaders } from '../language/language.ts';
-import { asMarkup, type Phrase } from '../language/phrase.ts';
+import { asMarkup, type Phrase, time } from '../language/phrase.ts';
 import type { AssetAddresses } from './assets.ts';
 
 /**
@@ -74,4 +73,10 @@ export function createViews({ assets, version, readiness, now }: ViewSources): {
     renderPart: (template, data, language) =>
       eta.render(template, { ...data, language, say: sayIn(language) }),
   };
+}
+
+/** Since when our own connection is away; null: it is not. */
+export function viewAway({ prober }: Readiness, { words }: Language): Phrase | null {
+  const { online, offlineSince } = prober;
+  return online || offlineSince === null ? null : words.site.awaySince(time(offlineSince));
 }

@@ -3,16 +3,30 @@
 import type { Incident } from '../../domain/incident.ts';
 import { fullName } from '../../domain/service.ts';
 import type { Route } from '../../http/route.ts';
+import type { IncidentStore } from '../../store/ports/incidents.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { chooseLanguage } from '../language/language.ts';
-import type { PageSources } from '../page-routes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { renderMissing } from './service-page.ts';
 
+/** What the page is made of. */
+export interface IncidentPageSources {
+  readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
+  readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside'>;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  readonly now: () => number;
+}
+
 /** The route. */
-export function incidentPage(render: RenderPage, sources: PageSources, assets: AssetAddresses): Route {
+export function incidentPage(
+  render: RenderPage,
+  sources: IncidentPageSources,
+  assets: AssetAddresses,
+): Route {
   const { directory, registry, siteUrl, now } = sources;
   return {
     path: '/status/:slug/incidents/:id',

@@ -4,13 +4,18 @@ import { unknownStatus } from '../../domain/current.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
+import type { VendorWord } from '../../domain/vendor-word.ts';
 import { readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, Route } from '../../http/route.ts';
 import { json } from '../../http/route.ts';
-import { isSampleReadError } from '../../store/ports/samples.ts';
-import { serviceNotFound } from '../../view/service-directory.ts';
-import { intervalOf, isStale, seenAt } from '../../view/staleness.ts';
+import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
+import type { IncidentStore } from '../../store/ports/incidents.ts';
+import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
+import type { StatusStore } from '../../store/ports/status.ts';
+import type { VendorStore } from '../../store/ports/vendors.ts';
+import { type ServiceDirectory, serviceNotFound } from '../../view/service-directory.ts';
+import { intervalOf, isStale, type ListenedAt, seenAt } from '../../view/staleness.ts';
 import {
   closeUp,
   daysUntil,
@@ -23,7 +28,7 @@ import {
 } from '../../view/time-ranges.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
 import { asText, escapeMarkup, time } from '../language/phrase.ts';
-import type { LivePageSources } from '../page-routes.ts';
+import type { LiveSnapshot } from '../live/live-snapshot.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { serviceOpenGraph } from '../parts/open-graph.ts';
 import { STATUS_SHAPES } from '../parts/status-shapes.ts';
@@ -42,8 +47,30 @@ const INCIDENTS_SHOWN = 10;
 const MAINTENANCES_SHOWN = 5;
 const FAILING_LOOKED_AT = 100;
 
+/** What the page is made of. */
+export interface ServicePageSources {
+  readonly directory: ServiceDirectory;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
+  readonly registry: Pick<IncidentStore, 'listIncidents' | 'incidentsSince'> &
+    Pick<VendorStore, 'listMaintenances'> &
+    Pick<HeartbeatStore, 'dependenciesOf' | 'failingDependencies'>;
+  /** What the vendor says of a service; null: its status page is not read. */
+  readonly vendorOf: (service: Service) => VendorWord | null;
+  readonly intervalMs: number;
+  readonly listenedAt: ListenedAt;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  readonly board: Pick<LiveSnapshot, 'position'>;
+  readonly now: () => number;
+}
+
 /** The routes. */
-export function servicePages(render: RenderPage, sources: LivePageSources, assets: AssetAddresses): Route[] {
+export function servicePages(
+  render: RenderPage,
+  sources: ServicePageSources,
+  assets: AssetAddresses,
+): Route[] {
   const { directory, status, samples, registry, vendorOf, intervalMs, listenedAt, siteUrl, board, now } =
     sources;
 

@@ -3,7 +3,17 @@ import { formatDuration } from '../../../domain/durations.ts';
 import { adviceFor, faultOf, InfluxError } from './influx-fault.ts';
 import { reasonOf } from './influx-link.ts';
 import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
-import type { SetupStep } from './set-up-influx.ts';
+
+/** One thing that is needed there. */
+export interface SetupStep {
+  readonly what: 'organisation' | 'database' | 'bucket' | 'mapping' | 'retention' | 'server';
+  /** It was made now. False: it was there, or it could not be made. */
+  readonly made: boolean;
+  /** One sentence, without secrets. */
+  readonly found: string;
+  /** What to mend; null: nothing. */
+  readonly advice: string | null;
+}
 
 interface Bucket {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** The database of InfluxDB 1 and its retention policy. Names in statements are quoted, numbers are our own. */
 import { formatDuration } from '../../../domain/durations.ts';
 import type { InfluxLink, InfluxTable } from './influx-link.ts';
-import type { SetupStep } from './set-up-influx.ts';
+import type { SetupStep } from './set-up-bucket.ts';
 
 /** Name of the retention policy that we make; what is written without a name goes to the default one. */
 const POLICY = 'upbeat';

@@ -2,19 +2,8 @@
 import { adviceFor, InfluxError } from './influx-fault.ts';
 import { openInfluxLink } from './influx-link.ts';
 import type { InfluxSettings } from './influx-settings.ts';
-import { setUpBucket } from './set-up-bucket.ts';
+import { type SetupStep, setUpBucket } from './set-up-bucket.ts';
 import { setUpDatabase } from './set-up-database.ts';
-
-/** One thing that is needed there. */
-export interface SetupStep {
-  readonly what: 'organisation' | 'database' | 'bucket' | 'mapping' | 'retention' | 'server';
-  /** It was made now. False: it was there, or it could not be made. */
-  readonly made: boolean;
-  /** One sentence, without secrets. */
-  readonly found: string;
-  /** What to mend; null: nothing. */
-  readonly advice: string | null;
-}
 
 /**
  * Makes database and retention policy (`v1`), or bucket and mapping of the database for InfluxQL (`v2`). Points are to
