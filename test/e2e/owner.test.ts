@@ -13,27 +13,28 @@ t.setTimeout(180_000);
 /** What the name server says of the domains of this test. */
 const texts = new Map<string, string>();
 
+const names = await startNameServer(({ name, type }) => {
+  const text = texts.get(name);
+  return type === 'TXT' && text !== undefined ? { texts: [text] } : { code: 3 };
+});
+t.teardown(() => names.close());
+const installation = await install([{ slug: 'known', domain: 'known.example' }], async (siteUrl) => ({
+  checks: { nameservers: [names.address], ownersMayProbePrivate: true },
+  auth: {
+    providers: [
+      { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
+    ],
+  },
+}));
+t.teardown(() => installation.remove());
+const program = await installation.start();
+t.teardown(() => program.killHard());
+const { siteUrl } = installation;
+const tokenOf = (html: string) => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? '';
+
 t.test('it goes from signing in to a service with a badge, and lets nobody else touch it', async (t) => {
-  const names = await startNameServer(({ name, type }) => {
-    const text = texts.get(name);
-    return type === 'TXT' && text !== undefined ? { texts: [text] } : { code: 3 };
-  });
-  t.teardown(() => names.close());
-  const installation = await install([{ slug: 'known', domain: 'known.example' }], async (siteUrl) => ({
-    checks: { nameservers: [names.address], ownersMayProbePrivate: true },
-    auth: {
-      providers: [
-        { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
-      ],
-    },
-  }));
-  t.teardown(() => installation.remove());
-  const program = await installation.start();
-  t.teardown(() => program.killHard());
-  const { siteUrl } = installation;
   const ada = createBrowser();
   const grace = createBrowser();
-  const tokenOf = (html: string) => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? '';
 
   t.equal(
     (await ada.visit(`${siteUrl}/dashboard`)).url,
@@ -230,31 +231,18 @@ t.test('it goes from signing in to a service with a badge, and lets nobody else 
     `${siteUrl}/sign-in`,
     'the old cookie opens nothing',
   );
-  t.equal(await program.stop(), 0);
 });
 
 t.test('it ends sessions when it should, and only then', async (t) => {
   const hook = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(hook, 'listening');
   t.teardown(() => hook.close());
-  const installation = await install([], async (siteUrl) => ({
-    auth: {
-      providers: [
-        { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
-      ],
-    },
-  }));
-  t.teardown(() => installation.remove());
-  const program = await installation.start();
-  t.teardown(() => program.killHard());
-  const { siteUrl } = installation;
-  const tokenOf = (html: string) => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? '';
   const asks = (cookie: string, path = '/dashboard') =>
     fetch(siteUrl + path, { headers: { cookie: `upbeat=${cookie}` }, redirect: 'manual' });
   const [laptop, phone] = [createBrowser(), createBrowser()];
   const cookieOf = (browser: typeof laptop) => browser.cookies(siteUrl).get('upbeat') ?? '';
-  await laptop.signIn(`${siteUrl}/sign-in/acme`, 'ada');
-  await phone.signIn(`${siteUrl}/sign-in/acme`, 'ada');
+  await laptop.signIn(`${siteUrl}/sign-in/acme`, 'ida');
+  await phone.signIn(`${siteUrl}/sign-in/acme`, 'ida');
 
   // Whoever follows a link to a provider stays signed in.
   const first = cookieOf(laptop);
@@ -268,7 +256,7 @@ t.test('it ends sessions when it should, and only then', async (t) => {
   t.equal((await asks(both)).status, 200, 'and when it came to nothing');
 
   // A new sign-in ends the old session of the browser.
-  await laptop.signIn(`${siteUrl}/sign-in/acme`, 'ada');
+  await laptop.signIn(`${siteUrl}/sign-in/acme`, 'ida');
   t.not(cookieOf(laptop), first);
   t.equal((await asks(first)).headers.get('location'), '/sign-in');
   t.equal((await asks(cookieOf(phone))).status, 200);
@@ -306,21 +294,9 @@ t.test('it ends sessions when it should, and only then', async (t) => {
   const [here, there] = [cookieOf(laptop), cookieOf(phone)];
   t.equal((await laptop.visit(`${siteUrl}/sign-out/everywhere`, { token })).url, `${siteUrl}/`);
   for (const cookie of [here, there]) t.equal((await asks(cookie)).headers.get('location'), '/sign-in');
-  t.equal(await program.stop(), 0);
 });
 
 t.test('it plants no session and follows no address of others', async (t) => {
-  const installation = await install([], async (siteUrl) => ({
-    auth: {
-      providers: [
-        { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
-      ],
-    },
-  }));
-  t.teardown(() => installation.remove());
-  const program = await installation.start();
-  t.teardown(() => program.killHard());
-  const { siteUrl } = installation;
   const browser = createBrowser();
   await browser.visit(`${siteUrl}/`);
   browser.cookies(siteUrl).set('upbeat', 'A'.repeat(43));
@@ -345,15 +321,8 @@ t.test('it plants no session and follows no address of others', async (t) => {
     answer.headers.get('set-cookie'),
     /^upbeat=flow\.[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
   );
-  t.equal(await program.stop(), 0);
 });
 
-t.test('it says how to configure sign-in where nobody has', async (t) => {
-  const installation = await install([]);
-  t.teardown(() => installation.remove());
-  const program = await installation.start();
-  t.teardown(() => program.killHard());
-  const page = await createBrowser().visit(`${installation.siteUrl}/dashboard`);
-  t.match(page.text, /no provider is configured/);
+t.test('it ends well after all of that', async (t) => {
   t.equal(await program.stop(), 0);
 });

@@ -171,6 +171,11 @@ t.test('one program', sideBySide(), async (t) => {
 
   await Promise.all([first, second, third]);
 
+  await t.test('it says how to configure sign-in where nobody has', async (t) => {
+    const page = await fetch(`${installation.siteUrl}/dashboard`);
+    t.match(await page.text(), /no provider is configured/);
+  });
+
   await t.test('it applies a changed catalogue without a restart, and leaves a bad one alone', async (t) => {
     installation.writeCatalogue([{ slug: 'two', check: { url: site.url } }, shopEntry]);
     await program.until<Status>('/api/v1/status/two', isStatus('up'));

@@ -9,6 +9,8 @@ import { freePort } from './free-port.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'bin/upbeat.mjs');
+/** Each question costs the test and the program some milliseconds of computing. */
+const POLL_MS = 100;
 
 /** A catalogue entry as the file has it. */
 export interface CatalogueEntry {
@@ -164,7 +166,7 @@ async function startProgram(
         (error: Error) => error.message,
       );
       if (typeof last === 'object' && last !== null && accept(last as T)) return last as T;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     } while (performance.now() < deadline && child.exitCode === null);
     await killHard();
     throw new Error(`${path} still answered ${JSON.stringify(last)}\n${output.slice(-3_000)}`);
