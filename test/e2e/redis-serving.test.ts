@@ -98,7 +98,7 @@ t.test('a process beside the monitor serves everything, and becomes the monitor'
   t.match((await first.get('/readyz')).body, { status: 'ready', role: 'monitor' });
   t.match((await second.get('/readyz')).body, { status: 'ready', role: 'serving' });
   await second.until('/readyz', ({ degraded }: Ready) => degraded.length === 0, PATIENCE_MS);
-  t.match(second.output(), /another process is the monitor; this one serves/);
+  t.match(second.output(), /another process is the monitor; this process serves/);
   t.match((await second.get('/metrics')).body?.toString(), /^upbeat_monitor 0$/m);
   for (const path of ['/api/v1/status/shop', '/api/v1/services']) {
     t.match(await second.get(path), { status: 200 }, path);
