@@ -33,6 +33,8 @@ export interface ChartPicture {
   readonly ageText: string | null;
   /** Start of the last check, epoch milliseconds; null: never checked. */
   readonly asOf: number | null;
+  /** Checks from this time on may be missing since they are not stored yet, epoch milliseconds; null: none are. */
+  readonly missingSince: number | null;
   readonly window: PictureWindow;
   readonly span: PictureSpan;
   /** One for each step of the span, in order. */

@@ -44,6 +44,8 @@ export interface HeatmapPicture {
   readonly total: number;
   /** When the samples were read, epoch milliseconds. */
   readonly asOf: number;
+  /** Checks from this time on may be missing since they are not stored yet, epoch milliseconds; null: none are. */
+  readonly missingSince: number | null;
   readonly theme: PictureTheme;
 }
 

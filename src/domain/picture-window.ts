@@ -43,6 +43,16 @@ export function stepsOf({ from, to, stepMs }: PictureSpan): number {
   return Math.ceil((to - from) / stepMs);
 }
 
+/** A time as pictures show it: UTC, to the minute. */
+export function formatPictureTime(at: number): string {
+  return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** What a picture says of checks that are not stored yet: `incomplete since TIME`; null: it has them all. */
+export function sayMissing(missingSince: number | null): string | null {
+  return missingSince === null ? null : `incomplete since ${formatPictureTime(missingSince)}`;
+}
+
 /** The window in words: `last 24 hours`. */
 export function sayWindow(window: PictureWindow): string {
   return SHAPES[window].said;

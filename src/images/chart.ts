@@ -34,7 +34,7 @@ const QUERY = {
 export interface ChartSources {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
-  readonly samples: Pick<SampleStore, 'query'>;
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   /** What draws charts as PNG. */
   readonly pictures: { readonly chart: (picture: ChartPicture) => Promise<Uint8Array> };
   readonly intervalMs: number;
@@ -81,7 +81,9 @@ export function chartRoute({
       const stale = isStale(current, intervalOf(service, intervalMs), now, listenedAt);
       const ageText = stale && seen !== null ? ageOf(seen, now) : null;
       const place = `${service.id} ${window} ${theme} ${size}`;
-      return keep(place, `${service.revision} ${current.status} ${ageText !== null}`, async () => {
+      const missingSince = samples.missingSince?.() ?? null;
+      const content = `${service.revision} ${current.status} ${ageText !== null} ${missingSince !== null}`;
+      return keep(place, content, async () => {
         const span = spanOf(window, now);
         const buckets = await samples.query({ serviceId: service.id, ...span });
         return await pictures.chart({
@@ -90,6 +92,7 @@ export function chartRoute({
           status: current.status,
           ageText,
           asOf,
+          missingSince,
           window,
           span,
           ...chartPoints(buckets),
@@ -112,7 +115,7 @@ function describeChart(): OpenApiOperation {
     operationId: 'getChart',
     summary: 'The response times of a service as a picture',
     description:
-      'The median as a line, with a band up to the 95th percentile, in steps of UTC; times with failed checks have stripes and a cross. Beside it the name, the status now, the share of good checks in the window, rounded down, and the time of the last check. Drawn at most once a minute as long as the status is the same.',
+      'The median as a line, with a band up to the 95th percentile, in steps of UTC; times with failed checks have stripes and a cross. Beside it the name, the status now, the share of good checks in the window, rounded down, and the time of the last check. While checks wait to be stored, it says since when it is incomplete. Drawn at most once a minute as long as the status is the same.',
     parameters: [slug, ...queryParameters(QUERY)],
   };
 }

@@ -17,6 +17,8 @@ export type ReadCells = (
 /** What is known of a service in a window. */
 interface Row {
   readonly to: number;
+  /** Cells from this time on were read while checks of theirs were missing; epoch milliseconds, at most `to`. */
+  readonly sureTo: number;
   readonly cells: Uint8Array;
 }
 
@@ -28,7 +30,7 @@ const STEPS_READ_AGAIN = 3;
 const ROWS_KEPT = 5_000;
 
 /** Makes the reader. */
-export function createHeatmapReader(samples: Pick<SampleStore, 'query'>): ReadCells {
+export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missingSince'>): ReadCells {
   const windows = new Map<PictureWindow, { readonly rows: Map<number, Row>; last: Promise<unknown> }>();
   const turns = createTurns(AT_ONCE);
 
@@ -40,7 +42,8 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query'>): ReadCe
     const { from, to, stepMs } = span;
     const steps = stepsOf(span);
     const moved = known === undefined ? steps : (to - known.to) / stepMs;
-    const fresh = Math.min(steps, moved + STEPS_READ_AGAIN);
+    const unsure = known === undefined ? 0 : Math.ceil((known.to - known.sureTo) / stepMs);
+    const fresh = Math.min(steps, moved + Math.max(STEPS_READ_AGAIN, unsure));
     // A clock that was set back, too, makes everything be read again.
     if (known === undefined || moved < 0 || fresh === steps)
       return cellsOf(await samples.query({ serviceId, from, to, stepMs }));
@@ -63,9 +66,10 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query'>): ReadCe
       while (next < serviceIds.length) {
         const place = next++;
         const serviceId = serviceIds[place] ?? 0;
+        const missingSince = samples.missingSince?.() ?? null;
         const cells = await turns(() => readRow(serviceId, rows.get(serviceId), span));
         rows.delete(serviceId);
-        rows.set(serviceId, { to: span.to, cells });
+        rows.set(serviceId, { to: span.to, sureTo: Math.min(span.to, missingSince ?? span.to), cells });
         if (rows.size > ROWS_KEPT) rows.delete(rows.keys().next().value ?? serviceId);
         all.set(cells, place * steps);
       }

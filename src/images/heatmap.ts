@@ -24,7 +24,7 @@ const QUERY = {
 /** What the route reads from. */
 export interface HeatmapSources {
   readonly directory: Pick<ServiceDirectory, 'all'>;
-  readonly samples: Pick<SampleStore, 'query'>;
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   /** What draws heat maps as PNG. */
   readonly pictures: { readonly heatmap: (picture: HeatmapPicture) => Promise<Uint8Array> };
   readonly clock: Clock;
@@ -49,13 +49,15 @@ export function heatmapRoute({ directory, samples, pictures, clock }: HeatmapSou
         category: Category | undefined;
         theme: PictureTheme;
       };
-      const answer = keep(`${window} ${category ?? ''} ${theme}`, '', async () => {
+      const missingSince = samples.missingSince?.() ?? null;
+      const place = `${window} ${category ?? ''} ${theme}`;
+      const answer = keep(place, String(missingSince !== null), async () => {
         const { shown, groups, total } = chooseServices(directory.all(), category);
         const asOf = clock.now();
         const span = spanOf(window, asOf);
         const ids = shown.map(({ id }) => id);
         const cells = await readCells(ids, window, span);
-        return await pictures.heatmap({ window, span, groups, cells, total, asOf, theme });
+        return await pictures.heatmap({ window, span, groups, cells, total, asOf, missingSince, theme });
       });
       return await withPatience(answer, clock);
     },
@@ -115,6 +117,6 @@ function describeHeatmap(): OpenApiOperation {
     operationId: 'getHeatmap',
     summary: 'Services by time as a picture',
     description:
-      'A row for each service, at most 1,200, by category and then slug; a column for each step. A cell shows the worst of its time: no checks; the 95th percentile within 0.5 s, within 1.5 s or longer; over 5 % of the checks slow; some checks failed; half of them or more. Bad cells have marks beside their colour where there is room, and darken, or brighten in the dark theme, with how bad they are. Services whose domain is not verified are left out. Drawn at most once a minute.',
+      'A row for each service, at most 1,200, by category and then slug; a column for each step. A cell shows the worst of its time: no checks; the 95th percentile within 0.5 s, within 1.5 s or longer; over 5 % of the checks slow; some checks failed; half of them or more. Bad cells have marks beside their colour where there is room, and darken, or brighten in the dark theme, with how bad they are. Services whose domain is not verified are left out. While checks wait to be stored, it says since when it is incomplete. Drawn at most once a minute.',
   };
 }

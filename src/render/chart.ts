@@ -1,7 +1,7 @@
 /** A chart of response times: median, 95th percentile, and when the service was down, for pages and cards of links. */
 import { type Bitmap, make } from 'pureimage';
 import type { ChartPicture } from '../domain/chart-picture.ts';
-import { sayWindow } from '../domain/picture-window.ts';
+import { formatPictureTime, sayMissing, sayWindow } from '../domain/picture-window.ts';
 import { STATUS_WORDS } from './badge-layout.ts';
 import { BADGE_COLOURS } from './badge-theme.ts';
 import { latencyTicks, type Tick, timeTicks } from './chart-axis.ts';
@@ -94,7 +94,7 @@ export function drawChartPixels(picture: ChartPicture): Bitmap {
 }
 
 function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: PictureColours): void {
-  const { name, domain, status, ageText, theme, uptimeText, window } = picture;
+  const { name, domain, status, ageText, theme, uptimeText, window, missingSince } = picture;
   const badge = BADGE_COLOURS[theme];
   const fill = ageText === null ? badge.pills[status] : badge.stale;
   const word: Pen = { weight: 'semibold', size: m.word, colour: fill.text };
@@ -129,7 +129,11 @@ function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
           baseline: m.textBaseline,
           align: 'right',
         });
-  writeText(bitmap, plain, `Response time of ${domain}, ${sayWindow(window)} (UTC)`, {
+  // The mark stands first, since a long domain is cut at its end.
+  const missing = sayMissing(missingSince);
+  const shownTimes = `response time of ${domain}, ${sayWindow(window)} (UTC)`;
+  const line = missing === null ? `R${shownTimes.slice(1)}` : `Checks ${missing} · ${shownTimes}`;
+  writeText(bitmap, plain, line, {
     x: m.margin,
     baseline: m.textBaseline,
     width: m.width - 2 * m.margin - gap - upWidth,
@@ -283,10 +287,7 @@ function drawFoot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
       colours.mark,
     );
   });
-  const asOf =
-    picture.asOf === null
-      ? 'not checked yet'
-      : `as of ${new Date(picture.asOf).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const asOf = picture.asOf === null ? 'not checked yet' : `as of ${formatPictureTime(picture.asOf)} UTC`;
   const said = picture.size === 'card' ? `${picture.site} · ${asOf}` : asOf;
   writeText(bitmap, small, said, {
     x: m.width - m.margin,

@@ -1,7 +1,7 @@
 /** A heat map of services by time: a row for each service, a column for each step, the worst of both in the cell. */
 import { type Bitmap, make } from 'pureimage';
 import { CELL_LEVELS, type CellLevel, type HeatmapPicture } from '../domain/heatmap-picture.ts';
-import { sayWindow, stepsOf } from '../domain/picture-window.ts';
+import { formatPictureTime, sayMissing, sayWindow, stepsOf } from '../domain/picture-window.ts';
 import { timeTicks } from './chart-axis.ts';
 import { capHeightOf, faceOf, type Pen, textWidth, writeText } from './chart-pen.ts';
 import { PICTURE_COLOURS, type PictureColours } from './chart-theme.ts';
@@ -148,15 +148,19 @@ function copyPixels(bitmap: Bitmap, pixels: Uint8Array, width: number, x: number
 }
 
 function writeHead(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureColours): void {
-  const { groups, total, window, asOf } = picture;
+  const { groups, total, window, asOf, missingSince } = picture;
   const shown = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   const title = groups.length === 1 && groups[0] !== undefined ? groups[0].title : 'All services';
   const bold: Pen = { weight: 'semibold', size: 19, colour: colours.text };
   writeText(bitmap, bold, `${title}, ${sayWindow(window)} (UTC)`, { x: MARGIN, baseline: 36 });
   const plain: Pen = { weight: 'medium', size: 13, colour: colours.muted };
   const count = `${grouped(shown)} ${shown === 1 ? 'service' : 'services'}`;
-  const time = new Date(asOf).toISOString().slice(0, 16).replace('T', ' ');
-  const said = `${shown < total ? `the first ${count} of ${grouped(total)}` : count} · as of ${time} UTC`;
+  const missing = sayMissing(missingSince);
+  const said = [
+    shown < total ? `the first ${count} of ${grouped(total)}` : count,
+    ...(missing === null ? [] : [missing]),
+    `as of ${formatPictureTime(asOf)} UTC`,
+  ].join(' · ');
   writeText(bitmap, plain, said, { x: bitmap.width - MARGIN, baseline: 36, align: 'right' });
 }
 

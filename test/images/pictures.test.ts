@@ -35,6 +35,7 @@ t.test('it sends the chart of the service in its window, theme and size', async 
     status: 'up',
     ageText: null,
     asOf: NOW,
+    missingSince: null,
     window: '24h',
     span,
     points: Array.from({ length: 96 }, () => ({ p50Ms: 90, p95Ms: 200, count: 4, downCount: 1 })),
@@ -179,6 +180,7 @@ t.test('it sends the heat map of all verified services, by category and slug', a
       cells: Uint8Array.from({ length: 3 * 96 }, () => 6),
       total: 3,
       asOf: NOW,
+      missingSince: null,
       theme: 'light',
     },
   ]);
@@ -343,3 +345,54 @@ function steps(query: SampleQuery, more: Partial<Bucket>): Bucket[] {
     endAt: start + (index + 1) * stepMs,
   }));
 }
+
+t.test(
+  'it marks pictures from which checks are missing, and draws them anew when all are stored',
+  async (t) => {
+    const state = { since: null as number | null };
+    const world = await startApi({
+      services: [service(1, 'shop')],
+      samples: { query: async (query) => steps(query, { upCount: 1 }), missingSince: () => state.since },
+    });
+    t.teardown(world.close);
+    const read = async () => {
+      await world.get('/api/chart/shop-example.png');
+      await world.get('/api/heatmap.png');
+      return [world.asked.charts, world.asked.heatmaps].map((asked) => [
+        asked.length,
+        asked.at(-1)?.missingSince,
+      ]);
+    };
+    t.same(await read(), [
+      [1, null],
+      [1, null],
+    ]);
+    state.since = NOW - 60_000;
+    t.same(await read(), [
+      [2, state.since],
+      [2, state.since],
+    ]);
+    state.since = null;
+    t.same(await read(), [
+      [3, null],
+      [3, null],
+    ]);
+  },
+);
+
+t.test('it reads the steps again that it read while checks were missing', async (t) => {
+  const state = { since: null as number | null, level: 'up' };
+  const read = createHeatmapReader({
+    query: async (query) => steps(query, state.level === 'up' ? { upCount: 1 } : { downCount: 1 }),
+    missingSince: () => state.since,
+  });
+  const span = spanOf('24h', NOW);
+  const count = stepsOf(span);
+  state.since = span.to - 10 * span.stepMs;
+  await read([1], '24h', span);
+  state.since = null;
+  state.level = 'down';
+  t.same([...(await read([1], '24h', span))], [...Array(count - 10).fill(1), ...Array(10).fill(6)]);
+  state.level = 'up';
+  t.same([...(await read([1], '24h', span))].slice(-11), [1, 6, 6, 6, 6, 6, 6, 6, 1, 1, 1], 'once');
+});

@@ -33,6 +33,7 @@ export function scene(
     cells,
     total: services,
     asOf: SEEN_AT,
+    missingSince: null,
     theme: 'light',
     ...more,
   };

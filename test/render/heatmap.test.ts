@@ -136,6 +136,7 @@ t.test('it shows every part of what it is given', async (t) => {
     { theme: 'dark' },
     { total: 4_000 },
     { asOf: SEEN_AT + 60_000 },
+    { missingSince: SEEN_AT - 3_600_000 },
     { window: '7d' },
     { groups: [{ ...first, title: 'Cloud' }, second] },
     { groups: [{ ...first, rows: first.rows.map((row) => ({ ...row, name: 'Other' })) }, second] },

@@ -32,6 +32,7 @@ t.test('it draws charts and heat maps in its thread, and says once why WebGL doe
     status: 'up',
     ageText: null,
     asOf: null,
+    missingSince: null,
     window,
     span,
     points: [{ p50Ms: 5, p95Ms: 9, count: 1, downCount: 0 }],

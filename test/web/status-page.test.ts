@@ -399,3 +399,29 @@ t.test('it draws days of one kind as one stroke', async (t) => {
   const { upOver } = LANGUAGES.en.words.statusPage;
   t.same([upOver('0%', 1), upOver('99%', 40)], ['0% today', '99% in 40 days'], 'no more than is known');
 });
+
+t.test(
+  'it says since when checks are missing while they are being stored, and reads its bars again',
+  async (t) => {
+    const state = { since: null as number | null };
+    const samples = openSampleStore({ now: () => NOW });
+    t.teardown(() => samples.close());
+    const api = await startApi({
+      services: [service(1, 'post')],
+      samples: { query: samples.query, missingSince: () => state.since },
+    });
+    t.teardown(api.close);
+    await api.putPage('acme', { groups: [{ name: '', services: [1] }] });
+    const page = async (language: string) => (await api.get('/p/acme', { 'accept-language': language })).text;
+    t.notMatch(await page('en'), /are still being stored/);
+    state.since = NOW - 30 * 60_000;
+    t.match(await page('en'), /Checks since <time[^>]*>[^<]*09:30 UTC<\/time> are still being stored/);
+    t.match(await page('de'), /Prüfungen seit <time[^>]*>[^<]*09:30 UTC<\/time> werden noch gespeichert/);
+    t.notMatch(await page('en'), /day-up/, 'the check is not stored yet');
+    samples.append([
+      { serviceId: 1, at: NOW - 60_000, status: 'up', latencyMs: 5, statusCode: 200, suspect: false },
+    ]);
+    state.since = null;
+    t.match(await page('en'), /day-up/, 'and is shown as soon as all are stored');
+  },
+);

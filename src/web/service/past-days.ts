@@ -15,19 +15,30 @@ export const DAYS_KEPT_MS = 300_000;
 const SERVICES_KEPT = 300;
 
 /** Makes the reader. */
-export function createPastDays(samples: Pick<SampleStore, 'query'>, now: () => number): ReadDays {
+export function createPastDays(
+  samples: Pick<SampleStore, 'query' | 'missingSince'>,
+  now: () => number,
+): ReadDays {
   const kept = new Map<
     number,
-    { readonly from: number; readonly readAt: number; readonly days: Promise<Bucket[]> }
+    {
+      readonly from: number;
+      readonly readAt: number;
+      /** No checks were missing from the store. */
+      readonly isWhole: boolean;
+      readonly days: Promise<Bucket[]>;
+    }
   >();
 
   const readOver = (serviceId: number, from: number, to: number, stepMs: number): Promise<Bucket[]> => {
     const at = now();
     const known = kept.get(serviceId);
-    if (known?.from === from && Math.abs(at - known.readAt) < DAYS_KEPT_MS) return known.days;
+    const isWhole = (samples.missingSince?.() ?? null) === null;
+    if (known?.from === from && known.isWhole === isWhole && Math.abs(at - known.readAt) < DAYS_KEPT_MS)
+      return known.days;
     const days = samples.query({ serviceId, from, to, stepMs });
     kept.delete(serviceId);
-    kept.set(serviceId, { from, readAt: at, days });
+    kept.set(serviceId, { from, readAt: at, isWhole, days });
     if (kept.size > SERVICES_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
     days.catch(() => {
       if (kept.get(serviceId)?.days === days) kept.delete(serviceId);

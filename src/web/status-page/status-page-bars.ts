@@ -22,17 +22,21 @@ const AT_ONCE = 8;
 const STEP = 11;
 
 /** Makes what gives bars; those of a service are asked for again after five minutes. */
-export function createUptimeBars(samples: Pick<SampleStore, 'query'>, now: () => number) {
-  const kept = new Map<number, { readonly bars: Promise<UptimeBars>; readonly at: number }>();
+export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSince'>, now: () => number) {
+  const kept = new Map<
+    number,
+    { readonly bars: Promise<UptimeBars>; readonly at: number; readonly isWhole: boolean }
+  >();
 
   /** Who asks while they are read waits for the same reading. */
   const read = (serviceId: number, at: number): Promise<UptimeBars> => {
     const known = kept.get(serviceId);
-    if (known !== undefined && at - known.at < KEPT_MS) return known.bars;
+    const isWhole = (samples.missingSince?.() ?? null) === null;
+    if (known !== undefined && at - known.at < KEPT_MS && known.isWhole === isWhole) return known.bars;
     // UTC days, as those of the service's own page.
     const bars = samples.query({ serviceId, ...daysUntil(at, DAYS) }).then(barsOf);
     kept.delete(serviceId);
-    kept.set(serviceId, { bars, at });
+    kept.set(serviceId, { bars, at, isWhole });
     if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
     bars.catch(() => {
       if (kept.get(serviceId)?.bars === bars) kept.delete(serviceId);

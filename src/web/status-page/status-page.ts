@@ -27,7 +27,7 @@ import { createUptimeBars } from './status-page-bars.ts';
 
 /** What these pages read from. */
 export interface StatusPageViewSources extends PageViewSources {
-  readonly samples: Pick<SampleStore, 'query'>;
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   /** Where a page stands among the changes that open pages are told. */
   readonly board: Pick<LiveSnapshot, 'position'>;
   /** Without a slash at its end. */
@@ -90,6 +90,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const slug = request.params.slug ?? '';
     // Before anything is read: what changes meanwhile is told once more rather than never.
     const position = sources.board.position();
+    const missingSince = sources.samples.missingSince?.() ?? null;
     const look = await readPageView(slug, sources);
     if (look === null) return missing(slug, language);
     const ids = look.services.map(({ service }) => service.id);
@@ -179,6 +180,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         const url = webAddress(maintenance.sourceUrl);
         return [{ ...maintenance, url, name: fullName(service), page: directory.pageName(service), span }];
       }),
+      missing: missingSince === null ? null : words.page.samplesMissing(time(missingSince)),
       lists: lists.filter(({ incidents }) => incidents.length > 0),
       filters: INCIDENT_FILTERS,
       show,
