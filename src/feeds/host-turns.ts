@@ -2,8 +2,11 @@
 
 /** Gives out turns. */
 export interface HostTurns {
-  /** Runs `task` when it is its turn; first come, first served at each host. */
-  inTurn<T>(host: string, task: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `task` when it is its turn; first come, first served. One that goes on with what an earlier task began
+   * (`isContinued`) comes before all that wait, so that the results of few are in memory at a time.
+   */
+  inTurn<T>(host: string, task: () => Promise<T>, isContinued?: boolean): Promise<T>;
 }
 
 /** Makes turns for at most `most` tasks at a time. */
@@ -23,9 +26,11 @@ export function createHostTurns(most: number): HostTurns {
     }
   };
   return {
-    inTurn(host, task) {
+    inTurn(host, task, isContinued = false) {
       return new Promise((resolve, reject) => {
-        waiting.push({ host, run: () => task().then(resolve, reject) });
+        const next = { host, run: () => task().then(resolve, reject) };
+        if (isContinued) waiting.unshift(next);
+        else waiting.push(next);
         startNext();
       });
     },

@@ -33,8 +33,11 @@ export interface PollOutcome {
 export interface PollParts {
   readonly outbound: Pick<Outbound, 'request'>;
   readonly policy: AddressPolicy;
-  /** Waits for its turn at a host, so that no host sees two requests at a time. */
-  readonly inTurn: <T>(host: string, task: () => Promise<T>) => Promise<T>;
+  /**
+   * Waits for its turn at a host, so that no host sees two requests at a time. A poll that has begun (`isContinued`)
+   * does not wait for those that have not: what it has read stays in memory until it ends.
+   */
+  readonly inTurn: <T>(host: string, task: () => Promise<T>, isContinued: boolean) => Promise<T>;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -53,7 +56,7 @@ export async function pollFeed(
     const known = memory[address.name] ?? null;
     if (known !== null) next[address.name] = known;
     const { hostname, host } = new URL(address.url);
-    const response = await parts.inTurn(host, () => ask(address.url, known, parts));
+    const response = await parts.inTurn(host, () => ask(address.url, known, parts), index > 0);
     const { status, fault, headers, body } = response;
     if (status === 304 && known !== null) continue;
     // Not every page of a kind has each of its further documents.

@@ -212,6 +212,15 @@ t.test('it never has two requests open at a host', async (t) => {
   t.equal(world.maxOpen(), 1);
 });
 
+t.test('it ends the polls that it has begun before it begins others', async (t) => {
+  const world = await start(t, () => ({}), 20);
+  await world.pass(1_000, 20);
+  t.same(
+    world.asked.map(({ url }) => url),
+    world.feeds.flatMap((_, index) => [`/${index}/incidents`, `/${index}/more`]),
+  );
+});
+
 t.test('it reads anew what got lost, and follows the list of feeds', async (t) => {
   const world = await start(t, () => ({ body: '{"titles":["a"]}', headers: { etag: '"v"' } }));
   await world.pass(1_000, 1);
