@@ -1,6 +1,6 @@
 /**
  * The program: builds every part and joins them, in the order in which data flows. Run by `upbeat start` as a child of
- * the parent process in `cli/keep-alive.ts`. `node src/main.ts --config FILE` runs it without that parent.
+ * the parent process in `cli/keep-alive.mjs`. `node src/main.ts --config FILE` runs it without that parent.
  */
 import { parseArgs } from 'node:util';
 import { createKeyAuthenticator } from './auth/key-authenticator.ts';

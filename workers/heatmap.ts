@@ -13,12 +13,14 @@ const IMPORTS: Readonly<Record<string, string>> = {
   MODULE_NOT_FOUND: 'node-canvas-webgl is not built: npm run heatmap:webgl',
 };
 
-const field = readField(await buffer(process.stdin));
-try {
-  const { createCanvas } = await import('node-canvas-webgl');
-  process.stdout.write(drawCellsByWebgl(field, createCanvas));
-} catch (error) {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  process.stderr.write(`${IMPORTS[code] ?? message.split('\n')[0]}\n`);
-  process.exitCode = 3;
+if (import.meta.main) {
+  const field = readField(await buffer(process.stdin));
+  try {
+    const { createCanvas } = await import('node-canvas-webgl');
+    process.stdout.write(drawCellsByWebgl(field, createCanvas));
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    process.stderr.write(`${IMPORTS[code] ?? message.split('\n')[0]}\n`);
+    process.exitCode = 3;
+  }
 }

@@ -1,5 +1,6 @@
 /** How the program's process is started so that it needs less memory: fewer arenas, sources compiled once, small heaps. */
-import { lstatSync, mkdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, globSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a process is started with beyond its entry. */
@@ -10,10 +11,20 @@ export interface ChildMemory {
 
 /** Below this memory of the machine or container, heaps are kept small at the cost of more collections. */
 const SMALL_BYTES = 1_073_741_824;
-/** Each of six threads has a young generation of three such spaces, 16 MiB each by default. */
-const SMALL_SEMI_SPACE_MIB = 1;
+/**
+ * Each of six threads has a young generation of three such spaces, 16 MiB each by default. Old generations are
+ * compacted at every collection, and grow less before the next one.
+ */
+const SMALL_HEAPS = ['--max-semi-space-size=1', '--optimize-for-size'];
 /** The allocator keeps a heap for each processor and more, between which freed memory is not shared. */
-const ARENAS = 2;
+const ARENAS = '2';
+/** One heap; blocks of 64 KiB and more, such as what is read from a connection, go back to the system when they are freed. */
+const SMALL_ALLOCATOR = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '65536',
+  MALLOC_TRIM_THRESHOLD_: '65536',
+  MALLOC_TOP_PAD_: '0',
+};
 
 /**
  * Decides. `memoryBytes`: what the process may use. `cacheDir`: where compiled sources are kept, which saves each thread
@@ -24,14 +35,15 @@ export function planMemory(
   memoryBytes: number,
   cacheDir: string | null,
 ): ChildMemory {
-  const isOwn = /--max-semi-space-size/.test(env.NODE_OPTIONS ?? '');
   const isSmall = memoryBytes < SMALL_BYTES;
+  const isOwn = /--max-semi-space-size/.test(env.NODE_OPTIONS ?? '');
+  const wanted = {
+    ...(isSmall ? SMALL_ALLOCATOR : { MALLOC_ARENA_MAX: ARENAS }),
+    ...(cacheDir === null ? {} : { NODE_COMPILE_CACHE: cacheDir }),
+  };
   return {
-    execArgv: isSmall && !isOwn ? [`--max-semi-space-size=${SMALL_SEMI_SPACE_MIB}`] : [],
-    env: {
-      ...(env.MALLOC_ARENA_MAX === undefined ? { MALLOC_ARENA_MAX: String(ARENAS) } : {}),
-      ...(env.NODE_COMPILE_CACHE === undefined && cacheDir !== null ? { NODE_COMPILE_CACHE: cacheDir } : {}),
-    },
+    execArgv: isSmall && !isOwn ? SMALL_HEAPS : [],
+    env: Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined)),
   };
 }
 
@@ -50,4 +62,34 @@ export function openCompileCache(parent: string): string | null {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const isPrivate = uid === null || (found?.uid === uid && (found.mode & 0o077) === 0);
   return found?.isDirectory() === true && isPrivate ? folder : null;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/**
+ * The entry, with its arguments, that compiles all sources once before the program starts; each thread would hold the
+ * compiler of TypeScript otherwise. Null: there is no cache, it has them, or nothing can be written there. `env` and
+ * `execArgv` are those of the program's process: code that V8 compiled under other options is of no use to it.
+ */
+export function planCompilation(
+  env: Readonly<Record<string, string | undefined>>,
+  execArgv: readonly string[],
+): readonly string[] | null {
+  const { NODE_COMPILE_CACHE: folder, NODE_OPTIONS: options = '' } = env;
+  if (folder === undefined || folder === '') return null;
+  const hash = createHash('sha256').update(JSON.stringify([process.version, options, execArgv]));
+  for (const file of globSync(['src/**/*.ts', 'workers/*.ts', 'package-lock.json'], { cwd: ROOT }).sort())
+    hash.update(`${file}\n`).update(readFileSync(join(ROOT, file)));
+  const mark = join(folder, `upbeat-${hash.digest('hex').slice(0, 32)}`);
+  return existsSync(mark) || !canWrite(folder) ? null : [join(ROOT, 'workers/compile.ts'), mark];
+}
+
+function canWrite(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

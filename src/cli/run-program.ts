@@ -1,6 +1,6 @@
 /** The life of the program's process: signals, the parent's end, faults. */
 import type { Log } from '../log.ts';
-import { EXIT_FAULT } from './keep-alive.ts';
+import { EXIT_FAULT } from './keep-alive.mjs';
 
 /** What the process does with the program. */
 export interface ProgramHandles {

@@ -2,16 +2,15 @@
 import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
-import { systemClock } from '../clock.ts';
 import { findWarnings } from '../config/cross-check.ts';
-import { openCompileCache, planMemory } from './child-memory.ts';
+import { openCompileCache, planCompilation, planMemory } from './child-memory.ts';
 import type { CommonOptions } from './command.ts';
-import { keepAlive } from './keep-alive.ts';
 import { readConfig } from './open-stores.ts';
 import { printNote, printText } from './output.ts';
-import { isRunByNpx, watchShell } from './shell-watch.ts';
 
-/** Checks the configuration, then runs the program under its parent; ends the process with its status. */
+const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+
+/** Checks the configuration, then becomes the parent of the program (`keep-alive.mjs`), under the same process id. */
 export async function start({
   config,
   checkConfig = false,
@@ -23,13 +22,20 @@ export async function start({
     for (const { path, message } of findWarnings(read)) printNote(`warning: ${path} ${message}`);
     return;
   }
-  if (isRunByNpx(process.env)) {
-    const stop = () => void process.kill(process.pid, 'SIGTERM');
-    watchShell(systemClock, () => process.ppid, stop);
-  }
-  const program = fileURLToPath(new URL('../main.ts', import.meta.url));
-  const memory = planMemory(process.env, availableBytes(), openCompileCache(tmpdir()));
-  process.exit(await keepAlive(program, ['--config', config], systemClock, memory));
+  const { execArgv, env } = planMemory(process.env, availableBytes(), openCompileCache(tmpdir()));
+  const whole = { ...process.env, ...env };
+  const order = {
+    entry: pathOf('../main.ts'),
+    args: ['--config', config],
+    execArgv,
+    prepare: planCompilation(whole, execArgv),
+  };
+  const command = [process.execPath, pathOf('keep-alive.mjs'), JSON.stringify(order)];
+  process.execve?.(process.execPath, command, whole);
+  // Windows has no such call: this process stays between.
+  Object.assign(process.env, env);
+  const { keepAlive } = await import('./keep-alive.mjs');
+  process.exit(await keepAlive(order));
 }
 
 /** What this process and those that it starts may use: the limit of their container, or what the machine has. */

@@ -61,7 +61,7 @@ type InProcess =
   | { readonly pixels: null; readonly fault: string; readonly final: boolean };
 
 async function drawInProcess(field: CellField, entry: URL, timeoutMs: number): Promise<InProcess> {
-  const child = spawn(process.execPath, [decodeURIComponent(entry.pathname)], {
+  const child = spawn(process.execPath, [...process.execArgv, decodeURIComponent(entry.pathname)], {
     stdio: 'pipe',
     timeout: timeoutMs,
     killSignal: 'SIGKILL',

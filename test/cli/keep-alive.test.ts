@@ -1,5 +1,5 @@
 import t from 'tap';
-import { EXIT_FAULT, nextStep } from '../../src/cli/keep-alive.ts';
+import { EXIT_FAULT, nextStep } from '../../src/cli/keep-alive.mjs';
 
 t.test('it ends with its child, or starts it again', async (t) => {
   for (const [what, end, ready, livedMs, failures, stopping, expected] of [

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
-import { isRunByNpx, watchShell } from '../../src/cli/shell-watch.ts';
+import { isRunByNpx, watchShell } from '../../src/cli/shell-watch.mjs';
 import { createFakeClock } from '../../src/clock.ts';
 import { until } from '../support/loopback.ts';
 import { install } from '../support/program.ts';
@@ -28,7 +28,7 @@ t.test('it tells once that the parent has gone', async (t) => {
   let parent = 7;
   let told = 0;
   watchShell(
-    clock,
+    clock.every,
     () => parent,
     () => told++,
   );
