@@ -1,6 +1,7 @@
 /** The program's log: structured lines, readable on a terminal, JSON elsewhere. */
+import { createRequire } from 'node:module';
 import { type DestinationStream, pino } from 'pino';
-import pretty from 'pino-pretty';
+import type PinoPretty from 'pino-pretty';
 import { hideUserinfo } from './domain/hidden-userinfo.ts';
 import { printable, printableJson, printableLines } from './domain/printable-text.ts';
 
@@ -44,6 +45,8 @@ export function createLog({ level, format }: LogSettings): Log {
 
 /** Formats a line of JSON for people. */
 function createPrettyFormat(): (line: string) => string {
+  // Loaded on terminals only, 3 MB.
+  const pretty: typeof PinoPretty = createRequire(import.meta.url)('pino-pretty');
   const format = pretty.prettyFactory({
     colorize: pretty.isColorSupported,
     translateTime: 'SYS:HH:MM:ss',

@@ -1,15 +1,11 @@
 /** The HTTP server, with bounds on what a client may make us wait for and hold. */
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HttpError, PROBLEMS, problemBody } from './problem.ts';
+
+/** Not imported by name: Node would load its `fetch` and WebSocket with it, 6 MB. */
+const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /**
  * A connection on which nothing moves for so long is ended, milliseconds: a client that asks and does not read would

@@ -1,6 +1,5 @@
 /** Joins the parts for owners: sign-in, sessions, domain verification, webhooks. */
 import { openDomainProofs } from '../auth/domain-proof.ts';
-import { createIdentityProvider } from '../auth/openid-provider.ts';
 import { createSessions } from '../auth/sessions.ts';
 import { type Clock, systemRandom } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
@@ -32,6 +31,13 @@ export async function joinOwners(parts: {
   // Addresses that owners choose are never private, except in tests.
   const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
+  const providers = await Promise.all(
+    auth.providers.map(async (provider) => {
+      // A site without sign-in does not load the libraries of OpenID Connect.
+      const { createIdentityProvider } = await import('../auth/openid-provider.ts');
+      return createIdentityProvider(provider, { outbound });
+    }),
+  );
   return {
     /**
      * Starts webhook deliveries. Only the monitor may do so, or every process would deliver each webhook. `isOurs` tells
@@ -46,7 +52,7 @@ export async function joinOwners(parts: {
     door: {
       registry,
       samples,
-      providers: auth.providers.map((provider) => createIdentityProvider(provider, { outbound })),
+      providers,
       sessions: createSessions({ registry, clock }),
       proofs,
     },

@@ -8,7 +8,6 @@ import type { SqliteRegistry } from '../store/registry/registry-client.ts';
 import { openRegistry } from '../store/registry/sqlite-registry.ts';
 import { type InfluxSamples, openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
-import { openInfluxReading } from '../store/samples/influx-reading.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
 import { closeLooseFiles, findLooseFiles, makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
@@ -113,7 +112,11 @@ export async function openReadSamples({ config, log, fail }: StoreParts) {
   const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
   const onEnd = fail('a store has ended');
   const settings = influxSettings(config);
-  if (settings !== null) return openInfluxReading({ settings, log, onEnd });
+  if (settings !== null) {
+    // The vendor's client comes with it, 7 MB.
+    const { openInfluxReading } = await import('../store/samples/influx-reading.ts');
+    return openInfluxReading({ settings, log, onEnd });
+  }
   return await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd });
 }
 

@@ -2,7 +2,6 @@
  * One HTTP/1.1 request and its answer over a connection that is already made and serves nothing else, for
  * checks. See ADR 11 for why no client of a library does it.
  */
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { type BodyProgress, type BodyReader, createBodyReader, framingOf } from './answer-body.ts';
@@ -10,6 +9,9 @@ import { type AnswerHead, type Headers, HeadReader } from './answer-head.ts';
 import type { Budget } from './budget.ts';
 import type { Destination } from './destination.ts';
 import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutFault } from './fault.ts';
+
+/** Not imported by name: Node would load its `fetch` and WebSocket with it, which cost each thread 6 MB. */
+const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
 /** What is said over the connection. */
 export interface ExchangeOrder {

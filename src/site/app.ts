@@ -1,6 +1,7 @@
 /** The HTTP API and the pages as one Koa application over the URL table of `routes.ts`. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import Router from '@koa/router';
+import { createRequire } from 'node:module';
+import type KoaRouter from '@koa/router';
 import Koa, { type Context } from 'koa';
 import type { Clock } from '../clock.ts';
 import { createBodyReader } from '../http/body.ts';
@@ -16,6 +17,9 @@ import { refusalOf } from '../store/ports/storage-health.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import { withCopyAge } from './copy-age.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
+
+/** Its module for `import` loads Node's `fetch` and WebSocket through `http`, 6 MB; that for `require` does not. */
+const Router: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
 
 /** What the API needs. */
 export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
