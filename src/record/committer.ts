@@ -94,19 +94,15 @@ export function createCommitter(
 export function toStatusUpdate({ tracked, pending }: ServiceUpdate): StatusUpdate {
   const { service, current: before } = tracked;
   const { current, transition, incident, heartbeat } = pending.update;
-  return {
-    ...{ serviceId: service.id, expectedSeq: before.seq, current },
-    ...{ transition, incident, memory: pending.memory },
-    ...(heartbeat === null ? {} : { heartbeat }),
-  };
+  const { memory } = pending;
+  const update = { serviceId: service.id, expectedSeq: before.seq, current, transition, incident, memory };
+  return heartbeat === null ? update : { ...update, heartbeat };
 }
 
 /** What commits the routine updates of the service that are only in memory. */
 export function toRoutineUpdate(tracked: TrackedService): StatusUpdate {
   const { service, current } = tracked;
   const memory = takeNewMemory(tracked);
-  return {
-    ...{ serviceId: service.id, expectedSeq: current.seq, current },
-    ...{ transition: null, incident: null, memory },
-  };
+  const expectedSeq = current.seq;
+  return { serviceId: service.id, expectedSeq, current, transition: null, incident: null, memory };
 }

@@ -37,8 +37,11 @@ export interface DecidedResult {
 
 /** The offline rule at work. */
 export interface Connectivity {
-  /** Rules on a result; one that is `held` comes out of {@link takeDecided} later. */
-  rule(result: CheckResult): Trust;
+  /**
+   * Rules on a result; one that is `held` comes out of {@link takeDecided} later. `toMonotonic` is what turns its wall
+   * times into monotonic ones, milliseconds.
+   */
+  rule(result: CheckResult, toMonotonic: number): Trust;
   /** The held results that have been decided since the last call, oldest first. */
   takeDecided(): readonly DecidedResult[];
   /** All held results, oldest first. They are kept no longer. */
@@ -96,8 +99,7 @@ export function createConnectivity(options: ConnectivityOptions): Connectivity {
   }
 
   return {
-    rule(result) {
-      const toMonotonic = clock.monotonic() - clock.now();
+    rule(result, toMonotonic) {
       const hasResponse = result.statusCode !== 0;
       const answer = hasResponse ? (result.firstFailedAt === null ? 'first' : 'later') : 'none';
       const beganAt = result.firstFailedAt ?? result.startedAt;

@@ -86,9 +86,9 @@ function evaluateCheck(
   const current = nextStatus(state.current, result, verdict, now);
   if (current === null) return null;
   const memory = isSameMemory(state.memory, result.memory) ? null : result.memory;
-  const changes = current.seq !== state.current.seq || state.openIncident !== null;
-  const moved = changes ? move(state, current, describeVerdict(result, verdict), now, rules) : UNMOVED;
-  const { transition, incident } = moved;
+  const mayMove = current.seq !== state.current.seq || state.openIncident !== null;
+  const reason = mayMove ? describeVerdict(result, verdict) : null;
+  const { transition, incident } = mayMove ? move(state, current, reason, now, rules) : UNMOVED;
   const isRoutine = transition === null && incident === null;
   return { current, transition, incident, memory, heartbeat: null, sample: null, isRoutine };
 }

@@ -139,10 +139,11 @@ export function createRecord(options: RecordOptions): ResultRecord {
 
   function takeResults(results: readonly CheckResult[]): void {
     if (isStopped) return;
+    const toMonotonic = clock.monotonic() - clock.now();
     for (const result of results) {
       const tracked = services.get(result.serviceId);
       if (tracked === undefined || !isOfRevision(tracked, result)) continue;
-      const trust = connectivity.rule(result);
+      const trust = connectivity.rule(result, toMonotonic);
       if (trust !== 'held') observeResult(tracked, result, trust === 'suspect');
     }
     endBatch();

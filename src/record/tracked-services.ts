@@ -89,7 +89,7 @@ export function createTrackedServices(): TrackedServices {
     revise(tracked, service) {
       const before = tracked.service;
       tracked.isCheckChanged = !isSameCheck(before, service);
-      if (tracked.isCheckChanged) learn(tracked, NO_MEMORY);
+      if (tracked.isCheckChanged && !isSameMemory(tracked.memory, NO_MEMORY)) learn(tracked, NO_MEMORY);
       // The new account's heartbeats may come from another clock.
       if (before.accountId !== service.accountId) tracked.toldAt = null;
       tracked.service = service;
@@ -135,9 +135,8 @@ export function isOfRevision({ service, isRemoved }: TrackedService, { revision 
   return !isRemoved && !service.paused && service.revision === revision;
 }
 
-/** Keeps what a check has learned; null, and what is known already, changes nothing. */
-export function learn(tracked: TrackedService, memory: ProbeMemory | null): void {
-  if (memory === null || isSameMemory(tracked.memory, memory)) return;
+/** Keeps what a check has learned. */
+export function learn(tracked: TrackedService, memory: ProbeMemory): void {
   tracked.memory = memory;
   tracked.isMemoryNew = true;
 }

@@ -70,6 +70,7 @@ export interface UpdatePipeline {
  * account. `lost`: it was given up at stop.
  */
 type End = CommitOutcome | { readonly kind: 'gone' | 'lost' };
+const LOST: End = { kind: 'lost' };
 
 /** Makes the pipeline. */
 export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipeline {
@@ -94,16 +95,10 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
     observation: Observation,
     reply: PendingObservation['reply'] = null,
   ): void {
-    const pending = { observation, reply };
-    if (tracked.inFlight === null) evaluateNext(tracked, pending);
-    else if (!refuse(pending)) enqueue(tracked, pending);
-  }
-
-  /** Refuses a heartbeat while the registry takes no writes. */
-  function refuse({ reply }: PendingObservation): boolean {
     const refused = reply === null ? null : refusal();
     if (refused !== null) reply?.(refused);
-    return refused !== null;
+    else if (tracked.inFlight === null) evaluateNow(tracked, observation, reply);
+    else enqueue(tracked, { observation, reply });
   }
 
   function enqueue(tracked: TrackedService, pending: PendingObservation): void {
@@ -114,13 +109,16 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
     if (tracked.queue.length > limit) tracked.queue.shift()?.reply?.('unavailable');
   }
 
-  function evaluateNext(tracked: TrackedService, pending: PendingObservation): void {
-    if (refuse(pending)) return;
-    const update = evaluate(tracked, pending.observation, clock.now(), rules);
+  function evaluateNow(
+    tracked: TrackedService,
+    observation: Observation,
+    reply: PendingObservation['reply'],
+  ): void {
+    const update = evaluate(tracked, observation, clock.now(), rules);
     if (update === null) return;
-    learn(tracked, update.memory);
+    if (update.memory !== null) learn(tracked, update.memory);
     if (update.isRoutine) gather(tracked, update);
-    else commitSoon(tracked, { ...pending, update, memory: takeNewMemory(tracked) });
+    else commitSoon(tracked, { observation, reply, update, memory: takeNewMemory(tracked) });
   }
 
   function evaluateQueue(tracked: TrackedService): void {
@@ -128,7 +126,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
       const next = tracked.queue.shift();
       if (tracked.queue.length === 0) tracked.queue = null;
       if (next === undefined) return;
-      if (isValid(tracked, next.observation)) evaluateNext(tracked, next);
+      if (isValid(tracked, next.observation)) observe(tracked, next.observation, next.reply);
       else next.reply?.('gone');
     }
   }
@@ -272,8 +270,9 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
   async function publish(group: readonly ServiceUpdate[], outcomes: readonly CommitOutcome[]): Promise<void> {
     const statuses: CurrentStatus[] = [];
     const transitions: Transition[] = [];
-    const ended = group.map((one, index) => ({ ...one, end: endOf(one.tracked, outcomes[index]) }));
-    for (const { tracked, pending, end } of ended) {
+    const ends = group.map(({ tracked }, index) => endOf(tracked, outcomes[index]));
+    for (const [index, { tracked, pending }] of group.entries()) {
+      const end = ends[index] ?? LOST;
       if (end.kind === 'stale') await adopt(tracked, end.current);
       if (end.kind !== 'committed') continue;
       const { current, incident } = pending.update;
@@ -286,13 +285,10 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
       }
     }
     // The transitions of another writer are read from the registry: only there their positions are known.
-    await publisher.publishCommitted(
-      statuses,
-      transitions,
-      ended.some(({ end }) => end.kind === 'stale'),
-    );
-    for (const one of ended) {
-      finish(one, one.end);
+    const isBehind = ends.some(({ kind }) => kind === 'stale');
+    await publisher.publishCommitted(statuses, transitions, isBehind);
+    for (const [index, one] of group.entries()) {
+      finish(one, ends[index] ?? LOST);
       evaluateQueue(one.tracked);
     }
     publisher.flush();
@@ -374,6 +370,6 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
 }
 
 function endOf({ current }: TrackedService, outcome: CommitOutcome | undefined): End {
-  if (outcome === undefined) return { kind: 'lost' };
+  if (outcome === undefined) return LOST;
   return outcome.kind === 'stale' && outcome.current.seq <= current.seq ? { kind: 'gone' } : outcome;
 }
