@@ -9,7 +9,7 @@ import type { VendorWord } from '../domain/vendor-word.ts';
 import type { FeedHealth } from '../feeds/vendor-board.ts';
 import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
-import type { ProberState } from '../record/prober-watch.ts';
+import type { ProberState } from '../record/connection-watch.ts';
 import { createTransitionListeners } from '../record/transition-listeners.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';

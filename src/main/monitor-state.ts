@@ -1,6 +1,6 @@
 /** The state that the monitor publishes for serving processes: strings by name, formatted and parsed only here. */
 import type { FeedHealth } from '../feeds/vendor-board.ts';
-import type { ProberState } from '../record/prober-watch.ts';
+import type { ProberState } from '../record/connection-watch.ts';
 import type { StoreStates } from './open-stores.ts';
 
 /** The state. */

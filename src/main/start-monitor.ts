@@ -5,7 +5,7 @@ import { createFleet } from '../engine/fleet/fleet.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
 import type { ProberSettings } from '../probe/prober.ts';
-import { startInboxReader } from '../record/read-inbox.ts';
+import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';

@@ -3,7 +3,7 @@
  * else from the shared registry. Owners' changes go to the registry, heartbeats through its inbox.
  */
 import { createVendorBoard } from '../feeds/vendor-board.ts';
-import { createHeartbeatForwarder } from '../record/forward-heartbeats.ts';
+import { createHeartbeatForwarder } from '../record/heartbeat-forwarder.ts';
 import type { Role } from './active-role.ts';
 import { followTransitions } from './follow-transitions.ts';
 import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './monitor-state.ts';

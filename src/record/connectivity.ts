@@ -6,9 +6,9 @@ import type { Clock } from '../clock.ts';
 import { judgeAttempt } from '../domain/judge.ts';
 import type { CheckResult } from '../domain/result.ts';
 import type { Log } from '../log.ts';
+import { type CheckSpan, type ProberState, type Ruling, spanOf } from './connection-watch.ts';
 import { createControlWatch } from './control-watch.ts';
 import { createMajorityWatch } from './majority-watch.ts';
-import { type FailureSpan, type ProberState, type Ruling, spanOf } from './prober-watch.ts';
 
 /** What the rule needs. */
 export interface ConnectivityOptions {
@@ -65,7 +65,7 @@ export interface Connectivity {
 
 interface HeldResult {
   readonly result: CheckResult;
-  readonly span: FailureSpan;
+  readonly span: CheckSpan;
 }
 
 /** Makes the rule; the prober counts as online until the opposite is known. */
@@ -143,7 +143,7 @@ export function createConnectivity(options: ConnectivityOptions): Connectivity {
     },
     doubt: watch.doubt,
     noteDelay: watch.noteDelay,
-    trustsMissedHeartbeat: () => watch.ruleSilence() === 'clear',
+    trustsMissedHeartbeat: () => watch.ruleMissedHeartbeat() === 'clear',
     get online() {
       return watch.online;
     },

@@ -2,9 +2,9 @@
 import type { Clock } from '../clock.ts';
 import { formatTimeOrNull } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
-import { afterTurning } from './after-turning.ts';
+import type { ConnectionWatch, ConnectionWatchOptions } from './connection-watch.ts';
+import { afterLoopTime } from './loop-timer.ts';
 import { createOutageLog } from './outage-log.ts';
-import type { ProberWatch, ProberWatchOptions } from './prober-watch.ts';
 
 /** One question serves all failures of the same 2 s (decisions). */
 const QUESTION_PERIOD_MS = 2_000;
@@ -28,7 +28,7 @@ const LATE_RESPONSE_MS = 800;
 const MAX_UNPROVEN_MS = 10_000;
 
 /** What the watch needs. */
-export interface ControlWatchOptions extends ProberWatchOptions {
+export interface ControlWatchOptions extends ConnectionWatchOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Control targets configured, at least 1; for the reason that people read. */
@@ -42,7 +42,7 @@ export interface ControlWatchOptions extends ProberWatchOptions {
  * too short to fail an attempt delays it. A delayed attempt raises a question too; where its response is as late, or a
  * later question is answered and it was not, the delay is ours.
  */
-export function createControlWatch(options: ControlWatchOptions): ProberWatch {
+export function createControlWatch(options: ControlWatchOptions): ConnectionWatch {
   const { clock, log, ask, onChange } = options;
   const outages = createOutageLog(clock);
   /** Times in which responses to questions were late. */
@@ -106,8 +106,8 @@ export function createControlWatch(options: ControlWatchOptions): ProberWatch {
       if (answered && isLate) delays.note(askedAt, clock.monotonic());
       conclude(askedAt, answered);
     };
-    const cancelLimit = afterTurning(clock, QUESTION_LIMIT_MS, () => settle(false));
-    const cancelLate = afterTurning(clock, (usualMs ?? 0) + LATE_RESPONSE_MS, () => {
+    const cancelLimit = afterLoopTime(clock, QUESTION_LIMIT_MS, () => settle(false));
+    const cancelLate = afterLoopTime(clock, (usualMs ?? 0) + LATE_RESPONSE_MS, () => {
       isLate = true;
     });
     cancelTimer = () => {
@@ -183,7 +183,7 @@ export function createControlWatch(options: ControlWatchOptions): ProberWatch {
         return 'own';
       return wantedAt > goodAt ? 'wait' : 'clear';
     },
-    ruleSilence() {
+    ruleMissedHeartbeat() {
       if (outages.open) return 'own';
       const now = clock.monotonic();
       // As for failures, one question serves all silences of the same 2 s.

@@ -2,8 +2,14 @@
 import type { Clock } from '../clock.ts';
 import { formatTimeOrNull } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
+import type {
+  Answer,
+  CheckSpan,
+  ConnectionWatch,
+  ConnectionWatchOptions,
+  Ruling,
+} from './connection-watch.ts';
 import { createOutageLog } from './outage-log.ts';
-import type { Answer, FailureSpan, ProberWatch, ProberWatchOptions, Ruling } from './prober-watch.ts';
 
 /** Fewer services say nothing about the connection that they share (decisions). */
 const MIN_SERVICES = 10;
@@ -15,7 +21,7 @@ const COUNT_PERIOD_MS = 500;
 const REASON = 'over half of the services checked in the last minute gave no HTTP response';
 
 /** What the watch needs. */
-export interface MajorityWatchOptions extends ProberWatchOptions {
+export interface MajorityWatchOptions extends ConnectionWatchOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Services that are being checked at present. */
@@ -34,7 +40,12 @@ interface NewestCheck {
  * checked after it have spoken too: it is the service's once 10 of them are known and half of them went well, or after
  * a minute; it is ours where over half of those 10 had trouble as well. A fleet under 10 services never waits.
  */
-export function createMajorityWatch({ clock, log, fleetSize, onChange }: MajorityWatchOptions): ProberWatch {
+export function createMajorityWatch({
+  clock,
+  log,
+  fleetSize,
+  onChange,
+}: MajorityWatchOptions): ConnectionWatch {
   const outages = createOutageLog(clock);
   const newest = new Map<number, NewestCheck>();
   /** Begin of the newest check of each service of the window, ascending, as last counted: those that went well, */
@@ -86,7 +97,7 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
   }
 
   /** Judges by the services that were checked after the failing check began. */
-  function ruleByPeers(span: FailureSpan, now: number): Ruling {
+  function ruleByPeers(span: CheckSpan, now: number): Ruling {
     // A peer that fails takes as long as this check took. Those that began later are known only where they answered,
     // and counting them would flatter the connection.
     const settledAt = now - (span.endedAt - span.beganAt);
@@ -129,7 +140,7 @@ export function createMajorityWatch({ clock, log, fleetSize, onChange }: Majorit
       const isSuspected = counting && fleetSize() >= MIN_SERVICES;
       return isSuspected ? ruleByPeers(span, clock.monotonic()) : 'clear';
     },
-    ruleSilence: () => (outages.open ? 'own' : 'clear'),
+    ruleMissedHeartbeat: () => (outages.open ? 'own' : 'clear'),
     overlapsOutage: (span) => outages.overlaps(span.beganAt, span.endedAt),
     stop() {
       stopped = true;

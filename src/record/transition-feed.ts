@@ -34,12 +34,12 @@ export function createTransitionFeed(
   async function catchUp(): Promise<void> {
     try {
       for (;;) {
-        const page = await registry.transitionsAfter(listeners.toldUpTo(), PAGE);
+        const page = await registry.transitionsAfter(listeners.position(), PAGE);
         for (const transition of page) listeners.announce(transition);
         if (page.length < PAGE) return;
       }
     } catch (error) {
-      log.warn({ error, position: listeners.toldUpTo() }, 'the transition feed could not be read; retrying');
+      log.warn({ error, position: listeners.position() }, 'the transition feed could not be read; retrying');
       if (stopped) return;
       cancelRetry ??= clock.after(RETRY_MS, () => {
         cancelRetry = null;
@@ -56,7 +56,7 @@ export function createTransitionFeed(
     async tell(transitions, behind) {
       const ordered = [...transitions].sort((a, b) => a.position - b.position);
       const last = ordered.at(-1);
-      const gapless = last === undefined || last.position === listeners.toldUpTo() + ordered.length;
+      const gapless = last === undefined || last.position === listeners.position() + ordered.length;
       if (behind || !gapless) await catchUp();
       else for (const transition of ordered) listeners.announce(transition);
     },

@@ -9,7 +9,7 @@ export interface TransitionListeners {
   /** Adds a listener; the answer takes it away again. */
   watch(listener: (transition: Transition) => void): () => void;
   /** Position of the newest transition that was told; 0: none was. */
-  toldUpTo(): number;
+  position(): number;
   /** Takes everything up to `position` for told. */
   startAfter(position: number): void;
 }
@@ -35,7 +35,7 @@ export function createTransitionListeners(log: Log): TransitionListeners {
       entries.add(entry);
       return () => void entries.delete(entry);
     },
-    toldUpTo: () => told,
+    position: () => told,
     startAfter(position) {
       told = position;
     },

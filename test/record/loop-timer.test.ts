@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
-import { afterTurning } from '../../src/record/after-turning.ts';
+import { afterLoopTime } from '../../src/record/loop-timer.ts';
 
 t.test('it counts the time in which the event loop turned, and no standstill', async (t) => {
   for (const [name, standstills, ranAtMs] of [
@@ -13,7 +13,7 @@ t.test('it counts the time in which the event loop turned, and no standstill', a
     let stoodStillMs = 0;
     const late = { ...clock, monotonic: () => clock.monotonic() + stoodStillMs };
     const ran: number[] = [];
-    afterTurning(late, 3_000, () => ran.push(late.monotonic()));
+    afterLoopTime(late, 3_000, () => ran.push(late.monotonic()));
     for (const [at, ms] of standstills) {
       await clock.advance(Math.max(0, at - clock.monotonic()));
       stoodStillMs += ms;
@@ -36,7 +36,7 @@ t.test('it lets what has arrived be read first, and can be cancelled until then'
       read();
     });
   for (const name of ['cancelled by what was read', 'cancelled', 'kept'])
-    cancels.push(afterTurning({ ...clock, after }, 250, () => ran.push(name)));
+    cancels.push(afterLoopTime({ ...clock, after }, 250, () => ran.push(name)));
   cancels[1]?.();
   read = () => cancels[0]?.();
   await clock.advance(249);

@@ -15,7 +15,7 @@ export interface ProberState {
 }
 
 /** When a failing or slow check took place. Monotonic milliseconds of this thread. */
-export interface FailureSpan {
+export interface CheckSpan {
   /** Start of the first failed attempt. */
   readonly beganAt: number;
   /** The first failed attempt had ended by then: a question asked since can speak for the failure. */
@@ -29,7 +29,7 @@ export interface FailureSpan {
  * When a check took place, taken by the record at `takenAt`, monotonic milliseconds; `toMonotonic` turns wall times
  * into those. Nothing lies after `takenAt`, wherever the wall clock was set.
  */
-export function spanOf(result: CheckResult, toMonotonic: number, takenAt: number): FailureSpan {
+export function spanOf(result: CheckResult, toMonotonic: number, takenAt: number): CheckSpan {
   const at = (wallAt: number): number => Math.min(wallAt + toMonotonic, takenAt);
   return {
     beganAt: at(result.firstFailedAt ?? result.startedAt),
@@ -40,14 +40,14 @@ export function spanOf(result: CheckResult, toMonotonic: number, takenAt: number
   };
 }
 
-/** `clear`: the failure is the service's. `own`: it may be ours. `wait`: not known yet; {@link ProberWatchOptions.onChange} will tell. */
+/** `clear`: the failure is the service's. `own`: it may be ours. `wait`: not known yet; {@link ConnectionWatchOptions.onChange} will tell. */
 export type Ruling = 'clear' | 'own' | 'wait';
 
 /** Whether a check got an HTTP response: to its first attempt, to a later one after a failure, or to none. */
 export type Answer = 'first' | 'later' | 'none';
 
 /** Watches the prober's own connection. */
-export interface ProberWatch {
+export interface ConnectionWatch {
   readonly online: boolean;
   /** Epoch milliseconds; null while online. */
   readonly offlineSince: number | null;
@@ -59,18 +59,18 @@ export interface ProberWatch {
   /** Notes the end of any check; monotonic times. */
   note(serviceId: number, beganAt: number, endedAt: number, answer: Answer): void;
   /** Whose a failure without an HTTP response is. */
-  rule(span: FailureSpan): Ruling;
+  rule(span: CheckSpan): Ruling;
   /** Whose a slow response is: ours where it overlaps an outage or a delay of our own connection. */
-  ruleSlow(span: FailureSpan): Ruling;
+  ruleSlow(span: CheckSpan): Ruling;
   /** Whose the silence of a service is, now: ours where nothing can reach us. */
-  ruleSilence(): Ruling;
+  ruleMissedHeartbeat(): Ruling;
   /** Whether a failing check overlaps a time in which the prober was offline. */
-  overlapsOutage(span: FailureSpan): boolean;
+  overlapsOutage(span: CheckSpan): boolean;
   stop(): void;
 }
 
 /** What both ways of watching need. */
-export interface ProberWatchOptions {
+export interface ConnectionWatchOptions {
   /** Called when rulings may have changed. */
   readonly onChange: () => void;
 }

@@ -9,7 +9,7 @@ const MAX_LATE_MS = 50;
  * Runs `task` after `delayMs` in which the event loop turned. A loop that stood still first reads what has arrived
  * meanwhile: a turn of it runs its timers before it reads its sockets.
  */
-export function afterTurning(clock: Clock, delayMs: number, task: () => void): Cancel {
+export function afterLoopTime(clock: Clock, delayMs: number, task: () => void): Cancel {
   let leftMs = delayMs;
   let isCancelled = false;
   let cancelTimer: Cancel = () => {};
