@@ -1,4 +1,4 @@
-/** Asks the control targets whether the prober is online, and as seldom as can be. */
+/** Queries the control targets when there is a doubt whether the prober is online. */
 import type { Clock } from '../clock.ts';
 import { formatTimeOrNull } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
@@ -6,24 +6,21 @@ import type { ConnectionWatch, ConnectionWatchOptions } from './connection-watch
 import { afterLoopTime } from './loop-timer.ts';
 import { createOutageLog } from './outage-log.ts';
 
-/** One question serves all failures of the same 2 s (decisions). */
-const QUESTION_PERIOD_MS = 2_000;
-/**
- * A question without an answer by then has the answer no (architecture, The record). Only time in which our event loop
- * turned counts.
- */
-const QUESTION_LIMIT_MS = 3_000;
-/** While offline the targets are asked again after 1 s, 2 s, 4 s, and then every 5 s. */
-const FIRST_BACK_OFF_MS = 1_000;
+/** One query serves all failures of the same 2 s (decisions). */
+const QUERY_PERIOD_MS = 2_000;
+/** A query without a response by then counts as unanswered. Only time in which our event loop ran counts. */
+const QUERY_TIMEOUT_MS = 3_000;
+/** While offline the targets are queried again after 1 s, 2 s, 4 s, and then every 5 s. */
+const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 5_000;
 /**
- * The first response to a question that takes this much longer than usual was held up by our own connection: a lost
- * SYN is repeated after 1 s (RFC 6298, 2.1). Only time in which our event loop turned counts.
+ * The first response to a query that takes this much longer than usual was delayed by our own connection: a lost SYN
+ * is repeated after 1 s (RFC 6298, 2.1). Only time in which our event loop ran counts.
  */
 const LATE_RESPONSE_MS = 800;
 /**
- * Unanswered questions that only delays have raised are repeated for this long. By then an outage of ours has made an
- * attempt fail; without a failure the control targets are gone, and not our connection.
+ * Unanswered queries that only delays caused are repeated for this long. By then an outage of ours has made an attempt
+ * fail; without a failure the control targets are unavailable, and not our connection.
  */
 const MAX_UNPROVEN_MS = 10_000;
 
@@ -31,21 +28,21 @@ const MAX_UNPROVEN_MS = 10_000;
 export interface ControlWatchOptions extends ConnectionWatchOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Control targets configured, at least 1; for the reason that people read. */
+  /** Number of control targets, at least 1; for the text of the reason. */
   readonly controlTargets: number;
-  /** True: at least one control target answered. A rejection counts as no. */
+  /** True: at least one control target responded. A rejection counts as no. */
   readonly ask: () => Promise<boolean>;
 }
 
 /**
- * Watches by questions: the prober is offline from a question that none answers until one answers. An outage that is
- * too short to fail an attempt delays it. A delayed attempt raises a question too; where its response is as late, or a
- * later question is answered and it was not, the delay is ours.
+ * Watches by queries: the prober is offline from a query to which no control target responds until one does. An outage
+ * that is too short to fail an attempt delays it. A delayed attempt causes a query too: if the response is as late, or
+ * comes to a later query only, the delay is ours.
  */
 export function createControlWatch(options: ControlWatchOptions): ConnectionWatch {
   const { clock, log, ask, onChange } = options;
   const outages = createOutageLog(clock);
-  /** Times in which responses to questions were late. */
+  /** Times in which responses to queries were late. */
   const delays = createOutageLog(clock);
   const reason =
     options.controlTargets === 1
@@ -54,19 +51,19 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
   let stopped = false;
   let cancelTimer = (): void => {};
   let planned = false;
-  /** When the question that is on its way was asked; null: none is. */
+  /** Start of the query in flight; null: none is. */
   let inFlightAt: number | null = null;
-  let lastAskedAt = Number.NEGATIVE_INFINITY;
-  /** When the newest question that was answered had been asked. */
+  let lastQueryAt = Number.NEGATIVE_INFINITY;
+  /** Start of the newest query that was answered. */
   let goodAt = Number.NEGATIVE_INFINITY;
-  /** Somebody needs an answer to a question asked at or after this. */
+  /** An answer is needed to a query that starts at this time or later. */
   let wantedAt = Number.NEGATIVE_INFINITY;
   /** The earliest doubt since the newest good answer: an outage may have begun then. */
   let firstDoubtAt = Number.POSITIVE_INFINITY;
-  let backOffMs = FIRST_BACK_OFF_MS;
-  /** How long the first response to a question usually takes; null: not known yet. */
+  let backoffMs = FIRST_BACKOFF_MS;
+  /** How long the first response to a query usually takes, milliseconds; null: not known yet. */
   let usualMs: number | null = null;
-  /** When the oldest of the questions was asked that only delays had raised and none answered; null: there is none. */
+  /** Start of the oldest unanswered query that only delays caused; null: there is none. */
   let unansweredFrom: number | null = null;
 
   function want(at: number): void {
@@ -83,30 +80,30 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
     if (stopped || planned || inFlightAt !== null) return;
     if (!outages.open && wantedAt <= goodAt) return;
     const isRepeat = outages.open || unansweredFrom !== null;
-    const delayMs = isRepeat ? backOffMs : lastAskedAt + QUESTION_PERIOD_MS - clock.monotonic();
+    const delayMs = isRepeat ? backoffMs : lastQueryAt + QUERY_PERIOD_MS - clock.monotonic();
     if (delayMs <= 0) {
-      put();
+      query();
     } else {
       planned = true;
-      cancelTimer = clock.after(delayMs, put);
+      cancelTimer = clock.after(delayMs, query);
     }
   }
 
-  function put(): void {
+  function query(): void {
     planned = false;
-    const askedAt = clock.monotonic();
-    inFlightAt = askedAt;
-    lastAskedAt = askedAt;
+    const startedAt = clock.monotonic();
+    inFlightAt = startedAt;
+    lastQueryAt = startedAt;
     let settled = false;
     let isLate = false;
     const settle = (answered: boolean): void => {
       if (settled || stopped) return;
       settled = true;
       cancelTimer();
-      if (answered && isLate) delays.note(askedAt, clock.monotonic());
-      conclude(askedAt, answered);
+      if (answered && isLate) delays.note(startedAt, clock.monotonic());
+      conclude(startedAt, answered);
     };
-    const cancelLimit = afterLoopTime(clock, QUESTION_LIMIT_MS, () => settle(false));
+    const cancelLimit = afterLoopTime(clock, QUERY_TIMEOUT_MS, () => settle(false));
     const cancelLate = afterLoopTime(clock, (usualMs ?? 0) + LATE_RESPONSE_MS, () => {
       isLate = true;
     });
@@ -122,7 +119,7 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
       });
   }
 
-  function conclude(askedAt: number, answered: boolean): void {
+  function conclude(startedAt: number, answered: boolean): void {
     inFlightAt = null;
     if (answered) {
       if (outages.open) {
@@ -132,23 +129,23 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
         outages.note(unansweredFrom, clock.monotonic());
       }
       unansweredFrom = null;
-      const tookMs = clock.monotonic() - askedAt;
+      const tookMs = clock.monotonic() - startedAt;
       usualMs = usualMs === null || tookMs < usualMs ? tookMs : usualMs + (tookMs - usualMs) / 4;
-      goodAt = askedAt;
+      goodAt = startedAt;
       firstDoubtAt = Number.POSITIVE_INFINITY;
-      backOffMs = FIRST_BACK_OFF_MS;
+      backoffMs = FIRST_BACKOFF_MS;
     } else if (outages.open) {
-      backOffMs = Math.min(backOffMs * 2, MAX_BACKOFF_MS);
+      backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
     } else if (firstDoubtAt === Number.POSITIVE_INFINITY) {
-      unansweredFrom ??= askedAt;
+      unansweredFrom ??= startedAt;
       if (clock.monotonic() - unansweredFrom >= MAX_UNPROVEN_MS) {
         unansweredFrom = null;
         wantedAt = goodAt;
       }
     } else {
       unansweredFrom = null;
-      // It may have begun with the doubt that made us ask, but not before the last proof of the contrary.
-      outages.begin(Math.max(goodAt, Math.min(askedAt, firstDoubtAt)));
+      // It may have begun with the doubt that caused the query, but not before the last proof of the contrary.
+      outages.begin(Math.max(goodAt, Math.min(startedAt, firstDoubtAt)));
       log.warn(
         { offlineSince: formatTimeOrNull(outages.since) },
         `the prober is offline: ${reason}; nothing is marked down`,
@@ -186,8 +183,8 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
     ruleMissedHeartbeat() {
       if (outages.open) return 'own';
       const now = clock.monotonic();
-      // As for failures, one question serves all silences of the same 2 s.
-      if (goodAt >= now - QUESTION_PERIOD_MS) return 'clear';
+      // As for failures, one query serves all missed heartbeats of the same 2 s.
+      if (goodAt >= now - QUERY_PERIOD_MS) return 'clear';
       want(now);
       return 'wait';
     },

@@ -8,7 +8,7 @@ import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 
-/** How often {@link HeartbeatDeadlines.poll} is to be called: a missed heartbeat is committed within a second. */
+/** How often the caller calls {@link HeartbeatDeadlines.poll}: a missed heartbeat is committed within a second. */
 export const DEADLINE_POLL_MS = 250;
 /** After a poll this late, heartbeats that have arrived meanwhile are read first. */
 const MAX_LATE_MS = 500;
@@ -58,7 +58,7 @@ export interface HeartbeatDeadlines {
   poll(isDeaf: boolean): DeadlinePoll;
   /** The deadline was handled as missed; the next one follows after another period. */
   pass(serviceId: number): void;
-  /** The deadline is to be found due again by the next poll. */
+  /** The next poll finds the deadline due again. */
   postpone(serviceId: number): void;
   /** Heartbeats could not be received until now: each service gets a full period, from the next poll on. */
   restart(): void;

@@ -1,6 +1,6 @@
 /**
- * Takes heartbeats in a process that only serves: on disk in the shared registry first, then judged by the monitor,
- * whose answer is the sender's. Without a monitor they wait there for the next one.
+ * Takes heartbeats in a process that only serves: it writes them to the inbox of the shared registry, and answers the
+ * sender when the monitor has committed them. Without a monitor they wait there for the next one.
  */
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus } from '../domain/current.ts';
@@ -9,25 +9,25 @@ import type { Service } from '../domain/service.ts';
 import type { InboxAnswer, InboxStore } from '../store/ports/inbox.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 
-/** What forwarding needs. */
+/** What the forwarder needs. */
 export interface HeartbeatForwarderOptions {
   readonly inbox: Pick<InboxStore, 'putInInbox' | 'inboxAnswers' | 'watchOtherProcesses'>;
   /** The service as this process knows it; null: not yet. */
   readonly serviceOf: (serviceId: number) => Service | null;
-  /** Takes the record of an answer over, so that every read shows it. */
+  /** Takes the status of an answer over, so that every read shows it. */
   readonly learn: (record: CurrentStatus) => Promise<void>;
   readonly clock: Clock;
 }
 
-/** The forwarder, to routes as good as the record itself. */
+/** The forwarder; routes use it like the record. */
 export interface HeartbeatForwarder {
-  /** Resolves when it is judged and every read of this process shows it. Rejects as the record does. */
+  /** Resolves when the heartbeat is committed and every read of this process shows it. Rejects as the record does. */
   takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
-  /** A heartbeat was refused by a fault of ours: the monitor is told as soon as the registry takes it. */
+  /** A heartbeat was refused by a fault of ours: the monitor is notified as soon as the registry takes writes. */
   noteRefusal(): void;
-  /** Resolves when nobody waits any more. */
+  /** Resolves when no sender waits. */
   idle(): Promise<void>;
-  /** Ends; whoever waits still is told that we could not take it, though it may yet be judged. */
+  /** Ends. Heartbeats whose senders still wait are refused, though they may yet be committed. */
   stop(): void;
 }
 
@@ -37,45 +37,45 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A sender waits no longer than this, as at the monitor. */
-const MAX_WAIT_MS = 10_000;
-/** Answers are looked for so often while somebody waits, even where nobody told of a commit. */
-const LOOK_MS = 100;
+/** A sender is refused after this, as by the monitor. */
+const COMMIT_TIMEOUT_MS = 10_000;
+/** Answers are polled this often while a sender waits, even without a commit. */
+const POLL_MS = 100;
 const RETRY_MS = 1_000;
 
 /** Starts the forwarder. */
 export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): HeartbeatForwarder {
   const { inbox, serviceOf, learn, clock } = options;
   const waiting = new Map<number, Waiting>();
-  /** Senders that have no answer yet. */
+  /** How many senders wait. */
   let open = 0;
   const idlers: (() => void)[] = [];
-  let looking = false;
+  let polling = false;
   let again = false;
   let stopped = false;
   let cancelRetry: (() => void) | null = null;
 
   const refusal = () => new HeartbeatRefused('The heartbeat could not be judged yet; send it again.');
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     if (waiting.size === 0) return;
-    if (looking) {
+    if (polling) {
       again = true;
       return;
     }
-    looking = true;
+    polling = true;
     try {
       do {
         again = false;
-        for (const { id, answer } of await inbox.inboxAnswers([...waiting.keys()])) await give(id, answer);
+        for (const { id, answer } of await inbox.inboxAnswers([...waiting.keys()])) await deliver(id, answer);
       } while (again);
     } catch {
-      // Asked again at the next look; who waits too long is told.
+      // Tried again by the next poll, until the sender is refused.
     }
-    looking = false;
+    polling = false;
   }
 
-  async function give(id: number, answer: InboxAnswer): Promise<void> {
+  async function deliver(id: number, answer: InboxAnswer): Promise<void> {
     const one = waiting.get(id);
     if (one === undefined) return;
     if (answer.kind === 'refused') {
@@ -84,7 +84,7 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
       return;
     }
     const service = serviceOf(answer.serviceId);
-    // The change of the list that tells of it was committed before, and is on its way.
+    // The change that adds it was committed before, and has not arrived yet.
     if (service === null) return;
     await learn(answer.current);
     waiting.delete(id);
@@ -103,7 +103,7 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
     const id = await inbox.putInInbox({ kind: report.kind, accountId, arrivedAt, body });
     if (stopped) throw refusal();
     return await new Promise<HeartbeatReceipt>((resolve, reject) => {
-      const cancel = clock.after(MAX_WAIT_MS, () => {
+      const cancel = clock.after(COMMIT_TIMEOUT_MS, () => {
         if (waiting.delete(id)) reject(refusal());
       });
       waiting.set(id, {
@@ -120,14 +120,14 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
     });
   }
 
-  function tellRefusal(): void {
+  function forwardRefusal(): void {
     cancelRetry = null;
     inbox.putInInbox({ kind: 'refused', accountId: 0, arrivedAt: clock.now(), body: '' }).catch(() => {
-      if (!stopped) cancelRetry ??= clock.after(RETRY_MS, tellRefusal);
+      if (!stopped) cancelRetry ??= clock.after(RETRY_MS, forwardRefusal);
     });
   }
 
-  const stops = [inbox.watchOtherProcesses(() => void look()), clock.every(LOOK_MS, () => void look())];
+  const stops = [inbox.watchOtherProcesses(() => void poll()), clock.every(POLL_MS, () => void poll())];
   return {
     async takeHeartbeat(received) {
       if (stopped) throw refusal();
@@ -141,7 +141,7 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
     },
     idle: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
     noteRefusal() {
-      cancelRetry ??= clock.after(0, tellRefusal);
+      cancelRetry ??= clock.after(0, forwardRefusal);
     },
     stop() {
       stopped = true;

@@ -50,7 +50,7 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions): Heartbea
   }
 
   /**
-   * Claims the service in the registry, and waits until the feed of changes has told of it: every part of the program
+   * Claims the service in the registry, and waits until the feed of changes has delivered it: every part of the program
    * knows it before the sender is answered. Undefined: it was removed meanwhile.
    */
   async function claimService({ report, accountId }: ReceivedHeartbeat): Promise<TrackedService | undefined> {

@@ -1,4 +1,4 @@
-/** Judges what other processes have put into the inbox of heartbeats, in its order, as if it had come in here. */
+/** Takes heartbeats from the inbox, in its order, as if this process had received them. */
 import type { Clock } from '../clock.ts';
 import { readHeartbeat } from '../domain/heartbeat-body.ts';
 import type { Log } from '../log.ts';
@@ -6,7 +6,7 @@ import type { InboxEntry, InboxStore } from '../store/ports/inbox.ts';
 import { HeartbeatRefused } from './observation.ts';
 import type { ResultRecord } from './record.ts';
 
-/** What reading needs. */
+/** What the reader needs. */
 export interface InboxReaderOptions {
   readonly inbox: Pick<InboxStore, 'openInInbox' | 'answerInInbox' | 'forgetInbox' | 'watchOtherProcesses'>;
   readonly record: Pick<ResultRecord, 'takeHeartbeat' | 'noteRefusal'>;
@@ -14,42 +14,42 @@ export interface InboxReaderOptions {
   readonly log: Log;
 }
 
-/** The reader at work. */
+/** A running reader. */
 export interface InboxReader {
-  /** Resolves when everything that was in the inbox at the call has been judged, or is to be tried again. */
+  /** Resolves when everything that was in the inbox at the call was committed, or waits for another attempt. */
   drained(): Promise<void>;
-  /** Nothing is taken after this; what is under way ends by itself. */
+  /** Nothing is taken after this; heartbeats in flight end by themselves. */
   stop(): void;
 }
 
-/** Looked at so often even where nobody told of a commit: what could not be judged is tried again. */
-const LOOK_MS = 1_000;
-/** Often, so that there is little to forget each time. */
-const TIDY_MS = 2_000;
-/** Answers are kept for so long; whoever asked has gone by then. */
-const KEPT_MS = 600_000;
+/** The inbox is polled this often even without a commit: what could not be committed is tried again. */
+const POLL_MS = 1_000;
+/** How often answered entries are deleted; often, so that each deletion is short. */
+const CLEANUP_MS = 2_000;
+/** Answers are kept for this long; their senders have given up by then. */
+const RETENTION_MS = 600_000;
 
-/** Starts reading. An entry that the record cannot take now stays in the inbox, for later or for the next monitor. */
+/** Starts reading. An entry that the record cannot take now stays in the inbox for later, or for the next monitor. */
 export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptions): InboxReader {
-  /** Entries under way: they stay open in the inbox until their judgement is written. */
-  const underWay = new Map<number, Promise<void>>();
-  let looking: Promise<void> | null = null;
+  /** Entries in flight: they stay open in the inbox until their update is committed. */
+  const inFlight = new Map<number, Promise<void>>();
+  let polling: Promise<void> | null = null;
   let again = false;
   let failing = false;
   let stopped = false;
 
-  function look(): Promise<void> {
-    if (looking !== null) {
+  function poll(): Promise<void> {
+    if (polling !== null) {
       again = true;
-      return looking;
+      return polling;
     }
-    looking = lookNow().finally(() => {
-      looking = null;
+    polling = pollNow().finally(() => {
+      polling = null;
     });
-    return looking;
+    return polling;
   }
 
-  async function lookNow(): Promise<void> {
+  async function pollNow(): Promise<void> {
     try {
       do {
         again = false;
@@ -68,25 +68,25 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
 
   function begin(entry: InboxEntry): void {
     const { id } = entry;
-    if (stopped || underWay.has(id)) return;
-    underWay.set(
+    if (stopped || inFlight.has(id)) return;
+    inFlight.set(
       id,
-      judge(entry)
+      take(entry)
         .then(
           () => {
             failing = false;
           },
           (error: Error) => {
-            // Each is tried again every second, however long that takes.
+            // Each is tried again every second, without an end.
             if (!failing) log.warn({ problem: error.message }, 'heartbeats are waiting in the inbox');
             failing = true;
           },
         )
-        .finally(() => underWay.delete(id)),
+        .finally(() => inFlight.delete(id)),
     );
   }
 
-  async function judge({ id, kind, accountId, arrivedAt, body }: InboxEntry): Promise<void> {
+  async function take({ id, kind, accountId, arrivedAt, body }: InboxEntry): Promise<void> {
     if (kind === 'refused') {
       record.noteRefusal();
       await inbox.answerInInbox(id, { kind: 'refused', code: '', message: '' });
@@ -94,7 +94,7 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
     }
     const reading = readHeartbeat(body, kind);
     if (!reading.ok) {
-      // Whoever put it in had read it: another version of the program.
+      // The process that received it could read it: it runs another version of the program.
       await inbox.answerInInbox(id, { kind: 'refused', code: 'unavailable', message: reading.problem });
       return;
     }
@@ -108,16 +108,16 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
   }
 
   const stops = [
-    inbox.watchOtherProcesses(() => void look()),
-    clock.every(LOOK_MS, () => void look()),
-    clock.every(TIDY_MS, () => void inbox.forgetInbox(clock.now() - KEPT_MS).catch(() => {})),
+    inbox.watchOtherProcesses(() => void poll()),
+    clock.every(POLL_MS, () => void poll()),
+    clock.every(CLEANUP_MS, () => void inbox.forgetInbox(clock.now() - RETENTION_MS).catch(() => {})),
   ];
-  void look();
+  void poll();
   return {
     async drained() {
-      await look();
-      await look();
-      await Promise.all(underWay.values());
+      await poll();
+      await poll();
+      await Promise.all(inFlight.values());
     },
     stop() {
       stopped = true;

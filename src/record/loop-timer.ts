@@ -1,13 +1,13 @@
-/** A time-out that does not count the time in which our own event loop stood still. */
+/** A timer that does not count the time in which our own event loop was blocked. */
 import type { Cancel, Clock } from '../clock.ts';
 
 const TICK_MS = 500;
-/** A tick that comes later than this counts as one that came so late. */
+/** Of the lateness of a tick, at most this much counts. */
 const MAX_LATE_MS = 50;
 
 /**
- * Runs `task` after `delayMs` in which the event loop turned. A loop that stood still first reads what has arrived
- * meanwhile: a turn of it runs its timers before it reads its sockets.
+ * Runs `task` after `delayMs` in which the event loop ran. After it was blocked, it first reads what has arrived
+ * meanwhile: an iteration of the loop runs timers before it reads sockets.
  */
 export function afterLoopTime(clock: Clock, delayMs: number, task: () => void): Cancel {
   let leftMs = delayMs;

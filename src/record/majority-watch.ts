@@ -1,4 +1,4 @@
-/** Without control targets the fleet itself must tell whether the prober is online (decisions). */
+/** Without control targets the majority of the fleet decides whether the prober is online (decisions). */
 import type { Clock } from '../clock.ts';
 import { formatTimeOrNull } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
@@ -11,11 +11,11 @@ import type {
 } from './connection-watch.ts';
 import { createOutageLog } from './outage-log.ts';
 
-/** Fewer services say nothing about the connection that they share (decisions). */
+/** Results of fewer services say nothing about the connection that they share (decisions). */
 const MIN_SERVICES = 10;
 /** "Checked in the last minute" (decisions); no failure is held for longer. */
 const WINDOW_MS = 60_000;
-/** How often the fleet is counted while somebody fails. */
+/** How often results are counted while a service fails. */
 const COUNT_PERIOD_MS = 500;
 
 const REASON = 'over half of the services checked in the last minute gave no HTTP response';
@@ -24,7 +24,7 @@ const REASON = 'over half of the services checked in the last minute gave no HTT
 export interface MajorityWatchOptions extends ConnectionWatchOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Services that are being checked at present. */
+  /** How many services are checked at present. */
   readonly fleetSize: () => number;
 }
 
@@ -36,9 +36,9 @@ interface NewestCheck {
 
 /**
  * Watches by majority: the prober counts as offline while over half of at least 10 services checked in the last minute
- * failed without an HTTP response. An outage shows in that count only after a while, so a failure waits until services
- * checked after it have spoken too: it is the service's once 10 of them are known and half of them went well, or after
- * a minute; it is ours where over half of those 10 had trouble as well. A fleet under 10 services never waits.
+ * failed without an HTTP response. An outage shows in that count only after a while, so a failure waits for the results
+ * of services that were checked after it: it is the service's once 10 of them are known and half of them succeeded, or
+ * after a minute; it is ours if over half of those 10 failed as well. In a fleet under 10 services nothing waits.
  */
 export function createMajorityWatch({
   clock,
@@ -48,9 +48,9 @@ export function createMajorityWatch({
 }: MajorityWatchOptions): ConnectionWatch {
   const outages = createOutageLog(clock);
   const newest = new Map<number, NewestCheck>();
-  /** Begin of the newest check of each service of the window, ascending, as last counted: those that went well, */
+  /** Start of the newest check of each service of the window, ascending, as last counted: checks without a failure, */
   let smoothBegan = new Float64Array(0);
-  /** and those with a failed attempt, even where a later one was answered: a short outage shows in them. */
+  /** and those with a failed attempt, even if a later one succeeded: a short outage shows in them. */
   let troubledBegan = new Float64Array(0);
   let counting = false;
   let cancelTimer = (): void => {};
@@ -96,10 +96,10 @@ export function createMajorityWatch({
     if (failed > 0 || outages.open) countSoon();
   }
 
-  /** Judges by the services that were checked after the failing check began. */
+  /** Rules by the services that were checked after the failed check had started. */
   function ruleByPeers(span: CheckSpan, now: number): Ruling {
-    // A peer that fails takes as long as this check took. Those that began later are known only where they answered,
-    // and counting them would flatter the connection.
+    // A peer that fails takes as long as this check took. Of those that started later only the successful ones are
+    // known, and counting them would flatter the connection.
     const settledAt = now - (span.endedAt - span.beganAt);
     const troubled = countBetween(troubledBegan, span.beganAt, settledAt);
     const smooth = countBetween(smoothBegan, span.beganAt, settledAt);
@@ -149,7 +149,7 @@ export function createMajorityWatch({
   };
 }
 
-/** How many values of an ascending array stand in `[from, to]`. */
+/** How many values of an ascending array are in `[from, to]`. */
 function countBetween(sorted: Float64Array, from: number, to: number): number {
   return Math.max(0, firstOver(sorted, to, true) - firstOver(sorted, from, false));
 }

@@ -1,12 +1,12 @@
-/** The prober's own outages, remembered for as long as a check that overlaps one may still arrive. */
+/** The prober's own outages, kept for as long as a check that overlaps one may still arrive. */
 import type { Clock } from '../clock.ts';
 
-/** Longer than any check with its confirmations and its time on hold. */
+/** Longer than any check with its confirmations and the time for which its result is held. */
 const KEEP_MS = 600_000;
 
 interface Outage {
   readonly fromAt: number;
-  /** Infinity: it lasts. */
+  /** Infinity: the outage lasts. */
   untilAt: number;
 }
 
@@ -17,13 +17,13 @@ export interface OutageLog {
   readonly since: number | null;
   begin(fromAt: number): void;
   end(): void;
-  /** Remembers an outage that is over already. */
+  /** Adds an outage that is over already. */
   note(fromAt: number, untilAt: number): void;
   /** Whether `[fromAt, untilAt]` touches an outage. */
   overlaps(fromAt: number, untilAt: number): boolean;
 }
 
-/** An empty list. */
+/** Makes an empty list. */
 export function createOutageLog(clock: Pick<Clock, 'now' | 'monotonic'>): OutageLog {
   let outages: Outage[] = [];
   let present: Outage | null = null;

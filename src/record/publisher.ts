@@ -80,7 +80,7 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
     },
     async publishCommitted(currents, transitions, isBehind) {
       await status.put(currents);
-      await feed.tell(transitions, isBehind);
+      await feed.announce(transitions, isBehind);
     },
     publishStatus: (current) => status.put([current]),
     publishIncident: (incident) => observations?.incident(incident),

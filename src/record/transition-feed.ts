@@ -1,4 +1,4 @@
-/** Tells the watchers of transitions, each once and in the order of their positions. */
+/** Notifies the listeners of transitions, of each one once and in order of position. */
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Log } from '../log.ts';
@@ -10,14 +10,14 @@ const RETRY_MS = 1_000;
 
 /** The feed of one process. */
 export interface TransitionFeed {
-  /** Starts after the newest transition that the registry knows. */
+  /** Starts after the newest transition of the registry. */
   load(): Promise<void>;
   watch(listener: (transition: Transition) => void): () => void;
   /**
-   * Takes transitions that were just committed. Where they do not continue what was told, or `behind` says that one
-   * was committed whose position is not known, the feed reads on from the registry.
+   * Takes transitions that were just committed. If they leave a gap after the newest one, or `isBehind` says that one
+   * was committed whose position is not known, the feed continues from the registry.
    */
-  tell(transitions: readonly Transition[], behind: boolean): Promise<void>;
+  announce(transitions: readonly Transition[], isBehind: boolean): Promise<void>;
   stop(): void;
 }
 
@@ -53,11 +53,11 @@ export function createTransitionFeed(
       listeners.startAfter(await registry.lastTransition());
     },
     watch: listeners.watch,
-    async tell(transitions, behind) {
+    async announce(transitions, isBehind) {
       const ordered = [...transitions].sort((a, b) => a.position - b.position);
       const last = ordered.at(-1);
       const gapless = last === undefined || last.position === listeners.position() + ordered.length;
-      if (behind || !gapless) await catchUp();
+      if (isBehind || !gapless) await catchUp();
       else for (const transition of ordered) listeners.announce(transition);
     },
     stop() {

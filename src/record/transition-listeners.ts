@@ -1,30 +1,30 @@
-/** Those who are told of transitions: each once, in the order of their positions, and none by another's fault. */
+/** Listeners of transitions: notified of each one once, in order of position, whatever another listener throws. */
 import type { Transition } from '../domain/current.ts';
 import type { Log } from '../log.ts';
 
 /** The listeners of one process. */
 export interface TransitionListeners {
-  /** Tells everybody, unless this transition or a later one was told already. */
+  /** Notifies all listeners, unless this transition or a later one was announced already. */
   announce(transition: Transition): void;
-  /** Adds a listener; the answer takes it away again. */
+  /** Adds a listener; the returned function removes it. */
   watch(listener: (transition: Transition) => void): () => void;
-  /** Position of the newest transition that was told; 0: none was. */
+  /** Position of the newest transition that was announced; 0: none was. */
   position(): number;
-  /** Takes everything up to `position` for told. */
+  /** Counts everything up to `position` as announced. */
   startAfter(position: number): void;
 }
 
-/** Makes an empty set of listeners. What one of them throws goes to the log. */
+/** Makes an empty set of listeners. What one of them throws is logged. */
 export function createTransitionListeners(log: Log): TransitionListeners {
   const entries = new Set<(transition: Transition) => void>();
-  let told = 0;
+  let announced = 0;
   return {
     announce(transition) {
-      if (transition.position <= told) return;
-      told = transition.position;
-      for (const entry of entries) {
+      if (transition.position <= announced) return;
+      announced = transition.position;
+      for (const notify of entries) {
         try {
-          entry(transition);
+          notify(transition);
         } catch (error) {
           log.error({ error, position: transition.position }, 'a transition listener failed');
         }
@@ -35,9 +35,9 @@ export function createTransitionListeners(log: Log): TransitionListeners {
       entries.add(entry);
       return () => void entries.delete(entry);
     },
-    position: () => told,
+    position: () => announced,
     startAfter(position) {
-      told = position;
+      announced = position;
     },
   };
 }
