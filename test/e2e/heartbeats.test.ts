@@ -11,8 +11,8 @@ interface Status {
 }
 
 const DOMAIN = 'shop.example.com';
-const STATUS = '/api/v1/status/shop-example-com';
-const INCIDENTS = '/api/v1/incidents/shop-example-com';
+const SLUG = 'shop-example-com';
+const STATUS = `/api/v1/status/${SLUG}`;
 /** Longer than a busy machine needs between a heartbeat and the look at what it brought. */
 const SILENCE_MS = 8_000;
 const SILENCE = `${SILENCE_MS / 1_000}s`;
@@ -53,86 +53,100 @@ function sender({ siteUrl }: Installation, key: string, domain = DOMAIN) {
   };
 }
 
-const statusOf = async (program: RunningProgram) => (await program.get(STATUS)).body as Status;
-const incidentsOf = async (program: RunningProgram) =>
-  ((await program.get(INCIDENTS)).body as { incidents: { title: string; status: string }[] }).incidents;
+const statusOf = async (program: RunningProgram, slug = SLUG) =>
+  (await program.get(`/api/v1/status/${slug}`)).body as Status;
+const incidentsOf = async (program: RunningProgram, slug = SLUG) => {
+  const { body } = await program.get(`/api/v1/incidents/${slug}`);
+  return (body as { incidents: { title: string; status: string }[] }).incidents;
+};
 
-t.test(
-  'it shows a service from its first heartbeat on, down by silence, and up by the next one',
-  sideBySide(),
-  async (t) => {
-    const installation = await setUp(t, SILENCE);
-    const program = await start(t, installation);
-    const send = sender(installation, await makeKey(installation, 'ada'));
+t.test('one program, and those that follow it', sideBySide(), async (t) => {
+  const installation = await setUp(t, SILENCE);
+  const program = await start(t, installation);
+  const key = await makeKey(installation, 'ada');
 
-    const first = await send({ checks: { database: { status: 'ok', latency: 42 } } });
-    t.match(first, {
-      status: 200,
-      body: { ok: true, service: DOMAIN, status: 'up', response_time: 42, checked_at: /Z$/ },
-    });
-    t.match((await program.get(STATUS)).body, {
-      slug: 'shop-example-com',
-      domain: DOMAIN,
-      category: 'developer',
-      status: 'up',
-      response_time: 42,
-      last_checked: first.body.checked_at,
-      self_reported: true,
-      latest_check: { status: 'up', response_time: 42, status_code: 200, source: 'heartbeat' },
-    });
-    t.equal((await program.get('/api/badge/shop-example-com')).status, 200);
+  await t.test(
+    'it shows a service from its first heartbeat on, down by silence, and up by the next one',
+    async (t) => {
+      const send = sender(installation, key);
 
-    const { body } = await send();
-    const down = await program.until<Status>(STATUS, ({ status }) => status === 'down');
-    t.equal(Date.parse(down.last_checked) - Date.parse(body.checked_at), SILENCE_MS, 'at the deadline');
-    t.match(down, {
-      since: down.last_checked,
-      response_time: null,
-      latest_check: { status_code: 0, source: 'silence' },
-    });
-    t.match(await incidentsOf(program), [{ title: `${DOMAIN} has gone silent`, status: 'investigating' }]);
+      const first = await send({ checks: { database: { status: 'ok', latency: 42 } } });
+      t.match(first, {
+        status: 200,
+        body: { ok: true, service: DOMAIN, status: 'up', response_time: 42, checked_at: /Z$/ },
+      });
+      t.match((await program.get(STATUS)).body, {
+        slug: 'shop-example-com',
+        domain: DOMAIN,
+        category: 'developer',
+        status: 'up',
+        response_time: 42,
+        last_checked: first.body.checked_at,
+        self_reported: true,
+        latest_check: { status: 'up', response_time: 42, status_code: 200, source: 'heartbeat' },
+      });
+      t.equal((await program.get('/api/badge/shop-example-com')).status, 200);
 
-    t.match(await send({ run: 'r1' }, '/start'), { body: { status: 'down', run: { duration_ms: null } } });
-    const ended = await send({ run: 'r1', status: 'degraded' });
-    t.match(ended, { body: { status: 'slow', run: { id: 'r1' } } });
-    t.type((ended.body.run as { duration_ms: unknown }).duration_ms, 'number');
-    t.match(await send({ run: 'r2' }, '/fail'), { body: { status: 'down' } });
-    t.match(await send(), { body: { status: 'up' } });
-    t.equal((await incidentsOf(program)).length, 1);
-    t.equal(await program.stop(), 0);
-  },
-);
+      const { body } = await send();
+      const down = await program.until<Status>(STATUS, ({ status }) => status === 'down');
+      t.equal(Date.parse(down.last_checked) - Date.parse(body.checked_at), SILENCE_MS, 'at the deadline');
+      t.match(down, {
+        since: down.last_checked,
+        response_time: null,
+        latest_check: { status_code: 0, source: 'silence' },
+      });
+      t.match(await incidentsOf(program), [{ title: `${DOMAIN} has gone silent`, status: 'investigating' }]);
 
-t.test(
-  'it keeps what it answered through kill -9, and tells silence once across restarts',
-  sideBySide(),
-  async (t) => {
-    const installation = await setUp(t, SILENCE);
-    const first = await start(t, installation);
-    const send = sender(installation, await makeKey(installation, 'ada'));
-    let last = await send({ checks: { db: { status: 'ok', latency: 7 } } });
-    for (let n = 0; n < 10; n++) last = await send({ checks: { db: { status: 'ok', latency: n } } });
-    await first.killHard();
-    t.equal(last.status, 200);
+      t.match(await send({ run: 'r1' }, '/start'), { body: { status: 'down', run: { duration_ms: null } } });
+      const ended = await send({ run: 'r1', status: 'degraded' });
+      t.match(ended, { body: { status: 'slow', run: { id: 'r1' } } });
+      t.type((ended.body.run as { duration_ms: unknown }).duration_ms, 'number');
+      t.match(await send({ run: 'r2' }, '/fail'), { body: { status: 'down' } });
+      t.match(await send(), { body: { status: 'up' } });
+      t.equal((await incidentsOf(program)).length, 1);
+    },
+  );
 
-    const second = await start(t, installation);
-    const startedAt = Date.now();
-    t.match(await statusOf(second), { status: 'up', response_time: 9, last_checked: last.body.checked_at });
-    const down = await second.until<Status>(STATUS, ({ status }) => status === 'down');
-    t.ok(
-      Date.parse(down.last_checked) > Date.parse(last.body.checked_at) + SILENCE_MS,
-      'after a full period',
-    );
-    t.ok(Date.parse(down.last_checked) <= startedAt + SILENCE_MS, 'which began when it could be heard again');
-    await second.killHard();
+  await t.test(
+    'it keeps what it answered through kill -9, and tells silence once across restarts',
+    async (t) => {
+      const [domain, slug] = ['jobs.example.com', 'jobs-example-com'];
+      const send = sender(installation, key, domain);
+      let last = await send({ checks: { db: { status: 'ok', latency: 7 } } });
+      for (let n = 0; n < 10; n++) last = await send({ checks: { db: { status: 'ok', latency: n } } });
+      await program.killHard();
+      t.equal(last.status, 200);
 
-    const third = await start(t, installation);
-    t.match(await statusOf(third), { status: 'down', since: down.since, last_checked: down.last_checked });
-    t.equal((await incidentsOf(third)).length, 1);
-    t.match(await send(), { status: 200, body: { status: 'up' } });
-    t.equal(await third.stop(), 0);
-  },
-);
+      const second = await start(t, installation);
+      const startedAt = Date.now();
+      t.match(await statusOf(second, slug), {
+        status: 'up',
+        response_time: 9,
+        last_checked: last.body.checked_at,
+      });
+      const down = await second.until<Status>(`/api/v1/status/${slug}`, ({ status }) => status === 'down');
+      t.ok(
+        Date.parse(down.last_checked) > Date.parse(last.body.checked_at) + SILENCE_MS,
+        'after a full period',
+      );
+      t.ok(
+        Date.parse(down.last_checked) <= startedAt + SILENCE_MS,
+        'which began when it could be heard again',
+      );
+      await second.killHard();
+
+      const third = await start(t, installation);
+      t.match(await statusOf(third, slug), {
+        status: 'down',
+        since: down.since,
+        last_checked: down.last_checked,
+      });
+      t.equal((await incidentsOf(third, slug)).length, 1);
+      t.match(await send(), { status: 200, body: { status: 'up' } });
+      t.equal(await third.stop(), 0);
+    },
+  );
+});
 
 t.test('it keeps domains to their accounts', sideBySide(), async (t) => {
   const installation = await setUp(t, '10m');
