@@ -65,7 +65,15 @@ export async function startVictoria(
   const server = start(
     t,
     'victoria-metrics',
-    [`-httpListenAddr=127.0.0.1:${http}`, `-storageDataPath=${folder}`, '-search.latencyOffset=0s', ...more],
+    [
+      `-httpListenAddr=127.0.0.1:${http}`,
+      `-storageDataPath=${folder}`,
+      '-search.latencyOffset=0s',
+      // It drops what is older than a month otherwise, by the machine's clock: libfaketime sets no Go program's. Two
+      // days is the most that a test's clock may be ahead.
+      '-retentionPeriod=100y',
+      ...more,
+    ],
     http,
     {},
   );
