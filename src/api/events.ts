@@ -7,7 +7,8 @@ import { Type } from '@sinclair/typebox';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
-import { STREAM_HEADERS, WRITES_AT_ONCE } from '../http/event-stream.ts';
+import { createClientCounts } from '../http/client-counts.ts';
+import { STREAM_HEAD, streamResponse, WRITES_AT_ONCE, writeToStream } from '../http/event-stream.ts';
 import { createSlices } from '../http/in-slices.ts';
 import {
   OPEN_TO_ALL,
@@ -53,50 +54,45 @@ export interface EventStreams {
 const STREAMS_PER_CLIENT = 10;
 const HEARTBEAT_MS = 15_000;
 const REPLAY_PAGE = 500;
-/** A client that does not read is ended when this much waits for it; it resumes where it was. */
 const MAX_BACKLOG_BYTES = 1_048_576;
-/** When a client with too many streams may try again, seconds. */
+/** When a client with too many streams may retry, seconds. */
 const RETRY_AFTER_SECONDS = 10;
 
 /** Makes the route and its streams. */
 export function createEventStreams(sources: EventSources): EventStreams {
   const { directory, registry, clock, log } = sources;
   const streams = new Set<ServerResponse>();
-  const perClient = new Map<string, number>();
+  const held = createClientCounts();
   let closed = false;
-  /** What was missed may be all that ever happened: streams read it in turns, and everybody else's questions between. */
+  /** A stream may have missed every transition there is: one stream reads at a time, so that other queries get through. */
   const turns = createTurns(1);
   const later = createSlices(WRITES_AT_ONCE);
 
   const run = async (response: ServerResponse, slug: string | null, after: number | null) => {
-    // A position that the feed has not reached is none of ours: nothing would ever come after it.
+    // A position beyond the newest is not from this feed: nothing would ever come after it.
     const newest = await registry.lastTransition();
     let position = after === null ? newest : Math.min(after, newest);
-    const write = (text: string) => {
-      if (response.writableEnded || response.destroyed) return;
-      response.write(text);
-      if (response.writableLength > MAX_BACKLOG_BYTES) response.destroy();
-    };
+    const write = (text: string) => writeToStream(response, text, MAX_BACKLOG_BYTES);
     const send = (transition: Transition) => {
       if (transition.position <= position) return;
       position = transition.position;
       if (slug === null || transition.slug === slug) write(formatEvent(transition));
     };
-    /** Live events wait here until what was missed has been sent. */
+    /** Live events wait here until the missed ones have been sent; null: they have. */
     let waiting: Transition[] | null = [];
     const stops = [
       sources.watchTransitions((transition) => {
         if (waiting === null) later(() => send(transition));
         else waiting.push(transition);
       }),
-      // The id alone is no event, but moves what the client will resume from past the events of other services.
+      // An id without data is no event, but the client will resume after it: past the events of other services.
       clock.every(HEARTBEAT_MS, () => write(`: still here\nid: ${position}\n\n`)),
     ];
     const stop = () => {
       for (const end of stops) end();
     };
     response.once('close', stop);
-    // The client may have left during the question above.
+    // The client may have left during the query above.
     if (response.destroyed) return stop();
     write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
     for (;;) {
@@ -111,8 +107,8 @@ export function createEventStreams(sources: EventSources): EventStreams {
     waiting = null;
   };
 
-  const look = (client: string): Allowance => {
-    const remaining = STREAMS_PER_CLIENT - (perClient.get(client) ?? 0);
+  const peek = (client: string): Allowance => {
+    const remaining = STREAMS_PER_CLIENT - held.of(client);
     return {
       allowed: remaining > 0,
       limit: STREAMS_PER_CLIENT,
@@ -120,12 +116,6 @@ export function createEventStreams(sources: EventSources): EventStreams {
       resetAtSeconds: Math.ceil(clock.now() / 1_000) + RETRY_AFTER_SECONDS,
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     };
-  };
-
-  const release = (client: string) => {
-    const left = (perClient.get(client) ?? 1) - 1;
-    if (left === 0) perClient.delete(client);
-    else perClient.set(client, left);
   };
 
   return {
@@ -140,42 +130,36 @@ export function createEventStreams(sources: EventSources): EventStreams {
       path: '/api/v1/events',
       bucket: 'streams',
       describe: describeEvents,
-      look,
+      peek,
       handle({ method, client, headers, query }) {
         const given = readParameters(query, QUERY);
         const slug = given.slug === undefined ? null : String(given.slug);
         const service = slug === null ? null : directory.bySlug(slug);
         if (slug !== null && service === null) throw serviceNotFound(slug);
         const after = readPosition(headers['last-event-id']?.toString() ?? given.last_event_id?.toString());
-        if (method === 'HEAD')
-          return { status: 200, headers: STREAM_HEADERS, body: '', stream: (response) => response.end() };
-        if (!look(client).allowed) {
+        if (method === 'HEAD') return STREAM_HEAD;
+        if (!peek(client).allowed) {
           const detail = `An address may hold ${STREAMS_PER_CLIENT} streams open.`;
           throw new HttpError('too_many_streams', detail, {}, { 'Retry-After': String(RETRY_AFTER_SECONDS) });
         }
-        perClient.set(client, (perClient.get(client) ?? 0) + 1);
-        return {
-          status: 200,
-          headers: STREAM_HEADERS,
-          body: '',
-          stream(response) {
-            // Where the client has left already, no 'close' would come.
-            if (response.destroyed || closed) {
-              release(client);
-              response.end();
-              return;
-            }
-            streams.add(response);
-            response.once('close', () => {
-              streams.delete(response);
-              release(client);
-            });
-            run(response, service?.slug ?? null, after).catch((error: Error) => {
-              log.warn({ problem: error.message }, 'an event stream was closed');
-              response.destroy();
-            });
-          },
-        };
+        held.add(client);
+        return streamResponse((response) => {
+          // If the client has left already, 'close' has been emitted.
+          if (response.destroyed || closed) {
+            held.remove(client);
+            response.end();
+            return;
+          }
+          streams.add(response);
+          response.once('close', () => {
+            streams.delete(response);
+            held.remove(client);
+          });
+          run(response, service?.slug ?? null, after).catch((error: Error) => {
+            log.warn({ problem: error.message }, 'an event stream was closed');
+            response.destroy();
+          });
+        });
       },
     },
   };
@@ -201,7 +185,7 @@ function readPosition(text: string | undefined): number | null {
   return Number(text);
 }
 
-/** The text of events that are being told: with many streams, most of the work of a change. */
+/** The text of recent events: with many streams, formatting would be most of the work of a change. */
 const texts = new WeakMap<Transition, string>();
 
 /** One event of the stream. */

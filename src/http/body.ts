@@ -1,17 +1,17 @@
-/** Reading the body of a request: JSON alone, up to a bound, and no more of it than we must. */
+/** Reads the body of a request up to a bound. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { HttpError } from './problem.ts';
 
-/** What a client may send beyond the bound before its connection is cut; it is read so that it sees the answer. */
+/** Bytes beyond the bound that are read and dropped, so that a client that is still sending sees the response. */
 const MAX_DISCARDED_BYTES = 1_048_576;
 
 /**
- * Gives the body; rejects with `body_too_large` where it is longer than `maxBytes`. Called once at most. What comes
- * beyond is read and dropped up to `maxDiscardedBytes`, by default 1 MiB; then the connection is cut.
+ * Reads the body; rejects with `body_too_large` if it is longer than `maxBytes`. Called at most once. Up to
+ * `maxDiscardedBytes` more, by default 1 MiB, are read and dropped; then the connection is closed.
  */
 export type ReadBody = (maxBytes: number, maxDiscardedBytes?: number) => Promise<Buffer>;
 
-/** Refuses a body that is not declared to be JSON, or that is packed. Throws `unsupported_media_type`. */
+/** Throws `unsupported_media_type` for a body that is not declared as JSON, or that is compressed. */
 export function requireJson(headers: IncomingHttpHeaders): void {
   const type = headers['content-type'] ?? '';
   const [essence = ''] = type.split(';');
@@ -25,7 +25,7 @@ export function requireJson(headers: IncomingHttpHeaders): void {
     throw new HttpError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
 }
 
-/** The text of a body. Throws `invalid_body` for what is not UTF-8. */
+/** Decodes a body. Throws `invalid_body` if it is not UTF-8. */
 export function decodeText(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
@@ -34,7 +34,7 @@ export function decodeText(body: Uint8Array): string {
   }
 }
 
-/** Reads the body of a message when it is asked to. */
+/** Makes the reader of a message's body; nothing is read before it is called. */
 export function createBodyReader(message: IncomingMessage): ReadBody {
   return (maxBytes, maxDiscardedBytes = MAX_DISCARDED_BYTES) => {
     const tooLarge = () =>
@@ -65,7 +65,7 @@ export function createBodyReader(message: IncomingMessage): ReadBody {
   };
 }
 
-/** Lets the rest of a body run into nothing, so that a client that is still sending reads our answer. */
+/** Reads and drops the rest of a body, so that a client that is still sending sees the response. */
 function discard(message: IncomingMessage, maxBytes: number): void {
   let bytes = 0;
   message.on('data', (chunk: Buffer) => {

@@ -1,5 +1,5 @@
 /**
- * Who asks, as limits count them: IPv4 by the address, IPv6 by its /64. `X-Forwarded-For` is believed only from trusted
+ * The client of a request, as limits count it: IPv4 by the address, IPv6 by its /64. `X-Forwarded-For` is believed only from trusted
  * proxies; the client is its right-most address that is none (decisions, Keys and limits).
  */
 import { isIP } from 'node:net';
@@ -24,7 +24,7 @@ export function createClientReader(trustedProxies: readonly string[]): ClientRea
     const hops = forwardedFor?.split(',') ?? [];
     while (hops.length > 0 && isTrusted(client)) {
       const hop = parse((hops.pop() ?? '').trim());
-      // What a trusted proxy passed on unread may be anything; the last address that is known stands.
+      // A trusted proxy may pass on any text; the last valid address counts.
       if (hop === null) break;
       client = hop;
     }

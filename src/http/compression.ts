@@ -1,25 +1,25 @@
 /**
- * Compresses what pages are made of, where the client takes it. Answers that no cache may keep are left alone: they
- * carry secrets, whose length a compressed answer could tell.
+ * Compresses pages and their files if the client accepts it. Responses that no cache may store stay uncompressed: they
+ * carry secrets, which the length of a compressed response could reveal (BREACH).
  */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { entityTag } from './conditional.ts';
 import type { HttpResponse, Route } from './route.ts';
 
-/** A coding that we make. */
+/** A content coding that is used here. */
 type Coding = 'br' | 'gzip';
 
-/** Shorter bodies fit into a packet or two as they are, bytes. */
+/** Shorter bodies fit into one or two packets uncompressed, bytes. */
 const WORTHWHILE_BYTES = 1_024;
 const TEXT = /^(?:text\/|application\/(?:json|xml)|image\/svg)/;
-/** Of answers that never change, so many are kept compressed. */
+/** Responses that never change and are kept compressed. */
 const KEPT = 100;
 
 const brotli = promisify(brotliCompress);
 const squeeze = promisify(gzip);
 
-/** The same routes, compressed in Node's pool of threads. */
+/** The same routes with compressed responses; the work runs in Node's thread pool. */
 export function withCompression(routes: readonly Route[]): Route[] {
   const kept = new Map<string, Promise<Buffer>>();
   return routes.map((route) => ({
@@ -53,7 +53,7 @@ function isWorthwhile({ status, headers, body, stream }: HttpResponse): boolean 
   );
 }
 
-/** The best coding that the client takes (RFC 9110, 12.5.3); null: none of ours. */
+/** The best coding that the client accepts (RFC 9110, 12.5.3); null: none of these. */
 export function chooseCoding(header = ''): Coding | null {
   const refused = new Set<string>();
   const taken = new Set<string>();
@@ -66,7 +66,7 @@ export function chooseCoding(header = ''): Coding | null {
   return takes('br') ? 'br' : takes('gzip') ? 'gzip' : null;
 }
 
-/** Pages are compressed at each request, so quickly; files once, so well. */
+/** Pages are compressed at each request, so fast; files once, so well. */
 function compress(body: string | Uint8Array, coding: Coding, isLasting: boolean): Promise<Buffer> {
   if (coding === 'gzip') return squeeze(body, { level: isLasting ? 9 : 5 });
   return brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: isLasting ? 11 : 4 } });

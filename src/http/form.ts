@@ -1,11 +1,10 @@
-/** What people send with forms: read with a bound, and taken from this site's own pages alone. */
-
+/** Reads forms, with a bound, and only from pages of this site. */
 import { HttpError } from './problem.ts';
 import type { HttpRequest } from './route.ts';
 
 const MAX_BYTES = 16 * 1024;
 
-/** The fields of a form; of a repeated one the first counts. Throws an ApiError for what no form of ours sends. */
+/** The fields of a form; the first of a repeated one counts. Throws an HttpError for what no form of ours sends. */
 export async function readForm({ headers, readBody }: HttpRequest): Promise<ReadonlyMap<string, string>> {
   refuseOtherSites(headers);
   const [type = ''] = (headers['content-type'] ?? '').split(';');
@@ -17,14 +16,14 @@ export async function readForm({ headers, readBody }: HttpRequest): Promise<Read
   return fields;
 }
 
-/** Browsers say where a request comes from; a form on another site has no business here. Throws `forbidden_form`. */
+/** Throws `forbidden_form` if the browser says that the form stands on another site (Fetch Metadata). */
 export function refuseOtherSites(headers: HttpRequest['headers']): void {
   const from = headers['sec-fetch-site'];
   if (from !== undefined && from !== 'same-origin' && from !== 'none')
     throw new HttpError('forbidden_form', 'This form was sent by another site.');
 }
 
-/** Answers a form: the browser goes on to a page of this site. */
+/** The response to a form: the browser goes to `location` on this site. */
 export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}) {
   return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store', ...headers }, body: '' };
 }

@@ -1,11 +1,11 @@
 /**
- * The way of every request, in one place: method, key, limit, handler, validator, headers. Routes say what to answer;
- * this says whether and how. Used by the Koa application and by the shorter way of the hot routes alike.
+ * The steps that every request passes: method, key, limit, handler, validator, headers. A route decides what to respond;
+ * the pipeline decides whether and how. The Koa application and the short cut for hot routes use the same pipeline.
  */
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.ts';
 import { requireJson } from './body.ts';
-import { entityTag, matches } from './conditional.ts';
+import { matches, withValidator } from './conditional.ts';
 import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import type { Bucket, HttpRequest, HttpResponse, KeyBearer, Route } from './route.ts';
@@ -24,7 +24,7 @@ export type Authentication =
   | { readonly kind: 'key'; readonly key: KeyBearer }
   | { readonly kind: 'invalid' };
 
-/** What serving needs. */
+/** What the pipeline needs. */
 export interface PipelineOptions {
   readonly siteUrl: string;
   readonly authenticator: {
@@ -37,7 +37,7 @@ export interface PipelineOptions {
   readonly log: Log;
 }
 
-/** Answers a request on a route. Never rejects. */
+/** Handles a request for a route. Never rejects. */
 export type Pipeline = (route: Route, request: HttpRequest) => Promise<HttpResponse>;
 
 const ALLOWED = 'GET, HEAD, OPTIONS';
@@ -55,12 +55,12 @@ const PREFLIGHT: HttpResponse = {
   },
   body: '',
 };
-/** No other origin may post: a browser that asks first is told nothing, and goes no further (decisions, Errors). */
+/** No other origin may post: without CORS headers, a browser ends a preflight here (decisions, Errors). */
 const PREFLIGHT_POST: HttpResponse = { status: 204, headers: { Allow: ALLOWED_POST }, body: '' };
 
 const PREFLIGHT_SAME_ORIGIN: HttpResponse = { status: 204, headers: { Allow: ALLOWED }, body: '' };
 
-/** Makes the way of every request. */
+/** Makes the pipeline. */
 export function createPipeline({
   siteUrl,
   authenticator,
@@ -68,7 +68,7 @@ export function createPipeline({
   limiters,
   log,
 }: PipelineOptions): Pipeline {
-  const looks = createUnchargedRequests();
+  const uncharged = createUnchargedRequests();
   const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
     const error =
       thrown instanceof HttpError ? thrown : (explain(thrown) ?? hideFault(thrown, route, request, log));
@@ -82,11 +82,11 @@ export function createPipeline({
   const bucketOf = ({ bucket }: Route): BucketLimiters | null =>
     bucket === 'none' ? null : limiters[bucket === 'streams' ? 'api' : bucket];
 
-  /** What an address has left, where nobody was charged; null: the route has no limit. */
-  const lookAt = async (route: Route, { client }: HttpRequest): Promise<Allowance | null> =>
-    route.look?.(client) ?? (await bucketOf(route)?.anonymous.look(client)) ?? null;
+  /** What an address has left if nothing is charged; null: the route has no limit. */
+  const peekAt = async (route: Route, { client }: HttpRequest): Promise<Allowance | null> =>
+    route.peek?.(client) ?? (await bucketOf(route)?.anonymous.peek(client)) ?? null;
 
-  /** Who pays for a request, and whether it is let in. */
+  /** Which limiter counts a request, and whether the request is admitted. */
   const admit = async (route: Route, request: HttpRequest): Promise<Admission> => {
     const bucket = bucketOf(route);
     if (bucket === null) return FREE;
@@ -94,7 +94,7 @@ export function createPipeline({
     const who = authenticator.peek(header) ?? (await authenticator.authenticate(header));
     if (who.kind === 'invalid')
       return { payer: [bucket.anonymous, request.client], refused: invalidKey(), key: null };
-    // Streams are counted by how many are open.
+    // Streams count by how many are open, not by requests.
     if (route.bucket === 'streams') return FREE;
     return who.kind === 'key'
       ? { payer: [bucket.authenticated, String(who.key.id)], refused: null, key: who.key }
@@ -108,7 +108,7 @@ export function createPipeline({
     return await route.handle(request);
   };
 
-  /** A picture that the client has already costs nothing, so it is looked for before the charge; null: it has not. */
+  /** The 304 of a picture that the client has, found before the charge because it costs nothing; null: none. */
   const findUnchanged = async (
     route: Route,
     request: HttpRequest,
@@ -121,12 +121,12 @@ export function createPipeline({
         const answer = await handle(route, request, null);
         return isUnchanged(answer, request) ? answer : null;
       } catch {
-        // What is wrong is answered, and charged, on the usual way.
+        // An error is charged and answered by the usual steps.
         return null;
       }
     };
-    if (looks.isKnown(targetOf(route, request), wanted)) return await find();
-    return await looks.look(name, (await limiter.look(name)).remaining, find);
+    if (uncharged.isKnown(targetOf(route, request), wanted)) return await find();
+    return await uncharged.attempt(name, (await limiter.peek(name)).remaining, find);
   };
 
   return async (route, request) => {
@@ -137,7 +137,7 @@ export function createPipeline({
           : route.sameOrigin === true
             ? PREFLIGHT_SAME_ORIGIN
             : PREFLIGHT;
-      return complete(preflight, route, request, await lookAt(route, request));
+      return complete(preflight, route, request, await peekAt(route, request));
     }
     let allowance: Allowance | null = null;
     let answer: HttpResponse;
@@ -146,29 +146,29 @@ export function createPipeline({
       const unchanged =
         refused === null && payer !== null ? await findUnchanged(route, request, payer) : null;
       if (unchanged !== null && payer !== null)
-        return complete(unchanged, route, request, await payer[0].look(payer[1]));
+        return complete(unchanged, route, request, await payer[0].peek(payer[1]));
       if (payer !== null) allowance = await payer[0].charge(payer[1]);
       if (allowance?.allowed === false) throw rateLimited(allowance);
       if (refused !== null) throw refused;
       answer = await handle(route, request, key);
       if (route.bucket === 'pictures' && answer.etag !== undefined)
-        looks.note(targetOf(route, request), answer.etag);
+        uncharged.note(targetOf(route, request), answer.etag);
     } catch (thrown) {
       answer = answerError(thrown, route, request);
       if (answer.status >= 500) route.post?.onFault();
     }
-    return complete(answer, route, request, allowance ?? (await lookAt(route, request)));
+    return complete(answer, route, request, allowance ?? (await peekAt(route, request)));
   };
 }
 
 type Payer = readonly [limiter: RateLimiter, name: string];
 
 interface Admission {
-  /** The limiter that counts the request, and by which name; null: none does. */
+  /** The limiter that counts the request, and the name it counts by; null: no limiter does. */
   readonly payer: Payer | null;
-  /** Why the request is refused, after it was counted; null: it is not. */
+  /** Why the request is refused after it was counted; null: it is admitted. */
   readonly refused: HttpError | null;
-  /** Whose key the request carries; null: none, or nobody asks. */
+  /** Whose key the request carries; null: none, or the route has no limit. */
   readonly key: KeyBearer | null;
 }
 
@@ -183,7 +183,7 @@ function wrongMethod({ method }: HttpRequest, allowed: string): HttpError {
   return new HttpError('method_not_allowed', `${method} is not possible here.`, {}, { Allow: allowed });
 }
 
-/** Reads the body last: whoever may not send one is told so first. */
+/** Reads the body last, so that a client without a valid key is refused before it has sent one. */
 async function handlePost(
   { maxBytes, handle }: NonNullable<Route['post']>,
   request: HttpRequest,
@@ -207,7 +207,7 @@ function isUnchanged(answer: HttpResponse, { headers }: HttpRequest): boolean {
   return answer.etag !== undefined && matches(headers['if-none-match'], answer.etag);
 }
 
-/** Adds the validator and the headers that every answer carries; turns an answer that the client has into a 304. */
+/** Adds the validator and the headers of every response; a response that the client has already becomes a 304. */
 function complete(
   answer: HttpResponse,
   { post, sameOrigin = false }: Route,
@@ -230,11 +230,7 @@ function complete(
   }
   if (answer.status !== 200 || answer.stream !== undefined || post !== undefined)
     return { ...answer, headers };
-  const etag = answer.etag ?? entityTag(answer.body);
-  headers.ETag = etag;
-  if (!matches(request.headers['if-none-match'], etag)) return { ...answer, headers };
-  const { 'Content-Type': _type, ...rest } = headers;
-  return { status: 304, headers: rest, body: '' };
+  return withValidator({ ...answer, headers }, request.headers['if-none-match']);
 }
 
 function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {
@@ -246,7 +242,7 @@ function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {
   );
 }
 
-/** A fault of ours: the client gets a number to report, the log gets the story. */
+/** A fault of ours: the client gets an id to report, the log gets the error. */
 function hideFault(thrown: unknown, { path: pattern }: Route, request: HttpRequest, log: Log): HttpError {
   const requestId = randomUUID();
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -265,7 +261,7 @@ function hideFault(thrown: unknown, { path: pattern }: Route, request: HttpReque
   });
 }
 
-/** The path that was asked for, without its query: a route's pattern with its parameters, cut where they are long. */
+/** The path of the request without its query: the route's pattern with its parameters, cut at 200 characters. */
 function pathOf(pattern: string, params: HttpRequest['params']): string {
   const path = pattern.replace(/:(\w+)/g, (named, name: string) => params[name] ?? named);
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;

@@ -1,6 +1,6 @@
 /**
- * Request limits by koa-ratelimit, with what it lacks: whole seconds, a bounded memory, our problem body, and a look
- * without a charge. The library decides and counts; this file only stands around it.
+ * Rate limits by koa-ratelimit, with what it lacks: whole seconds, bounded memory, our problem body, and reading what is
+ * left without a charge. The library decides and counts; this file wraps it.
  */
 import ratelimit from 'koa-ratelimit';
 import type { Clock } from '../clock.ts';
@@ -22,14 +22,14 @@ export interface RateLimiter {
   /** Charges a request to a client. */
   charge(client: string): Promise<Allowance>;
   /** What the client has left, without a charge. */
-  look(client: string): Allowance | Promise<Allowance>;
+  peek(client: string): Allowance | Promise<Allowance>;
   /** Requests a minute; may be changed while running. A window that is open keeps the limit it began with. */
   setMax(max: number): void;
 }
 
 /** Length of a window, milliseconds (contract 8). */
 export const WINDOW_MS = 60_000;
-/** At most so many addresses are remembered in a process (decisions). */
+/** Addresses that a process remembers (decisions, Keys and limits). */
 const CLIENTS_KEPT = 100_000;
 
 /** Makes a memory for limiters. `clientsKept` windows are remembered; of more, the oldest are forgotten. */
@@ -37,9 +37,9 @@ export function createLimitMemory(clock: Clock, clientsKept = CLIENTS_KEPT): Lim
   return new LimitMemory(clock, clientsKept);
 }
 
-/** A limiter of this process alone, which can be looked at at once. */
+/** A limiter of this process alone; what is left can be read synchronously. */
 export interface LocalRateLimiter extends RateLimiter {
-  look(client: string): Allowance;
+  peek(client: string): Allowance;
 }
 
 /** Makes a limiter of `max` requests a minute for each client. Limiters of one memory are told apart by `name`. */
@@ -47,7 +47,7 @@ export function createRateLimiter(name: string, max: number, memory: LimitMemory
   let limit = max;
   const makeCheck = () => countBy({ driver: 'memory', db: memory, max: limit, namespace: name });
   let check = makeCheck();
-  const look = (client: string): Allowance => {
+  const peek = (client: string): Allowance => {
     const entry = memory.peek(`${name}:${client}`);
     const window = entry ?? memory.newWindow();
     const times = { resetAtSeconds: window.resetAtSeconds, retryAfterSeconds: memory.secondsLeft(window) };
@@ -57,13 +57,13 @@ export function createRateLimiter(name: string, max: number, memory: LimitMemory
     return { allowed: remaining > 0, limit: entry.total, remaining, ...times };
   };
   return {
-    look,
+    peek,
     async charge(client) {
       const context = createContext(client);
       await check(context);
-      // Others may have been counted since; what the library told this request is its own.
+      // Other requests may have been counted since: the library's figure is that of this request.
       const { remaining = 0 } = context.figures;
-      return { ...look(client), allowed: context.status !== 429, remaining };
+      return { ...peek(client), allowed: context.status !== 429, remaining };
     },
     setMax(value) {
       if (value === limit) return;

@@ -1,4 +1,4 @@
-/** What a handler gets and gives: an HTTP exchange without a framework, so that every way in shares one behaviour. */
+/** A route, its request and its response, without a framework: every way into the program shares one behaviour. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { ReadBody } from './body.ts';
 import type { OpenApiOperation } from './openapi.ts';
@@ -30,21 +30,21 @@ export interface PostRequest extends HttpRequest {
   readonly body: Uint8Array;
 }
 
-/** An answer. */
+/** A response as handlers return it. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
-  /** Strong validator with its quotes; absent: made from the body where the route has one. */
+  /** Strong validator with its quotes. Absent: made from the body. */
   readonly etag?: string;
   /**
-   * Takes the response over and writes to it for as long as it likes; `body` is not used then. Called once, also where
-   * the client has left meanwhile.
+   * Takes over the connection and writes to it until it ends; `body` is not used then. Called once, even if the client
+   * has left meanwhile.
    */
   readonly stream?: (response: ServerResponse) => void;
 }
 
-/** Whose requests are counted together (decisions, "What counts where"); `streams` counts by itself. */
+/** Which requests are counted together (decisions, "What counts where"); `streams` counts by itself. */
 export type Bucket = 'api' | 'pictures' | 'pages' | 'streams' | 'none';
 
 /** A line of the URL table. */
@@ -52,26 +52,26 @@ export interface Route {
   /** Path in the form of @koa/router. */
   readonly path: string;
   readonly bucket: Bucket;
-  /** For the signed-in pages of this site alone: no other origin may read the answers. Default false. */
+  /** True for pages behind the sign-in: no other origin may read their responses. Default false. */
   readonly sameOrigin?: boolean;
   readonly handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
-  /** What a client has left, where the route counts by itself. */
-  readonly look?: (client: string) => Allowance;
-  /** How the route is posted to: with a key and a JSON body; it is then not read. Absent: it is read alone. */
+  /** What a client has left, if the route counts by itself. */
+  readonly peek?: (client: string) => Allowance;
+  /** For routes that accept POST with a key and a JSON body, and nothing else. Absent: GET and HEAD. */
   readonly post?: {
-    /** Longest body. */
+    /** Longest body, bytes. */
     readonly maxBytes: number;
     readonly handle: (request: PostRequest) => Promise<HttpResponse>;
-    /** A request was refused by a fault of ours: an answer of 500 or more. */
+    /** Called when a request failed by a fault of ours: status 500 or more. */
     readonly onFault: () => void;
   };
   /** How the OpenAPI document describes the route; absent: it does not. */
   readonly describe?: () => OpenApiOperation;
-  /** True: the handler is asked for every method. Absent: for GET and HEAD. */
+  /** True: the handler takes every method. Absent: GET and HEAD. */
   readonly anyMethod?: boolean;
 }
 
-/** A JSON answer. */
+/** A JSON response with status 200. */
 export function json(body: string | Uint8Array, etag?: string): HttpResponse {
   const answer = {
     status: 200,

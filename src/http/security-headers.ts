@@ -1,20 +1,20 @@
-/** What answers tell browsers to refuse: script that is not ours, frames of other sites, types that they guess. */
+/** Headers that make browsers refuse foreign scripts, frames on other sites and guessed media types. */
 
-/** Who may show a page in a frame. */
-type Framing = 'nobody' | 'anybody';
+/** Which sites may show a page in a frame. */
+type Framing = 'none' | 'any';
 
-/** Every answer that does not say otherwise: data, which no browser has to run or to frame. */
+/** Responses without a policy of their own: data, which no browser needs to run or to frame. */
 export const DATA_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
 };
 
-/** No type is guessed from content, whatever the answer is. */
+/** Every response: browsers do not guess its type from its content. */
 export const NO_SNIFFING: Readonly<Record<string, string>> = { 'X-Content-Type-Options': 'nosniff' };
 
 /**
- * The guards of an answer by what it says already: a policy of its own stands, and whatever it forgets to say of
- * frames is forbidden. `type` is its media type.
+ * The headers that a response needs beside its own: one with a policy keeps it, and frames are forbidden unless that
+ * policy names them. `type` is its media type.
  */
 export function guardsOf(policy: string | undefined, type: string): Readonly<Record<string, string>> | null {
   if (policy === undefined) return type.startsWith('image/') ? PICTURE_HEADERS : DATA_HEADERS;
@@ -23,31 +23,31 @@ export function guardsOf(policy: string | undefined, type: string): Readonly<Rec
 
 const FRAMELESS = { 'X-Frame-Options': 'DENY' };
 
-/** A page of this site: scripts, styles and pictures of its own alone, in nobody's frame. */
+/** A page of this site: only its own scripts, styles and pictures, and in no frame. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Security-Policy': policy('nobody', "'self'"),
+  'Content-Security-Policy': policy('none', "'self'"),
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'strict-origin-when-cross-origin',
   ...NO_SNIFFING,
 };
 
-/** The embed of a status page: the one thing that other sites may frame; it has no forms and asks for nothing. */
+/** The embed of a status page, which alone other sites may frame. It has no forms and sends no requests. */
 export const EMBED_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Security-Policy': policy('anybody', "'none'"),
+  'Content-Security-Policy': policy('any', "'none'"),
   'Referrer-Policy': 'strict-origin-when-cross-origin',
   ...NO_SNIFFING,
 };
 
 /**
- * Every picture, those that strangers have uploaded among them. Opened by itself it is a document of our origin:
- * `sandbox` takes that origin from it, in case a browser should find a page in it. Browsers style what they show it in.
+ * Every picture, including uploaded ones. A picture that is opened by itself is a document of our origin; `sandbox`
+ * removes that origin, in case a browser takes the picture for a page. Browsers style the document that they show it in.
  */
 export const PICTURE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
 };
 
-/** `active`: where forms may lead to and scripts may ask. */
+/** `active`: where forms and scripts may send requests. */
 function policy(framing: Framing, active: "'self'" | "'none'"): string {
   return [
     "default-src 'none'",
@@ -57,6 +57,6 @@ function policy(framing: Framing, active: "'self'" | "'none'"): string {
     `connect-src ${active}`,
     `form-action ${active}`,
     "base-uri 'none'",
-    `frame-ancestors ${framing === 'anybody' ? '*' : "'none'"}`,
+    `frame-ancestors ${framing === 'any' ? '*' : "'none'"}`,
   ].join('; ');
 }

@@ -1,4 +1,4 @@
-/** The HTTP server, with bounds on what a client may make us wait for and hold. */
+/** The HTTP server, with bounds on the time and memory that a client can take. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,26 +8,26 @@ import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /**
- * A connection on which nothing moves for so long is ended, milliseconds: a client that asks and does not read would
- * hold its answer in our memory for ever. Event streams say something more often, and are read.
+ * An idle connection is closed after this time, milliseconds: a client that does not read would keep its response in
+ * our memory. Event streams send something more often.
  */
 const MAX_IDLE_MS = 60_000;
 
 /** Longest request line with headers, bytes. */
 const MAX_HEADER_BYTES = 16_384;
-/** How long a client that sent no request may take to close, milliseconds. */
+/** How long a client may take to close after its request was refused, milliseconds. */
 const LINGER_MS = 5_000;
 
 /**
- * Makes a server that ends slow and oversized requests. What never becomes a request is answered here, in the form of
- * every other error (decisions, Errors); `siteUrl` begins the address of its explanation.
+ * Makes a server that closes slow and oversized requests. What Node cannot parse as a request is answered here, with the
+ * body of every other error (decisions, Errors); `siteUrl` is the start of the address that explains the error.
  */
 export function createHttpServer(listener: RequestListener, siteUrl = ''): Server {
   const server = createServer(
     {
       headersTimeout: 10_000,
       requestTimeout: 30_000,
-      // Longer than the minute for which load balancers keep connections, so that they end them, not we.
+      // Longer than the minute for which load balancers keep connections, so that they close them, not we.
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -58,19 +58,19 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
   });
   server.timeout = MAX_IDLE_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
-    // Within an answer that has begun, another would be taken for a part of it.
+    // After the start of a response, a second one would be read as part of the first.
     if (!socket.writable || socket._httpMessage?.headersSent === true) {
       socket.destroy();
       return;
     }
-    // Cut at once, a client that is still sending might see the cut alone.
+    // If the connection were closed at once, a client that is still sending might not see the response.
     if (socket instanceof Socket) socket.setTimeout(LINGER_MS, () => socket.destroy());
     socket.end(formatRefusal(describe(error), siteUrl));
   });
   return server;
 }
 
-/** The socket with the answer that it carries, which Node's own handling of such errors goes by as well. */
+/** The socket with its current response, which Node's own handler of these errors reads as well. */
 interface AnsweringSocket extends Duplex {
   readonly _httpMessage?: { readonly headersSent: boolean } | null;
 }
@@ -85,7 +85,7 @@ function hasOneHost({ httpVersionMajor, httpVersionMinor, rawHeaders }: Incoming
   return hosts === 1 || (hosts === 0 && httpVersionMajor === 1 && httpVersionMinor === 0);
 }
 
-/** What Node could not read as a request. */
+/** The error for what Node could not parse as a request. */
 function describe({ code }: NodeJS.ErrnoException): HttpError {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new HttpError('headers_too_large', `Request line and headers are over ${MAX_HEADER_BYTES} bytes.`);
@@ -94,7 +94,7 @@ function describe({ code }: NodeJS.ErrnoException): HttpError {
     : new HttpError('bad_request', 'This is not a request by the rules of HTTP/1.1.');
 }
 
-/** An answer after which the connection ends. */
+/** A response after which the connection is closed. */
 function refusalOf(error: HttpError, siteUrl: string) {
   const { status } = PROBLEMS[error.code];
   const body = problemBody(error, siteUrl);
@@ -108,14 +108,14 @@ function refusalOf(error: HttpError, siteUrl: string) {
   return { status, headers, body };
 }
 
-/** The same as it is sent where there is no request to answer. */
+/** The same as raw bytes, for a connection without a request. */
 function formatRefusal(error: HttpError, siteUrl: string): string {
   const { status, headers, body } = refusalOf(error, siteUrl);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n');
 }
 
-/** Listens; resolves with the port. Rejects with a sentence that says what to do, and the system's code. */
+/** Listens; resolves with the port. Rejects with a message that says what to do, and the code of the system. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const listening = () => {
@@ -124,7 +124,7 @@ export function listen(server: Server, host: string, port: number): Promise<numb
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     };
     const failed = (error: NodeJS.ErrnoException) => {
-      // Whoever asks again and again would leave one behind each time.
+      // A caller that retries would add a listener each time.
       server.off('listening', listening);
       const hint =
         error.code === 'EADDRINUSE'

@@ -1,5 +1,5 @@
 /**
- * Request limits that several processes count together, by koa-ratelimit's Redis driver. While the server is away each
+ * Rate limits that several processes share, by koa-ratelimit's Redis driver. While the server is out of reach, each
  * process counts for itself (decisions, Keys and limits).
  */
 import type { Clock } from '../clock.ts';
@@ -7,7 +7,7 @@ import { type Allowance, countBy, createContext, type RateLimiter, WINDOW_MS } f
 
 /** Where limits are counted. */
 export interface LimitServer {
-  /** False: it is away; nothing is asked of it. */
+  /** False: it is out of reach and gets no commands. */
   readonly ready: boolean;
   /**
    * Runs a script for one key; rejects soon where the server does not answer. Calls of one moment may be run together:
@@ -19,7 +19,7 @@ export interface LimitServer {
 /** What a limiter stands on. */
 export interface SharedLimitParts {
   readonly server: LimitServer;
-  /** Counts while the server is away. */
+  /** Counts while the server is out of reach. */
   readonly local: RateLimiter;
   readonly clock: Clock;
 }
@@ -83,14 +83,14 @@ export function createSharedRateLimiter(
       const { remaining = 0, reset = WINDOW_MS, total = limit } = context.figures;
       return allowance(context.status !== 429, remaining, reset, total);
     },
-    async look(client) {
-      if (!server.ready) return await local.look(client);
+    async peek(client) {
+      if (!server.ready) return await local.peek(client);
       try {
         const figures = await ratelimiter(`${name}:${client}`, 0, WINDOW_MS, limit, '1');
         const [remaining = limit, leftMs = WINDOW_MS, total = limit] = figures as readonly number[];
         return allowance(remaining > 0, remaining, leftMs, total);
       } catch {
-        return await local.look(client);
+        return await local.peek(client);
       }
     },
     setMax(value) {

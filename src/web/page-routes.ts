@@ -21,13 +21,12 @@ import { docsPage } from './docs-page.ts';
 import { type HomeSources, homePage } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
 import { searchIndex } from './home/search-index.ts';
-import { createLiveSnapshot, type LiveSnapshot } from './live/live-snapshot.ts';
+import { createLiveChanges, type LiveChanges } from './live/live-changes.ts';
 import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
-import { createAssets } from './parts/assets.ts';
+import { createAssets, embedScript } from './parts/assets.ts';
 import { createViews, type RenderPage } from './parts/views.ts';
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
-import { embedScript } from './status-page/embed-script.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
 
 /** What pages read from. */
@@ -67,8 +66,8 @@ export function pageRoutes(sources: PageSources): {
 } {
   const assets = createAssets();
   const { renderPage: render, renderPart } = createViews({ ...sources, assets: assets.addresses });
-  const board = createLiveSnapshot(sources);
-  const news = { ...sources, board };
+  const changes = createLiveChanges(sources);
+  const news = { ...sources, changes };
   const live = createLiveStreams({
     ...news,
     isOnline: () => sources.readiness().prober.online,
@@ -90,7 +89,7 @@ export function pageRoutes(sources: PageSources): {
   return { routes: withCompression(routes), live };
 }
 
-function ownersPages(render: RenderPage, sources: PageSources & { readonly board: LiveSnapshot }): Route[] {
+function ownersPages(render: RenderPage, sources: PageSources & { readonly changes: LiveChanges }): Route[] {
   const { ownedPages: pages } = sources;
   return pages === null ? [] : [...statusPages(render, { ...sources, pages }), embedScript()];
 }

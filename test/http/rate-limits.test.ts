@@ -16,8 +16,8 @@ t.test('it remembers a bounded number of addresses, and forgets the oldest first
     if (index === 0) t.equal(memory.size, 2);
   }
   t.equal(memory.size, 1_000);
-  t.equal(api.look('10.0.0.0').remaining, 5, 'forgotten');
-  t.equal(api.look('10.0.5.219').remaining, 4, 'remembered');
+  t.equal(api.peek('10.0.0.0').remaining, 5, 'forgotten');
+  t.equal(api.peek('10.0.5.219').remaining, 4, 'remembered');
 });
 
 t.test('it forgets windows that have ended', async (t) => {

@@ -79,19 +79,19 @@ t.test(
     const limiter = makeLimiter(2, server);
     const end = Math.ceil((NOW + 60_000) / 1_000);
     const full = { allowed: true, limit: 2, remaining: 2, resetAtSeconds: end, retryAfterSeconds: 60 };
-    t.strictSame(await limiter.look('a'), full, 'a look opens no window');
-    t.strictSame(await limiter.look('a'), full);
+    t.strictSame(await limiter.peek('a'), full, 'a look opens no window');
+    t.strictSame(await limiter.peek('a'), full);
     t.match(await limiter.charge('a'), { ...full, remaining: 1 });
     limiter.setMax(5);
     t.match(await limiter.charge('a'), { allowed: true, limit: 2, remaining: 0 });
     t.match(await limiter.charge('a'), { allowed: false, limit: 2, remaining: 0 });
-    t.match(await limiter.look('a'), { allowed: false, limit: 2, remaining: 0 });
+    t.match(await limiter.peek('a'), { allowed: false, limit: 2, remaining: 0 });
     t.match(await limiter.charge('b'), { allowed: true, limit: 5, remaining: 4 });
     t.same((await redis.client.keys('*')).sort(), ['up:limit-probe', 'up:limit:api:a', 'up:limit:api:b']);
     t.ok((await redis.client.pttl('up:limit:api:a')) > 50_000);
     // In the first half of a second, where rounding down or to the nearest would tell less than what is left.
     await redis.client.pexpire('up:limit:api:a', 50_400);
-    t.match(await limiter.look('a'), { retryAfterSeconds: 51, resetAtSeconds: NOW / 1_000 + 51 });
+    t.match(await limiter.peek('a'), { retryAfterSeconds: 51, resetAtSeconds: NOW / 1_000 + 51 });
     t.match(await limiter.charge('a'), { allowed: false, retryAfterSeconds: 51 });
     await redis.client.pexpire('up:limit:api:a', 1);
     await until(async () => (await redis.client.exists('up:limit:api:a')) === 0);

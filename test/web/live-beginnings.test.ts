@@ -7,7 +7,7 @@ import { createFakeClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
-import { createLiveSnapshot } from '../../src/web/live/live-snapshot.ts';
+import { createLiveChanges } from '../../src/web/live/live-changes.ts';
 import { createLiveStreams } from '../../src/web/live/live-streams.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
 
@@ -22,7 +22,7 @@ t.test('it makes the lists of the home page once for all streams that begin toge
     return { html: { made: String(made.length) } };
   };
   const live = createLiveStreams({
-    board: createLiveSnapshot({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
+    changes: createLiveChanges({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
     directory,
     status,
     clock,
@@ -81,7 +81,7 @@ t.test(
     const status = createMemoryStatusStore({ log: silentLog });
     let turns = 0;
     const live = createLiveStreams({
-      board: createLiveSnapshot({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
+      changes: createLiveChanges({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
       directory,
       status,
       clock,

@@ -220,9 +220,9 @@ t.test('it puts what is down before what is slow, the newest change first', asyn
     since(3, 'slow', NOW - 5),
     since(4, 'down', NOW - 2),
   ]);
-  const board: HomeView = readHomeView(world.directory, world.status, { text: '', category: '', status: '' });
+  const shown: HomeView = readHomeView(world.directory, world.status, { text: '', category: '', status: '' });
   t.same(
-    board.troubled.map(({ service: { id } }) => id),
+    shown.troubled.map(({ service: { id } }) => id),
     [4, 2, 1, 3],
   );
 });

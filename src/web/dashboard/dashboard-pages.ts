@@ -7,7 +7,7 @@ import { readHostName } from '../../domain/host-name.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
-import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import { STATUS_SHAPES } from '../parts/status-pill.ts';
 import type { RenderPage } from '../parts/views.ts';
 import {
   claimPlace,

@@ -20,7 +20,6 @@ import type { DashboardSources, ShowPage } from './dashboard-sources.ts';
 import { readLogo } from './page-logo.ts';
 import { type FieldProblems, PAGES_PATH, sayProblems } from './page-overview.ts';
 import { findServices } from './page-search.ts';
-import { readStep } from './page-steps.ts';
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 /** What a form did: it wants the editor to be seen again, or says what is wrong. */
@@ -236,4 +235,28 @@ function isGoing(outcome: Outcome): outcome is { readonly goTo: string } {
 function back({ slug }: OwnedPage, anchor: string, search = ''): Outcome {
   const query = search === '' ? '' : `?${new URLSearchParams({ q: search })}`;
   return { goTo: `${PAGES_PATH}/${slug}${query}#${anchor}` };
+}
+
+/**
+ * Reads a step from a form: `up 12`, `down 12`, `remove 12` with the id of a service, `group_up 1`, `group_down 1`,
+ * `group_remove 1` with the number of a group. Null: no such step.
+ */
+function readStep(text: string): PageStep | null {
+  const found = /^(up|down|remove|group_up|group_down|group_remove) (\d{1,15})$/.exec(text);
+  if (found === null) return null;
+  const number = Number(found[2]);
+  switch (found[1]) {
+    case 'up':
+      return { kind: 'move_service', serviceId: number, by: -1 };
+    case 'down':
+      return { kind: 'move_service', serviceId: number, by: 1 };
+    case 'remove':
+      return { kind: 'remove_service', serviceId: number };
+    case 'group_up':
+      return { kind: 'move_group', group: number, by: -1 };
+    case 'group_down':
+      return { kind: 'move_group', group: number, by: 1 };
+    default:
+      return { kind: 'remove_group', group: number };
+  }
 }

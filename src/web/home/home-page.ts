@@ -9,11 +9,11 @@ import type { Route } from '../../http/route.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import { lasting, time } from '../language/phrase.ts';
-import type { LiveSnapshot } from '../live/live-snapshot.ts';
-import { pillMarkup } from '../live/live-updates.ts';
+import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { incidentPath, inLanguage } from '../parts/incidents.ts';
 import { homeOpenGraph } from '../parts/open-graph.ts';
+import { pillMarkup } from '../parts/status-pill.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { type HomeUpdateSources, viewMonitor, viewTroubled } from './home-updates.ts';
 import { type HomeFilter, type HomeView, readHomeView } from './home-view.ts';
@@ -23,7 +23,7 @@ export interface HomeSources extends HomeUpdateSources {
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
   /** Without a slash at its end. */
   readonly siteUrl: string;
-  readonly board: LiveSnapshot;
+  readonly changes: LiveChanges;
   readonly assets: AssetAddresses;
 }
 
@@ -38,7 +38,7 @@ const INCIDENTS_READ = 30;
 
 /** The route. */
 export function homePage(render: RenderPage, sources: HomeSources): Route {
-  const { directory, status, registry, board, assets, siteUrl } = sources;
+  const { directory, status, registry, changes, assets, siteUrl } = sources;
   return {
     path: '/',
     bucket: 'pages',
@@ -51,7 +51,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
         ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_READ, offset: 0 })
         : [];
       // Read together, without a pause: a page knows up to which change it is true.
-      const position = board.position();
+      const position = changes.position();
       const shown = readHomeView(directory, status, filter);
       const all = SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0);
       const { title, lead, heatmap } = language.words.home;

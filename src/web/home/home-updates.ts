@@ -1,4 +1,4 @@
-/** What of the home page changes while it is open, by the same templates that made it. */
+/** The parts of the home page that change while it is open, rendered by the templates of the page itself. */
 
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
@@ -6,26 +6,26 @@ import type { Readiness } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import { age, escapeMarkup, lasting, type Phrase, say, time } from '../language/phrase.ts';
-import type { LiveSnapshot } from '../live/live-snapshot.ts';
-import { pillMarkup } from '../live/live-updates.ts';
+import type { LiveChanges } from '../live/live-changes.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
+import { pillMarkup } from '../parts/status-pill.ts';
 import { sayReason } from '../parts/verdict.ts';
 import { type RenderPart, viewAway } from '../parts/views.ts';
 import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
-/** Rows that the list of what is down or slow shows at most; the rest is counted. */
+/** The most rows that the list of services that are down or slow shows; the rest is counted. */
 export const TROUBLED_SHOWN = 24;
 
-/** What the news are made of. */
+/** What the updates are made of. */
 export interface HomeUpdateSources {
   readonly directory: Pick<ServiceDirectory, 'all' | 'byId' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get'>;
-  readonly board: Pick<LiveSnapshot, 'monitor'>;
+  readonly changes: Pick<LiveChanges, 'monitor'>;
   readonly readiness: () => Readiness;
 }
 
-/** What says how the monitor itself is. */
-type MonitorSources = Pick<HomeUpdateSources, 'board' | 'readiness'>;
+/** What the state of the monitor is read from. */
+type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
 
 /** The data of `home-troubled`. */
 export function viewTroubled(shown: HomeView, sources: MonitorSources, language: Language) {
@@ -51,10 +51,10 @@ export function viewTroubled(shown: HomeView, sources: MonitorSources, language:
   };
 }
 
-/** What stands in the place of an empty list: that all is well only where that is known. Empty where there is a list. */
+/** The text in place of an empty list; it says that all is well only if that is known. Empty if the list has rows. */
 function sayCalm(
   { troubled, watched, checked }: HomeView,
-  { board, readiness }: MonitorSources,
+  { changes, readiness }: MonitorSources,
   { words, formats }: Language,
 ): string {
   const { home } = words;
@@ -62,17 +62,17 @@ function sayCalm(
   if (watched === 0) return home.calmEmpty;
   if (checked === 0) return home.calmUnchecked;
   if (!readiness().prober.online) return home.calmOffline;
-  if (board.monitor().late >= checked) return home.calmLate;
+  if (changes.monitor().late >= checked) return home.calmLate;
   const missing = watched - checked;
   return missing === 0 ? home.calm : `${home.calm} ${home.calmPartly(missing, formats.number(missing))}`;
 }
 
-/** How the monitor itself is, in one line of parts. */
+/** The state of the monitor, in one line of parts. */
 export function viewMonitor(
-  { board, readiness }: MonitorSources,
+  { changes, readiness }: MonitorSources,
   { words, formats }: Language,
 ): { readonly online: boolean; readonly parts: readonly Phrase[] } {
-  const { checksPerSecond, newestCheckAt, late } = board.monitor();
+  const { checksPerSecond, newestCheckAt, late } = changes.monitor();
   const { home } = words;
   const rounded = checksPerSecond < 10 ? Math.round(checksPerSecond * 10) / 10 : Math.round(checksPerSecond);
   return {
@@ -85,7 +85,7 @@ export function viewMonitor(
   };
 }
 
-/** The home page's lists, and the status of these services or, by null, of all. */
+/** The lists of the home page, and the status of `serviceIds`; null: of all services. */
 export function homeUpdate(
   sources: HomeUpdateSources,
   renderPart: RenderPart,
@@ -93,12 +93,12 @@ export function homeUpdate(
   serviceIds: readonly number[] | null,
 ): LiveUpdate {
   const { directory, status } = sources;
-  const board = readHomeView(directory, status, NO_FILTER);
+  const shown = readHomeView(directory, status, NO_FILTER);
   const html: Record<string, string> = {
-    troubled: renderPart('./home-troubled', viewTroubled(board, sources, language), language),
+    troubled: renderPart('./home-troubled', viewTroubled(shown, sources, language), language),
   };
-  for (const word of SERVICE_STATUSES) html[`count:${word}`] = language.formats.number(board.counts[word]);
-  const entries = board.groups.flatMap((group) => group.entries);
+  for (const word of SERVICE_STATUSES) html[`count:${word}`] = language.formats.number(shown.counts[word]);
+  const entries = shown.groups.flatMap((group) => group.entries);
   const statuses: Partial<Record<ServiceStatus, string[]>> = {};
   const wanted = serviceIds === null ? null : new Set(serviceIds);
   for (const { service, page, current } of entries) {
@@ -110,7 +110,7 @@ export function homeUpdate(
   return wanted === null ? { html, statuses, others: 'up' } : { html, statuses };
 }
 
-/** How the monitor itself is, for every page that is open. */
+/** The state of the monitor, for every open page. */
 export function monitorUpdate(
   sources: HomeUpdateSources,
   renderPart: RenderPart,

@@ -10,7 +10,8 @@ import type { ServerResponse } from 'node:http';
 import { Type } from '@sinclair/typebox';
 import type { Clock } from '../../clock.ts';
 import { unknownStatus } from '../../domain/current.ts';
-import { STREAM_HEADERS, WRITES_AT_ONCE } from '../../http/event-stream.ts';
+import { createClientCounts } from '../../http/client-counts.ts';
+import { STREAM_HEAD, streamResponse, WRITES_AT_ONCE, writeToStream } from '../../http/event-stream.ts';
 import { createSlices } from '../../http/in-slices.ts';
 import { readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
@@ -19,12 +20,12 @@ import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { chooseLanguage, LANGUAGES, type Language } from '../language/language.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
-import type { LiveSnapshot } from './live-snapshot.ts';
-import { joinNews, serviceNews } from './live-updates.ts';
+import type { LiveChanges } from './live-changes.ts';
+import { joinUpdates, serviceUpdate } from './live-updates.ts';
 
 /** What the streams read. */
 export interface LiveSources {
-  readonly board: LiveSnapshot;
+  readonly changes: LiveChanges;
   readonly directory: Pick<ServiceDirectory, 'byId' | 'byPageName' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get'>;
   readonly clock: Clock;
@@ -73,22 +74,22 @@ interface Stream {
 
 /** Makes the streams. */
 export function createLiveStreams(sources: LiveSources): LiveStreams {
-  const { board, directory, status, clock, isOnline, homeUpdate, monitorUpdate } = sources;
+  const { changes, directory, status, clock, isOnline, homeUpdate, monitorUpdate } = sources;
   const streams = new Set<Stream>();
   const homes = new Set<Stream>();
   const watchers = new Map<number, Set<Stream>>();
-  const perClient = new Map<string, number>();
+  const held = createClientCounts();
   const checked = new Set<number>();
   const changed = new Set<number>();
   const later = createSlices(WRITES_AT_ONCE);
   let closed = false;
   let stopMonitor: (() => void) | null = null;
 
-  const newsOf = (serviceId: number, language: Language): readonly LiveUpdate[] => {
+  const updatesOf = (serviceId: number, language: Language): readonly LiveUpdate[] => {
     const service = directory.byId(serviceId);
     if (service === null) return [];
     const current = status.get(serviceId) ?? unknownStatus(serviceId);
-    return [serviceNews(directory.pageName(service), current, language, clock.now())];
+    return [serviceUpdate(directory.pageName(service), current, language, clock.now())];
   };
 
   /**
@@ -97,14 +98,14 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
    */
   const beginnings = { position: '', madeAt: 0, texts: new Map<string, string>() };
   const beginningOf = (content: string, { language }: Stream, make: () => LiveUpdate): string => {
-    const position = board.position();
+    const position = changes.position();
     const now = clock.monotonic();
     if (beginnings.position !== position || now - beginnings.madeAt >= BEGINNINGS_KEPT_MS) {
       Object.assign(beginnings, { position, madeAt: now });
       beginnings.texts.clear();
     }
     const key = `${language.code} ${content}`;
-    const text = beginnings.texts.get(key) ?? formatNews(make(), position);
+    const text = beginnings.texts.get(key) ?? formatUpdate(make(), position);
     if (beginnings.texts.size < BEGINNINGS_KEPT) beginnings.texts.set(key, text);
     return text;
   };
@@ -114,9 +115,9 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
     const texts = new Map<Language, Buffer>();
     for (const stream of to) {
       const text =
-        texts.get(stream.language) ?? Buffer.from(formatNews(make(stream.language), board.position()));
+        texts.get(stream.language) ?? Buffer.from(formatUpdate(make(stream.language), changes.position()));
       texts.set(stream.language, text);
-      later(() => write(stream.response, text));
+      later(() => send(stream.response, text));
     }
   };
 
@@ -129,13 +130,13 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
       const concerned = [...(watchers.get(id) ?? [])];
       tell(
         concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
-        (language) => joinNews(newsOf(id, language)),
+        (language) => joinUpdates(updatesOf(id, language)),
       );
       for (const stream of concerned) if (stream.serviceIds?.size !== 1) many.add(stream);
     }
     for (const stream of many)
       tell([stream], (language) =>
-        joinNews(ids.filter((id) => stream.serviceIds?.has(id)).flatMap((id) => newsOf(id, language))),
+        joinUpdates(ids.filter((id) => stream.serviceIds?.has(id)).flatMap((id) => updatesOf(id, language))),
       );
   };
   const tellChanges = () => {
@@ -143,7 +144,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
     changed.clear();
     tell(homes, (language) => homeUpdate(language, ids));
   };
-  const unwatch = board.watch(({ serviceId }, isChanged) => {
+  const unwatch = changes.watch(({ serviceId }, isChanged) => {
     if (watchers.has(serviceId)) {
       if (checked.size === 0) clock.after(CHECKS_TOGETHER_MS, tellChecks);
       checked.add(serviceId);
@@ -156,20 +157,23 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
 
   const begin = (stream: Stream, after: number | null) => {
     const { serviceIds, language, response } = stream;
-    write(response, `: what changes on this page\nid: ${board.position()}\n\n`);
+    send(response, `: what changes on this page\nid: ${changes.position()}\n\n`);
     if (serviceIds === null) {
-      const ids = after === null ? null : board.changedSince(after);
+      const ids = after === null ? null : changes.changedSince(after);
       if (ids === null || ids.length > 0)
-        write(
+        send(
           response,
           beginningOf(ids?.join() ?? 'all', stream, () => homeUpdate(language, ids)),
         );
     } else {
-      const ids = [...serviceIds].filter((id) => after === null || board.checkedAt(id) > after);
+      const ids = [...serviceIds].filter((id) => after === null || changes.checkedAt(id) > after);
       if (ids.length > 0)
-        write(response, formatNews(joinNews(ids.flatMap((id) => newsOf(id, language))), board.position()));
+        send(
+          response,
+          formatUpdate(joinUpdates(ids.flatMap((id) => updatesOf(id, language))), changes.position()),
+        );
     }
-    write(
+    send(
       response,
       beginningOf('monitor', stream, () => monitorUpdate(language)),
     );
@@ -200,7 +204,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
         others?.delete(stream);
         if (others?.size === 0) watchers.delete(id);
       }
-      release(perClient, client);
+      held.remove(client);
       if (streams.size > 0) return;
       stopMonitor?.();
       stopMonitor = null;
@@ -223,10 +227,8 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
         const { method, client, headers, query } = request;
         const { of, after } = readParameters(query, QUERY);
         const position = headers['last-event-id']?.toString() ?? after?.toString() ?? '';
-        if (method === 'HEAD')
-          return { status: 200, headers: STREAM_HEADERS, body: '', stream: (response) => response.end() };
-        const held = perClient.get(client) ?? 0;
-        if (held >= LIVE_BOUNDS.perClient || streams.size >= LIVE_BOUNDS.inAll)
+        if (method === 'HEAD') return STREAM_HEAD;
+        if (held.of(client) >= LIVE_BOUNDS.perClient || streams.size >= LIVE_BOUNDS.inAll)
           throw new HttpError(
             'too_many_streams',
             'Too many pages are open; reload this one to see its present state.',
@@ -236,18 +238,13 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
             },
           );
         const serviceIds = of === undefined ? null : new Set(readPages(String(of), directory));
-        return {
-          status: 200,
-          headers: STREAM_HEADERS,
-          body: '',
-          stream(response) {
-            if (response.destroyed || closed) return void response.end();
-            perClient.set(client, (perClient.get(client) ?? 0) + 1);
-            const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds };
-            add(stream, client);
-            begin(stream, board.read(position));
-          },
-        };
+        return streamResponse((response) => {
+          if (response.destroyed || closed) return void response.end();
+          held.add(client);
+          const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds };
+          add(stream, client);
+          begin(stream, changes.read(position));
+        });
       },
     },
   };
@@ -257,19 +254,11 @@ function readPages(text: string, directory: Pick<ServiceDirectory, 'byPageName'>
   return text.split(',', LIVE_BOUNDS.pages).flatMap((name) => directory.byPageName(name)?.id ?? []);
 }
 
-function release(perClient: Map<string, number>, client: string): void {
-  const left = (perClient.get(client) ?? 1) - 1;
-  if (left === 0) perClient.delete(client);
-  else perClient.set(client, left);
+/** Writes to an open page; one that does not read is disconnected, and asks again for what it missed. */
+function send(response: ServerResponse, text: string | Buffer): void {
+  writeToStream(response, text, MAX_BACKLOG_BYTES);
 }
 
-/** A client that does not read is ended when much waits for it; it asks again for what it missed. */
-function write(response: ServerResponse, text: string | Buffer): void {
-  if (response.writableEnded || response.destroyed) return;
-  response.write(text);
-  if (response.writableLength > MAX_BACKLOG_BYTES) response.destroy();
-}
-
-function formatNews(news: LiveUpdate, position: string): string {
-  return `id: ${position}\ndata: ${JSON.stringify(news)}\n\n`;
+function formatUpdate(update: LiveUpdate, position: string): string {
+  return `id: ${position}\ndata: ${JSON.stringify(update)}\n\n`;
 }

@@ -25,11 +25,11 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import type { Language } from '../language/language.ts';
 import { age, asMarkup, escapeMarkup, type Phrase } from '../language/phrase.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
-import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import { pillMarkup } from '../parts/status-pill.ts';
 import { sayVerdict } from '../parts/verdict.ts';
 
 /** The state of a service's page after a check. */
-export function serviceNews(
+export function serviceUpdate(
   page: string,
   current: CurrentStatus,
   language: Language,
@@ -54,13 +54,8 @@ export function serviceNews(
   };
 }
 
-/** Shape and word of a status. */
-export function pillMarkup(status: ServiceStatus, word: string): string {
-  return `<svg viewBox="0 0 10 10" aria-hidden="true"><path d="${STATUS_SHAPES[status]}"/></svg>${escapeMarkup(word)}`;
-}
-
 /** Several services in one event. */
-export function joinNews(all: readonly LiveUpdate[]): LiveUpdate {
+export function joinUpdates(all: readonly LiveUpdate[]): LiveUpdate {
   const statuses: Partial<Record<ServiceStatus, string[]>> = {};
   for (const status of SERVICE_STATUSES) {
     const pages = all.flatMap((news) => news.statuses?.[status] ?? []);

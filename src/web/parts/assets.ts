@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { entityTag } from '../../http/conditional.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
+import { DATA_HEADERS } from '../../http/security-headers.ts';
 
 /** Addresses of the files, with their hashes. */
 export interface AssetAddresses {
@@ -81,5 +82,24 @@ export function createAssets(): { readonly addresses: AssetAddresses; readonly r
         return { status: 200, headers, body: file.body, etag: file.etag };
       },
     },
+  };
+}
+
+const EMBED_FILE = new URL('../../../assets/web/embed.js', import.meta.url);
+/** An hour, so that sites that load the script get a new version soon. */
+const EMBED_HEADERS = {
+  'Content-Type': 'text/javascript; charset=utf-8',
+  'Cache-Control': 'public, max-age=3600',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  ...DATA_HEADERS,
+};
+
+/** `/embed.js`: the small script that other sites load to show a status page. Its address never changes. */
+export function embedScript(): Route {
+  const body = readFileSync(EMBED_FILE);
+  return {
+    path: '/embed.js',
+    bucket: 'pages',
+    handle: () => ({ status: 200, headers: EMBED_HEADERS, body }),
   };
 }

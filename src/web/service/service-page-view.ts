@@ -12,7 +12,7 @@ import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { lasting, type Phrase, say, time } from '../language/phrase.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
-import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import { STATUS_SHAPES } from '../parts/status-pill.ts';
 import { sayVerdict } from '../parts/verdict.ts';
 import { barsOf, calendarOf } from './service-day-charts.ts';
 import { dayRows, monthRows, uptimeOf } from './service-days.ts';

@@ -28,10 +28,10 @@ import {
 } from '../../view/time-ranges.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
 import { asText, escapeMarkup, time } from '../language/phrase.ts';
-import type { LiveSnapshot } from '../live/live-snapshot.ts';
+import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { serviceOpenGraph } from '../parts/open-graph.ts';
-import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import { STATUS_SHAPES } from '../parts/status-pill.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { createPastDays, type ReadDays } from './past-days.ts';
 import { firstKnownDay, isWatched } from './service-days.ts';
@@ -61,7 +61,7 @@ export interface ServicePageSources {
   readonly listenedAt: ListenedAt;
   /** Without a slash at its end. */
   readonly siteUrl: string;
-  readonly board: Pick<LiveSnapshot, 'position'>;
+  readonly changes: Pick<LiveChanges, 'position'>;
   readonly now: () => number;
 }
 
@@ -71,7 +71,7 @@ export function servicePages(
   sources: ServicePageSources,
   assets: AssetAddresses,
 ): Route[] {
-  const { directory, status, samples, registry, vendorOf, intervalMs, listenedAt, siteUrl, board, now } =
+  const { directory, status, samples, registry, vendorOf, intervalMs, listenedAt, siteUrl, changes, now } =
     sources;
 
   const readDays = createPastDays(samples, now);
@@ -132,7 +132,7 @@ export function servicePages(
     const at = now();
     const missingSince = samples.missingSince?.() ?? null;
     // Before anything is read: what changes meanwhile is told again to the open page.
-    const position = board.position();
+    const position = changes.position();
     const [day, year, times, incidents, incidentsOfYear, maintenances, dependencies] = await Promise.all([
       past(service, lastDay(at)),
       past(service, daysUntil(at, YEAR_DAYS), readDays),

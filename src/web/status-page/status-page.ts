@@ -18,10 +18,10 @@ import {
 } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import { time } from '../language/phrase.ts';
-import type { LiveSnapshot } from '../live/live-snapshot.ts';
+import type { LiveChanges } from '../live/live-changes.ts';
 import { inLanguage, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
-import { STATUS_SHAPES } from '../parts/status-shapes.ts';
+import { STATUS_SHAPES } from '../parts/status-pill.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { createUptimeBars } from './status-page-bars.ts';
 
@@ -29,7 +29,7 @@ import { createUptimeBars } from './status-page-bars.ts';
 export interface StatusPageViewSources extends PageViewSources {
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   /** Where a page stands among the changes that open pages are told. */
-  readonly board: Pick<LiveSnapshot, 'position'>;
+  readonly changes: Pick<LiveChanges, 'position'>;
   /** Without a slash at its end. */
   readonly siteUrl: string;
 }
@@ -89,7 +89,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const { show, service: only, offset } = readParameters(request.query, QUERY);
     const slug = request.params.slug ?? '';
     // Before anything is read: what changes meanwhile is told once more rather than never.
-    const position = sources.board.position();
+    const position = sources.changes.position();
     const missingSince = sources.samples.missingSince?.() ?? null;
     const look = await readPageView(slug, sources);
     if (look === null) return missing(slug, language);

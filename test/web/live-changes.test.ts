@@ -5,7 +5,7 @@ import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
-import { createLiveSnapshot } from '../../src/web/live/live-snapshot.ts';
+import { createLiveChanges } from '../../src/web/live/live-changes.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
 
 const INTERVAL_MS = 300_000;
@@ -14,7 +14,7 @@ function world(services: readonly Service[] = [service(1, 'a'), service(2, 'b')]
   const clock = createFakeClock(NOW);
   const status = createMemoryStatusStore({ log: silentLog });
   const make = () =>
-    createLiveSnapshot({
+    createLiveChanges({
       directory: { all: () => services },
       status,
       intervalMs: INTERVAL_MS,
@@ -27,16 +27,20 @@ function world(services: readonly Service[] = [service(1, 'a'), service(2, 'b')]
 t.test('it tells which services changed since a position, and which were only checked', async (t) => {
   const { status, make } = world();
   await status.put([current(1, check(NOW)), current(2, check(NOW))]);
-  const board = make();
-  const before = board.read(board.position());
+  const changes = make();
+  const before = changes.read(changes.position());
   t.equal(before, 0);
   await status.put([current(1, check(NOW + 1))]);
-  const between = board.read(board.position());
-  t.same([board.changedSince(0), board.checkedAt(1), board.checkedAt(2)], [[], 1, 0], 'a check is no change');
+  const between = changes.read(changes.position());
+  t.same(
+    [changes.changedSince(0), changes.checkedAt(1), changes.checkedAt(2)],
+    [[], 1, 0],
+    'a check is no change',
+  );
   await status.put([current(2, check(NOW + 2, { status: 'down' }), { seq: 2 })]);
-  t.same([board.changedSince(0), board.changedSince(between ?? -1)], [[2], [2]]);
-  t.same(board.changedSince(board.read(board.position()) ?? -1), []);
-  board.close();
+  t.same([changes.changedSince(0), changes.changedSince(between ?? -1)], [[2], [2]]);
+  t.same(changes.changedSince(changes.read(changes.position()) ?? -1), []);
+  changes.close();
 });
 
 t.test('it does not take the positions of another start for its own', async (t) => {
@@ -58,9 +62,9 @@ t.test('it does not take the positions of another start for its own', async (t) 
 
 t.test('it tells its watchers every record, until they leave', async (t) => {
   const { status, make } = world();
-  const board = make();
+  const changes = make();
   const heard: [number, boolean][] = [];
-  const stop = board.watch((record: CurrentStatus, changed) => heard.push([record.serviceId, changed]));
+  const stop = changes.watch((record: CurrentStatus, changed) => heard.push([record.serviceId, changed]));
   await status.put([current(1, check(NOW))]);
   await status.put([current(1, check(NOW + 1))]);
   stop();
@@ -69,9 +73,9 @@ t.test('it tells its watchers every record, until they leave', async (t) => {
     [1, true],
     [1, false],
   ]);
-  board.close();
+  changes.close();
   await status.put([current(1, check(NOW + 3))]);
-  t.equal(board.checkedAt(1), 3, 'and follows no more once it is closed');
+  t.equal(changes.checkedAt(1), 3, 'and follows no more once it is closed');
 });
 
 t.test('it counts checks a second over the last minute, and what is late', async (t) => {
@@ -83,24 +87,24 @@ t.test('it counts checks a second over the last minute, and what is late', async
   ];
   const { clock, status, make } = world(services);
   await status.put([1, 2, 3].map((id) => current(id, check(NOW - 3 * INTERVAL_MS))));
-  const board = make();
-  t.same(board.monitor(), { checksPerSecond: 0, newestCheckAt: null, late: 1 });
+  const changes = make();
+  t.same(changes.monitor(), { checksPerSecond: 0, newestCheckAt: null, late: 1 });
   for (let second = 1; second <= 90; second++) {
     await clock.advance(1_000);
     await status.put([1, 4].map((id) => current(id, check(clock.now()))));
   }
-  t.same(board.monitor(), { checksPerSecond: 2, newestCheckAt: clock.now(), late: 0 });
+  t.same(changes.monitor(), { checksPerSecond: 2, newestCheckAt: clock.now(), late: 0 });
   await clock.advance(30_000);
-  t.equal(board.monitor().checksPerSecond, 1);
+  t.equal(changes.monitor().checksPerSecond, 1);
   await clock.advance(600_000);
-  t.same(board.monitor(), { checksPerSecond: 0, newestCheckAt: NOW + 90_000, late: 2 });
-  board.close();
+  t.same(changes.monitor(), { checksPerSecond: 0, newestCheckAt: NOW + 90_000, late: 2 });
+  changes.close();
 });
 
 t.test('it counts no copy that is filled from elsewhere', async (t) => {
   const { status, make } = world();
-  const board = make();
+  const changes = make();
   await status.put([current(1, check(NOW - 61_000))]);
-  t.same(board.monitor().checksPerSecond, 0);
-  board.close();
+  t.same(changes.monitor().checksPerSecond, 0);
+  changes.close();
 });

@@ -1,6 +1,6 @@
 /**
- * What changed when, for pages that are open: every record that the status store takes gets a number, so that a page
- * can say up to which one it knows. The numbers begin anew with each start of the program, which has a name of its own.
+ * Numbers the changes of statuses for open pages: each record that the status store accepts gets the next number, and a
+ * page knows the number up to which it is current. Numbers restart with the program; a position names the start as well.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
@@ -10,7 +10,7 @@ import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import { intervalOf, isStale, type ListenedAt } from '../../view/staleness.ts';
 
-/** How the monitor itself is. */
+/** The state of the monitor. */
 export interface MonitorState {
   /** Checks a second over the last minute, or since the start where that is less. */
   readonly checksPerSecond: number;
@@ -21,23 +21,23 @@ export interface MonitorState {
 }
 
 /** The numbers of changes. */
-export interface LiveSnapshot {
-  /** Where a page that is made now stands: what {@link read} takes. */
+export interface LiveChanges {
+  /** The position of a page that is rendered now; {@link read} takes it. */
   position(): string;
-  /** The number in a position; null: it is none of this start, and says nothing. */
+  /** The number in a position; null: the position is of another start of the program. */
   read(position: string): number | null;
-  /** Number of the newest record of a service; 0: none was taken since the start. */
+  /** Number of the newest record of a service; 0: none since the start. */
   checkedAt(serviceId: number): number;
   /** Services whose status has changed since a number, in any order. */
   changedSince(number: number): readonly number[];
-  /** Tells each record that was taken, and whether it brought another status; until the returned function is called. */
+  /** Calls `listener` for each record, with whether it changed the status, until the returned function is called. */
   watch(listener: (record: CurrentStatus, changed: boolean) => void): () => void;
   monitor(): MonitorState;
   close(): void;
 }
 
-/** What the board reads. */
-export interface LiveBoardSources {
+/** What the numbers are made from. */
+export interface LiveChangeSources {
   readonly directory: { all(): readonly Service[] };
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
   readonly intervalMs: number;
@@ -53,14 +53,14 @@ interface Mark {
 
 const RATE_SECONDS = 60;
 
-/** Makes the board; it follows the status store from then on. */
-export function createLiveSnapshot({
+/** Makes the numbers; they follow the status store until `close`. */
+export function createLiveChanges({
   directory,
   status,
   intervalMs,
   listenedAt,
   clock,
-}: LiveBoardSources): LiveSnapshot {
+}: LiveChangeSources): LiveChanges {
   const start = randomUUID().slice(0, 8);
   const marks = new Map<number, Mark>();
   const listeners = new Set<(record: CurrentStatus, changed: boolean) => void>();
@@ -80,7 +80,7 @@ export function createLiveSnapshot({
       changed: changed ? number : mark.changed,
     });
     const checkedAt = record.latest?.checkedAt ?? null;
-    // A copy that is filled at its start is no news.
+    // A copy that is filled at its start does not count as checks of this minute.
     if (record.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
     if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
     for (const listener of listeners) listener(record, changed);
