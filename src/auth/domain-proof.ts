@@ -5,10 +5,10 @@
  */
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { describeCause } from '../domain/failure-text.ts';
+import type { ProofFile, Refusal } from '../domain/refusal.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import { readAddresses, readTxtRecords } from '../outbound/name-records.ts';
-import type { Outbound } from '../outbound/outbound.ts';
+import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 
 /** What an owner must show, and where. */
@@ -33,8 +33,8 @@ export interface DomainProofOptions {
 /** Judges proofs. */
 export interface DomainProofs {
   instructions(accountId: number, domain: string): ProofInstructions;
-  /** Looks at both places; null: the proof is there. Else what was found, in a sentence for its owner. */
-  check(accountId: number, domain: string): Promise<string | null>;
+  /** Looks at both places. Null: the proof is there; otherwise the refusal says what was found. */
+  check(accountId: number, domain: string): Promise<Refusal | null>;
   /** Where the domain leads now. */
   addresses(domain: string): Promise<string[]>;
 }
@@ -81,14 +81,19 @@ export async function openDomainProofs(options: DomainProofOptions): Promise<Dom
       const sameHost = URL.canParse(file.url) && new URL(file.url).hostname === domain;
       const text = file.body?.toString('utf8').trim() ?? '';
       if (file.status === 200 && sameHost && text === word) return null;
-      const found =
-        file.fault !== null
-          ? describeCause(file.fault.failure)
-          : file.status === 200
-            ? 'it holds another word'
-            : `HTTP ${file.status}`;
-      const txt = records.length === 0 ? 'there is no TXT record' : 'the TXT record holds another word';
-      return `The domain is not verified: ${txt} at ${recordName}, and at ${fileUrl}: ${sameHost ? found : 'it redirects to another host'}.`;
+      return {
+        code: 'proof_missing',
+        hasRecords: records.length > 0,
+        recordName,
+        fileUrl,
+        file: sameHost ? findingOf(file) : { code: 'redirected' },
+      };
     },
   };
+}
+
+/** What a file without the word came to. */
+function findingOf({ fault, status }: OutboundResponse): ProofFile {
+  if (fault !== null) return { code: 'failed', failure: fault.failure };
+  return status === 200 ? { code: 'other_word' } : { code: 'status', statusCode: status };
 }

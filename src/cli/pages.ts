@@ -1,7 +1,9 @@
 /** `upbeat pages`: status pages of accounts without a browser. */
+
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
+import { describeRefusal } from '../domain/refusal-text.ts';
 import type { Service } from '../domain/service.ts';
 import {
   arrangePage,
@@ -131,17 +133,17 @@ export function readGroups(
 }
 
 function take(outcome: ReturnType<typeof arrangePage>): readonly PageGroup[] {
-  if (!outcome.ok) throw new UsageError(outcome.problem);
+  if (!outcome.ok) throw new UsageError(describeRefusal(outcome.problem));
   return outcome.groups;
 }
 
 function wellRead(reading: FieldReading): string {
-  if (!reading.ok) throw new UsageError(reading.problem);
+  if (!reading.ok) throw new UsageError(describeRefusal(reading.problem));
   return reading.value;
 }
 
 function openLogo(file: string): StoredLogo {
   const reading = readLogo(readFileSync(file));
-  if (!reading.ok) throw new CommandError(`${file}: ${reading.problem}`);
+  if (!reading.ok) throw new CommandError(`${file}: ${describeRefusal(reading.problem)}`);
   return reading.logo;
 }

@@ -7,6 +7,7 @@ import { formatTime } from '../domain/durations.ts';
 import { describeCause } from '../domain/failure-text.ts';
 import { readHostName } from '../domain/host-name.ts';
 import { latestCheckOf } from '../domain/judge.ts';
+import { describeHostNameProblem } from '../domain/refusal-text.ts';
 import type { Attempt, SuspectReason } from '../domain/result.ts';
 import type { Verdict } from '../domain/status.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
@@ -73,7 +74,8 @@ export function whatToProbe(
   if (entry !== undefined && (kind === undefined || kind === entry.check.kind))
     return { domain: entry.domain, origin: 'catalogue', check: entry.check };
   const reading = readHostName(domainText);
-  if (!reading.ok) throw new CommandError(`domain "${domainText}" ${reading.problem}`);
+  if (!reading.ok)
+    throw new CommandError(`domain "${domainText}" ${describeHostNameProblem(reading.problem)}`);
   return { domain: reading.domain, origin: 'catalogue', check: { kind: kind ?? 'root' } };
 }
 

@@ -1,4 +1,5 @@
 /** The commands on services: what an operator may do to the list without a browser. */
+
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { stringify as stringifyYaml } from 'yaml';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
@@ -6,6 +7,7 @@ import { formatDuration } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
 import { readHostName } from '../domain/host-name.ts';
 import { printableJson } from '../domain/printable-text.ts';
+import { describeGivenTextProblem, describeHostNameProblem } from '../domain/refusal-text.ts';
 import { type AcceptRule, type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import type { NewService, RegistryErrorCode, ServiceState, ServiceStore } from '../store/ports/services.ts';
 import { CommandError, UsageError } from './command.ts';
@@ -106,14 +108,15 @@ export async function listCatalogueDomains(
 /** A name given on the command line, without blanks around it. Throws {@link UsageError} for one that may not be. */
 export function readName(option: string, text: string): string {
   const reading = readGivenName(text);
-  if (!reading.ok) throw new UsageError(`${option} ${reading.problem}`);
+  if (!reading.ok) throw new UsageError(`${option} ${describeGivenTextProblem(reading.problem)}`);
   return reading.name;
 }
 
 /** A service as `services add` describes it. Throws {@link CommandError} for a name that is no host name. */
 export function describeService(domainText: string, kind: CheckKind): ListedService {
   const reading = readHostName(domainText);
-  if (!reading.ok) throw new CommandError(`domain "${domainText}" ${reading.problem}`);
+  if (!reading.ok)
+    throw new CommandError(`domain "${domainText}" ${describeHostNameProblem(reading.problem)}`);
   const { domain } = reading;
   return { ...PLAIN_SERVICE, domain, name: domain, kind };
 }

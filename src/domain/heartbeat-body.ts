@@ -2,9 +2,11 @@
  * Reads the body of a heartbeat (contract 2.4; decisions, Heartbeats). The text comes from anybody with a key: nothing
  * but own members of plain objects is looked at, and every refusal names the place.
  */
+
 import { findForbidden } from './given-name.ts';
 import { readStatusWord, STATUS_VOCABULARY } from './heartbeat.ts';
 import { readHostName } from './host-name.ts';
+import { describeGivenTextProblem, describeHostNameProblem } from './refusal-text.ts';
 import type { Verdict } from './status.ts';
 import { readTime } from './utc-time.ts';
 
@@ -101,7 +103,7 @@ function readReport(body: unknown, kind: HeartbeatKind): HeartbeatReport {
 
 function readDomain(value: unknown): string {
   const reading = readHostName(readText(value, '/domain'));
-  if (!reading.ok) throw new Refusal('/domain', reading.problem);
+  if (!reading.ok) throw new Refusal('/domain', describeHostNameProblem(reading.problem));
   return reading.domain;
 }
 
@@ -156,7 +158,8 @@ function readText(value: unknown, place: string): string {
 function readName(name: string, place: string, before = ''): string {
   // Half of a surrogate pair is no character: no store and no answer could give it back.
   if (!name.isWellFormed()) throw new Refusal(place, `${before}is not valid Unicode`);
-  const problem = findForbidden(name);
+  const found = findForbidden(name);
+  const problem = found === null ? null : describeGivenTextProblem(found);
   if (problem !== null) throw new Refusal(place, before === '' ? problem : `${before}${problem}`);
   const { length } = [...name];
   if (length < 1 || length > MAX_NAME_LENGTH)

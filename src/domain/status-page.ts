@@ -1,6 +1,7 @@
 /** Status pages of one's own: what an owner writes on one, its bounds, and how its list of services is arranged. */
 
 import { findForbidden } from './given-name.ts';
+import type { PageTextField, Refusal } from './refusal.ts';
 
 /** Services that stand together under a name. */
 export interface PageGroup {
@@ -53,6 +54,7 @@ export const PAGE_BOUNDS = {
   titleCharacters: 120,
   textCharacters: 1_000,
   groupCharacters: 80,
+  minSlugCharacters: 3,
   slugCharacters: 60,
   logoBytes: 262_144,
   /** Of each side. */
@@ -71,12 +73,12 @@ const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** A reading of one field: its value, or what is wrong with it as the end of a sentence. */
+/** A reading of one field: its value, or why it is refused. */
 export type FieldReading = { readonly ok: true; readonly value: string } | Refused;
 
 interface Refused {
   readonly ok: false;
-  readonly problem: string;
+  readonly problem: Refusal;
 }
 
 /** Reads a slug: lower-case letters, digits and single dashes between them, 3 to 60 characters, no reserved word. */
@@ -84,32 +86,34 @@ export function readPageSlug(text: string): FieldReading {
   const value = text.trim().toLowerCase();
   if (
     !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(value) ||
-    value.length < 3 ||
+    value.length < PAGE_BOUNDS.minSlugCharacters ||
     value.length > PAGE_BOUNDS.slugCharacters
   )
-    return refuse(
-      `An address is 3 to ${PAGE_BOUNDS.slugCharacters} lower-case letters and digits, with single dashes between them.`,
-    );
-  if (RESERVED_SLUGS.has(value)) return refuse(`"${value}" is a word of this site: choose another address.`);
+    return refuse({
+      code: 'page_slug_invalid',
+      minLength: PAGE_BOUNDS.minSlugCharacters,
+      maxLength: PAGE_BOUNDS.slugCharacters,
+    });
+  if (RESERVED_SLUGS.has(value)) return refuse({ code: 'page_slug_reserved', slug: value });
   return { ok: true, value };
 }
 
 /** Reads a title: 1 to 120 characters on one line, with the characters of a given name. */
 export function readPageTitle(text: string): FieldReading {
   const value = onOneLine(text);
-  if (value === '') return refuse('A page needs a title.');
-  return wellFormed(value, PAGE_BOUNDS.titleCharacters, 'A title');
+  if (value === '') return refuse({ code: 'page_title_missing' });
+  return wellFormed(value, PAGE_BOUNDS.titleCharacters, 'title');
 }
 
 /** Reads the text below the title: up to 1,000 characters, lines kept. */
 export function readPageText(text: string): FieldReading {
   const value = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n').trim();
-  return wellFormed(value, PAGE_BOUNDS.textCharacters, 'The text', { lines: true });
+  return wellFormed(value, PAGE_BOUNDS.textCharacters, 'text', { lines: true });
 }
 
 /** Reads the name of a group: up to 80 characters on one line; empty: no heading. */
 export function readGroupName(text: string): FieldReading {
-  return wellFormed(onOneLine(text), PAGE_BOUNDS.groupCharacters, 'The name of a group');
+  return wellFormed(onOneLine(text), PAGE_BOUNDS.groupCharacters, 'group');
 }
 
 /** One change of a page's list, as its owner asks for it. Groups are numbered from 0. */
@@ -133,9 +137,9 @@ export function arrangePage(
   switch (step.kind) {
     case 'add_service': {
       if (groups.some(({ services }) => services.includes(step.serviceId)))
-        return refuse('The service is on this page already.');
+        return refuse({ code: 'page_has_service' });
       if (countServices(groups) >= PAGE_BOUNDS.services)
-        return refuse(`A page has at most ${PAGE_BOUNDS.services} services.`);
+        return refuse({ code: 'page_services_full', max: PAGE_BOUNDS.services });
       const known = groups.length === 0 ? [{ name: '', services: [] }] : groups;
       const at = Math.min(Math.max(0, step.group), known.length - 1);
       return done(
@@ -148,7 +152,7 @@ export function arrangePage(
       return done(moveService(groups, step.serviceId, step.by));
     case 'add_group':
       return groups.length >= PAGE_BOUNDS.groups
-        ? refuse(`A page has at most ${PAGE_BOUNDS.groups} groups.`)
+        ? refuse({ code: 'page_groups_full', max: PAGE_BOUNDS.groups })
         : done([...groups, { name: step.name, services: [] }]);
     case 'rename_group':
       return done(replace(groups, step.group, (group) => ({ ...group, name: step.name })));
@@ -196,19 +200,24 @@ function swap<T>(list: readonly T[], at: number, other: number): readonly T[] {
 }
 
 /** Letters of other planes count as one, as people count them. */
-function wellFormed(value: string, most: number, what: string, { lines = false } = {}): FieldReading {
-  const problem = findForbidden(value, { lines });
-  if (problem !== null) return refuse(`${what} ${problem}.`);
+function wellFormed(
+  value: string,
+  maxLength: number,
+  field: PageTextField,
+  { lines = false } = {},
+): FieldReading {
+  const found = findForbidden(value, { lines });
+  if (found !== null) return refuse({ code: 'page_text_character', field, character: found.character });
   const length = [...value].length;
-  return length <= most
+  return length <= maxLength
     ? { ok: true, value }
-    : refuse(`${what} has at most ${most} characters; this one has ${length}.`);
+    : refuse({ code: 'page_text_too_long', field, maxLength, length });
 }
 
 function onOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-function refuse(problem: string): Refused {
+function refuse(problem: Refusal): Refused {
   return { ok: false, problem };
 }

@@ -26,13 +26,14 @@ interface Response {
   readonly error?: {
     readonly message: string;
     readonly code: string | undefined;
+    readonly refusal: unknown;
     readonly stack: string | undefined;
   };
 }
 
 /** The caller's side of a thread. */
 export interface ThreadClient<M extends Methods> {
-  /** Calls a method; rejects with the thread's error (its `code` is kept) or when the thread has ended. */
+  /** Calls a method; rejects with the thread's error (its `code` and `refusal` are kept) or when the thread has ended. */
   call<K extends keyof M & string>(
     method: K,
     args: Parameters<M[K]>,
@@ -82,7 +83,13 @@ export function startThread<M extends Methods>(
     if (open.size === 0) worker.unref();
     if (error === undefined) waiting.resolve(value as never);
     else
-      waiting.reject(Object.assign(new Error(error.message), { code: error.code, threadStack: error.stack }));
+      waiting.reject(
+        Object.assign(new Error(error.message), {
+          code: error.code,
+          refusal: error.refusal,
+          threadStack: error.stack,
+        }),
+      );
   });
   worker.on('error', end);
   worker.on('exit', (code) => end(new Error(`thread ${entry.pathname} ended with code ${code}`)));
@@ -117,10 +124,10 @@ export function serveThread(port: MessagePort, methods: Methods): void {
       port.postMessage({ id, value: await handler(...(args as never[])) } satisfies Response);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      const { code } = error as NodeJS.ErrnoException;
+      const { code, refusal } = error as NodeJS.ErrnoException & { readonly refusal?: unknown };
       port.postMessage({
         id,
-        error: { message: error.message, code, stack: error.stack },
+        error: { message: error.message, code, refusal, stack: error.stack },
       } satisfies Response);
     }
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { isWithinDomain, readHostName } from '../../src/domain/host-name.ts';
+import { describeHostNameProblem } from '../../src/domain/refusal-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 t.test('it stores a host name as lower-case ASCII', async (t) => {
@@ -42,7 +43,7 @@ t.test('it refuses what names no public host, and says why', async (t) => {
   ] as const) {
     const reading = readHostName(given);
     t.equal(reading.ok, false, given);
-    t.match(reading.ok ? '' : reading.problem, problem, given);
+    t.match(reading.ok ? '' : describeHostNameProblem(reading.problem), problem, given);
   }
 });
 

@@ -136,10 +136,13 @@ t.test('it refuses a service twice, and more than the bounds', async (t) => {
   const full = [{ name: '', services: Array.from({ length: 100 }, (_, id) => id + 1) }];
   t.match(arrangePage(full, { kind: 'add_service', serviceId: 101, group: 0 }), {
     ok: false,
-    problem: /100/,
+    problem: { code: 'page_services_full', max: 100 },
   });
   const many = Array.from({ length: 20 }, () => ({ name: '', services: [] }));
-  t.match(arrangePage(many, { kind: 'add_group', name: 'x' }), { ok: false, problem: /20/ });
+  t.match(arrangePage(many, { kind: 'add_group', name: 'x' }), {
+    ok: false,
+    problem: { code: 'page_groups_full', max: 20 },
+  });
 });
 
 t.test('it never doubles, loses or invents a service, whatever steps come', async () => {

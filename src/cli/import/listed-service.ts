@@ -1,6 +1,8 @@
 /** A service as a list names it, and what of a list cannot be carried over. */
+
 import type { Category } from '../../domain/category.ts';
 import { readHostName } from '../../domain/host-name.ts';
+import { describeHostNameProblem } from '../../domain/refusal-text.ts';
 import type { AcceptRule, CheckKind } from '../../domain/service.ts';
 
 /** A service as a list names it. */
@@ -78,7 +80,8 @@ export function listService(
   lost: readonly LostField[] = [],
 ): EntryReading {
   const reading = readHostName(domainText ?? '');
-  if (!reading.ok) return { problem: `domain ${quote(domainText ?? '')} ${reading.problem}` };
+  if (!reading.ok)
+    return { problem: `domain ${quote(domainText ?? '')} ${describeHostNameProblem(reading.problem)}` };
   const { domain } = reading;
   return { service: { ...PLAIN_SERVICE, ...more, domain, name: name ?? domain }, lost };
 }

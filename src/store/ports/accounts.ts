@@ -1,4 +1,5 @@
 /** Port of the registry: accounts, their identities, sessions and notices. */
+import type { Notice } from '../../domain/refusal.ts';
 
 /** An account that owns services and keys. */
 export interface Account {
@@ -47,7 +48,10 @@ export interface AccountNotice {
   readonly id: number;
   /** Epoch milliseconds. */
   readonly at: number;
+  /** In English. */
   readonly text: string;
+  /** Null: an earlier version wrote the text alone. */
+  readonly notice: Notice | null;
 }
 
 /** Accounts, and who is signed in to them. */

@@ -1,4 +1,6 @@
 /** Accounts, their identities at providers, their sessions and their notices. */
+import type { Notice } from '../../domain/refusal.ts';
+import { describeNotice } from '../../domain/refusal-text.ts';
 import type {
   Account,
   AccountListing,
@@ -152,14 +154,16 @@ export function endSession({ kysely, queries }: RegistryStore, sha256: Uint8Arra
 
 /** Notices of an account, newest first. */
 export function noticesOf({ kysely, queries }: RegistryStore, accountId: number): AccountNotice[] {
-  return queries.all(
-    kysely
-      .selectFrom('account_notices')
-      .select(['id', 'at', 'text'])
-      .where('account_id', '=', accountId)
-      .orderBy('id', 'desc')
-      .limit(MAX_NOTICES),
-  );
+  return queries
+    .all(
+      kysely
+        .selectFrom('account_notices')
+        .select(['id', 'at', 'text', 'notice'])
+        .where('account_id', '=', accountId)
+        .orderBy('id', 'desc')
+        .limit(MAX_NOTICES),
+    )
+    .map((row) => ({ ...row, notice: row.notice === null ? null : JSON.parse(row.notice) }));
 }
 
 /** Deletes a notice of the account; does nothing if it has none of that id. */
@@ -172,7 +176,8 @@ export function addNotice(
   { kysely, queries }: RegistryStore,
   accountId: number,
   at: number,
-  text: string,
+  notice: Notice,
 ): void {
-  queries.run(kysely.insertInto('account_notices').values({ account_id: accountId, at, text }));
+  const row = { account_id: accountId, at, text: describeNotice(notice), notice: JSON.stringify(notice) };
+  queries.run(kysely.insertInto('account_notices').values(row));
 }

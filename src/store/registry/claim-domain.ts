@@ -23,10 +23,7 @@ export function claimDomain(
     return registerDomain(store, { domain, accountId, check, verified: false }, limits);
   }
   if (row.account_id !== accountId)
-    throw new RegistryError(
-      'foreign_domain',
-      `${domain} is registered by another account. If it is yours, verify the domain.`,
-    );
+    throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
   if (row.verified === 0) refuseCatalogueDomain(store, domain);
   return listen(store, row);
 }
@@ -45,7 +42,7 @@ export function changeService(store: RegistryStore, slug: string, edit: ServiceE
       .where('origin', '=', 'owner')
       .where('removed', '=', 0),
   );
-  if (row === undefined) throw new RegistryError('not_found', `No account has a service ${slug}.`);
+  if (row === undefined) throw new RegistryError('not_found', { code: 'no_owned_service', slug });
   if (edit.name !== undefined && edit.name !== row.name) refuseTakenName(store, edit.name, row.domain);
   const { publicDependencies, ...known } = toDefinition(row);
   const { publicDependencies: isPublic = publicDependencies === true, check, ...rest } = edit;

@@ -68,11 +68,13 @@ function displace(store: RegistryStore, row: ServiceRow, { byDomain }: Catalogue
   retireService(store, row, keepsSlug ? slug : releasedSlug(row));
   const by = { slug: entry.slug, domain: entry.domain };
   setFact(store, `displaced:${row.id}`, JSON.stringify({ slug, domain, accountId, by }));
-  tellOwner(
-    store,
-    row,
-    `${entry.domain} is part of the public catalogue now, as ${entry.slug}. Your service ${slug} (${domain}) was not verified and gave way; verify the domain to have one of your own beside it.`,
-  );
+  tellOwner(store, row, {
+    code: 'service_displaced',
+    slug,
+    domain,
+    entrySlug: entry.slug,
+    entryDomain: entry.domain,
+  });
   return true;
 }
 
@@ -98,17 +100,15 @@ function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNames): v
     ...(former.length > 0 ? { formerSlugs: former } : {}),
   });
   if (slugTaker !== undefined)
-    tellOwner(
-      store,
-      row,
-      `The slug ${row.slug} stands for ${slugTaker.domain} of the public catalogue now. Your service ${row.domain} goes on as ${slug}, with its history.`,
-    );
+    tellOwner(store, row, {
+      code: 'slug_to_catalogue',
+      slug: row.slug,
+      takenBy: slugTaker.domain,
+      domain: row.domain,
+      newSlug: slug,
+    });
   if (nameTaker !== undefined)
-    tellOwner(
-      store,
-      row,
-      `The public catalogue has a service named ${nameTaker.name} now. Your service ${row.domain} bears its domain as its name; choose another.`,
-    );
+    tellOwner(store, row, { code: 'name_to_catalogue', domain: row.domain, entryName: nameTaker.name });
 }
 
 /** The entry whose domain is this one or lies above it. */

@@ -13,7 +13,7 @@ export function createKey(store: RegistryStore, key: NewKey): ApiKey {
   const { kysely, queries } = store;
   const account = kysely.selectFrom('accounts').select('id').where('id', '=', key.accountId);
   if (queries.first(account) === undefined)
-    throw new RegistryError('not_found', `There is no account ${key.accountId}.`);
+    throw new RegistryError('not_found', { code: 'no_account', account: String(key.accountId) });
   if (key.maxPerAccount !== undefined) boundKeys(store, key, key.maxPerAccount);
   const written = queries.first(
     kysely
@@ -49,7 +49,7 @@ function boundKeys({ kysely, queries }: RegistryStore, { accountId, createdAt }:
     }));
   const over = ids.filter(({ isOver }) => isOver).map(({ id }) => id);
   if (ids.length - over.length >= most)
-    throw new RegistryError('account_limit', `An account has at most ${most} keys: revoke one first.`);
+    throw new RegistryError('account_limit', { code: 'too_many_keys', max: most });
   const [newestTooMany] = over.slice(MAX_EXPIRED_KEYS);
   if (newestTooMany === undefined) return;
   queries.run(

@@ -1,6 +1,5 @@
 /** Owners' services: who may add which domain under which slug (decisions, Ownership). */
 import { systemClock } from '../../clock.ts';
-import { formatTime } from '../../domain/durations.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
 import type { AddOutcome, NewService, RegistryErrorCode } from '../ports/services.ts';
 import { RegistryError } from './registry-error.ts';
@@ -34,7 +33,7 @@ export function addService(store: RegistryStore, service: NewService, limits: Do
   const returning = findReturning(store, domain, accountId);
   const cleared = verified && slug === dashDomain(domain) && clearDashedSlug(store, domain, returning?.id);
   if (!cleared && isSlugTaken(store, slug, returning?.id))
-    throw new RegistryError('slug_taken', `The slug ${slug} is taken: it stands for another service.`);
+    throw new RegistryError('slug_taken', { code: 'slug_taken', slug });
   return returning === null ? insertService(store, service) : updateService(store, returning, service);
 }
 
@@ -132,10 +131,7 @@ export function refuseBeyondLimit(
       .where('account_id', '=', accountId),
   );
   if ((owned?.count ?? 0) >= perAccount)
-    throw new RegistryError(
-      'account_limit',
-      `The account has ${perAccount} domains, which is its limit: remove one first.`,
-    );
+    throw new RegistryError('account_limit', { code: 'too_many_domains', max: perAccount });
 }
 
 /**
@@ -147,12 +143,8 @@ export function removeService(store: RegistryStore, slug: string): void {
   const row = queries.first(
     kysely.selectFrom('services').selectAll().where('slug', '=', slug).where('removed', '=', 0),
   );
-  if (row === undefined) throw new RegistryError('not_found', `There is no service ${slug}.`);
-  if (row.origin !== 'owner')
-    throw new RegistryError(
-      'not_found',
-      `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
-    );
+  if (row === undefined) throw new RegistryError('not_found', { code: 'no_service', slug });
+  if (row.origin !== 'owner') throw new RegistryError('not_found', { code: 'catalogue_service', slug });
   retireService(store, row, row.ever_verified === 1 ? row.slug : releasedSlug(row));
 }
 
@@ -169,10 +161,12 @@ export function refuseCatalogueDomain({ kysely, queries }: RegistryStore, domain
       .where('domain', 'in', parents),
   );
   if (found === undefined) return;
-  throw new RegistryError(
-    'catalogue_domain',
-    `${domain} lies within ${found.domain} of the public catalogue (${found.slug}): verify the domain first.`,
-  );
+  throw new RegistryError('catalogue_domain', {
+    code: 'catalogue_domain',
+    domain,
+    parent: found.domain,
+    slug: found.slug,
+  });
 }
 
 /** The slug of a service that is registered: the dashed form for a verified one, if possible, else the old or a free one. */
@@ -195,7 +189,7 @@ function refuseDomain(
   limits: DomainLimits,
 ): void {
   if (findOwned(store, domain) !== undefined)
-    throw new RegistryError('domain_taken', `The domain ${domain} is registered already.`);
+    throw new RegistryError('domain_taken', { code: 'domain_taken', domain });
   if (!verified) refuseCatalogueDomain(store, domain);
   refuseBeyondLimit(store, accountId, limits);
 }
@@ -219,10 +213,11 @@ function noteRegistration(
     ofAccount().select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('at').as('first')]),
   );
   if ((made?.count ?? 0) >= perDay)
-    throw new RegistryError(
-      'account_limit',
-      `The account has registered ${perDay} domains within a day, which is its limit: try again after ${formatTime(Number(made?.first ?? now) + DAY_MS)}.`,
-    );
+    throw new RegistryError('account_limit', {
+      code: 'too_many_registrations',
+      max: perDay,
+      retryAt: Number(made?.first ?? now) + DAY_MS,
+    });
   queries.run(kysely.insertInto('domain_registrations').values({ account_id: accountId, at: now }));
 }
 

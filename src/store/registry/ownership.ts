@@ -42,10 +42,7 @@ export function addClaim(
 ): void {
   const { kysely, queries } = store;
   if (claimsOf(store, accountId).length >= MAX_CLAIMS)
-    throw new RegistryError(
-      'account_limit',
-      `The account waits for ${MAX_CLAIMS} domains: verify or drop one first.`,
-    );
+    throw new RegistryError('account_limit', { code: 'too_many_claims', max: MAX_CLAIMS });
   queries.run(
     kysely
       .insertInto('domain_claims')
@@ -110,19 +107,8 @@ export function proveDomain(
     verified: true,
   });
   if (moves) {
-    if (former !== null)
-      addNotice(
-        store,
-        former,
-        now,
-        `${domain} was verified by another account and belongs to it from now on.`,
-      );
-    addNotice(
-      store,
-      accountId,
-      now,
-      `${domain} belonged to another account. You have verified it; it is yours now.`,
-    );
+    if (former !== null) addNotice(store, former, now, { code: 'domain_lost', domain });
+    addNotice(store, accountId, now, { code: 'domain_won', domain });
   }
   return service;
 }
@@ -156,10 +142,11 @@ export function claimAddresses(
         .where('services.domain', '<>', domain),
     );
     if ((others?.count ?? 0) >= MAX_SERVICES_PER_ADDRESS)
-      throw new RegistryError(
-        'shared_address',
-        `${domain} leads to an address where ${MAX_SERVICES_PER_ADDRESS} services of owners are checked already; more are not.`,
-      );
+      throw new RegistryError('shared_address', {
+        code: 'shared_address',
+        domain,
+        max: MAX_SERVICES_PER_ADDRESS,
+      });
   }
   if (own === undefined) return;
   queries.run(kysely.deleteFrom('owner_addresses').where('service_id', '=', own.id));

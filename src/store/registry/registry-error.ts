@@ -1,4 +1,6 @@
 /** Errors of the registry: each says what is wrong and what to do about it. */
+import type { Refusal } from '../../domain/refusal.ts';
+import { describeRefusal } from '../../domain/refusal-text.ts';
 import type { RegistryErrorCode } from '../ports/services.ts';
 import type { StorageRefusal } from '../ports/storage-health.ts';
 import { isDiskRefusal } from '../sqlite/open-full.ts';
@@ -24,14 +26,21 @@ export type RegistryFaultCode =
   /** Another process has taken the lease over: this one must stop. */
   | 'lease_lost';
 
-/** An error with a stable `code`, which calls between threads keep. */
+/** An error with a stable `code`. Calls between threads keep the code and the refusal. */
 export class RegistryError extends Error {
   readonly code: RegistryErrorCode | RegistryFaultCode;
+  /** What a person is refused; undefined: the error is for the operator, who reads its message. */
+  readonly refusal: Refusal | undefined;
 
-  constructor(code: RegistryErrorCode | RegistryFaultCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(
+    code: RegistryErrorCode | RegistryFaultCode,
+    problem: Refusal | string,
+    options?: ErrorOptions,
+  ) {
+    super(typeof problem === 'string' ? problem : describeRefusal(problem), options);
     this.name = 'RegistryError';
     this.code = code;
+    this.refusal = typeof problem === 'string' ? undefined : problem;
   }
 }
 

@@ -234,7 +234,10 @@ export interface AccountNoticesTable {
   id: Generated<number>;
   account_id: number;
   at: number;
+  /** In English. */
   text: string;
+  /** JSON of the notice; null: an earlier version wrote the text alone. */
+  notice: string | null;
 }
 
 /** Webhooks; the secret signs, so it is kept encrypted, to be read again. */

@@ -1,5 +1,7 @@
 /** Which slug a service has, and who makes room for whom (decisions, Ownership, Heartbeats and Badge). */
+
 import { systemClock } from '../../clock.ts';
+import type { Notice } from '../../domain/refusal.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
 import { addNotice } from './account-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
@@ -52,11 +54,13 @@ export function clearDashedSlug(store: RegistryStore, domain: string, exceptId?:
   for (const row of holders) {
     const free = findFreeSlug(store, row.domain, { exceptId: row.id, reserved: new Set([slug]) });
     changeSlug(store, row, free);
-    tellOwner(
-      store,
-      row,
-      `The slug ${slug} belongs to the verified domain ${domain} now. Your service ${row.domain} goes on as ${free}, with its history.`,
-    );
+    tellOwner(store, row, {
+      code: 'slug_to_verified',
+      slug,
+      takenBy: domain,
+      domain: row.domain,
+      newSlug: free,
+    });
   }
   return true;
 }
@@ -77,8 +81,8 @@ export function isReleased(slug: string): boolean {
 }
 
 /** Tells the owner of a service, where it has one. */
-export function tellOwner(store: RegistryStore, { account_id }: ServiceRow, text: string): void {
-  if (account_id !== null) addNotice(store, account_id, systemClock.now(), text);
+export function tellOwner(store: RegistryStore, { account_id }: ServiceRow, notice: Notice): void {
+  if (account_id !== null) addNotice(store, account_id, systemClock.now(), notice);
 }
 
 /** `base` and its numbered forms that stand for some service. */

@@ -13,14 +13,11 @@ export function addPage(store: RegistryStore, page: NewPage): OwnedPage {
   const { kysely, queries } = store;
   const { accountId, slug, title, text, groups, now } = page;
   if (pagesOf(store, accountId).length >= PAGE_BOUNDS.pagesPerAccount)
-    throw new RegistryError(
-      'account_limit',
-      `An account has at most ${PAGE_BOUNDS.pagesPerAccount} status pages: remove one first.`,
-    );
+    throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
   refuseServiceName(store, slug);
   const holder = queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
-    throw new RegistryError('slug_taken', `The address ${slug} is taken.`);
+    throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
   const said = { title, text, groups: JSON.stringify(groups), logo: null, updated_at: now, removed: 0 };
   const row = queries.first(
     holder === undefined
@@ -168,10 +165,7 @@ function refuseServiceName({ kysely, queries }: RegistryStore, slug: string): vo
       .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
   );
   if (service !== undefined)
-    throw new RegistryError(
-      'slug_taken',
-      `The address ${slug} stands for the public service ${service.name}.`,
-    );
+    throw new RegistryError('slug_taken', { code: 'page_slug_of_service', slug, name: service.name });
 }
 
 function findRow({ kysely, queries }: RegistryStore, slug: string): PageRow | undefined {

@@ -23,10 +23,7 @@ export function refuseTakenName({ kysely, queries }: RegistryStore, name: string
     )
     .find((entry) => rememberKeys(entry.name).some((key) => keys.includes(key)));
   if (found !== undefined)
-    throw new RegistryError(
-      'name_taken',
-      `The name ${name} equals or resembles ${found.name} of the public catalogue: choose another.`,
-    );
+    throw new RegistryError('name_taken', { code: 'name_taken', name, other: found.name });
 }
 
 function rememberKeys(name: string): readonly string[] {

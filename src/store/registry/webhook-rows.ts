@@ -22,10 +22,7 @@ export function addWebhook(registry: WithSecrets, webhook: Omit<Webhook, 'id'>):
   const { kysely, queries, secrets } = registry;
   const { accountId, url, secret, createdAt } = webhook;
   if (webhooksOf(registry, accountId).length >= MAX_WEBHOOKS)
-    throw new RegistryError(
-      'account_limit',
-      `An account has at most ${MAX_WEBHOOKS} webhooks: remove one first.`,
-    );
+    throw new RegistryError('account_limit', { code: 'too_many_webhooks', max: MAX_WEBHOOKS });
   const row = queries.first(
     kysely
       .insertInto('webhooks')
@@ -190,13 +187,7 @@ export function forgetDeliveries({ kysely, queries }: RegistryStore, before: num
 export function removeAllWebhooks(store: RegistryStore, now: number): number {
   const { kysely, queries } = store;
   const rows = queries.all(kysely.selectFrom('webhooks').select(['account_id', 'url']));
-  for (const { account_id, url } of rows)
-    addNotice(
-      store,
-      account_id,
-      now,
-      `The webhook to ${url} was removed: its secret was lost. Add it again.`,
-    );
+  for (const { account_id, url } of rows) addNotice(store, account_id, now, { code: 'webhook_removed', url });
   queries.run(kysely.deleteFrom('deliveries'));
   queries.run(kysely.deleteFrom('webhooks'));
   return rows.length;

@@ -70,7 +70,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
         forms: viewForms(refused),
         notices: notices.map((notice) => ({
           ...notice,
-          text: words.refusal(notice.text),
+          text: notice.notice === null ? notice.text : words.notice(notice.notice),
           time: [time(notice.at)],
         })),
         keys: keys.map((key) => ({
@@ -113,10 +113,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       if (outcome === null) return seeOther('/dashboard');
       if (!isProblem(outcome)) return outcome;
       const name = path.slice('/dashboard/'.length);
-      return await overview(
-        session,
-        refuseForm(name, fields, outcome, session.language.words.dashboard.refusal),
-      );
+      return await overview(session, refuseForm(name, fields, outcome, session.language.words.dashboard));
     },
   });
 
@@ -133,7 +130,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       const words = session.language.words.dashboard;
       if ((fields.get('name') ?? '') === '') return { field: 'name', problem: words.keyNeedsName };
       const reading = readGivenName(fields.get('name') ?? '');
-      if (!reading.ok) return { field: 'name', problem: `The name ${reading.problem}.` };
+      if (!reading.ok) return { field: 'name', problem: { code: 'name_invalid', problem: reading.problem } };
       const { name } = reading;
       const lifetime = LIFETIMES.get(fields.get('expires') ?? '90d');
       if (lifetime === undefined) return { field: 'expires', problem: words.noSuchLifetime };
@@ -154,7 +151,8 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     }),
     form('/dashboard/domains', async ({ accountId, language }, fields) => {
       const reading = readHostName(fields.get('domain') ?? '');
-      if (!reading.ok) return { field: 'domain', problem: `The domain ${reading.problem}.` };
+      if (!reading.ok)
+        return { field: 'domain', problem: { code: 'domain_invalid', problem: reading.problem } };
       const kind = readKind(fields.get('kind'));
       if (kind === null) return { field: 'kind', problem: language.words.dashboard.noSuchKind };
       const claim = { domain: reading.domain, kind, createdAt: now() };

@@ -2,6 +2,7 @@
 
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
+import type { Refusal } from '../../domain/refusal.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import type { HttpResponse } from '../../http/route.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
@@ -42,16 +43,6 @@ export function readKind(text: string | undefined): CheckKind | null {
   return text === 'root' || text === 'health' || text === 'heartbeat' ? text : null;
 }
 
-/** Codes of refusals that an owner can do something about. */
-const REFUSALS: ReadonlySet<string> = new Set([
-  'account_limit',
-  'shared_address',
-  'catalogue_domain',
-  'slug_taken',
-  'name_taken',
-  'not_found',
-]);
-
 /**
  * Lets a domain be probed: refuses it where too many services of owners lead to the same place already (decisions,
  * Ownership). Heartbeats come by themselves and go nowhere.
@@ -64,14 +55,14 @@ export async function claimPlace(
   if (kind !== 'heartbeat') await registry.claimAddresses(domain, await proofs.addresses(domain));
 }
 
-/** Runs a change; what the registry refuses becomes a sentence for its owner. */
-export async function refusable(change: () => Promise<unknown>): Promise<string | null> {
+/** Runs a change; returns what the registry refuses, and null where it refuses nothing. */
+export async function refusable(change: () => Promise<unknown>): Promise<Refusal | null> {
   try {
     await change();
     return null;
   } catch (error) {
-    const { code, message } = error as Error & { code?: string };
-    if (REFUSALS.has(code ?? '')) return message;
+    const { refusal } = error as Error & { readonly refusal?: Refusal };
+    if (refusal !== undefined) return refusal;
     throw error;
   }
 }

@@ -102,8 +102,11 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       const outcome = await take(service, session, fields);
       if (outcome === null) return seeOther(`/dashboard/services/${service.slug}`);
       if (!isProblem(outcome)) return outcome;
-      const { refusal } = session.language.words.dashboard;
-      return await page(service, session, refuseForm(action, fields, outcome, refusal));
+      return await page(
+        service,
+        session,
+        refuseForm(action, fields, outcome, session.language.words.dashboard),
+      );
     },
   });
 
@@ -120,7 +123,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       const words = language.words.dashboard;
       if ((fields.get('name') ?? '') === '') return { field: 'name', problem: words.needsName };
       const reading = readGivenName(fields.get('name') ?? '');
-      if (!reading.ok) return { field: 'name', problem: `The name ${reading.problem}.` };
+      if (!reading.ok) return { field: 'name', problem: { code: 'name_invalid', problem: reading.problem } };
       const { name } = reading;
       const category = fields.get('category') ?? '';
       if (!(CATEGORIES as readonly string[]).includes(category))

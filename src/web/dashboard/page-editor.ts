@@ -20,6 +20,7 @@ import type { DashboardSources, ShowPage } from './dashboard-sources.ts';
 import { readLogo } from './page-logo.ts';
 import { type FieldProblems, PAGES_PATH, sayProblems } from './page-overview.ts';
 import { findServices } from './page-search.ts';
+import type { Problem } from './refused-form.ts';
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 /** What a form did: it wants the editor to be seen again, or says what is wrong. */
@@ -204,7 +205,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     const upload = await readUpload(request, 'logo', PAGE_BOUNDS.logoBytes);
     const page = await find(request, signedIn);
     const words = signedIn.language.words.pageEditor;
-    const say = (problem: string) => editor(page, signedIn, { problems: { logo: problem } });
+    const say = (problem: Problem) => editor(page, signedIn, { problems: { logo: problem } });
     // What was too large to be read has no token that could be looked at; nothing is changed by saying so.
     if (upload.tooLarge) return say(words.tooLarge(PAGE_BOUNDS.logoBytes / 1024));
     const { session } = await requireForm(request, sources, async () => upload.fields);

@@ -1,13 +1,14 @@
 /** Judges the picture that an owner uploads as a logo: by its content, never by the name or type that came with it. */
 import { createHash } from 'node:crypto';
 import { disableTypes, imageSize, types } from 'image-size';
+import type { Refusal } from '../../domain/refusal.ts';
 import { type LogoType, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import type { StoredLogo } from '../../store/ports/status-pages.ts';
 
-/** What became of a picture. `problem` is a sentence for its owner. */
+/** A picture as it is kept, or why it is refused. */
 export type LogoReading =
   | { readonly ok: true; readonly logo: StoredLogo }
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: Refusal };
 
 const TYPES: Readonly<Record<string, LogoType>> = {
   png: 'image/png',
@@ -23,16 +24,13 @@ disableTypes(types.filter((type) => !(type in TYPES)));
 /** Reads a picture: PNG, JPEG, WebP or GIF of at most 256 KiB, 16 to 2,048 pixels on each side. */
 export function readLogo(bytes: Uint8Array): LogoReading {
   const { logoBytes, minLogoPixels, maxLogoPixels } = PAGE_BOUNDS;
-  if (bytes.length > logoBytes) return refuse(`A logo has at most ${logoBytes / 1024} KiB.`);
-  if (isMarkup(bytes))
-    return refuse('SVG is not taken, for it can hold script: send PNG, JPEG, WebP or GIF.');
+  if (bytes.length > logoBytes) return refuse({ code: 'logo_too_large', maxBytes: logoBytes });
+  if (isMarkup(bytes)) return refuse({ code: 'logo_svg' });
   const size = measure(bytes);
-  if (size === null) return refuse('This is no picture that can be read: send PNG, JPEG, WebP or GIF.');
+  if (size === null) return refuse({ code: 'logo_unreadable' });
   const { type, width, height } = size;
   if (Math.min(width, height) < minLogoPixels || Math.max(width, height) > maxLogoPixels)
-    return refuse(
-      `A logo has ${minLogoPixels} to ${maxLogoPixels} pixels on each side; this one has ${width} by ${height}.`,
-    );
+    return refuse({ code: 'logo_dimensions', min: minLogoPixels, max: maxLogoPixels, width, height });
   const mark = createHash('sha256').update(bytes).digest('hex').slice(0, MARK_CHARACTERS);
   return { ok: true, logo: { type, width, height, mark, bytes } };
 }
@@ -55,6 +53,6 @@ function isMarkup(bytes: Uint8Array): boolean {
   return start.startsWith('<');
 }
 
-function refuse(problem: string): LogoReading {
+function refuse(problem: Refusal): LogoReading {
   return { ok: false, problem };
 }

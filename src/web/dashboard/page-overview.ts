@@ -6,17 +6,18 @@ import type { HttpResponse, Route } from '../../http/route.ts';
 import type { Words } from '../language/english.ts';
 import { time } from '../language/phrase.ts';
 import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
+import { type Problem, sayProblem } from './refused-form.ts';
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 /** Where the pages of an account are edited. */
 export const PAGES_PATH = '/dashboard/pages';
 
 /** What keeps a form from being taken, by the name of the field; `form` stands for all of it. */
-export type FieldProblems = Readonly<Record<string, string>>;
+export type FieldProblems = Readonly<Record<string, Problem>>;
 
 /** The problems in the language of the page. */
-export function sayProblems(problems: FieldProblems, { dashboard }: Words): FieldProblems {
-  const entries = Object.entries(problems).map(([field, problem]) => [field, dashboard.refusal(problem)]);
+export function sayProblems(problems: FieldProblems, { dashboard }: Words): Readonly<Record<string, string>> {
+  const entries = Object.entries(problems).map(([field, problem]) => [field, sayProblem(problem, dashboard)]);
   return Object.fromEntries(entries);
 }
 

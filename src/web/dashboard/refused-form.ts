@@ -1,16 +1,20 @@
 /** Forms of the dashboard that are not taken: the problem stands beside its field, and what was written stays. */
+import type { Refusal } from '../../domain/refusal.ts';
 import type { HttpResponse } from '../../http/route.ts';
+import type { Words } from '../language/english.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 
 /** What is wrong with one field. */
 export interface FieldProblem {
   readonly field: string;
-  /** A sentence in English or in the words of the page; see `refusal` of the language. */
-  readonly problem: string;
+  readonly problem: Problem;
 }
 
-/** What a form comes to: an answer, back to its page (null), or a problem; a sentence alone concerns no field. */
-export type FormOutcome = HttpResponse | FieldProblem | string | null;
+/** What is wrong: a refusal, or a sentence in the language of the page. */
+export type Problem = Refusal | string;
+
+/** What a form comes to: an answer, back to its page (null), or a problem; a {@link Problem} alone concerns no field. */
+export type FormOutcome = HttpResponse | FieldProblem | Problem | null;
 
 /** A form that was not taken. */
 export interface RefusedForm {
@@ -24,23 +28,29 @@ export interface RefusedForm {
 }
 
 /** Whether an outcome is a problem, of a field or of the form as a whole. */
-export function isProblem(outcome: FormOutcome): outcome is FieldProblem | string {
-  return typeof outcome === 'string' || (outcome !== null && 'problem' in outcome);
+export function isProblem(outcome: FormOutcome): outcome is FieldProblem | Problem {
+  return typeof outcome === 'string' || (outcome !== null && ('field' in outcome || 'code' in outcome));
 }
 
-/** The form as refused; `refusal` says the problem in the language of the page. */
+/** The form as refused; `words` are those of the page. */
 export function refuseForm(
   form: string,
   typed: ReadonlyMap<string, string>,
-  outcome: FieldProblem | string,
-  refusal: (text: string) => string,
+  outcome: FieldProblem | Problem,
+  words: Words['dashboard'],
 ): RefusedForm {
-  const { field, problem } = typeof outcome === 'string' ? { field: null, problem: outcome } : outcome;
-  return { form, field, problem: refusal(problem), typed };
+  const isOfField = typeof outcome !== 'string' && 'field' in outcome && !('code' in outcome);
+  const { field, problem } = isOfField ? outcome : { field: null, problem: outcome };
+  return { form, field, problem: sayProblem(problem, words), typed };
+}
+
+/** A problem in the language of the page. */
+export function sayProblem(problem: Problem, { refusal }: Words['dashboard']): string {
+  return typeof problem === 'string' ? problem : refusal(problem);
 }
 
 /** A problem of one field, where there is one. */
-export function ofField(field: string, problem: string | null): FieldProblem | null {
+export function ofField(field: string, problem: Problem | null): FieldProblem | null {
   return problem === null ? null : { field, problem };
 }
 

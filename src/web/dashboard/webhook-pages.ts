@@ -88,8 +88,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
       const outcome = await take(session, fields);
       if (outcome === null) return seeOther(PATH);
       if (!isProblem(outcome)) return outcome;
-      const { refusal } = session.language.words.dashboard;
-      return await page(session, refuseForm(action, fields, outcome, refusal));
+      return await page(session, refuseForm(action, fields, outcome, session.language.words.dashboard));
     },
   });
 

@@ -1,4 +1,5 @@
 /** What the dashboard of owners and the pages of signing in say, in English. */
+import { describeNotice, describeRefusal } from '../../domain/refusal-text.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, say } from './phrase.ts';
 
@@ -150,8 +151,8 @@ export const englishDashboard = {
   againAt: (at: Moment): Phrase => say`again ${at}`,
   replay: 'Replay',
   replayOf: (type: string, time: string) => `Replay ${type} of ${time}`,
-  /** A refusal or a notice; the registry and the rules of forms say it in English. */
-  refusal: (text: string): string => text,
+  refusal: describeRefusal,
+  notice: describeNotice,
   badAddress: 'The address must begin with https:// or http://, and hold no password.',
   noSuchWebhook: 'There is no such webhook.',
   noSuchDelivery: 'There is no such delivery.',

@@ -1,6 +1,6 @@
 /** What the dashboard of owners and the pages of signing in say, in German. */
 import type { Words } from './english.ts';
-import { germanRefusal } from './german-refusals.ts';
+import { germanNotice, germanRefusal } from './german-refusals.ts';
 import { say } from './phrase.ts';
 
 const BY = {
@@ -159,6 +159,7 @@ export const germanDashboard: Words['dashboard'] = {
   replay: 'Wiederholen',
   replayOf: (type, time) => `${type} vom ${time} wiederholen`,
   refusal: germanRefusal,
+  notice: germanNotice,
   badAddress: 'Die Adresse muss mit https:// oder http:// beginnen und darf kein Passwort enthalten.',
   noSuchWebhook: 'Diesen Webhook gibt es nicht.',
   noSuchDelivery: 'Diese Zustellung gibt es nicht.',

@@ -1,0 +1,169 @@
+/** An example of every refusal and every notice, with its English text. */
+
+import type { Coded } from '../../src/domain/coded-text.ts';
+import type {
+  GivenTextProblemParams,
+  HostNameProblemParams,
+  Notice,
+  NoticeParams,
+  ProofFileParams,
+  Refusal,
+  RefusalParams,
+} from '../../src/domain/refusal.ts';
+
+/** Examples by their codes; the compiler asks for one of each. */
+type Examples<Params> = {
+  readonly [Code in keyof Params]: readonly [Params[Code], english: string];
+};
+
+const AT = Date.UTC(2026, 10, 20, 10);
+const FORBIDDEN = 'control characters, marks of direction and unassigned characters are not allowed';
+
+const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' | 'proof_missing'>> = {
+  too_many_keys: [{ max: 100 }, 'An account has at most 100 keys: revoke one first.'],
+  too_many_webhooks: [{ max: 10 }, 'An account has at most 10 webhooks: remove one first.'],
+  too_many_pages: [{ max: 20 }, 'An account has at most 20 status pages: remove one first.'],
+  too_many_domains: [{ max: 5 }, 'The account has 5 domains, which is its limit: remove one first.'],
+  too_many_registrations: [
+    { max: 200, retryAt: AT },
+    'The account has registered 200 domains within a day, which is its limit: try again after 2026-11-20T10:00:00.000Z.',
+  ],
+  too_many_claims: [{ max: 20 }, 'The account waits for 20 domains: verify or drop one first.'],
+  shared_address: [
+    { domain: 'a.example', max: 10 },
+    'a.example leads to an address where 10 services of owners are checked already; more are not.',
+  ],
+  no_account: [{ account: '7' }, 'There is no account 7.'],
+  no_service: [{ slug: 'a-example' }, 'There is no service a-example.'],
+  no_owned_service: [{ slug: 'a-example' }, 'No account has a service a-example.'],
+  catalogue_service: [
+    { slug: 'github' },
+    'github belongs to the catalogue: take it out of the catalogue file instead.',
+  ],
+  page_slug_taken: [{ slug: 'acme' }, 'The address acme is taken.'],
+  page_slug_of_service: [
+    { slug: 'github', name: 'GitHub' },
+    'The address github stands for the public service GitHub.',
+  ],
+  slug_taken: [{ slug: 'shop' }, 'The slug shop is taken: it stands for another service.'],
+  domain_taken: [{ domain: 'a.example' }, 'The domain a.example is registered already.'],
+  foreign_domain: [
+    { domain: 'a.example' },
+    'a.example is registered by another account. If it is yours, verify the domain.',
+  ],
+  catalogue_domain: [
+    { domain: 'x.github.com', parent: 'github.com', slug: 'github' },
+    'x.github.com lies within github.com of the public catalogue (github): verify the domain first.',
+  ],
+  name_taken: [
+    { name: 'GitHub.', other: 'GitHub' },
+    'The name GitHub. equals or resembles GitHub of the public catalogue: choose another.',
+  ],
+  page_slug_invalid: [
+    { minLength: 3, maxLength: 60 },
+    'An address is 3 to 60 lower-case letters and digits, with single dashes between them.',
+  ],
+  page_slug_reserved: [{ slug: 'api' }, '"api" is a word of this site: choose another address.'],
+  page_title_missing: [{}, 'A page needs a title.'],
+  page_text_too_long: [
+    { field: 'title', maxLength: 120, length: 121 },
+    'A title has at most 120 characters; this one has 121.',
+  ],
+  page_text_character: [
+    { field: 'text', character: 'U+0007' },
+    `The text must not contain U+0007: ${FORBIDDEN}.`,
+  ],
+  page_has_service: [{}, 'The service is on this page already.'],
+  page_services_full: [{ max: 100 }, 'A page has at most 100 services.'],
+  page_groups_full: [{ max: 20 }, 'A page has at most 20 groups.'],
+  logo_too_large: [{ maxBytes: 262_144 }, 'A logo has at most 256 KiB.'],
+  logo_svg: [{}, 'SVG is not taken, for it can hold script: send PNG, JPEG, WebP or GIF.'],
+  logo_unreadable: [{}, 'This is no picture that can be read: send PNG, JPEG, WebP or GIF.'],
+  logo_dimensions: [
+    { min: 16, max: 2_048, width: 4, height: 9 },
+    'A logo has 16 to 2048 pixels on each side; this one has 4 by 9.',
+  ],
+};
+
+const HOST_NAMES: Examples<HostNameProblemParams> = {
+  empty: [{}, 'The domain must not be empty.'],
+  too_long: [{}, 'The domain is longer than a host name can be.'],
+  not_bare: [{}, 'The domain must be a host name alone, without scheme, port or path.'],
+  invalid: [{}, 'The domain is not a host name.'],
+  longer_than: [{ maxLength: 253 }, 'The domain is longer than 253 characters.'],
+  one_label: [{}, 'The domain needs at least two labels, such as example.com.'],
+  bad_label: [{}, 'The domain has a label that is not 1 to 63 letters, digits and inner hyphens.'],
+  ip_address: [{}, 'The domain must not be an IP address.'],
+  private_suffix: [{ suffix: '.local' }, 'The domain must not end in the private suffix .local.'],
+};
+
+const NAMES: Examples<GivenTextProblemParams> = {
+  length: [{ maxLength: 100 }, 'The name must have 1 to 100 characters.'],
+  character: [{ character: 'U+202E' }, `The name must not contain U+202E: ${FORBIDDEN}.`],
+};
+
+const PROOF = { recordName: '_upbeat.a.example', fileUrl: 'https://a.example/w' };
+const FILE =
+  'The domain is not verified: there is no TXT record at _upbeat.a.example, and at https://a.example/w:';
+const PROOF_FILES: Examples<ProofFileParams> = {
+  redirected: [{}, `${FILE} it redirects to another host.`],
+  other_word: [{}, `${FILE} it holds another word.`],
+  status: [{ statusCode: 404 }, `${FILE} HTTP 404.`],
+  failed: [
+    { failure: { class: 'refused', phase: 'connect', cause: { code: 'connection_refused' } } },
+    `${FILE} the connection was refused.`,
+  ],
+};
+
+const NOTICES: Examples<NoticeParams> = {
+  domain_lost: [
+    { domain: 'a.example' },
+    'a.example was verified by another account and belongs to it from now on.',
+  ],
+  domain_won: [
+    { domain: 'a.example' },
+    'a.example belonged to another account. You have verified it; it is yours now.',
+  ],
+  service_displaced: [
+    { slug: 'a-example', domain: 'a.example', entrySlug: 'acme', entryDomain: 'example' },
+    'example is part of the public catalogue now, as acme. Your service a-example (a.example) was not verified and gave way; verify the domain to have one of your own beside it.',
+  ],
+  slug_to_catalogue: [
+    { slug: 'acme', takenBy: 'acme.com', domain: 'a.example', newSlug: 'acme-2' },
+    'The slug acme stands for acme.com of the public catalogue now. Your service a.example goes on as acme-2, with its history.',
+  ],
+  slug_to_verified: [
+    { slug: 'acme', takenBy: 'acme.com', domain: 'a.example', newSlug: 'acme-2' },
+    'The slug acme belongs to the verified domain acme.com now. Your service a.example goes on as acme-2, with its history.',
+  ],
+  name_to_catalogue: [
+    { domain: 'a.example', entryName: 'Acme' },
+    'The public catalogue has a service named Acme now. Your service a.example bears its domain as its name; choose another.',
+  ],
+  webhook_removed: [
+    { url: 'https://a.example/hook' },
+    'The webhook to https://a.example/hook was removed: its secret was lost. Add it again.',
+  ],
+};
+
+/** Every refusal with its English text. */
+export const REFUSAL_EXAMPLES: readonly (readonly [Refusal, english: string])[] = [
+  ...list(REFUSALS),
+  ...list(HOST_NAMES).map(([problem, text]) => [{ code: 'domain_invalid', problem } as const, text] as const),
+  ...list(NAMES).map(([problem, text]) => [{ code: 'name_invalid', problem } as const, text] as const),
+  ...list(PROOF_FILES).map(
+    ([file, text]) => [{ code: 'proof_missing', hasRecords: false, ...PROOF, file } as const, text] as const,
+  ),
+  [
+    { code: 'proof_missing', hasRecords: true, ...PROOF, file: { code: 'other_word' } },
+    'The domain is not verified: the TXT record holds another word at _upbeat.a.example, and at https://a.example/w: it holds another word.',
+  ],
+];
+
+/** Every notice with its English text. */
+export const NOTICE_EXAMPLES: readonly (readonly [Notice, english: string])[] = list(NOTICES);
+
+function list<Params>(examples: Examples<Params>): (readonly [Coded<Params>, string])[] {
+  const codes = Object.keys(examples) as (keyof Params)[];
+  return codes.map((code) => [{ ...examples[code][0], code } as Coded<Params>, examples[code][1]] as const);
+}
