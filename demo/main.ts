@@ -18,7 +18,7 @@ const demo = await startDemo({
   feedIntervalMs: DEMO_FEED_INTERVAL_MS,
   senders: { list: DEMO_SENDERS, timing: DEMO_SENDER_TIMING },
   port: Number(values.port),
-  settings: { log: { level: 'info' }, limits: { anonymousPerMinute: 600 } },
+  settings: { log: { level: 'info' }, limits: { anonymousPerMinute: 600, authenticatedPerMinute: 1_200 } },
   output: 'inherit',
 });
 process.stdout.write(`${programme(demo.siteUrl, demo.startAt).join('\n')}\n`);

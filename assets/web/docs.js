@@ -4,8 +4,11 @@ for (const form of findElements(HTMLFormElement, 'form.try')) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     const query = queryOf(form);
-    const path = (form.dataset.path ?? '').replace('{slug}', encodeURIComponent(query.get('slug') ?? ''));
-    query.delete('slug');
+    const path = (form.dataset.path ?? '').replace(/\{(\w+)\}/g, (_, name) => {
+      const value = query.get(name) ?? '';
+      query.delete(name);
+      return encodeURIComponent(value);
+    });
     for (const [name, value] of [...query]) if (value === '') query.delete(name);
     const url = query.size > 0 ? `${path}?${query}` : path;
     const text = document.createElement('pre');

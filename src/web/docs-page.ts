@@ -4,6 +4,7 @@ import { PROBLEMS } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import { chooseLanguage } from './language/language.ts';
+import { escapeMarkup } from './language/phrase.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** What the page describes. */
@@ -49,7 +50,13 @@ function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimi
     operations,
     problems: Object.entries(PROBLEMS).map(([code, problem]) => ({ code, ...problem })),
     describeType,
+    markCode,
   };
+}
+
+/** A description as markup: escaped, with what stands between backticks as code. */
+function markCode(text: string): string {
+  return escapeMarkup(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function describeReading(operation: OpenApiOperation, path: string, siteUrl: string) {

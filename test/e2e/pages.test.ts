@@ -13,6 +13,7 @@ import t from 'tap';
 import { findFaults, LOOKS, launchBrowser, NEEDS_BROWSER, signIn } from '../support/browser.ts';
 import { startIdentityServer } from '../support/identity-server.ts';
 import { type Installation, install, type RunningProgram } from '../support/program.ts';
+import { findOverhangs } from '../support/watched-page.ts';
 
 t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
   const up = createServer((_request, response) => response.writeHead(200).end()).listen(0, '127.0.0.1');
@@ -127,10 +128,12 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
       tab.off('response', count);
       const requests = bodies.length;
       await Promise.all(bodies);
-      const wide = await tab.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      t.equal(wide, 0, `${name} ${look}: nothing hangs over the edge`);
+      t.same(await findOverhangs(tab), [], `${name} ${look}: nothing hangs over the edge`);
+      if (look === 'phone') {
+        await tab.setViewportSize({ width: 320, height: 700 });
+        t.same(await findOverhangs(tab), [], `${name}: nor of a small phone`);
+        await tab.setViewportSize(viewport);
+      }
       t.ok(bytes < 200_000 && requests <= 12, `${name} ${look}: ${bytes} bytes in ${requests} requests`);
     }
     t.same(complaints, [], look);

@@ -36,3 +36,11 @@ export async function headingJumps(page: Page): Promise<string[]> {
   const levels = await page.locator('h1, h2, h3, h4').evaluateAll((all) => all.map(({ tagName }) => tagName));
   return levels.filter((tag, index) => Number(tag[1]) > Number(levels[index - 1]?.[1] ?? 0) + 1);
 }
+
+/** The page and the visible scrolling regions that are wider than their room, each with its label and both widths. */
+export async function findOverhangs(page: Page): Promise<readonly string[]> {
+  const found = await page.evaluate(`[document.documentElement, ...document.querySelectorAll('.scroll')]
+    .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth)
+    .map((one) => (one.getAttribute('aria-label') ?? one.tagName) + ': ' + one.scrollWidth + ' > ' + one.clientWidth)`);
+  return found as string[];
+}

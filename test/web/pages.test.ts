@@ -159,6 +159,8 @@ t.test('it serves what pages load for a year, and nothing else', async (t) => {
   const api = await world();
   t.teardown(api.close);
   const { text } = await api.get('/docs');
+  t.match(text, '<code>total</code>', 'names of members are code');
+  t.notMatch(text, '`');
   const links = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '');
   t.ok(links.length >= 3);
   for (const path of new Set(links)) {

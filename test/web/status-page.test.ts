@@ -175,9 +175,9 @@ t.test('it shows incidents that go on before all that are over', async (t) => {
     'Post was late',
   ]);
   t.same(await titlesOf('/p/acme?lang=de&service=post'), [
-    'Laufende Störungen',
+    'Laufende Vorfälle',
     'Post ist nicht erreichbar',
-    'Vergangene Störungen',
+    'Vergangene Vorfälle',
     'Post was late',
   ]);
   t.same(await titlesOf('/p/acme?show=past'), ['Library was away', 'Post was late']);

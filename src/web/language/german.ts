@@ -14,7 +14,7 @@ export const german: Words = {
   incidentStatus: {
     investigating: 'wird untersucht',
     identified: 'erkannt',
-    monitoring: 'unter Beobachtung',
+    monitoring: 'beobachtet',
     resolved: 'behoben',
   },
   severity: { minor: 'leicht', major: 'schwer', critical: 'kritisch', maintenance: 'Wartung' },

@@ -1,0 +1,127 @@
+/** Pages in a real browser: on phones, in lists of pills, on paper; and the documentation's requests. */
+import type { Browser } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { LANGUAGES } from '../../src/web/language/language.ts';
+import { incident, NOW } from '../site/site-world.ts';
+import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
+import { findOverhangs, openPage } from '../support/watched-page.ts';
+import { SERVICES, startServiceWorld } from './service-world.ts';
+
+const PHONE_WIDTHS = [390, 320];
+const PATHS = [
+  '/',
+  '/?status=down',
+  '/status/wordy-example',
+  '/status/pier-example',
+  '/status/shop-example',
+  '/status/newcomer-example',
+  '/status/nobody',
+  '/status/pier-example/incidents/own-3-7',
+  '/p/acme',
+  '/p/acme/embed',
+  '/p/nobody',
+  '/docs',
+  '/badges',
+  '/badges/wordy-example?variant=uptime&q=e',
+];
+
+t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  await world.putPage('acme', {
+    text: 'Everything that we run.',
+    groups: [
+      { name: 'Shops', services: [SERVICES.heartbeat, SERVICES.silent] },
+      { name: 'A group with a name that is rather long', services: [SERVICES.down, SERVICES.slow] },
+    ],
+  });
+  world.putIncidents(
+    incident('v-9', SERVICES.down, { source: 'vendor', status: 'monitoring', startedAt: NOW - 60_000 }),
+  );
+  const browser = await launchBrowser();
+  t.teardown(() => browser.close());
+
+  await t.test('nothing hangs over the edge of a phone, tables included', async (t) => {
+    // German words are the longer ones.
+    const { page, complaints, close } = await openPage(browser, { locale: 'de' });
+    for (const path of PATHS) {
+      await page.goto(world.origin + path);
+      await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+      for (const width of PHONE_WIDTHS) {
+        await page.setViewportSize({ width, height: 700 });
+        t.same(await findOverhangs(page), [], `${path} ${width}`);
+      }
+    }
+    t.same(complaints, []);
+    await close();
+  });
+
+  await t.test('the documentation shows the response of each kind of request', async (t) => {
+    const { page, complaints, close } = await openPage(browser);
+    await page.goto(`${world.origin}/docs`);
+    const tryIt = async (operation: string, values: Readonly<Record<string, string>>) => {
+      const section = page.locator(`section[aria-labelledby="${operation}"]`);
+      for (const [name, value] of Object.entries(values))
+        await section.locator(`form [name="${name}"]`).fill(value);
+      await section.getByRole('button', { name: 'Try it' }).click();
+      await section.locator('output', { hasText: 'requests left this minute' }).waitFor();
+      return await section.locator('output').innerText();
+    };
+    t.match(
+      await tryIt('getIncident', { slug: 'pier', id: 'own-3-7' }),
+      /^GET \/api\/v1\/incidents\/pier\/own-3-7\n200 OK,[\s\S]*"id": "own-3-7"/,
+    );
+    t.match(await tryIt('followIncidents', {}), /^GET \/incidents\.atom\n200 OK,[\s\S]*<feed /);
+    t.match(await tryIt('listServices', { limit: '0' }), /^GET \/api\/v1\/services\?limit=0\n400 /);
+    await tryIt('getBadge', { slug: 'pier-example' });
+    t.equal(await page.locator('output img').count(), 1);
+    t.same(
+      complaints.filter((text) => !text.includes('400')),
+      [],
+    );
+    await close();
+  });
+
+  await t.test('the pills of a list are of one width', (t) => checkPills(t, browser, world.origin));
+
+  await t.test('paper shows what was told, and nothing that can only be pressed', async (t) => {
+    const { page, close } = await openPage(browser, { colorScheme: 'dark' });
+    await page.goto(`${world.origin}/status/pier-example`);
+    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+    for (const gone of ['header.site nav', '.ranges', '.languages', '.links', '[data-times-note]', '.copy'])
+      for (const one of await page.locator(gone).all()) t.equal(await one.isVisible(), false, gone);
+    for (const kept of ['h1', '.verdict', '.facts', '.figures', '.bars', '.calendar', '.plot', '#incidents'])
+      t.equal(await page.locator(kept).first().isVisible(), true, kept);
+    t.equal((await page.locator('footer.site').innerText()).trim(), 'Upbeat 1.2.3.');
+    await close();
+  });
+});
+
+/** Every pill that a list can hold, in each language: those of incidents have no shape. */
+async function checkPills(t: Test, browser: Browser, origin: string): Promise<void> {
+  for (const { code, words } of Object.values(LANGUAGES)) {
+    const { status, incidentStatus, statusPage } = words;
+    const shaped = (all: object) => Object.values(all).map((word) => SHAPE + word);
+    const { maintenanceRunning, maintenanceAhead } = statusPage;
+    const lists = {
+      rows: [
+        ...shaped(status),
+        ...shaped({ maintenanceRunning, maintenanceAhead }),
+        ...Object.values(incidentStatus),
+      ],
+      'own-services': shaped(statusPage.standing),
+    };
+    const { page, close } = await openPage(browser, { locale: code });
+    await page.goto(`${origin}/p/acme`);
+    for (const [list, pills] of Object.entries(lists)) {
+      const items = pills.map((pill) => `<li><span class="pill">${pill}</span></li>`).join('');
+      const widths = await page.evaluate(`
+        document.querySelector('main').innerHTML = ${JSON.stringify(`<ul class="${list}">${items}</ul>`)};
+        [...document.querySelectorAll('.pill')].map((pill) => pill.getBoundingClientRect().width)`);
+      t.equal(new Set(widths as number[]).size, 1, `${code} ${list}: ${widths}`);
+    }
+    await close();
+  }
+}
+
+const SHAPE = '<svg viewBox="0 0 10 10"><path d="M1 1h8v8H1z"/></svg>';
