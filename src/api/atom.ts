@@ -156,7 +156,7 @@ function createFeedWriter(
   };
 }
 
-/** What happened, newest first, and where it is told. */
+/** The updates, newest first, and the address of the source. */
 function textOf({ description, updates, sourceUrl }: Incident): string {
   const lines = [...updates]
     .reverse()

@@ -1,4 +1,4 @@
-/** What services say of the things that they depend on: of one service, and over all that make it public. */
+/** What services report about their dependencies: of one service, and over all services that make it public. */
 import { Type } from '@sinclair/typebox';
 import { formatTime } from '../domain/durations.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
@@ -27,7 +27,7 @@ export function dependencyRoutes(sources: DependencySources): Route[] {
 
 const SERVICE_QUERY = { limit: limitParameter(100, 1_000) };
 
-/** What a service says of its dependencies. */
+/** What a service reports about its dependencies. */
 export const ServiceDependenciesSchema = named(
   'ServiceDependencies',
   Type.Object(

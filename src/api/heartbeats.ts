@@ -24,13 +24,13 @@ import type { ApiLimits } from '../view/monitor.ts';
 
 /** Longest body (decisions). */
 export const MAX_HEARTBEAT_BYTES = 16_384;
-/** When a sender is to try again after a fault of ours, seconds. */
+/** When a sender may retry after a fault of ours, seconds. */
 const RETRY_SECONDS = 5;
 
-/** What takes heartbeats: the record. */
+/** What accepts heartbeats: the record. */
 export interface HeartbeatIntake {
   takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
-  /** A heartbeat was refused by a fault of ours. */
+  /** Called when a heartbeat was refused by a fault of ours. */
   noteRefusal(): void;
 }
 
@@ -52,7 +52,7 @@ const TIMESTAMP = Type.Optional(
 const RUN = Type.Optional(
   Type.String({ ...name, description: 'Pairs the start of a run with the heartbeat that ends it.' }),
 );
-/** What a service says of one dependency. */
+/** What a service reports about one dependency. */
 const DependencyReportSchema = named(
   'DependencyReport',
   Type.Object({
@@ -120,7 +120,7 @@ const HeartbeatReplySchema = named(
   ),
 );
 
-/** What refuses a domain, and how that is answered. */
+/** Reasons to refuse a domain, with the code of the response. */
 const REFUSALS: Readonly<Record<string, ProblemCode>> = {
   foreign_domain: 'forbidden_domain',
   catalogue_domain: 'forbidden_domain',
@@ -207,7 +207,7 @@ function answer(receipt: HeartbeatReceipt, run: string | null, siteUrl: string):
     status,
     response_time: responseTimeMs ?? 0,
     checked_at: formatTime(checkedAt),
-    // Whose form is taken is told (decisions, Badge).
+    // The sender learns its slug if its dashed domain is taken (decisions, Badge).
     ...(service.slug === dashDomain(service.domain) ? {} : { slug: service.slug }),
     ...(run === null ? {} : { run: { id: run, duration_ms: runMs } }),
   };
@@ -229,7 +229,7 @@ function invalidBody({ place, problem, allowed }: HeartbeatProblem): HttpError {
   return new HttpError('invalid_body', detail, { place, ...(allowed === null ? {} : { allowed }) });
 }
 
-/** What the sender is told of a heartbeat that was not taken. */
+/** The error for a heartbeat that was refused. */
 function explain(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { code } = error;

@@ -87,7 +87,7 @@ export const HistorySchema = named(
 
 const DAY_MS = 86_400_000;
 const MAX_WINDOW_MS = 731 * DAY_MS;
-/** Steps that people think in; the first that gives few enough buckets is the default. */
+/** Common steps; the first that gives few enough buckets is the default. */
 const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].map(
   (text) => parseDuration(text) ?? 0,
 );
@@ -138,7 +138,7 @@ export function historyRoute({ directory, samples, now }: HistorySources): Route
   };
 }
 
-/** The window that a query asks for, in epoch milliseconds. Throws `invalid_parameter`. */
+/** The window of a query, epoch milliseconds. Throws `invalid_parameter`. */
 export function readWindow(
   query: string,
   now: number,
@@ -167,7 +167,7 @@ export function readWindow(
   return { from, to, stepMs };
 }
 
-/** Throws `history_unavailable` while the store of the samples is away. */
+/** Throws `history_unavailable` while the sample store is out of reach. */
 async function readBuckets(samples: HistorySources['samples'], query: SampleQuery): Promise<Bucket[]> {
   try {
     return await samples.query(query);

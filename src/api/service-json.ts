@@ -1,4 +1,4 @@
-/** JSON of services, built at the first read after a change and kept until the next (a list joins what is kept). */
+/** JSON of services, made at the first read after a change and cached until the next; a list joins cached members. */
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
@@ -26,7 +26,7 @@ interface Kept {
   vendor: VendorWord | null;
 }
 
-/** Services whose JSON is kept at a time, about 1 KiB each; beyond, the first that came is the first that goes. */
+/** Services whose JSON is cached, about 1 KiB each; beyond, the one cached first is dropped. */
 const KEPT = 50_000;
 
 /** What the JSON is made of. */
@@ -35,11 +35,11 @@ export interface ServiceJsonSources {
   readonly intervalMs: number;
   readonly now: () => number;
   readonly listenedAt: ListenedAt;
-  /** What the vendor says of a service; null: nobody is asked. */
+  /** The vendor's word on a service; null: its status page is not read. */
   readonly vendorOf: (service: Service) => VendorWord | null;
 }
 
-/** Makes an empty memory over the status store. */
+/** Makes an empty cache over the status store. */
 export function createServiceJson({
   status,
   intervalMs,
@@ -52,7 +52,7 @@ export function createServiceJson({
     const current = status.get(service.id) ?? unknownStatus(service.id);
     const stale = isStale(current, intervalOf(service, intervalMs), now(), listenedAt);
     const known = kept.get(service.id);
-    // Records are never changed in place: the same object says the same.
+    // Statuses are never changed in place: the same object has the same content.
     if (
       known !== undefined &&
       known.current === current &&

@@ -124,7 +124,7 @@ export function viewLatestCheck(latest: LatestCheck | null): Static<typeof Lates
   };
 }
 
-/** The name and slug of a service, as they stand beside what concerns it. */
+/** The name and slug of a service, for JSON of what belongs to it. */
 export function viewServiceName({ name, slug }: Service): { readonly name: string; readonly slug: string } {
   return { name, slug };
 }

@@ -1,4 +1,4 @@
-/** Status pages of one's own for programs: `/api/v1/pages/:slug`, and the same at `/p/:slug.json`. */
+/** Owners' status pages as JSON: `/api/v1/pages/:slug`, and the same at `/p/:slug.json`. */
 import { Type } from '@sinclair/typebox';
 import { formatTime } from '../domain/durations.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';

@@ -50,7 +50,7 @@ export const MaintenanceSchema = named(
 const timeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
 
-/** The vendor's word beside our verdict; null: nobody is asked. */
+/** The vendor's word; null: its status page is not read. */
 export function viewVendorWord(word: VendorWord | null) {
   if (word === null) return null;
   return {

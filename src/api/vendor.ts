@@ -55,7 +55,7 @@ const YEAR_MS = 365 * 86_400_000;
 export interface VendorSources {
   readonly directory: ServiceDirectory;
   readonly registry: Pick<IncidentStore, 'incidentsSince'>;
-  /** What the vendor says of a service; null: its status page is not read. */
+  /** The vendor's word on a service; null: its status page is not read. */
   readonly vendorOf: (service: Service) => VendorWord | null;
   readonly now: () => number;
 }

@@ -1,4 +1,4 @@
-/** The one cookie of the site: who is signed in, or on the way there. */
+/** The only cookie of the site: the session, or a sign-in in progress. */
 
 /** How the cookie is named and guarded on this site. */
 export interface SiteCookie {
@@ -10,7 +10,7 @@ export interface SiteCookie {
 
 const LONGEST = 2_000;
 
-/** On https the name itself tells browsers to take the cookie from this very host over TLS alone. */
+/** On https, the prefix of the name makes browsers accept the cookie only from this host over TLS. */
 export function createSiteCookie(siteUrl: string): SiteCookie {
   const secure = siteUrl.startsWith('https:');
   const name = secure ? '__Host-upbeat' : 'upbeat';

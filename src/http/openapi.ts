@@ -107,7 +107,7 @@ export function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
   });
 }
 
-/** What the document says of the routes that describe themselves. */
+/** The part of the document that is made from routes. */
 export interface DescribedRoutes {
   readonly paths: Readonly<Record<string, OpenApiPath>>;
   readonly schemas: Readonly<Record<string, unknown>>;
@@ -120,7 +120,7 @@ interface DescribedRoute {
   readonly describe?: () => OpenApiOperation;
 }
 
-/** Gathers the paths in the order of `routes`; each named schema stands once, everywhere else by reference. */
+/** Collects the paths in the order of `routes`. A named schema is listed once; everywhere else it is a reference. */
 export function describeRoutes(routes: readonly DescribedRoute[]): DescribedRoutes {
   const schemas: Record<string, unknown> = {};
   const members = (value: object): object =>

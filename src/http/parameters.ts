@@ -42,7 +42,7 @@ export function textParameter(description: string, example: string): TSchema {
   return Type.String({ description, examples: [example] });
 }
 
-/** Reads the parameters of `query`. A parameter that is not given has its default, or is undefined. Throws ApiError. */
+/** Reads the parameters of `query`. A parameter that is not given has its default, or is undefined. Throws HttpError. */
 export function readParameters(
   query: string,
   schemas: ParameterSchemas,
@@ -78,7 +78,7 @@ function readValue(name: string, text: string, schema: TSchema): string | number
   if (schema.type !== 'integer') return text;
   if (!/^\d+$/.test(text))
     throw refuse(name, `is ${quote(text)}, which is not a whole number in decimal digits`, schema);
-  // Beyond this the stores could not tell neighbours apart; there is nothing there anyway.
+  // Larger numbers are not exact in JavaScript, and no list is that long.
   const value = Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   if (value < schema.minimum) throw refuse(name, `is ${value}, which is too small`, schema);
   if (schema.maximum !== undefined && value > schema.maximum) {

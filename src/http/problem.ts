@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { named, words } from './schema.ts';
 
-/** Stable words that clients may switch on, with status and title. */
+/** Stable codes that clients may rely on, with status and title. */
 export const PROBLEMS = {
   invalid_parameter: { status: 400, title: 'Invalid parameter' },
   invalid_body: { status: 400, title: 'Invalid body' },
@@ -33,7 +33,7 @@ export const PROBLEMS = {
 /** One of the registry's codes. */
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** An error that a client is told: thrown by handlers, answered as `application/problem+json`. */
+/** An error for the client: thrown by handlers, sent as `application/problem+json`. */
 export class HttpError extends Error {
   readonly code: ProblemCode;
   /** Further members of the body, such as the parameter's name. */

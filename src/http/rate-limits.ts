@@ -42,7 +42,7 @@ export interface LocalRateLimiter extends RateLimiter {
   peek(client: string): Allowance;
 }
 
-/** Makes a limiter of `max` requests a minute for each client. Limiters of one memory are told apart by `name`. */
+/** Makes a limiter of `max` requests a minute for each client. `name` distinguishes limiters of one memory. */
 export function createRateLimiter(name: string, max: number, memory: LimitMemory): LocalRateLimiter {
   let limit = max;
   const makeCheck = () => countBy({ driver: 'memory', db: memory, max: limit, namespace: name });
@@ -76,7 +76,7 @@ export function createRateLimiter(name: string, max: number, memory: LimitMemory
 interface Window {
   /** End by the monotonic clock, milliseconds: neither sleep nor a corrected wall clock moves it. */
   readonly endsAt: number;
-  /** End as clients are told, Unix seconds, rounded up. */
+  /** End as sent to clients, Unix seconds, rounded up. */
   readonly resetAtSeconds: number;
 }
 
@@ -147,7 +147,7 @@ class LimitMemory extends Map<string, LimitEntry> {
   override get(key: string): LimitEntry | undefined {
     const entry = this.peek(key);
     if (entry === undefined) {
-      // The library asks `has` next.
+      // The library calls `has` next.
       super.delete(key);
       return undefined;
     }

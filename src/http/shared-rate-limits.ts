@@ -10,13 +10,13 @@ export interface LimitServer {
   /** False: it is out of reach and gets no commands. */
   readonly ready: boolean;
   /**
-   * Runs a script for one key; rejects soon where the server does not answer. Calls of one moment may be run together:
-   * the script gets several keys and the arguments of each in turn, and returns an answer for each.
+   * Runs a script for one key; rejects soon if the server does not respond. Calls of one moment may be batched: the
+   * script gets several keys and the arguments of each in turn, and returns a result for each.
    */
   evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown>;
 }
 
-/** What a limiter stands on. */
+/** What a limiter uses. */
 export interface SharedLimitParts {
   readonly server: LimitServer;
   /** Counts while the server is out of reach. */
@@ -25,10 +25,10 @@ export interface SharedLimitParts {
 }
 
 /**
- * Counts in the same windows as the memory does. It stands in for the driver's own script, which keeps a set with the
+ * Counts in the same windows as the memory does. It replaces the driver's own script, which keeps a set with the
  * time of every request by the clock of each process: its limit slides, it costs a hundred bytes a request, and clocks
- * that differ count differently. Arguments of each key: length of a window in milliseconds, limit, `1` for a look
- * without a charge. Answers what was left before, milliseconds to the window's end, and the limit with which it began.
+ * that differ count differently. Arguments of each key: length of a window in milliseconds, limit, `1` to peek without
+ * a charge. Returns what was left before, milliseconds to the window's end, and the limit with which it began.
  */
 export const LIMIT_SCRIPT = `
 local answers = {}
@@ -52,14 +52,14 @@ end
 return answers
 `;
 
-/** Makes a limiter of `max` requests a minute for each client. Limiters of one server are told apart by `name`. */
+/** Makes a limiter of `max` requests a minute for each client. `name` distinguishes limiters of one server. */
 export function createSharedRateLimiter(
   name: string,
   max: number,
   { server, local, clock }: SharedLimitParts,
 ): RateLimiter {
   let limit = max;
-  // The command by which the driver asks its database.
+  // The command that the driver calls.
   const ratelimiter = (key: string, _now: number, lengthMs: number, most: number, peek: string) =>
     server.evaluate(LIMIT_SCRIPT, key, [lengthMs, most, peek]);
   const makeCheck = () => countBy({ driver: 'redis', db: { ratelimiter }, max: limit, namespace: name });

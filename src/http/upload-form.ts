@@ -18,12 +18,12 @@ const MAX_FIELDS = 10;
 const MAX_FIELD_BYTES = 2_000;
 /** For fields, and for the headers of parts. */
 const MAX_OTHER_BYTES = 16 * 1024;
-/** A photograph that is far too large is read to its end, so that its owner is told so in words. */
+/** A photograph that is far too large is read to its end, so that its owner sees the error as a page. */
 const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
 
 /**
  * Reads a form whose field `fileField` is a file of at most `maxFileBytes`. The name and the type that the browser
- * gives the file are not looked at. Throws an ApiError for what no form of ours sends.
+ * gives the file are not looked at. Throws an HttpError for what no form of ours sends.
  */
 export async function readUpload(
   { headers, readBody }: HttpRequest,

@@ -12,20 +12,20 @@ import { type BadgeFigures, FIGURES_KEPT_MS } from './badge-text.ts';
 /** Reads the figures of a service in a window. Throws `history_unavailable`, or what the store throws. */
 export type ReadFigures = (serviceId: number, window: BadgeWindow) => Promise<BadgeFigures>;
 
-/** Services and windows that are remembered; beyond, the one read first goes. About 300 bytes each. */
+/** Services and windows that are cached, about 300 bytes each; beyond, the one read first is dropped. */
 const MAX_KEPT = 20_000;
-/** Reads at a time; the others wait for their turn. */
+/** Concurrent reads; further ones wait. */
 const AT_ONCE = 4;
 
 interface Memory {
   readonly triedAt: number;
   /** The newest that were found; null: none yet. */
   readonly found: BadgeFigures | null;
-  /** The read that is under way or was the last. */
+  /** The read in flight, or the last one. */
   readonly reading: Promise<BadgeFigures>;
 }
 
-/** Makes the reader. While the store is away, figures that were read before stand in, with the time of their reading. */
+/** Makes the reader. While the store is out of reach, the last figures are returned with the time of their reading. */
 export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () => number): ReadFigures {
   const memories = new Map<string, Memory>();
   const turns = createTurns(AT_ONCE);

@@ -1,11 +1,11 @@
-/** What a badge says of a service: words, a mark, the time it is as of. Pure. */
+/** The text of a badge: its word or figure, its mark, and the time that it shows. Pure. */
 import type { CurrentStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { judgeLatency, type ServiceStatus } from '../domain/status.ts';
 import type { BadgeMeasure, BadgeWindow } from '../view/badge-query.ts';
 
-/** What a badge says, whatever its format. */
+/** The text of a badge in any format. */
 export interface BadgeCaption {
   /** The status; beside a figure how good it is, `unknown` where there is none. */
   readonly status: ServiceStatus;
@@ -21,7 +21,7 @@ export interface BadgeCaption {
   readonly said: string;
 }
 
-/** Figures are not read again for so long, whether they were found or not; milliseconds. */
+/** Figures are read at most once in this time, whether the read succeeds or not; milliseconds. */
 export const FIGURES_KEPT_MS = 60_000;
 
 /** Uptime and response times of a window. */
@@ -49,7 +49,7 @@ const WINDOW_WORDS: Readonly<Record<BadgeWindow, readonly [short: string, long: 
   '90d': ['90 d', '90 days'],
   '1y': ['1 y', 'year'],
 };
-/** Longer response times are told in seconds. */
+/** Response times from here on are shown in seconds. */
 const SECONDS_FROM_MS = 10_000;
 
 /** What a status badge says. `staleSince`: when the service was last seen, where that is too long ago; null: it is fresh. */
@@ -93,7 +93,7 @@ export function sayLatency(
   const [short, long] = WINDOW_WORDS[window];
   const { upCount, slowCount, p50Ms, p95Ms } = figures.bucket;
   const ms = measure === 'median' ? p50Ms : p95Ms;
-  // How fast errors came back is no response time to be shown in green.
+  // The speed of errors is not a response time to show in green.
   if (ms === null || upCount + slowCount === 0) return sayNothing(short, long);
   const time = ms < SECONDS_FROM_MS ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
   const said = `${measure === 'median' ? 'median' : '95th percentile of the'} response time ${time} over the last ${long}`;
@@ -141,13 +141,13 @@ function sayFigure(
   // Figures cannot be newer than the last check that they hold, nor than their reading.
   const asOf = Math.min(lastCheckAt ?? readAt, readAt);
   const isStale = now - (lastCheckAt ?? readAt) > staleAfterMs;
-  // With intervals shorter than a minute the figures are younger than the checks only now and then: that is no age.
+  // With intervals under a minute, figures are often older than the last check: that alone does not make them old.
   const isOld = now - readAt > Math.max(staleAfterMs, 2 * FIGURES_KEPT_MS);
   const ageText = isStale || isOld ? ageOf(asOf, now) : null;
   return { status, word, window, ageText, asOf, said };
 }
 
-/** Without checks there is no figure, and none is made up. */
+/** Without checks there is no figure. */
 function sayNothing(window: string, long: string): BadgeCaption {
   const said = `no data of the last ${long}`;
   return { status: 'unknown', word: 'No data', window, ageText: null, asOf: null, said };

@@ -59,7 +59,7 @@ export interface BadgeSources {
 const CACHED = { 'Cache-Control': PICTURE_CACHING };
 const HEADERS = {
   png: { 'Content-Type': 'image/png', ...CACHED },
-  // An SVG that is opened by itself is a document: it may load and run nothing.
+  // An SVG that is opened by itself is a document: the policy lets it load and run nothing.
   svg: {
     'Content-Type': 'image/svg+xml',
     'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -67,18 +67,18 @@ const HEADERS = {
   },
   shields: { 'Content-Type': 'application/json; charset=utf-8', ...CACHED },
 } as const;
-/** Status badges kept: bytes are shared with the renderer's own memory, this one saves the key and the hash. */
+/** Status badges cached: the bytes are shared with the renderer's cache; this one saves the key and the hash. */
 const STATUS_KEPT = 20_000;
-/** Other badges kept, up to 10 KB each. */
+/** Other badges cached, up to 10 KB each. */
 const OTHERS_KEPT = 4_000;
 
-/** An answer, and what it was made of. */
+/** A response, and what it was made of. */
 interface Kept {
   readonly content: string;
   readonly answer: HttpResponse;
 }
 
-/** The badge, and the same for the pages of this site alone, whose pictures use up no limit of their readers. */
+/** The badge, and the same for pages of this site, whose pictures do not count against their readers' limits. */
 export function badgeRoutes(sources: BadgeSources): Route[] {
   const handle = createBadgeHandler(sources);
   return [
@@ -150,7 +150,7 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
   };
 }
 
-/** What the renderer is told; a status badge as PNG, the contract's, of nothing but what it shows. */
+/** The input of the renderer. That of a status badge as PNG, the contract's, has nothing beyond what it shows. */
 function textOf(
   service: Service,
   words: BadgeCaption,

@@ -74,7 +74,7 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
         all.set(cells, place * steps);
       }
     };
-    // Where one read fails, the others of the same moment end before the fault is told.
+    // If one read fails, the others in flight end before the error is thrown.
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
     for (const end of ended) if (end.status === 'rejected') throw end.reason;
     return all;

@@ -32,7 +32,7 @@ export interface HeatmapSources {
 
 /** Heat maps kept, up to 250 KB each: every window of all services in both themes, and some categories. */
 const HEATMAPS_KEPT = 40;
-/** A client that asks for a heat map that takes longer than this gets 503 with Retry-After; the map is still drawn. */
+/** If a heat map takes longer, its client gets 503 with Retry-After; the map is drawn all the same. */
 export const HEATMAP_WAIT_MS = 10_000;
 
 /** The route. */
@@ -64,7 +64,7 @@ export function heatmapRoute({ directory, samples, pictures, clock }: HeatmapSou
   };
 }
 
-/** The services of a heat map by category, in the order of slugs; who has not shown control of a domain is left out. */
+/** The services of a heat map by category, in the order of slugs; services of unverified domains are left out. */
 function chooseServices(
   services: readonly Service[],
   category: Category | undefined,
@@ -87,7 +87,7 @@ function chooseServices(
   };
 }
 
-/** The answer, or after a while the advice to come again. */
+/** The response, or 503 with Retry-After if it takes too long. */
 async function withPatience(answer: Promise<HttpResponse>, clock: Clock): Promise<HttpResponse> {
   let cancel = () => {};
   const late = new Promise<never>((_, reject) => {
@@ -102,7 +102,7 @@ async function withPatience(answer: Promise<HttpResponse>, clock: Clock): Promis
       ),
     );
   });
-  // Whoever waited may have left when the picture fails later.
+  // A picture that fails after the time-out has no client left to report it to.
   answer.catch(() => {});
   try {
     return await Promise.race([answer, late]);

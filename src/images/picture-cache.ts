@@ -1,4 +1,4 @@
-/** Pictures that are drawn at most once a minute, however often and at once they are asked for. */
+/** Caches pictures: each is drawn at most once a minute, however many requests there are. */
 
 import { entityTag } from '../http/conditional.ts';
 import { HttpError } from '../http/problem.ts';
@@ -8,10 +8,10 @@ import { isSampleReadError } from '../store/ports/samples.ts';
 /** Makes a picture: its bytes. */
 export type DrawPicture = () => Promise<Uint8Array>;
 
-/** Gives the answer that is kept for a place, or makes it anew where its content is another or a minute has passed. */
+/** Returns the cached response for a key, or draws it again if its content has changed or a minute has passed. */
 export type PictureCache = (place: string, content: string, make: DrawPicture) => Promise<HttpResponse>;
 
-/** A picture is not drawn again for so long, as long as its content is the same. */
+/** A picture with the same content is drawn at most once in this time. */
 export const PICTURE_KEPT_MS = 60_000;
 
 /** How long caches may keep a badge (contract 4.6), and any other picture. */
@@ -26,13 +26,13 @@ interface Kept {
   readonly content: string;
   readonly madeAt: number;
   readonly answer: Promise<HttpResponse>;
-  /** The last one that could be made; null: none could. */
+  /** The last one that was drawn; null: none was. */
   readonly before: HttpResponse | null;
 }
 
 /**
- * Makes a keeper of `most` pictures; beyond, the one made first goes. While the store of the samples is away, the
- * picture that was made before stands in, with its own time on it; without one: `history_unavailable`.
+ * Makes a cache of `most` pictures; beyond, the one drawn first is dropped. While the sample store is out of reach, the
+ * last picture is returned, with its own time on it; without one, it throws `history_unavailable`.
  */
 export function createPictureCache(most: number, now: () => number): PictureCache {
   const kept = new Map<string, Kept>();

@@ -1,4 +1,4 @@
-/** The HTTP API and the pages as one Koa application over the URL table of `routes.ts`. */
+/** The API and the pages as one Koa application over the URL table of `routes.ts`. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type KoaRouter from '@koa/router';
@@ -21,7 +21,7 @@ import { createRoutes, type RouteSources } from './routes.ts';
 /** Its module for `import` loads Node's `fetch` and WebSocket through `http`, 6 MB; that for `require` does not. */
 const Router: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
 
-/** What the API needs. */
+/** What the application needs. */
 export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
   readonly settings: RouteSources['settings'] & {
     readonly trustedProxies: readonly string[];
@@ -31,32 +31,32 @@ export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
     readonly domainsPerAccount: number;
   };
   readonly authenticator: PipelineOptions['authenticator'];
-  /** Where several processes count together; null: this one counts for itself. Default null. */
+  /** Where several processes share their rate limits; null: this one counts by itself. Default null. */
   readonly limitServer?: LimitServer | null;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The API at work. */
-export interface Api {
+/** The running application. */
+export interface App {
   /** For `http.createServer`. */
   readonly listener: RequestListener;
   /** Open event streams. */
   readonly openStreams: number;
-  /** Takes new limits while running. */
+  /** Changes the limits while running. */
   setLimits(anonymousPerMinute: number, authenticatedPerMinute: number): void;
-  /** Ends the event streams, so that the server can close. */
+  /** Closes the event streams, so that the server can stop. */
   close(): void;
 }
 
-/** Requests a minute that an address may make of pages and what they load: generous, yet not endless. */
+/** Requests a minute of an address for pages and what they load. */
 const PAGES_PER_MINUTE = 600;
-/** Hot reading routes are answered before Koa and its router are asked; the answer is the same. */
+/** Hot routes that skip Koa and its router; the response is the same. */
 const HOT_PATH = /^\/api\/(v1\/status|badge)\/([A-Za-z0-9._-]{1,200})$/i;
 
-/** Makes the API. */
-export function createApp(options: AppOptions): Api {
+/** Makes the application. */
+export function createApp(options: AppOptions): App {
   const { settings, clock, metrics, log } = options;
   const now = () => clock.now();
   const { anonymousPerMinute, authenticatedPerMinute, silenceMs, domainsPerAccount } = settings;

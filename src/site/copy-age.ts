@@ -1,9 +1,9 @@
-/** How old the copy is that a process answers from, while it cannot hear of changes. */
+/** The age of the copy of statuses that a serving process answers from, while it receives no changes. */
 
 import type { Route } from '../http/route.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 
-/** Answers that stand on statuses. */
+/** Routes whose responses are made from statuses. */
 const FROM_STATUSES = new Set([
   '/api/v1/status/:slug',
   '/api/v1/services',
@@ -12,8 +12,8 @@ const FROM_STATUSES = new Set([
 ]);
 
 /**
- * Adds `Age` (RFC 9111, 5.1) to answers that stand on statuses, from one second on. A store without an age is always
- * current: that of the monitor itself.
+ * Adds `Age` (RFC 9111, 5.1) to responses made from statuses, from one second on. A store without an age is always
+ * current: it is that of the monitor.
  */
 export function withCopyAge(
   routes: readonly Route[],

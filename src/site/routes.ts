@@ -58,7 +58,7 @@ export interface RouteSources {
   readonly vendorOf: VendorSources['vendorOf'];
   readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
   readonly pictures: ChartSources['pictures'] & HeatmapSources['pictures'];
-  /** What takes heartbeats. */
+  /** What accepts heartbeats. */
   readonly heartbeats: HeartbeatIntake;
   /** The limits in force; another object where they changed. */
   readonly limits: () => ApiLimits;
@@ -70,7 +70,7 @@ export interface RouteSources {
   readonly now: () => number;
 }
 
-/** Every route, and the event streams that must be ended at the stop. */
+/** Every route, and the event streams to close when the program stops. */
 export function createRoutes(sources: RouteSources): {
   readonly routes: readonly Route[];
   readonly streams: Pick<EventStreams, 'open' | 'close'>;
@@ -90,7 +90,7 @@ export function createRoutes(sources: RouteSources): {
     now,
   } = sources;
   const { intervalMs, slowOverMs, siteUrl, version } = settings;
-  /** The prober's connection is the one by which heartbeats come too; a copy of statuses knows nothing newer than itself. */
+  /** Heartbeats arrive by the prober's connection; a copy of statuses knows nothing newer than itself. */
   const listenedAt: ListenedAt = () => {
     const { online, offlineSince } = readiness().prober;
     const heardAt = now() - (status.ageMs?.() ?? 0);

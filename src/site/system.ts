@@ -1,16 +1,16 @@
-/** How the program itself is: `/healthz`, `/readyz`, `/metrics`. */
+/** The state of the program: `/healthz`, `/readyz`, `/metrics`. */
 import type { Clock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { PartState, Readiness } from '../view/monitor.ts';
 
-/** The figures are shown again for so many times as long as it took to gather them. */
+/** Metrics are reused for this many times the time that it took to collect them. */
 const SHOWN_AGAIN = 9;
-/** But for no longer than this, milliseconds: whoever looks wants to see what is. */
+/** But for no longer than this, milliseconds. */
 const MAX_SHOWN_MS = 250;
 
-/** The routes. They have no limits, so that monitors of the monitor are never refused. */
+/** The routes. They have no limits, so that what monitors this monitor is never refused. */
 export function systemRoutes(
   readiness: () => Readiness,
   metrics: Pick<Metrics, 'contentType' | 'render'>,
@@ -39,8 +39,8 @@ export function systemRoutes(
 }
 
 /**
- * Gathers figures once for all who ask at a time. They cost as much as there are services, and nobody is refused them:
- * however often they are asked for, they take a tenth of this thread's time, or are gathered four times a second.
+ * Collects metrics once for all requests of a moment. The cost grows with the number of services, and the route has no
+ * limit: however many requests there are, collecting takes a tenth of this thread's time, or runs four times a second.
  */
 function createFigures(
   { render }: Pick<Metrics, 'render'>,

@@ -1,4 +1,4 @@
-/** What a badge's address asks for: variant, window, theme and format. */
+/** The parameters of a badge's address: variant, window, theme and format. */
 import { parseDuration } from '../domain/durations.ts';
 import { readParameters, refuse, wordParameter } from '../http/parameters.ts';
 
@@ -22,7 +22,7 @@ export type BadgeMeasure = (typeof BADGE_MEASURES)[number];
 /** A format of a badge. */
 export type BadgeFormat = (typeof BADGE_FORMATS)[number];
 
-/** What a badge is asked for. */
+/** A requested badge. */
 export interface BadgeRequest {
   readonly theme: (typeof BADGE_THEMES)[number];
   readonly variant: BadgeVariant;
@@ -31,7 +31,7 @@ export interface BadgeRequest {
   readonly format: BadgeFormat;
 }
 
-/** What is shown where nothing is asked for: the badge of the contract. */
+/** The badge without parameters: that of the contract. */
 export const DEFAULT_BADGE: BadgeRequest = {
   theme: 'light',
   variant: 'status',

@@ -1,4 +1,4 @@
-/** What readers are told of the monitor itself: its state, and the limits in force. */
+/** The monitor itself, as readers see it: its state, and the limits in force. */
 
 /** The state of the program, as `/readyz` and the pages show it. */
 export interface Readiness {

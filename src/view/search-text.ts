@@ -22,7 +22,7 @@ export function foldText(text: string): string {
 }
 
 /**
- * What a search looks at in a service, folded: name, domain (an internationalised one also as people write it) and
+ * The searched text of a service, folded: name, domain (an internationalised one also as people write it) and
  * slug, each on a line, so that no match spans two of them.
  */
 export function searchTextOf({ name, domain, slug }: Pick<Service, 'name' | 'domain' | 'slug'>): string {

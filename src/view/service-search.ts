@@ -24,7 +24,7 @@ export interface ServiceSearch {
 interface FoundList {
   readonly services: readonly Service[];
   readonly directoryVersion: number;
-  /** Null: the filter does not look at statuses. */
+  /** Null: the filter has no status. */
   readonly statusVersion: number | null;
   /** Monotonic milliseconds. */
   readonly foundMs: number;

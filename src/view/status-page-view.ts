@@ -1,4 +1,4 @@
-/** What a status page of one's own shows now: its services as they stand, in the order of their owner. */
+/** What an owner's status page shows now: its services with their standing, in the order that the owner chose. */
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
 import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/page-verdict.ts';
@@ -17,7 +17,7 @@ export type PageReader = Pick<PageStore, 'findPage' | 'findLogo'> &
   Pick<VendorStore, 'maintenancesOfServices'> &
   Pick<IncidentStore, 'incidentsOfServices'>;
 
-/** What looking at a page needs. */
+/** What a page is read from. */
 export interface PageViewSources {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
@@ -45,13 +45,13 @@ export interface PageView {
   readonly verdict: PageVerdict;
   /** Planned and running ones by their start. */
   readonly maintenances: readonly Maintenance[];
-  /** When it was looked at, epoch milliseconds. */
+  /** When it was read, epoch milliseconds. */
   readonly at: number;
 }
 
 const MAX_MAINTENANCES = 20;
 
-/** Looks at the page of that slug, in any case; null: there is none. */
+/** Reads the page with that slug, in any case; null: there is none. */
 export async function readPageView(slug: string, sources: PageViewSources): Promise<PageView | null> {
   const reading = readPageSlug(slug);
   const page = reading.ok ? await sources.pages.findPage(reading.value) : null;

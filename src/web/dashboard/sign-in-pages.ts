@@ -152,7 +152,7 @@ function languageOf(request: HttpRequest): ChosenLanguage {
 }
 
 /**
- * Takes a POST of a signed-in person's own form, which `read` reads: by default one without files. Throws an ApiError
+ * Takes a POST of a signed-in person's own form, which `read` reads: by default one without files. Throws an HttpError
  * for anything else.
  */
 export async function requireForm(
