@@ -114,9 +114,14 @@ function track({
   heardAt = null,
 }: ServiceState): TrackedService {
   return {
-    ...{ service, current, openIncident, memory, heardAt, toldAt },
+    service,
+    current,
+    openIncident,
+    memory,
     isMemoryNew: false,
     isCheckChanged: false,
+    heardAt,
+    toldAt,
     inFlight: null,
     queue: null,
     preview: null,

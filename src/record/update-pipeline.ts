@@ -5,9 +5,7 @@
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import { checkedAtOf, isHeartbeatMonitored } from '../domain/heartbeat-rules.ts';
-import { judgeAttempt } from '../domain/judge.ts';
 import type { Sample } from '../domain/sample.ts';
-import { nextStatus } from '../domain/transition.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
@@ -17,6 +15,8 @@ import { createCommitter, type ServiceUpdate, toRoutineUpdate, toStatusUpdate } 
 import { type EvaluationRules, evaluate, type Update } from './evaluate.ts';
 import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
 import { type HeartbeatReceipt, isCheckResult, type Observation } from './observation.ts';
+import { dequeue, enqueue, enqueueFirst, refuseQueuedHeartbeats } from './observation-queue.ts';
+import { createPreviews } from './previews.ts';
 import type { Publisher } from './publisher.ts';
 import {
   isOfRevision,
@@ -31,10 +31,6 @@ import {
 /** How long routine updates are gathered; then the newest of each service is committed. */
 const GATHER_MS = 1_000;
 const MAX_GROUP = 1_000;
-/** Results of one service that wait while an update of it is in flight: they must not fill the memory. */
-const MAX_QUEUED_RESULTS = 16;
-/** Observations that wait likewise where the newest is a heartbeat; each sender waits too. */
-const MAX_QUEUED_HEARTBEATS = 1_000;
 
 /** What the pipeline needs. */
 export interface UpdatePipelineOptions {
@@ -76,6 +72,7 @@ const LOST: End = { kind: 'lost' };
 export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipeline {
   const { registry, storage, publisher, deadlines, rules, clock, log } = options;
   const committer = createCommitter(registry, clock, log);
+  const previews = createPreviews(publisher, clock, rules.slowOverMs);
   /** Updates that are to be committed, in order. */
   const changes: ServiceUpdate[] = [];
   /** Services with routine updates that are only in memory. */
@@ -98,15 +95,10 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
     const refused = reply === null ? null : refusal();
     if (refused !== null) reply?.(refused);
     else if (tracked.inFlight === null) evaluateNow(tracked, observation, reply);
-    else enqueue(tracked, { observation, reply });
-  }
-
-  function enqueue(tracked: TrackedService, pending: PendingObservation): void {
-    if (tracked.preview !== null) preview(tracked, pending.observation);
-    tracked.queue ??= [];
-    tracked.queue.push(pending);
-    const limit = isCheckResult(pending.observation) ? MAX_QUEUED_RESULTS : MAX_QUEUED_HEARTBEATS;
-    if (tracked.queue.length > limit) tracked.queue.shift()?.reply?.('unavailable');
+    else {
+      previews.extend(tracked, observation);
+      enqueue(tracked, { observation, reply });
+    }
   }
 
   function evaluateNow(
@@ -122,9 +114,8 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
   }
 
   function evaluateQueue(tracked: TrackedService): void {
-    while (tracked.queue !== null && tracked.inFlight === null) {
-      const next = tracked.queue.shift();
-      if (tracked.queue.length === 0) tracked.queue = null;
+    while (tracked.inFlight === null) {
+      const next = dequeue(tracked);
       if (next === undefined) return;
       if (isValid(tracked, next.observation)) observe(tracked, next.observation, next.reply);
       else next.reply?.('gone');
@@ -156,7 +147,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
     // It carries what was gathered.
     gathering.delete(tracked);
     changes.push({ tracked, pending });
-    if (refusal() !== null) startPreview(tracked);
+    if (refusal() !== null) previews.start(tracked);
   }
 
   function endGathering(): void {
@@ -205,8 +196,8 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
     for (const one of group) {
       const { tracked, pending } = one;
       if (pending.reply === null) {
-        refuseQueued(tracked, refused);
-        startPreview(tracked);
+        refuseQueuedHeartbeats(tracked, refused);
+        previews.start(tracked);
         waiting.push(one);
       } else {
         // The probe memory was to be committed with it.
@@ -218,13 +209,6 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
     }
     publisher.flush();
     return waiting;
-  }
-
-  function refuseQueued(tracked: TrackedService, refused: StorageRefusal): void {
-    const waiting = tracked.queue ?? [];
-    const left = waiting.filter(({ reply }) => reply === null);
-    tracked.queue = left.length === 0 ? null : left;
-    for (const { reply } of waiting) reply?.(refused);
   }
 
   async function commitGathered(all: readonly TrackedService[]): Promise<void> {
@@ -300,8 +284,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
     tracked.inFlight = null;
     tracked.preview = null;
     if (end.kind === 'stale') {
-      tracked.queue ??= [];
-      tracked.queue.unshift(pending);
+      enqueueFirst(tracked, pending);
     } else if (end.kind === 'committed') {
       if (update.sample !== null) publisher.addSample(update.sample);
       if (update.heartbeat !== null)
@@ -324,27 +307,6 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
     if (sample !== null) publisher.publishHeartbeat(service, heartbeat, sample);
     const checkedAt = checkedAtOf(heartbeat, arrivedAt);
     return { service, status: current.status, responseTimeMs, checkedAt, runMs };
-  }
-
-  // While the registry takes no writes, what checks find is published all the same.
-
-  function startPreview(tracked: TrackedService): void {
-    if (tracked.inFlight === null || tracked.preview !== null) return;
-    showPreview(tracked, tracked.inFlight.update.current);
-    for (const { observation } of tracked.queue ?? []) preview(tracked, observation);
-  }
-
-  function preview(tracked: TrackedService, observation: Observation): void {
-    if (!isCheckResult(observation) || tracked.preview === null) return;
-    const verdict = judgeAttempt(observation, rules.slowOverMs);
-    const next = nextStatus(tracked.preview, observation, verdict, clock.now());
-    if (next !== null) showPreview(tracked, next);
-  }
-
-  /** It has the `seq` of the newest status that is committed, so that the updates to come are newer. */
-  function showPreview(tracked: TrackedService, current: CurrentStatus): void {
-    tracked.preview = current;
-    publisher.addStatus({ ...current, seq: tracked.current.seq });
   }
 
   return {
