@@ -66,7 +66,9 @@ export function toStoredCheck(latest: LatestCheck): StoredCheck {
 }
 
 /** The check that a store has kept. */
-export function fromStoredCheck({ reported = null, failure, ...kept }: StoredCheck): LatestCheck {
+export function fromStoredCheck(kept: StoredCheck): LatestCheck {
+  const { reported = null, failure } = kept;
+  // The order of the members stays, so that a check and its copy have the same JSON.
   return { ...kept, reported, failure: failure === null ? null : fromStoredFailure(failure) };
 }
 
