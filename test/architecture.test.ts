@@ -11,7 +11,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   clock: [],
   log: ['domain'],
-  thread: [],
+  thread: ['actor', 'clock'],
   config: ['domain'],
   actor: ['clock'],
   outbound: ['domain', 'clock'],

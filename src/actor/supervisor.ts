@@ -1,8 +1,9 @@
 /**
  * Keeps children alive by the rules of Erlang/OTP's supervisor, strategy one-for-one: a restart kind for each child,
- * a limit of restarts in a sliding window, and a stop in reverse order that asks, waits and kills.
+ * a limit of restarts in a sliding window, and a stop in reverse order that asks, waits and kills. Beyond OTP, a child
+ * may pause before each restart.
  */
-import type { Clock } from '../clock.ts';
+import type { Cancel, Clock } from '../clock.ts';
 
 /** Why a child ended. `normal` and `shutdown` are in order, `crash` and `killed` are not. */
 export interface ExitReason {
@@ -23,10 +24,27 @@ export interface Child {
   kill(): void;
 }
 
+/** Pauses before the restarts of a child: each is twice as long as the one before. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly maxMs: number;
+  /** After a life of more than this the next pause is the first one again. */
+  readonly healthyMs: number;
+}
+
+/** How many restarts within which time are too many. */
+export interface RestartIntensity {
+  /** 0: the first end is one too many. */
+  readonly restarts: number;
+  readonly withinMs: number;
+}
+
 /** What the supervisor must know of a child. */
 export interface ChildSpec {
   readonly id: string;
   readonly restart: RestartKind;
+  /** Absent: it is restarted at once. */
+  readonly backoff?: Backoff;
   /** How long it may take to end after it was asked, before it is killed. */
   readonly shutdownMs: number;
   /** Starts it; called again at each restart. A throw counts as a crash. */
@@ -37,18 +55,20 @@ export interface ChildSpec {
 export interface SupervisorOptions {
   /** Started in this order, stopped in the reverse. */
   readonly children: readonly ChildSpec[];
-  /** More than `restarts` within `withinMs` end the supervisor. */
-  readonly intensity: { readonly restarts: number; readonly withinMs: number };
+  /** More restarts than this end the supervisor; null: any number is allowed. */
+  readonly intensity: RestartIntensity | null;
   readonly clock: Clock;
-  /** Told before each restart. */
-  readonly onRestart: (id: string, reason: ExitReason) => void;
-  /** Told once, after all children were ended, when the restart limit was passed. */
+  /** Called when a child has ended that is restarted, before the pause of `pauseMs`. */
+  readonly onRestart: (id: string, reason: ExitReason, pauseMs: number) => void;
+  /** Called once, after all children were ended, when there were too many restarts. */
   readonly onGiveUp: (error: Error) => void;
 }
 
 /** A supervisor at work. */
 export interface Supervisor {
   start(): void;
+  /** Starts a child that has ended and is not restarted by itself; does nothing if it runs, or while stopping. */
+  restart(id: string): void;
   /** Asks, waits, kills, one child after the other from the last to the first. */
   stop(): Promise<void>;
   /** Restarts since the beginning. */
@@ -71,11 +91,17 @@ export function createSupervisor({
   onGiveUp,
 }: SupervisorOptions): Supervisor {
   const running = new Map<string, Child>();
+  /** When each child was started last, monotonic, and how long the next pause is. */
+  const lives = new Map<string, { readonly startedAt: number; readonly pauseMs: number }>();
+  const waiting = new Map<string, Cancel>();
   let recent: number[] = [];
   let restarts = 0;
   let stopping: Promise<void> | null = null;
 
   const launch = (spec: ChildSpec) => {
+    waiting.delete(spec.id);
+    const pauseMs = lives.get(spec.id)?.pauseMs ?? spec.backoff?.firstMs ?? 0;
+    lives.set(spec.id, { startedAt: clock.monotonic(), pauseMs });
     let child: Child;
     try {
       child = spec.start();
@@ -91,24 +117,38 @@ export function createSupervisor({
     if (child !== null && running.get(spec.id) === child) running.delete(spec.id);
     if (stopping !== null || !shouldRestart(spec.restart, reason)) return;
     const now = clock.monotonic();
-    recent = recent.filter((at) => now - at < intensity.withinMs);
-    if (recent.length >= intensity.restarts) {
-      const cause = reason.error === undefined ? reason.kind : reason.error.message;
-      const error = new Error(
-        `${spec.id} ended again (${cause}) after ${recent.length} restarts within ${intensity.withinMs} ms`,
-        { cause: reason.error },
-      );
-      void stopAll().then(() => onGiveUp(error));
-      return;
+    if (intensity !== null) {
+      recent = recent.filter((at) => now - at < intensity.withinMs);
+      if (recent.length >= intensity.restarts) {
+        const error = tooManyRestarts(spec.id, reason, intensity);
+        void stopAll().then(() => onGiveUp(error));
+        return;
+      }
+      recent.push(now);
     }
-    recent.push(now);
     restarts++;
-    onRestart(spec.id, reason);
-    launch(spec);
+    const pauseMs = nextPause(spec, now);
+    onRestart(spec.id, reason, pauseMs);
+    if (pauseMs === 0) launch(spec);
+    else
+      waiting.set(
+        spec.id,
+        clock.after(pauseMs, () => launch(spec)),
+      );
+  };
+
+  /** The pause before this restart, milliseconds; the next one is twice as long. */
+  const nextPause = ({ id, backoff }: ChildSpec, now: number): number => {
+    const life = lives.get(id);
+    if (backoff === undefined || life === undefined) return 0;
+    const pauseMs = now - life.startedAt > backoff.healthyMs ? backoff.firstMs : life.pauseMs;
+    lives.set(id, { ...life, pauseMs: Math.min(backoff.maxMs, pauseMs * 2) });
+    return pauseMs;
   };
 
   const stopAll = () => {
     stopping ??= (async () => {
+      for (const cancel of waiting.values()) cancel();
       for (const spec of [...children].reverse()) {
         const child = running.get(spec.id);
         if (child !== undefined) await stopChild(child, spec.shutdownMs, clock);
@@ -121,11 +161,28 @@ export function createSupervisor({
     start() {
       for (const spec of children) launch(spec);
     },
+    restart(id) {
+      const spec = children.find((child) => child.id === id);
+      if (spec === undefined || stopping !== null || running.has(id) || waiting.has(id)) return;
+      launch(spec);
+    },
     stop: stopAll,
     get restarts() {
       return restarts;
     },
   };
+}
+
+function tooManyRestarts(
+  id: string,
+  { kind, error }: ExitReason,
+  { restarts, withinMs }: RestartIntensity,
+): Error {
+  const cause = error === undefined ? kind : error.message;
+  if (restarts === 0) return new Error(`${id} ended (${cause})`, { cause: error });
+  return new Error(`${id} ended again (${cause}) after ${restarts} restarts within ${withinMs} ms`, {
+    cause: error,
+  });
 }
 
 async function stopChild(child: Child, shutdownMs: number, clock: Clock): Promise<void> {

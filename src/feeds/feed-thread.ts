@@ -1,10 +1,10 @@
 /** The poller in its thread, started again when it ends: a document that kills its parser must not end the readings. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Cancel, Clock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from '../outbound/dial.ts';
 import type { OutboundSettings } from '../outbound/outbound.ts';
-import { startThread, type ThreadClient } from '../thread/rpc.ts';
+import { superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
 import type { Feed } from './feed-list.ts';
 import type { FeedNews, PollerSettings } from './poller.ts';
 
@@ -39,72 +39,66 @@ export interface FeedThread {
 }
 
 const ENTRY = new URL('../../workers/feeds.ts', import.meta.url);
-const FIRST_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 300_000;
+/** Restarted however often it ends, after pauses that grow: a document may end it each time that it is read. */
+const POLICY: ThreadPolicy = {
+  restart: 'permanent',
+  intensity: null,
+  backoff: { firstMs: 1_000, maxMs: 300_000, healthyMs: 600_000 },
+};
 /** Documents are bounded; what needs more than this is a fault of a reader, and costs no other thread its memory. */
 const HEAP_MB = 256;
-/** A thread that lived this long may start again without a pause grown by earlier ends. */
-const HEALTHY_MS = 600_000;
 
-/** Starts the thread. It is started again however often it ends, after pauses that grow from 1 s to 5 min. */
+/** Starts the thread. */
 export function startFeedThread(options: FeedThreadOptions): FeedThread {
   const { settings, outbound, clock, log, onNews, onForbidden, entry = ENTRY } = options;
   let feeds: readonly Feed[] = [];
-  let running: { readonly client: ThreadClient<FeedMethods>; readonly port: MessagePort } | null = null;
-  let cancelStart: Cancel | null = null;
-  let pauseMs = FIRST_PAUSE_MS;
-  let startedAt = 0;
+  let port: MessagePort | null = null;
   let stopped = false;
 
-  const start = () => {
-    cancelStart = null;
-    startedAt = clock.monotonic();
-    const { port1, port2 } = new MessageChannel();
-    const client = startThread<FeedMethods>(entry, null, onEnd, { maxOldGenerationSizeMb: HEAP_MB });
-    port1.on('message', (message: FromFeedThread) => {
-      if (stopped) return;
-      if (message.kind === 'forbidden') onForbidden(message.found);
-      else onNews(message);
-    });
-    port1.unref();
-    running = { client, port: port1 };
-    call('start', [settings, outbound, port2], [port2]);
-    call('setFeeds', [feeds]);
+  /** A call that fails because the thread ended is not logged: `onStart` repeats what matters. */
+  const logged = async (answer: Promise<unknown>): Promise<void> => {
+    try {
+      await answer;
+    } catch (error) {
+      if (!stopped && thread.isRunning()) log.error({ error }, 'the feed thread failed');
+    }
   };
 
-  const onEnd = (reason: Error) => {
-    running?.port.close();
-    running = null;
-    if (stopped) return;
-    if (clock.monotonic() - startedAt > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
-    log.error({ problem: reason.message, pauseMs }, 'the feed thread ended; restarting it');
-    cancelStart = clock.after(pauseMs, start);
-    pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
-  };
+  const thread = superviseThread<FeedMethods>({
+    name: 'the feed thread',
+    entry,
+    workerData: null,
+    limits: { maxOldGenerationSizeMb: HEAP_MB },
+    policy: POLICY,
+    clock,
+    onStart(life) {
+      const { port1, port2 } = new MessageChannel();
+      port1.on('message', (message: FromFeedThread) => {
+        if (stopped) return;
+        if (message.kind === 'forbidden') onForbidden(message.found);
+        else onNews(message);
+      });
+      port1.unref();
+      port = port1;
+      void logged(life.call('start', [settings, outbound, port2], [port2]));
+      void logged(life.call('setFeeds', [feeds]));
+    },
+    onEnd(reason, pauseMs) {
+      port?.close();
+      log.error({ problem: reason.message, pauseMs }, 'the feed thread ended; restarting it');
+    },
+  });
 
-  /** A call that fails because the thread ended needs no word of its own. */
-  const call: ThreadClient<FeedMethods>['call'] = (method, args, transfer) => {
-    const client = running?.client;
-    if (client === undefined) return new Promise(() => {});
-    const answer = client.call(method, args, transfer);
-    answer.catch((error: Error) => {
-      if (!stopped && running?.client === client) log.error({ error }, 'the feed thread failed');
-    });
-    return answer;
-  };
-
-  start();
   return {
     setFeeds(list) {
       feeds = list;
-      call('setFeeds', [list]);
+      void logged(thread.call('setFeeds', [list]));
     },
-    forget: (feedId) => void call('forget', [feedId]),
+    forget: (feedId) => void logged(thread.call('forget', [feedId])),
     async stop() {
       stopped = true;
-      cancelStart?.();
-      running?.port.close();
-      await running?.client.terminate();
+      port?.close();
+      await thread.stop();
     },
   };
 }

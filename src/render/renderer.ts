@@ -2,7 +2,7 @@
 import type { ChartPicture } from '../domain/chart-picture.ts';
 import type { HeatmapPicture } from '../domain/heatmap-picture.ts';
 import type { Log } from '../log.ts';
-import { startThread, type ThreadClient } from '../thread/rpc.ts';
+import { ON_DEMAND, superviseThread } from '../thread/supervised-thread.ts';
 import type { BadgeInput } from './badge.ts';
 
 /** Draws pictures in a thread of its own. */
@@ -45,20 +45,17 @@ const TRIES = 2;
 export async function createRenderer(settings: RendererSettings): Promise<Renderer> {
   const { log, badgesKept = 4_096, entry = ENTRY } = settings;
   const kept = new Map<string, Promise<Uint8Array>>();
-  let thread: ThreadClient<RenderMethods> | null = null;
   let closed = false;
   let webglFault: string | null = null;
 
-  const open = (): ThreadClient<RenderMethods> => {
-    if (thread !== null) return thread;
-    const opened = startThread<RenderMethods>(entry, null, (reason) => {
-      if (thread === opened) thread = null;
-      if (!closed)
-        log.warn({ error: reason.message }, 'the render thread ended; the next image starts a new one');
-    });
-    thread = opened;
-    return opened;
-  };
+  const thread = superviseThread<RenderMethods>({
+    name: 'the render thread',
+    entry,
+    workerData: null,
+    policy: ON_DEMAND,
+    onEnd: ({ message }) =>
+      log.warn({ error: message }, 'the render thread ended; the next image starts a new one'),
+  });
 
   const call = async <K extends keyof RenderMethods & string>(
     method: K,
@@ -66,17 +63,16 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
   ): Promise<Awaited<ReturnType<RenderMethods[K]>>> => {
     for (let left = TRIES - 1; ; left--) {
       if (closed) throw new Error('the renderer is closed');
-      const used = open();
       try {
-        return await used.call(method, args);
+        return await thread.call(method, args);
       } catch (error) {
         // An error of the drawing itself would come again; only the end of the thread is worth another try.
-        if (left === 0 || closed || thread === used) throw error;
+        if (left === 0 || closed || thread.isRunning()) throw error;
       }
     }
   };
 
-  await open().call('ready', []);
+  await call('ready', []);
   return {
     badge(input) {
       const key = keyOf(input);
@@ -104,7 +100,7 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
     },
     async close() {
       closed = true;
-      await thread?.terminate();
+      await thread.stop();
     },
   };
 }

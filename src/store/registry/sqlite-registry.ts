@@ -1,7 +1,8 @@
 /** The registry in an SQLite file of the data directory, served by a thread of its own. */
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { type Methods, startThread } from '../../thread/rpc.ts';
+import type { Methods } from '../../thread/rpc.ts';
+import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
 import { createRegistryClient, type SqliteRegistry } from './registry-client.ts';
 
 /** How to open a registry. */
@@ -14,7 +15,7 @@ export interface RegistryOptions {
   readonly domainsPerAccount?: number;
   /** The setting `secrets.key`; null or absent: the key is in the data directory. */
   readonly secretKey?: string | null;
-  /** Called if the thread ends unasked; every later call rejects with the same reason. */
+  /** Called if the thread ends by a fault; every later call rejects with the same reason. */
   readonly onEnd?: (reason: Error) => void;
 }
 
@@ -27,21 +28,24 @@ const ENTRY = new URL('../../../workers/registry.ts', import.meta.url);
  */
 export async function openRegistry(options: RegistryOptions): Promise<SqliteRegistry> {
   const { dataDir, log, clock, domainsPerAccount = 100, secretKey = null, onEnd } = options;
-  const thread = startThread<Methods & { readonly open: () => Promise<string[]> }>(
-    ENTRY,
-    { dataDir, domainsPerAccount, secretKey },
-    (reason) => {
+  const thread = superviseThread<Methods & { readonly open: () => Promise<string[]> }>({
+    name: 'the registry thread',
+    entry: ENTRY,
+    workerData: { dataDir, domainsPerAccount, secretKey },
+    policy: FATAL,
+    clock,
+    onEnd(reason) {
       log.error({ error: reason }, 'the registry thread ended');
       onEnd?.(reason);
     },
-  );
+  });
   let methods: readonly string[];
   try {
     methods = await thread.call('open', []);
   } catch (error) {
-    await thread.terminate();
+    await thread.stop();
     throw error;
   }
 
-  return createRegistryClient({ methods, call: thread.call, clock, log, end: () => thread.terminate() });
+  return createRegistryClient({ methods, call: thread.call, clock, log, end: thread.stop });
 }

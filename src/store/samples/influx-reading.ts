@@ -1,7 +1,7 @@
 /** Samples in InfluxDB as a process reads them that writes none: without a spool, in a thread of its own. */
 import type { Bucket, Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
-import { startThread } from '../../thread/rpc.ts';
+import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
 import type { SampleQuery, SampleStore } from '../ports/samples.ts';
 import { openInfluxLink } from './influx/influx-link.ts';
 import { queryBuckets, queryNewest } from './influx/influx-reader.ts';
@@ -31,9 +31,15 @@ export function openInfluxReading(options: {
   readonly onEnd: (reason: Error) => void;
 }): Pick<SampleStore, 'query' | 'newest' | 'close'> {
   const { settings, log, onEnd } = options;
-  const thread = startThread<InfluxReadingMethods>(ENTRY, settings, (reason) => {
-    log.error({ problem: reason.message }, 'the InfluxDB reader thread ended');
-    onEnd(reason);
+  const thread = superviseThread<InfluxReadingMethods>({
+    name: 'the InfluxDB reading thread',
+    entry: ENTRY,
+    workerData: settings,
+    policy: FATAL,
+    onEnd(reason) {
+      log.error({ problem: reason.message }, 'the InfluxDB reading thread ended');
+      onEnd(reason);
+    },
   });
   const open = new Set<Promise<unknown>>();
   const track = async <T>(answer: Promise<T>): Promise<T> => {
@@ -50,7 +56,7 @@ export function openInfluxReading(options: {
     async close() {
       // Who has asked is answered still.
       await Promise.allSettled(open);
-      await thread.terminate();
+      await thread.stop();
     },
   };
 }

@@ -1,6 +1,6 @@
 /** The embedded sample store: an SQLite file of the data directory, served by a thread of its own. */
 import type { Log } from '../../log.ts';
-import { startThread } from '../../thread/rpc.ts';
+import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
 import type { SampleStore } from '../ports/samples.ts';
 import type { SampleBookState } from './sample-book.ts';
 import { createSampleGatherer } from './sample-gatherer.ts';
@@ -44,15 +44,21 @@ const NO_STATE: SampleBookState = { pending: 0, fileBytes: 0, problem: null, los
 export async function openSamples(options: SamplesOptions): Promise<SqliteSamples> {
   const { dataDir, rawRetentionMs, rollupRetentionMs, follows = false, installation, log, onEnd } = options;
   const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs, follows, installation };
-  const thread = startThread<SamplesMethods>(ENTRY, data, (reason) => {
-    log.error({ problem: reason.message }, 'the sample store thread ended');
-    onEnd?.(reason);
+  const thread = superviseThread<SamplesMethods>({
+    name: 'the samples thread',
+    entry: ENTRY,
+    workerData: data,
+    policy: FATAL,
+    onEnd(reason) {
+      log.error({ problem: reason.message }, 'the samples thread ended');
+      onEnd?.(reason);
+    },
   });
   let setAside: string | null;
   try {
     ({ setAside } = await thread.call('open', []));
   } catch (error) {
-    await thread.terminate();
+    await thread.stop();
     throw error;
   }
 
@@ -115,7 +121,7 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
       clearInterval(look);
       await gatherer.sendFirst();
       note(await thread.call('close', []));
-      await thread.terminate();
+      await thread.stop();
     },
   };
 }

@@ -2,7 +2,7 @@
 import { systemClock } from '../../../clock.ts';
 import type { Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
-import { startThread } from '../../../thread/rpc.ts';
+import { FATAL, superviseThread } from '../../../thread/supervised-thread.ts';
 import type { Observations } from '../../ports/observations.ts';
 import { isSampleReadError, type SampleStore } from '../../ports/samples.ts';
 import { createSampleGatherer } from '../sample-gatherer.ts';
@@ -68,9 +68,15 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
   const { settings, dataDir, spoolBytes = SPOOL_BYTES, retentionMs = RETENTION_MS } = options;
   const { timeoutMs, labelsOf, log, onEnd } = options;
   const data: InfluxThreadData = { settings, dataDir, spoolBytes, retentionMs, timeoutMs };
-  const thread = startThread<InfluxMethods>(ENTRY, data, (reason) => {
-    log.error({ problem: reason.message }, 'the InfluxDB writer thread ended');
-    onEnd?.(reason);
+  const thread = superviseThread<InfluxMethods>({
+    name: 'the InfluxDB thread',
+    entry: ENTRY,
+    workerData: data,
+    policy: FATAL,
+    onEnd(reason) {
+      log.error({ problem: reason.message }, 'the InfluxDB thread ended');
+      onEnd?.(reason);
+    },
   });
   const told = new Map<number, string>();
   let state = NO_STATE;
@@ -191,7 +197,7 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       clearInterval(looking);
       await sendFirst();
       note(await thread.call('close', []));
-      await thread.terminate();
+      await thread.stop();
     },
   };
 }

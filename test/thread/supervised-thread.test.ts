@@ -1,0 +1,93 @@
+import t from 'tap';
+import { createFakeClock } from '../../src/clock.ts';
+import { FATAL, ON_DEMAND, superviseThread, type ThreadPolicy } from '../../src/thread/supervised-thread.ts';
+
+type Echo = typeof import('./echo-thread.ts').methods;
+
+/** A supervised echo thread, with the ends that it had. */
+function supervise(policy: ThreadPolicy) {
+  const clock = createFakeClock();
+  const ends: (number | null)[] = [];
+  let lives = 0;
+  const waiting: (() => void)[] = [];
+  const thread = superviseThread<Echo>({
+    name: 'the echo thread',
+    entry: new URL('./echo-thread.ts', import.meta.url),
+    workerData: { greeting: 'hi' },
+    policy,
+    clock,
+    onStart: () => void lives++,
+    onEnd(_, pauseMs) {
+      ends.push(pauseMs);
+      for (const resolve of waiting.splice(0)) resolve();
+    },
+  });
+  return {
+    thread,
+    clock,
+    ends,
+    lives: () => lives,
+    /** Makes the thread end by itself, and waits until its supervisor knows. */
+    async crash() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push(resolve);
+      await t.rejects(thread.call('exit', [3]), { message: /ended with code 3/ });
+      await promise;
+    },
+  };
+}
+
+t.test('it gives a fatal thread up at its first end', async (t) => {
+  const { thread, ends, lives, crash } = supervise(FATAL);
+  t.equal(await thread.call('greet', ['Ada']), 'hi Ada');
+  await crash();
+  t.same(ends, [null]);
+  t.equal(thread.isRunning(), false);
+  await t.rejects(thread.call('greet', ['Ada']), { message: /ended with code 3/ });
+  t.equal(lives(), 1);
+  await thread.stop();
+});
+
+t.test('it starts a thread on demand at the next call, even at once', async (t) => {
+  const { thread, ends, lives, crash } = supervise(ON_DEMAND);
+  await crash();
+  t.same(ends, [null]);
+  t.equal(lives(), 1, 'nothing was asked of it');
+  t.equal(await thread.call('greet', ['Ada']), 'hi Ada');
+  const again = thread.call('exit', [3]).catch(() => thread.call('greet', ['Grace']));
+  t.equal(await again, 'hi Grace');
+  t.equal(lives(), 3);
+  await thread.stop();
+  await t.rejects(thread.call('greet', ['Ada']), 'and never after it was stopped');
+  t.equal(lives(), 3);
+});
+
+t.test('it starts a permanent thread again after pauses that grow until it was healthy', async (t) => {
+  const backoff = { firstMs: 1_000, maxMs: 3_000, healthyMs: 60_000 };
+  const { thread, clock, ends, lives, crash } = supervise({ restart: 'permanent', intensity: null, backoff });
+  for (const [index, pauseMs] of [1_000, 2_000, 3_000, 3_000].entries()) {
+    await crash();
+    t.equal(ends.at(-1), pauseMs);
+    await t.rejects(thread.call('greet', ['Ada']), { message: /ended/ }, 'it does not run now');
+    await clock.advance(pauseMs - 1);
+    t.equal(lives(), index + 1);
+    await clock.advance(1);
+    t.equal(lives(), index + 2);
+    t.equal(await thread.call('greet', ['Ada']), 'hi Ada');
+  }
+  await clock.advance(60_001);
+  await crash();
+  t.equal(ends.at(-1), 1_000);
+  await thread.stop();
+  await clock.advance(10_000);
+  t.equal(lives(), 5, 'a stop ends the pause too');
+});
+
+t.test('it gives up a thread that ends more often than its policy allows', async (t) => {
+  const intensity = { restarts: 2, withinMs: 60_000 };
+  const { ends, lives, crash, thread } = supervise({ restart: 'permanent', intensity });
+  for (let n = 0; n < 3; n++) await crash();
+  t.same(ends, [0, 0, null]);
+  t.equal(lives(), 3);
+  await thread.stop();
+});
