@@ -37,10 +37,21 @@ export async function headingJumps(page: Page): Promise<string[]> {
   return levels.filter((tag, index) => Number(tag[1]) > Number(levels[index - 1]?.[1] ?? 0) + 1);
 }
 
-/** The page and the visible scrolling regions that are wider than their room, each with its label and both widths. */
+/**
+ * The page and the visible scrolling regions that are wider than their room, each with its label and both widths. A
+ * chart takes some frames to follow a change of the window's size; what is too wide for 60 frames is reported.
+ */
 export async function findOverhangs(page: Page): Promise<readonly string[]> {
-  const found = await page.evaluate(`[document.documentElement, ...document.querySelectorAll('.scroll')]
-    .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth)
-    .map((one) => (one.getAttribute('aria-label') ?? one.tagName) + ': ' + one.scrollWidth + ' > ' + one.clientWidth)`);
+  const found = await page.evaluate(`(async () => {
+    let wide = [];
+    for (let frame = 0; frame < 60; frame++) {
+      await new Promise(requestAnimationFrame);
+      wide = [document.documentElement, ...document.querySelectorAll('.scroll')]
+        .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth)
+        .map((one) => (one.getAttribute('aria-label') ?? one.tagName) + ': ' + one.scrollWidth + ' > ' + one.clientWidth);
+      if (wide.length === 0) break;
+    }
+    return wide;
+  })()`);
   return found as string[];
 }

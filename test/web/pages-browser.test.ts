@@ -10,18 +10,14 @@ import { SERVICES, startServiceWorld } from './service-world.ts';
 const PHONE_WIDTHS = [390, 320];
 const PATHS = [
   '/',
-  '/?status=down',
   '/status/wordy-example',
   '/status/pier-example',
   '/status/shop-example',
   '/status/newcomer-example',
-  '/status/nobody',
   '/status/pier-example/incidents/own-3-7',
   '/p/acme',
   '/p/acme/embed',
-  '/p/nobody',
   '/docs',
-  '/badges',
   '/badges/wordy-example?variant=uptime&q=e',
 ];
 
