@@ -29,11 +29,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   notify: ['domain', PORTS, 'outbound', 'clock', 'log'],
   metrics: ['domain', PORTS, 'clock', 'log'],
   render: ['domain', 'log', 'thread'],
+  app: ['domain', PORTS],
   http: ['clock', 'log'],
   view: ['domain', PORTS, 'http'],
   api: ['domain', PORTS, 'record', 'notify', 'http', 'view', 'clock', 'log'],
   images: ['domain', PORTS, 'http', 'view', 'clock'],
-  web: ['domain', PORTS, 'auth', 'notify', 'http', 'view', 'clock', 'log'],
+  web: ['domain', PORTS, 'app', 'auth', 'notify', 'http', 'view', 'clock', 'log'],
   site: ['domain', PORTS, 'metrics', 'http', 'view', 'api', 'images', 'web', 'clock', 'log'],
 };
 

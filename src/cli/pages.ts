@@ -1,6 +1,7 @@
 /** `upbeat pages`: status pages of accounts without a browser. */
 
 import { readFileSync } from 'node:fs';
+import { readLogo } from '../app/read-logo.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeRefusal } from '../domain/refusal-text.ts';
@@ -16,7 +17,6 @@ import {
   readPageTitle,
 } from '../domain/status-page.ts';
 import type { StoredLogo } from '../store/ports/status-pages.ts';
-import { readLogo } from '../web/dashboard/page-logo.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';

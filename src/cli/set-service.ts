@@ -1,14 +1,14 @@
-/** `upbeat services set`: what an owner may change of a service, without a browser. */
-import { CATEGORIES, isCategory } from '../domain/category.ts';
-import { parseDuration } from '../domain/durations.ts';
-import { type CheckDefinition, type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
+/** `upbeat services set`: changes an owner's service. */
+import { type EditReading, readServiceEdit } from '../app/edit-service.ts';
+import { CATEGORIES } from '../domain/category.ts';
+import { describeGivenTextProblem } from '../domain/refusal-text.ts';
+import { type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import type { ServiceEdit } from '../store/ports/services.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { printNote } from './output.ts';
-import { readName } from './services.ts';
 
-/** What the command is told; what is absent stays. */
+/** The options of the command; what is absent stays as it is. */
 export interface SetOptions {
   readonly name?: string;
   readonly category?: string;
@@ -20,9 +20,6 @@ export interface SetOptions {
   readonly publicDependencies?: boolean;
 }
 
-/** No service is expected to be silent for longer: a year. */
-const MAX_PERIOD_MS = 365 * 86_400_000;
-
 /** Changes an account's service. */
 export async function setService(
   slug: string,
@@ -30,7 +27,7 @@ export async function setService(
 ): Promise<void> {
   if (Object.values(options).every((value) => value === undefined))
     throw new UsageError('name what is to change: --name, --category, --kind, --period, --grace, --paused …');
-  // What no service could be given is wrong usage, whether there is such a service or not.
+  // An option that is not valid for any service is wrong usage, whether the service exists or not.
   editOf({ check: DEFAULT_CHECK }, options);
   await withRegistry(config, async (registry) => {
     const states = await registry.loadServices();
@@ -49,49 +46,28 @@ export async function setService(
   });
 }
 
-/** The change that options describe. Throws {@link UsageError} for what they cannot mean. */
-export function editOf(service: Pick<Service, 'check'>, options: SetOptions): ServiceEdit {
-  const { name, category, kind, period, grace, paused, publicDependencies } = options;
-  if (category !== undefined && !isCategory(category))
-    throw new UsageError(`unknown category "${category}"; there are ${CATEGORIES.join(', ')}`);
-  const check = checkOf(service.check, kind, period, grace);
-  return {
-    ...(name === undefined ? {} : { name: readName('the name', name) }),
-    ...(category === undefined ? {} : { category }),
-    ...(paused === undefined ? {} : { paused }),
-    ...(publicDependencies === undefined ? {} : { publicDependencies }),
-    ...(check === null ? {} : { check }),
-  };
+/** The change that options describe. Throws {@link UsageError} for an option that is not valid. */
+export function editOf({ check }: Pick<Service, 'check'>, options: SetOptions): ServiceEdit {
+  const { period, grace, ...rest } = options;
+  const reading = readServiceEdit(check, { ...rest, period: lengthOf(period), grace: lengthOf(grace) });
+  if (reading.ok) return reading.edit;
+  throw new UsageError(describeProblem(reading, options));
 }
 
-function checkOf(
-  before: CheckDefinition,
-  kind: CheckKind | undefined,
-  period: string | undefined,
-  grace: string | undefined,
-): CheckDefinition | null {
-  if (kind === undefined && period === undefined && grace === undefined) return null;
-  const { periodMs, graceMs, ...rest } = before;
-  const nextPeriodMs = lengthOf('--period', period, periodMs, 1_000);
-  const nextGraceMs = lengthOf('--grace', grace, graceMs, 0);
-  return {
-    ...rest,
-    kind: kind ?? rest.kind,
-    ...(nextPeriodMs === undefined ? {} : { periodMs: nextPeriodMs }),
-    ...(nextGraceMs === undefined ? {} : { graceMs: nextGraceMs }),
-  };
+/** A length of time as {@link readServiceEdit} takes it. */
+function lengthOf(text: string | undefined): string | null | undefined {
+  return text === 'default' ? null : text;
 }
 
-function lengthOf(
-  option: string,
-  text: string | undefined,
-  before: number | undefined,
-  minMs: number,
-): number | undefined {
-  if (text === undefined) return before;
-  if (text === 'default') return undefined;
-  const ms = parseDuration(text);
-  if (ms === null || ms < minMs || ms > MAX_PERIOD_MS)
-    throw new UsageError(`${option} must be a duration such as 90s or 1h, at most 365d, or "default"`);
-  return ms;
+function describeProblem(reading: Extract<EditReading, { ok: false }>, options: SetOptions): string {
+  switch (reading.field) {
+    case 'name':
+      return `the name ${describeGivenTextProblem(reading.problem)}`;
+    case 'category':
+      return `unknown category "${options.category}"; there are ${CATEGORIES.join(', ')}`;
+    case 'kind':
+      return `unknown kind "${options.kind}"; there are root, health and heartbeat`;
+    default:
+      return `--${reading.field} must be a duration such as 90s or 1h, at most 365d, or "default"`;
+  }
 }

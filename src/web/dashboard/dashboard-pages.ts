@@ -1,5 +1,6 @@
 /** `/dashboard`: what an owner has (keys, services, domains that wait) and the forms that change it. */
 
+import { isCheckKind } from '../../app/edit-service.ts';
 import { createApiKey } from '../../auth/api-keys.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { readGivenName } from '../../domain/given-name.ts';
@@ -9,13 +10,7 @@ import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
 import { STATUS_SHAPES } from '../parts/status-pill.ts';
 import type { RenderPage } from '../parts/views.ts';
-import {
-  claimPlace,
-  type DashboardSources,
-  readKind,
-  refusable,
-  type ShowPage,
-} from './dashboard-sources.ts';
+import { claimPlace, type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
@@ -153,8 +148,8 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       const reading = readHostName(fields.get('domain') ?? '');
       if (!reading.ok)
         return { field: 'domain', problem: { code: 'domain_invalid', problem: reading.problem } };
-      const kind = readKind(fields.get('kind'));
-      if (kind === null) return { field: 'kind', problem: language.words.dashboard.noSuchKind };
+      const kind = fields.get('kind') ?? '';
+      if (!isCheckKind(kind)) return { field: 'kind', problem: language.words.dashboard.noSuchKind };
       const claim = { domain: reading.domain, kind, createdAt: now() };
       return ofField('domain', await refusable(() => registry.addClaim(accountId, claim)));
     }),

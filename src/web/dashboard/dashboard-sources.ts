@@ -38,11 +38,6 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
 /** Shows a page of the account, or what keeps a form from being taken. */
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
-/** The kind of check that a form names; null: none of them. */
-export function readKind(text: string | undefined): CheckKind | null {
-  return text === 'root' || text === 'health' || text === 'heartbeat' ? text : null;
-}
-
 /**
  * Lets a domain be probed: refuses it where too many services of owners lead to the same place already (decisions,
  * Ownership). Heartbeats come by themselves and go nowhere.

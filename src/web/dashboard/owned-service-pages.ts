@@ -1,11 +1,11 @@
 /** `/dashboard/services/:slug`: one service of an owner, its settings, its last reports and how to show it. */
 
-import { CATEGORIES, type Category } from '../../domain/category.ts';
+import { type EditReading, readServiceEdit } from '../../app/edit-service.ts';
+import { CATEGORIES } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
-import { formatDuration, parseDuration } from '../../domain/durations.ts';
-import { readGivenName } from '../../domain/given-name.ts';
+import { formatDuration } from '../../domain/durations.ts';
 import type { Sample } from '../../domain/sample.ts';
-import type { CheckDefinition, CheckKind, Service } from '../../domain/service.ts';
+import type { Service } from '../../domain/service.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
@@ -14,13 +14,7 @@ import { time } from '../language/phrase.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
 import { STATUS_SHAPES } from '../parts/status-pill.ts';
 import { sayVerdict } from '../parts/verdict.ts';
-import {
-  claimPlace,
-  type DashboardSources,
-  readKind,
-  refusable,
-  type ShowPage,
-} from './dashboard-sources.ts';
+import { claimPlace, type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
 import {
   type FormOutcome,
   isProblem,
@@ -32,8 +26,6 @@ import {
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 const SHOWN = 20;
-const MIN_PERIOD_MS = 1_000;
-const MAX_PERIOD_MS = 365 * 86_400_000;
 
 /** The routes. */
 export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
@@ -122,20 +114,20 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     form('save', async ({ slug, domain, check }, { language }, fields) => {
       const words = language.words.dashboard;
       if ((fields.get('name') ?? '') === '') return { field: 'name', problem: words.needsName };
-      const reading = readGivenName(fields.get('name') ?? '');
-      if (!reading.ok) return { field: 'name', problem: { code: 'name_invalid', problem: reading.problem } };
-      const { name } = reading;
-      const category = fields.get('category') ?? '';
-      if (!(CATEGORIES as readonly string[]).includes(category))
-        return { field: 'category', problem: words.noSuchCategory };
-      const kind = readKind(fields.get('kind'));
-      if (kind === null) return { field: 'kind', problem: words.noSuchKind };
-      const publicDependencies = fields.get('dependencies') === 'public';
-      const next = readCheck(check, kind, fields);
-      if (typeof next === 'string') return { field: next, problem: words.noDuration };
+      const reading = readServiceEdit(check, {
+        name: fields.get('name'),
+        category: fields.get('category') ?? '',
+        kind: fields.get('kind') ?? '',
+        // An empty field means the default length.
+        period: fields.get('period') || null,
+        grace: fields.get('grace') || null,
+        publicDependencies: fields.get('dependencies') === 'public',
+      });
+      if (!reading.ok) return problemOf(reading, words);
+      const { edit } = reading;
+      const kind = edit.check?.kind ?? check.kind;
       const noPlace = kind === check.kind ? null : await refusable(() => claimPlace(sources, domain, kind));
       if (noPlace !== null) return { field: 'kind', problem: noPlace };
-      const edit = { name, category: category as Category, publicDependencies, check: next };
       return ofField('name', await refusable(() => registry.changeService(slug, edit)));
     }),
     form('pause', ({ slug }) => refusable(() => registry.changeService(slug, { paused: true }))),
@@ -158,28 +150,14 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   ];
 }
 
-/** The check as the form has it; an empty period or grace means the usual one. The name of a field: it is no duration. */
-function readCheck(
-  before: CheckDefinition,
-  kind: CheckKind,
-  fields: ReadonlyMap<string, string>,
-): CheckDefinition | 'period' | 'grace' {
-  const { periodMs: _period, graceMs: _grace, ...rest } = before;
-  const periodMs = readLength(fields.get('period'), MIN_PERIOD_MS);
-  const graceMs = readLength(fields.get('grace'), 0);
-  if (periodMs === null) return 'period';
-  if (graceMs === null) return 'grace';
-  return {
-    ...rest,
-    kind,
-    ...(periodMs === undefined ? {} : { periodMs }),
-    ...(graceMs === undefined ? {} : { graceMs }),
-  };
-}
-
-/** Milliseconds; undefined: nothing was written. Null: no duration, or one out of bounds. */
-function readLength(text: string | undefined, minMs: number): number | null | undefined {
-  if (text === undefined || text === '') return undefined;
-  const ms = parseDuration(text);
-  return ms === null || ms < minMs || ms > MAX_PERIOD_MS ? null : ms;
+/** The problem of a field, in the language of the page or as a code. */
+function problemOf(
+  reading: Extract<EditReading, { ok: false }>,
+  words: Visitor['language']['words']['dashboard'],
+) {
+  const { field } = reading;
+  if (field === 'name')
+    return { field, problem: { code: 'name_invalid', problem: reading.problem } } as const;
+  if (field === 'category') return { field, problem: words.noSuchCategory };
+  return { field, problem: field === 'kind' ? words.noSuchKind : words.noDuration };
 }

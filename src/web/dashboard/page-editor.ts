@@ -1,5 +1,6 @@
 /** `/dashboard/pages/:slug`: what one status page says, its services and groups, its logo, and how to embed it. */
 
+import { readLogo } from '../../app/read-logo.ts';
 import type { Service } from '../../domain/service.ts';
 import {
   arrangePage,
@@ -17,7 +18,6 @@ import { readUpload } from '../../http/upload-form.ts';
 import type { PageEdit } from '../../store/ports/status-pages.ts';
 import { findListed, logoPath, pageNotFound } from '../../view/status-page-view.ts';
 import type { DashboardSources, ShowPage } from './dashboard-sources.ts';
-import { readLogo } from './page-logo.ts';
 import { type FieldProblems, PAGES_PATH, sayProblems } from './page-overview.ts';
 import { findServices } from './page-search.ts';
 import type { Problem } from './refused-form.ts';

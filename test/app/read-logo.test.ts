@@ -1,10 +1,10 @@
 /** Uploaded pictures, good, hostile and broken; and the form that brings them. */
 import fc from 'fast-check';
 import t from 'tap';
+import { readLogo } from '../../src/app/read-logo.ts';
 import { HttpError } from '../../src/http/problem.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { readUpload } from '../../src/http/upload-form.ts';
-import { readLogo } from '../../src/web/dashboard/page-logo.ts';
 import { bmpOf, gifOf, jpegOf, pngOf, webpOf } from '../support/pictures.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

@@ -1,9 +1,9 @@
 /** Judges the picture that an owner uploads as a logo: by its content, never by the name or type that came with it. */
 import { createHash } from 'node:crypto';
 import { disableTypes, imageSize, types } from 'image-size';
-import type { Refusal } from '../../domain/refusal.ts';
-import { type LogoType, PAGE_BOUNDS } from '../../domain/status-page.ts';
-import type { StoredLogo } from '../../store/ports/status-pages.ts';
+import type { Refusal } from '../domain/refusal.ts';
+import { type LogoType, PAGE_BOUNDS } from '../domain/status-page.ts';
+import type { StoredLogo } from '../store/ports/status-pages.ts';
 
 /** A picture as it is kept, or why it is refused. */
 export type LogoReading =
