@@ -16,11 +16,12 @@ export type TextTable<Params> = {
 /** A code that has no parameters. */
 export type NoParams = Readonly<Record<never, never>>;
 
-/** The text for a code. */
+/** The text for a code. One that another version of the program stored and that is not known here is shown itself. */
 export function textOf<Params, Code extends keyof Params>(
   texts: TextTable<Params>,
   coded: { readonly code: Code } & Params[Code],
 ): string {
-  const text: string | ((params: Params[Code]) => string) = texts[coded.code];
+  const text: string | ((params: Params[Code]) => string) | undefined = texts[coded.code];
+  if (text === undefined) return String(coded.code);
   return typeof text === 'string' ? text : text(coded);
 }

@@ -50,7 +50,7 @@ export interface Transition {
   readonly at: number;
   /** When it was recorded, epoch milliseconds. */
   readonly recordedAt: number;
-  /** Why, in one line; null for a recovery. */
+  /** Why, in one line of English; null for a recovery. */
   readonly reason: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Failures and verdicts in English: the texts of the API, the log and the command line. */
+/** Failures in English: the texts of the API, the log and the command line. */
 import { type TextTable, textOf } from './coded-text.ts';
 import type {
   AddressProblem,
@@ -9,11 +9,9 @@ import type {
   Phase,
   StoredFailure,
 } from './failure.ts';
-import type { CheckResult } from './result.ts';
-import type { Verdict } from './status.ts';
 
 /** What each class of failure means, as the end of a sentence about the service. */
-export const CLASS_TEXTS: Readonly<Record<FailureClass, string>> = {
+const CLASS_TEXTS: Readonly<Record<FailureClass, string>> = {
   dns: 'its name could not be resolved',
   refused: 'it refused the connection',
   unreachable: 'no connection could be made or kept',
@@ -131,31 +129,6 @@ export function describeAddressProblem(problem: AddressProblem): string {
   return textOf(ADDRESS_PROBLEMS, problem);
 }
 
-/** Why a check ended in its verdict, in one line; null: it is `up`, which needs no reason. */
-export function describeVerdict(result: CheckResult, verdict: Verdict): string | null {
-  if (verdict === 'up') return null;
-  if (verdict === 'slow') {
-    if (result.reported === 'slow' && !result.blocked) return 'it reports that it is slow';
-    return `it took ${formatSeconds(result.responseTimeMs ?? 0)} to answer`;
-  }
-  return result.failure === null ? 'it reports that it is down' : describeFailure(result.failure);
-}
-
-/** The end of the title of a service's own incident, after the service's name, as in `is not reachable`. */
-export function describeOutage(failure: Failure | null): string {
-  switch (failure?.class) {
-    case undefined:
-    case 'body':
-      return 'reports a failure';
-    case 'status':
-      return 'answers with errors';
-    case 'tls':
-      return 'cannot be reached securely';
-    default:
-      return 'is not reachable';
-  }
-}
-
 /** A failure for a store. The text beside the cause is for versions that do not know the cause. */
 export function toStoredFailure(failure: Failure): StoredFailure {
   return { ...failure, detail: describeCause(failure) };
@@ -175,8 +148,4 @@ export function oneLine(text: string): string {
 
 function kibibytes(bytes: number): string {
   return `${bytes / 1024} KiB`;
-}
-
-function formatSeconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -1,11 +1,11 @@
 /** What a received heartbeat means: when, how long, how well (decisions, Heartbeats). */
 import type { LatestCheck } from './current.ts';
-import { formatDuration } from './durations.ts';
 import type { DependencyReport, HeartbeatReport } from './heartbeat-body.ts';
 import { NO_TIMING } from './result.ts';
 import type { Sample } from './sample.ts';
 import type { CheckDefinition, Service } from './service.ts';
 import { judgeLatency, type Verdict } from './status.ts';
+import type { StatusReason } from './status-reason.ts';
 
 /** How far the sender's clock may be ahead of ours, milliseconds. */
 export const MAX_AHEAD_MS = 300_000;
@@ -53,21 +53,16 @@ export interface Beat {
   readonly checkedAt: number;
 }
 
-/** Why a service is what its heartbeat made it, in one line; null: it is up. */
-export function describeHeartbeat(
+/** Why a service is what its heartbeat made it; null: it is up. */
+export function reasonOfHeartbeat(
   { kind, word }: HeartbeatReport,
   { verdict, responseTimeMs }: Beat,
-): string | null {
+): StatusReason | null {
   if (verdict === 'up') return null;
-  if (verdict === 'down')
-    return kind === 'fail' ? 'it reports that a run failed' : 'it reports that it is down';
-  if (word === 'slow') return 'it reports that it is slow';
-  return `it reports a response time of ${((responseTimeMs ?? 0) / 1000).toFixed(1)} s`;
-}
-
-/** Why a silent service is down, in one line. */
-export function describeSilence(silenceMs: number): string {
-  return `no heartbeat arrived for ${formatDuration(silenceMs)}`;
+  if (verdict === 'down') return { code: kind === 'fail' ? 'run_failed' : 'reported_down' };
+  return word === 'slow'
+    ? { code: 'reported_slow' }
+    : { code: 'reported_response_time', responseTimeMs: responseTimeMs ?? 0 };
 }
 
 /** The newest check that a heartbeat is. */

@@ -1,4 +1,6 @@
 /** Incidents of the contract (2.3), from vendors' pages and from our own checks. */
+import type { Coded } from './coded-text.ts';
+import type { StatusReason } from './status-reason.ts';
 
 /** In the order in which an incident usually moves. */
 export const INCIDENT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
@@ -17,9 +19,39 @@ export interface IncidentUpdate {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly status: IncidentStatus;
-  /** Plain text. */
+  /** Plain text; in English where our own checks wrote it. */
   readonly text: string;
+  /** What an own incident's text says, for other languages; absent: a vendor's, or from before 0.2. */
+  readonly note?: IncidentNote;
 }
+
+/** What kind of outage opened an own incident. */
+export type Outage = 'silent' | 'reports_failure' | 'errors' | 'insecure' | 'unreachable';
+
+/** What the timeline of an own incident says, with parameters. `domain` is the service's. */
+export interface IncidentNoteParams {
+  /** Always the first entry; `name` and `outage` make the title. */
+  readonly opened: TroubleParams & { readonly name: string; readonly outage: Outage };
+  readonly failing_again: TroubleParams;
+  /** `reason`: why it is still slow; null: it is not. */
+  readonly recovering: { readonly domain: string; readonly reason: StatusReason | null };
+  /** `checks`: good ones in a row. */
+  readonly resolved: { readonly domain: string; readonly checks: number };
+}
+
+interface TroubleParams {
+  readonly domain: string;
+  /** The service reports by itself; false: our checks fail. */
+  readonly isReported: boolean;
+  /** Null: not known. */
+  readonly reason: StatusReason | null;
+}
+
+/** An entry in the timeline of an own incident. */
+export type IncidentNote = Coded<IncidentNoteParams>;
+
+/** The first entry in the timeline of an own incident. */
+export type OpeningNote = Extract<IncidentNote, { readonly code: 'opened' }>;
 
 /** An incident of one service. */
 export interface Incident {

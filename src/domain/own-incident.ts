@@ -1,10 +1,19 @@
 /** The life of an incident that this monitor's own checks open (decisions, Incidents). */
 
 import type { CurrentStatus } from './current.ts';
-import { describeOutage } from './failure-text.ts';
-import type { Incident, IncidentStatus, IncidentUpdate, Severity } from './incident.ts';
+import type {
+  Incident,
+  IncidentNote,
+  IncidentStatus,
+  IncidentUpdate,
+  OpeningNote,
+  Outage,
+  Severity,
+} from './incident.ts';
+import { describeNote, describeOpening } from './incident-text.ts';
 import type { Service } from './service.ts';
 import { fullName } from './service.ts';
+import type { StatusReason } from './status-reason.ts';
 
 /** Good checks in a row that end an incident: the one that moves it to `monitoring`, and two more. */
 const GOOD_CHECKS_TO_RESOLVE = 3;
@@ -19,8 +28,8 @@ export interface IncidentStep {
   readonly current: CurrentStatus;
   /** The check changed the status. */
   readonly changed: boolean;
-  /** Why it is down or slow, in one line; null: it is up. */
-  readonly reason: string | null;
+  /** Why it is down or slow; null: it is up. */
+  readonly reason: StatusReason | null;
   /** Page of the service on this site. */
   readonly sourceUrl: string;
   /** A vendor's maintenance of the service is at work at the time of the check. */
@@ -50,14 +59,20 @@ function severityOf({ inMaintenance }: IncidentStep): Severity {
 }
 
 function openIncident(step: IncidentStep): Incident {
-  const { service, current, reason, sourceUrl } = step;
+  const { service, current, sourceUrl } = step;
   const startedAt = current.since ?? current.observedAt;
-  const description = `${describeTrouble(step)}: ${reason ?? 'no reason is known'}.`;
+  const note: OpeningNote = {
+    code: 'opened',
+    name: fullName(service),
+    outage: outageOf(current),
+    ...troubleOf(step),
+  };
+  const description = describeNote(note);
   return {
     id: `own-${service.id}-${current.seq}`,
     serviceId: service.id,
     source: 'own',
-    title: `${fullName(service)} ${isSilence(step) ? 'has gone silent' : describeOutage(current.latest?.failure ?? null)}`,
+    title: describeOpening(note),
     description,
     severity: severityOf(step),
     status: 'investigating',
@@ -65,47 +80,58 @@ function openIncident(step: IncidentStep): Incident {
     resolvedAt: null,
     sourceUrl,
     goodChecks: 0,
-    updates: [{ at: startedAt, status: 'investigating', text: description }],
+    updates: [{ at: startedAt, status: 'investigating', text: description, note }],
   };
 }
 
+/** The kind of outage, from the class of the failure. */
+function outageOf({ latest }: CurrentStatus): Outage {
+  if (latest?.source === 'silence') return 'silent';
+  switch (latest?.failure?.class) {
+    case undefined:
+    case 'body':
+      return 'reports_failure';
+    case 'status':
+      return 'errors';
+    case 'tls':
+      return 'insecure';
+    default:
+      return 'unreachable';
+  }
+}
+
 function reopen(open: Incident, step: IncidentStep): Incident {
-  const { current, reason } = step;
-  const text = `${describeTrouble(step)} again: ${reason ?? 'no reason is known'}.`;
+  const { current } = step;
   const at = current.since ?? current.observedAt;
-  return { ...move(open, 'investigating', at, text), goodChecks: 0 };
+  const note: IncidentNote = { code: 'failing_again', ...troubleOf(step) };
+  return { ...move(open, 'investigating', at, note), goodChecks: 0 };
 }
 
-function isSilence({ current }: IncidentStep): boolean {
-  return current.latest?.source === 'silence';
-}
-
-/** What is wrong, before the reason; a service that reports by itself is not checked by us. */
-function describeTrouble({ service, current }: IncidentStep): string {
+/** What is wrong; a service that reports by itself is not checked by us. */
+function troubleOf({ service, current, reason }: IncidentStep) {
   const source = current.latest?.source;
-  const reports = source === 'heartbeat' || source === 'silence';
-  return reports ? `${service.domain} is down` : `Our checks of ${service.domain} fail`;
+  return { domain: service.domain, isReported: source === 'heartbeat' || source === 'silence', reason };
 }
 
 function recover(open: Incident, { service, current, reason }: IncidentStep): Incident {
+  const { domain } = service;
   const at = current.latest?.checkedAt ?? current.observedAt;
-  if (open.status !== 'monitoring') {
-    const how = reason === null ? '' : `, though slowly: ${reason}`;
-    return {
-      ...move(open, 'monitoring', at, `${service.domain} answers again${how}. We watch it.`),
-      goodChecks: 1,
-    };
-  }
+  if (open.status !== 'monitoring')
+    return { ...move(open, 'monitoring', at, { code: 'recovering', domain, reason }), goodChecks: 1 };
   const goodChecks = open.goodChecks + 1;
   if (goodChecks < GOOD_CHECKS_TO_RESOLVE) return { ...open, goodChecks };
-  const text = `${service.domain} has answered ${GOOD_CHECKS_TO_RESOLVE} checks in a row.`;
-  const resolved = move(open, 'resolved', at, text);
+  const resolved = move(open, 'resolved', at, { code: 'resolved', domain, checks: GOOD_CHECKS_TO_RESOLVE });
   return { ...resolved, goodChecks: 0, resolvedAt: resolved.updates.at(-1)?.at ?? at };
 }
 
 /** Adds an entry to the timeline, never earlier than the one before. */
-function move(open: Incident, status: IncidentStatus, at: number, text: string): Incident {
-  const update: IncidentUpdate = { at: Math.max(at, open.updates.at(-1)?.at ?? at), status, text };
+function move(open: Incident, status: IncidentStatus, at: number, note: IncidentNote): Incident {
+  const update: IncidentUpdate = {
+    at: Math.max(at, open.updates.at(-1)?.at ?? at),
+    status,
+    text: describeNote(note),
+    note,
+  };
   const updates = [...open.updates, update];
   if (updates.length > MAX_UPDATES) updates.splice(1, updates.length - MAX_UPDATES);
   return { ...open, status, updates };

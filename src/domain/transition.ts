@@ -1,9 +1,11 @@
 /** How a judged result moves the current record of a service, and what transition that is. */
 import type { CurrentStatus, LatestCheck, Transition } from './current.ts';
+import { describeReason } from './incident-text.ts';
 import { latestCheckOf } from './judge.ts';
 import type { CheckResult } from './result.ts';
 import type { Service } from './service.ts';
 import type { Verdict } from './status.ts';
+import type { StatusReason } from './status-reason.ts';
 
 /**
  * The record after a judged result; null: the record is already as new as the result, which then is a sample only.
@@ -56,7 +58,7 @@ export function transitionBetween(
   before: CurrentStatus,
   after: CurrentStatus,
   recordedAt: number,
-  reason: string | null,
+  reason: StatusReason | null,
 ): Omit<Transition, 'position'> | null {
   if (after.seq === before.seq || after.status === 'unknown') return null;
   return {
@@ -67,7 +69,7 @@ export function transitionBetween(
     to: after.status,
     at: after.since ?? recordedAt,
     recordedAt,
-    reason,
+    reason: reason === null ? null : describeReason(reason),
   };
 }
 

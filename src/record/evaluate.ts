@@ -2,17 +2,15 @@
  * What an observation changes of its service. Pure: no I/O and no clock, and the same arguments give the same update.
  */
 import type { CurrentStatus, Transition } from '../domain/current.ts';
-import { describeVerdict } from '../domain/failure-text.ts';
 import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
 import {
   type Beat,
   checkedAtOf,
-  describeHeartbeat,
-  describeSilence,
   isHeartbeatMonitored,
   judgeHeartbeat,
   latestOfBeat,
   latestOfSilence,
+  reasonOfHeartbeat,
   responseTimeOf,
   sampleOfLatest,
 } from '../domain/heartbeat-rules.ts';
@@ -22,6 +20,7 @@ import { stepOwnIncident } from '../domain/own-incident.ts';
 import { type CheckResult, isSameMemory, type ProbeMemory } from '../domain/result.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
+import { reasonOfVerdict, type StatusReason } from '../domain/status-reason.ts';
 import { nextReported, nextStatus, transitionBetween } from '../domain/transition.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
@@ -87,7 +86,7 @@ function evaluateCheck(
   if (current === null) return null;
   const memory = isSameMemory(state.memory, result.memory) ? null : result.memory;
   const mayMove = current.seq !== state.current.seq || state.openIncident !== null;
-  const reason = mayMove ? describeVerdict(result, verdict) : null;
+  const reason = mayMove ? reasonOfVerdict(result, verdict) : null;
   const { transition, incident } = mayMove ? move(state, current, reason, now, rules) : UNMOVED;
   const isRoutine = transition === null && incident === null;
   return { current, transition, incident, memory, heartbeat: null, sample: null, isRoutine };
@@ -105,7 +104,7 @@ function evaluateHeartbeat(
   const counted = isMonitored && !isOutdated(state, report) && !isOvertaken(state, received, now);
   const latest = beat === null ? null : latestOfBeat(beat);
   const current = counted && latest !== null ? nextReported(state.current, latest, arrivedAt) : state.current;
-  const reason = beat === null ? null : describeHeartbeat(report, beat);
+  const reason = beat === null ? null : reasonOfHeartbeat(report, beat);
   return {
     current,
     ...move(state, current, reason, now, rules),
@@ -130,7 +129,7 @@ function evaluateMissed(
   const current = nextReported(state.current, latest, deadlineAt);
   return {
     current,
-    ...move(state, current, describeSilence(silenceMs), now, rules),
+    ...move(state, current, { code: 'no_heartbeat', silenceMs }, now, rules),
     memory: null,
     heartbeat: null,
     sample: sampleOfLatest(state.service.id, latest, null),
@@ -144,7 +143,7 @@ const UNMOVED = { transition: null, incident: null } as const;
 function move(
   { service, current: before, openIncident }: ServiceState,
   current: CurrentStatus,
-  reason: string | null,
+  reason: StatusReason | null,
   now: number,
   { sourceUrl, isInMaintenance }: EvaluationRules,
 ): Pick<Update, 'transition' | 'incident'> {

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
-import { FAILURE_CLASSES } from '../../src/domain/failure.ts';
-import { describeOutage, describeVerdict } from '../../src/domain/failure-text.ts';
+import { FAILURE_CLASSES, type Failure } from '../../src/domain/failure.ts';
 import type { Incident } from '../../src/domain/incident.ts';
+import { describeNote, describeReason } from '../../src/domain/incident-text.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Verdict } from '../../src/domain/status.ts';
+import { reasonOfVerdict } from '../../src/domain/status-reason.ts';
 import { nextStatus } from '../../src/domain/transition.ts';
 import { failed503, good, makeService } from '../record/record-world.ts';
 
@@ -28,7 +29,7 @@ function live({ current, open, written }: Life, verdict: Verdict, inMaintenance 
     service: makeService(1),
     current: next,
     changed: next.seq !== current.seq,
-    reason: describeVerdict(result, verdict),
+    reason: reasonOfVerdict(result, verdict),
     sourceUrl: 'http://localhost/status/service-1',
     inMaintenance,
   });
@@ -56,30 +57,44 @@ t.test('it tells the whole life of an incident in plain words', async (t) => {
     ],
   );
   const fails = 'it answered with an error (HTTP 503)';
-  t.same(written.at(-1), {
-    id: 'own-1-2',
-    serviceId: 1,
-    source: 'own',
-    title: 'Service 1 answers with errors',
-    description: `Our checks of service-1.example fail: ${fails}.`,
-    severity: 'major',
-    status: 'resolved',
-    startedAt: 114_000,
-    resolvedAt: 540_000,
-    sourceUrl: 'http://localhost/status/service-1',
-    goodChecks: 0,
-    updates: [
-      { at: 114_000, status: 'investigating', text: `Our checks of service-1.example fail: ${fails}.` },
-      {
-        at: 240_000,
-        status: 'monitoring',
-        text: 'service-1.example answers again, though slowly: it took 4.2 s to answer. We watch it.',
-      },
-      { at: 354_000, status: 'investigating', text: `Our checks of service-1.example fail again: ${fails}.` },
-      { at: 420_000, status: 'monitoring', text: 'service-1.example answers again. We watch it.' },
-      { at: 540_000, status: 'resolved', text: 'service-1.example has answered 3 checks in a row.' },
-    ],
-  });
+  const { updates = [], ...last } = written.at(-1) ?? {};
+  const texts = updates.map(({ note: _note, ...update }) => update);
+  t.same(
+    updates.map(({ text, note }) => note !== undefined && describeNote(note) === text),
+    updates.map(() => true),
+    'each text is that of its note',
+  );
+  t.same(
+    { ...last, updates: texts },
+    {
+      id: 'own-1-2',
+      serviceId: 1,
+      source: 'own',
+      title: 'Service 1 answers with errors',
+      description: `Our checks of service-1.example fail: ${fails}.`,
+      severity: 'major',
+      status: 'resolved',
+      startedAt: 114_000,
+      resolvedAt: 540_000,
+      sourceUrl: 'http://localhost/status/service-1',
+      goodChecks: 0,
+      updates: [
+        { at: 114_000, status: 'investigating', text: `Our checks of service-1.example fail: ${fails}.` },
+        {
+          at: 240_000,
+          status: 'monitoring',
+          text: 'service-1.example answers again, though slowly: it took 4.2 s to answer. We watch it.',
+        },
+        {
+          at: 354_000,
+          status: 'investigating',
+          text: `Our checks of service-1.example fail again: ${fails}.`,
+        },
+        { at: 420_000, status: 'monitoring', text: 'service-1.example answers again. We watch it.' },
+        { at: 540_000, status: 'resolved', text: 'service-1.example has answered 3 checks in a row.' },
+      ],
+    },
+  );
 });
 
 t.test('it opens an incident for a service that is down at its first check', async (t) => {
@@ -121,10 +136,24 @@ t.test('it goes by the rules of an incident whatever comes', async () => {
 });
 
 t.test('it has words for every failure', async (t) => {
-  const titles = FAILURE_CLASSES.map((name) =>
-    describeOutage({ class: name, phase: 'connect', cause: { code: 'text', text: '' } }),
-  );
-  t.same(Object.fromEntries(FAILURE_CLASSES.map((name, index) => [name, titles[index]])), {
+  const titleOf = (failure: Failure | null) => {
+    const result = failed503(1, 60_000, { failure });
+    const current = nextStatus(BORN.current, result, 'down', 60_000) ?? BORN.current;
+    const opened = stepOwnIncident(null, {
+      service: makeService(1),
+      current,
+      changed: true,
+      reason: null,
+      sourceUrl: '',
+      inMaintenance: false,
+    });
+    return opened?.title.replace('Service 1 ', '');
+  };
+  const titles = FAILURE_CLASSES.map((name) => [
+    name,
+    titleOf({ class: name, phase: 'connect', cause: { code: 'text', text: '' } }),
+  ]);
+  t.same(Object.fromEntries(titles), {
     dns: 'is not reachable',
     refused: 'is not reachable',
     unreachable: 'is not reachable',
@@ -135,13 +164,17 @@ t.test('it has words for every failure', async (t) => {
     body: 'reports a failure',
     forbidden_address: 'is not reachable',
   });
-  t.equal(describeOutage(null), 'reports a failure');
+  t.equal(titleOf(null), 'reports a failure');
+  const why = (result: CheckResult, verdict: Verdict) => {
+    const reason = reasonOfVerdict(result, verdict);
+    return reason === null ? null : describeReason(reason);
+  };
   const failure = { class: 'dns', phase: 'dns', cause: { code: 'text', text: '' } } as const;
-  t.equal(describeVerdict(failed503(1, 0, { failure }), 'down'), 'its name could not be resolved');
-  t.equal(describeVerdict(good(1, 0, { reported: 'down' }), 'down'), 'it reports that it is down');
-  t.equal(describeVerdict(good(1, 0, { reported: 'slow' }), 'slow'), 'it reports that it is slow');
-  t.equal(describeVerdict(good(1, 0, { responseTimeMs: 3_001 }), 'slow'), 'it took 3.0 s to answer');
-  t.equal(describeVerdict(good(1, 0), 'up'), null);
+  t.equal(why(failed503(1, 0, { failure }), 'down'), 'its name could not be resolved');
+  t.equal(why(good(1, 0, { reported: 'down' }), 'down'), 'it reports that it is down');
+  t.equal(why(good(1, 0, { reported: 'slow' }), 'slow'), 'it reports that it is slow');
+  t.equal(why(good(1, 0, { responseTimeMs: 3_001 }), 'slow'), 'it took 3.0 s to answer');
+  t.equal(why(good(1, 0), 'up'), null);
 });
 
 t.test(

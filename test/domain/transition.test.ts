@@ -51,7 +51,7 @@ t.test('it refuses what is not newer, unless the clock was set back', async (t) 
 t.test('it names a transition by what changed', async (t) => {
   const service = makeService(1);
   const down = nextStatus(UP, failed503(1, 13_000), 'down', 20_000) ?? UP;
-  t.same(transitionBetween(service, UP, down, 20_000, 'why'), {
+  t.same(transitionBetween(service, UP, down, 20_000, { code: 'reported_down' }), {
     serviceId: 1,
     slug: 'service-1',
     seq: 5,
@@ -59,7 +59,7 @@ t.test('it names a transition by what changed', async (t) => {
     to: 'down',
     at: 7_000,
     recordedAt: 20_000,
-    reason: 'why',
+    reason: 'it reports that it is down',
   });
   t.equal(transitionBetween(service, UP, { ...UP, observedAt: 9_000 }, 20_000, null), null);
 });

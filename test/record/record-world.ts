@@ -21,7 +21,8 @@ const REFUSED: Failure = {
   phase: 'connect',
   cause: { code: 'text', text: 'connection refused' },
 };
-const ERROR_503: Failure = {
+/** The failure of an attempt that was answered with 503. */
+export const ERROR_503: Failure = {
   class: 'status',
   phase: 'first_byte',
   cause: { code: 'text', text: 'HTTP 503' },

@@ -1,6 +1,7 @@
 import t from 'tap';
 import {
   createWorld,
+  ERROR_503,
   failed503,
   good,
   makeService,
@@ -85,7 +86,21 @@ t.test(
           resolvedAt: null,
           sourceUrl: 'http://localhost/status/service-1',
           goodChecks: 0,
-          updates: [{ at: START + 294_000, status: 'investigating', text: description }],
+          updates: [
+            {
+              at: START + 294_000,
+              status: 'investigating',
+              text: description,
+              note: {
+                code: 'opened',
+                name: 'Service 1',
+                outage: 'errors',
+                domain: 'service-1.example',
+                isReported: false,
+                reason: { code: 'check_failed', failure: ERROR_503 },
+              },
+            },
+          ],
         },
       ],
     );

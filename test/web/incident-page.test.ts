@@ -17,7 +17,19 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
       startedAt: NOW - 60 * MINUTE,
       resolvedAt: NOW - 30 * MINUTE,
       updates: [
-        { at: NOW - 60 * MINUTE, status: 'investigating', text: 'It fails.' },
+        {
+          at: NOW - 60 * MINUTE,
+          status: 'investigating',
+          text: 'It fails.',
+          note: {
+            code: 'opened',
+            name: 'Shop',
+            outage: 'unreachable',
+            domain: 'shop.example',
+            isReported: false,
+            reason: null,
+          },
+        },
         { at: NOW - 30 * MINUTE, status: 'resolved', text: '' },
       ],
     }),
@@ -36,11 +48,15 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
     began: ['begann ', { at: NOW - 60 * MINUTE, shown: 'time' }, ''],
     ended: ['endete ', { at: NOW - 30 * MINUTE, shown: 'time' }, ''],
     lasted: 'dauerte 30 Min.',
-    description: 'Our checks of shop.example fail.',
+    description: 'Unsere Prüfungen von shop.example schlagen fehl: ein Grund ist nicht bekannt.',
     vendorUrl: null,
     timeline: [
       { status: 'behoben', time: [{ at: NOW - 30 * MINUTE, shown: 'time' }], text: '' },
-      { status: 'wird untersucht', time: [{ at: NOW - 60 * MINUTE, shown: 'time' }], text: 'It fails.' },
+      {
+        status: 'wird untersucht',
+        time: [{ at: NOW - 60 * MINUTE, shown: 'time' }],
+        text: 'Unsere Prüfungen von shop.example schlagen fehl: ein Grund ist nicht bekannt.',
+      },
     ],
     timelineLabel: 'Verlauf, 2 Einträge',
   });

@@ -2,13 +2,12 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { FAILURE_CLASSES, type Failure, type FailureCause } from '../../src/domain/failure.ts';
-import { describeCause, describeFailure } from '../../src/domain/failure-text.ts';
-import { describeSilence } from '../../src/domain/heartbeat-rules.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+import { describeCause } from '../../src/domain/failure-text.ts';
+import type { Incident, IncidentNote } from '../../src/domain/incident.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
+import type { StatusReason } from '../../src/domain/status-reason.ts';
 import { createFormats } from '../../src/web/language/formats.ts';
 import { germanFailure } from '../../src/web/language/german-failures.ts';
-import { germanIncident } from '../../src/web/language/german-incidents.ts';
 import {
   chooseLanguage,
   LANGUAGE_CODES,
@@ -16,6 +15,7 @@ import {
   languageHeaders,
 } from '../../src/web/language/language.ts';
 import { age, asMarkup, asText, escapeMarkup, say, time } from '../../src/web/language/phrase.ts';
+import { inLanguage } from '../../src/web/parts/incidents.ts';
 import { FAILURE_CAUSES } from '../domain/failure-causes.ts';
 import { NOTICE_EXAMPLES, REFUSAL_EXAMPLES } from '../domain/refusal-examples.ts';
 import { check, current, service } from '../site/site-world.ts';
@@ -154,32 +154,32 @@ t.test('it says time limits in seconds, and a failure once', async (t) => {
   t.equal(LANGUAGES.en.words.service.failure(timeout(10_000)), 'no answer within 10 s');
 });
 
-t.test('it tells own incidents in German, in every sentence that the record writes', async (t) => {
-  const failures = FAILURE_CLASSES.map((kind) =>
-    describeFailure({ class: kind, phase: 'dns', cause: { code: 'text', text: '' } }),
-  );
-  const reasons = [
+t.test('it tells own incidents in each language, in every sentence that the record writes', async (t) => {
+  const failed = (failure: Failure) => ({ code: 'check_failed', failure }) as const;
+  const status = failed({ class: 'status', phase: 'body', cause: { code: 'status', statusCode: 503 } });
+  const reasons: readonly (StatusReason | null)[] = [
     null,
-    ...failures,
-    describeFailure({ class: 'status', phase: 'body', cause: { code: 'status', statusCode: 503 } }),
-    'it reports that it is down',
-    'it reports that it is slow',
-    'it reports that a run failed',
-    'it took 4.2 s to answer',
-    'it reports a response time of 3.4 s',
-    describeSilence(630_000),
+    status,
+    ...FAILURE_CLASSES.map((kind) =>
+      failed({ class: kind, phase: 'dns', cause: { code: 'text', text: '' } }),
+    ),
+    { code: 'reported_down' },
+    { code: 'reported_slow' },
+    { code: 'run_failed' },
+    { code: 'slow_response', responseTimeMs: 4_200 },
+    { code: 'reported_response_time', responseTimeMs: 3_400 },
+    { code: 'no_heartbeat', silenceMs: 630_000 },
   ];
-  const texts = new Set<string>();
+  const { en, de } = LANGUAGES;
+  const shown = new Set<string>();
   for (const reason of reasons)
     for (const source of ['root', 'heartbeat', 'silence'] as const)
       for (const kind of [null, ...FAILURE_CLASSES]) {
         let open: Incident | null = null;
         let seq = 0;
         for (const status of ['down', 'up', 'down', 'slow', 'slow', 'slow'] as const) {
-          const failure =
-            kind === null
-              ? null
-              : { class: kind, phase: 'dns' as const, cause: { code: 'text' as const, text: '' } };
+          const failure: Failure | null =
+            kind === null ? null : { class: kind, phase: 'dns', cause: { code: 'text', text: '' } };
           const latest = check(NOW, { status, source, failure });
           open =
             stepOwnIncident(open, {
@@ -191,29 +191,73 @@ t.test('it tells own incidents in German, in every sentence that the record writ
               inMaintenance: false,
             }) ?? open;
         }
-        for (const { title, description, updates } of open === null ? [] : [open])
-          for (const text of [title, description, ...updates.map((update) => update.text)]) texts.add(text);
+        if (open === null) throw new Error('no incident was opened');
+        // As the registry keeps it.
+        const kept: Incident = JSON.parse(JSON.stringify(open));
+        t.same(inLanguage(kept, en), kept, 'its English is that of the API');
+        const { title, description, updates } = inLanguage(kept, de);
+        t.equal(description, updates[0]?.text);
+        for (const text of [title, ...updates.map((update) => update.text)]) shown.add(text);
       }
-  t.ok(texts.size > 40, `${texts.size} were written`);
-  for (const text of texts) {
-    t.notMatch(
-      germanIncident(text),
-      / (?:is|it|its|has|fail|again|answers|answered|reports|cannot|no|of|for)\b/,
-      text,
-    );
-    t.equal(LANGUAGES.en.words.service.ownIncident(text), text);
-  }
+  t.ok(shown.size > 40, `${shown.size} were written`);
+  for (const text of shown)
+    t.notMatch(text, / (?:is|it|its|has|fail|again|answers|answered|reports|cannot|no|of|for)\b/, text);
+  const note = (one: IncidentNote) => de.words.service.incidentNote(one);
   t.equal(
-    germanIncident(
-      'Our checks of pier.example fail again: it answered with an error (answered with status 503).',
-    ),
+    note({ code: 'failing_again', domain: 'pier.example', isReported: false, reason: status }),
     'Unsere Prüfungen von pier.example schlagen wieder fehl: Antwort mit Status 503.',
   );
   t.equal(
-    germanIncident('shop.example is down: no heartbeat arrived for 5400s.'),
-    'shop.example ist gestört: seit 1 Std. 30 Min. kam kein Lebenszeichen.',
+    note({
+      code: 'recovering',
+      domain: 'pier.example',
+      reason: { code: 'slow_response', responseTimeMs: 4_200 },
+    }),
+    'pier.example antwortet wieder, wenn auch langsam: die Antwort brauchte 4,2 s. Wir beobachten es.',
   );
-  t.equal(germanIncident('Words of a vendor.'), 'Words of a vendor.');
+  t.match(
+    note({
+      code: 'opened',
+      name: 'Shop',
+      outage: 'silent',
+      domain: 'shop.example',
+      isReported: true,
+      reason: { code: 'no_heartbeat', silenceMs: 5_400_000 },
+    }),
+    /^shop\.example ist gestört: seit 1 Std\. 30 Min\. kam kein Lebenszeichen\.$/,
+  );
+});
+
+t.test('it shows texts of vendors and of earlier versions as they are', async (t) => {
+  const text = 'Our checks of shop.example fail: it answered with an error.';
+  const recorded: Incident = {
+    id: 'own-1-1',
+    serviceId: 1,
+    source: 'own',
+    title: 'Shop answers with errors',
+    description: text,
+    severity: 'major',
+    status: 'monitoring',
+    startedAt: NOW,
+    resolvedAt: null,
+    sourceUrl: '',
+    goodChecks: 1,
+    updates: [
+      { at: NOW, status: 'investigating', text },
+      {
+        at: NOW + MINUTE,
+        status: 'monitoring',
+        text: 'shop.example answers again. We watch it.',
+        note: { code: 'recovering', domain: 'shop.example', reason: null },
+      },
+    ],
+  };
+  const { title, description, updates } = inLanguage(recorded, LANGUAGES.de);
+  t.same(
+    [title, description, ...updates.map((update) => update.text)],
+    [recorded.title, text, text, 'shop.example antwortet wieder. Wir beobachten es.'],
+  );
+  t.same(inLanguage({ ...recorded, source: 'vendor' }, LANGUAGES.de), { ...recorded, source: 'vendor' });
 });
 
 t.test('it says every refusal and every notice in each language', async (t) => {

@@ -58,7 +58,7 @@ t.test('it names the domain in the title of an own incident', async (t) => {
     service: SHOP,
     current: { ...unknownStatus(1), ...record, latest },
     changed: true,
-    reason: 'it answered with an error',
+    reason: { code: 'reported_down' },
     sourceUrl: 'https://upbeat.test/status/shop-example-org',
     inMaintenance: false,
   });

@@ -268,6 +268,7 @@ t.test('it speaks German where that is asked for', async (t) => {
   const { text } = await world.get('/status/pier-example?lang=de');
   for (const said of [
     'Unsere Prüfungen',
+    'Unsere Prüfungen von pier.example schlagen fehl: das Zertifikat ist abgelaufen.',
     'Was der Anbieter sagt',
     'Erreichbarkeit',
     'Antwortzeit',

@@ -204,6 +204,17 @@ const INCIDENTS: readonly Incident[] = [
         at: NOW - OUTAGE,
         status: 'investigating',
         text: 'Our checks of pier.example fail: no secure connection could be made (certificate has expired).',
+        note: {
+          code: 'opened',
+          name: 'Pier',
+          outage: 'insecure',
+          domain: 'pier.example',
+          isReported: false,
+          reason: {
+            code: 'check_failed',
+            failure: { class: 'tls', phase: 'tls', cause: { code: 'certificate_expired' } },
+          },
+        },
       },
     ],
   }),

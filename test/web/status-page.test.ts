@@ -46,7 +46,25 @@ async function world() {
     logo: { ...LOGO, bytes: PNG },
   });
   api.putIncidents(
-    incident('own-1', 1, { title: 'Post is not reachable', startedAt: NOW - 60_000 }),
+    incident('own-1', 1, {
+      title: 'Post is not reachable',
+      startedAt: NOW - 60_000,
+      updates: [
+        {
+          at: NOW - 60_000,
+          status: 'investigating',
+          text: 'Our checks of post.example fail: no reason is known.',
+          note: {
+            code: 'opened',
+            name: 'Post',
+            outage: 'unreachable',
+            domain: 'post.example',
+            isReported: false,
+            reason: null,
+          },
+        },
+      ],
+    }),
     incident('own-2', 2, {
       title: 'Library was away',
       status: 'resolved',

@@ -1,6 +1,7 @@
 /** What the page of one service says, in English. */
 import type { Failure } from '../../domain/failure.ts';
 import { describeCauseInSeconds } from '../../domain/failure-text.ts';
+import { describeNote, describeOpening } from '../../domain/incident-text.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
 import { inSeconds } from './formats.ts';
 import { type Moment, type Phrase, say } from './phrase.ts';
@@ -16,8 +17,9 @@ export const englishService = {
     say`has been down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'no heartbeat arrived',
   failure: (failure: Failure): string => describeCauseInSeconds(failure, (ms) => inSeconds(ms, '.')),
-  /** Title or text of an incident that our own checks opened; it is written in English. */
-  ownIncident: (text: string): string => text,
+  /** An incident that our own checks opened: its title, and an entry of its timeline. */
+  incidentTitle: describeOpening,
+  incidentNote: describeNote,
   /** `word` is what the service said, as it said it. */
   reported: (word: string) => `it reports "${word}"`,
   ownReport: (took: string | null) =>

@@ -1,88 +1,57 @@
-/** Incidents that our own checks opened, in German: the sentences of `src/domain/own-incident.ts` and their reasons. */
-import { parseDuration } from '../../domain/durations.ts';
-import type { FailureClass } from '../../domain/failure.ts';
-import { CLASS_TEXTS } from '../../domain/failure-text.ts';
+/** Reasons and own incidents in German. */
+import { type TextTable, textOf } from '../../domain/coded-text.ts';
+import type { IncidentNote, IncidentNoteParams, OpeningNote, Outage } from '../../domain/incident.ts';
+import type { StatusReason, StatusReasonParams } from '../../domain/status-reason.ts';
 import { createFormats } from './formats.ts';
-import { germanRecordedFailure } from './german-recorded-failures.ts';
+import { germanFailure } from './german-failures.ts';
 
 const FORMATS = createFormats('de-DE', 'de');
 
-type Rule = readonly [RegExp, (...found: string[]) => string];
+const REASONS: TextTable<StatusReasonParams> = {
+  check_failed: ({ failure }) => germanFailure(failure),
+  slow_response: ({ responseTimeMs }) => `die Antwort brauchte ${seconds(responseTimeMs)}`,
+  reported_down: 'der Dienst meldet sich gestört',
+  reported_slow: 'der Dienst meldet sich langsam',
+  reported_response_time: ({ responseTimeMs }) =>
+    `der Dienst meldet eine Antwortzeit von ${seconds(responseTimeMs)}`,
+  run_failed: 'der Dienst meldet, dass ein Lauf gescheitert ist',
+  no_heartbeat: ({ silenceMs }) => `seit ${FORMATS.length(silenceMs)} kam kein Lebenszeichen`,
+};
 
-const SENTENCES: readonly Rule[] = [
-  [/^(.+) has gone silent$/, (name) => `${name} ist verstummt`],
-  [/^(.+) reports a failure$/, (name) => `${name} meldet einen Fehler`],
-  [/^(.+) answers with errors$/, (name) => `${name} antwortet mit Fehlern`],
-  [/^(.+) cannot be reached securely$/, (name) => `${name} ist nicht sicher erreichbar`],
-  [/^(.+) is not reachable$/, (name) => `${name} ist nicht erreichbar`],
-  [
-    /^Our checks of (\S+) fail( again)?: (.+)\.$/s,
-    (domain, again, reason) =>
-      `Unsere Prüfungen von ${domain} schlagen${andAgain(again)} fehl: ${germanReason(reason)}.`,
-  ],
-  [
-    /^(\S+) is down( again)?: (.+)\.$/s,
-    (domain, again, reason) => `${domain} ist${andAgain(again)} gestört: ${germanReason(reason)}.`,
-  ],
-  [/^(\S+) answers again\. We watch it\.$/, (domain) => `${domain} antwortet wieder. Wir beobachten es.`],
-  [
-    /^(\S+) answers again, though slowly: (.+)\. We watch it\.$/s,
-    (domain, reason) =>
-      `${domain} antwortet wieder, wenn auch langsam: ${germanReason(reason)}. Wir beobachten es.`,
-  ],
-  [
-    /^(\S+) has answered (\d+) checks in a row\.$/,
-    (domain, checks) => `${domain} hat auf ${checks} Prüfungen nacheinander geantwortet.`,
-  ],
-];
+/** After the name of the service. */
+const OUTAGES: Readonly<Record<Outage, string>> = {
+  silent: 'ist verstummt',
+  reports_failure: 'meldet einen Fehler',
+  errors: 'antwortet mit Fehlern',
+  insecure: 'ist nicht sicher erreichbar',
+  unreachable: 'ist nicht erreichbar',
+};
 
-const REASONS: readonly Rule[] = [
-  [/^no reason is known$/, () => 'ein Grund ist nicht bekannt'],
-  [/^it reports that it is down$/, () => 'der Dienst meldet sich gestört'],
-  [/^it reports that it is slow$/, () => 'der Dienst meldet sich langsam'],
-  [/^it reports that a run failed$/, () => 'der Dienst meldet, dass ein Lauf gescheitert ist'],
-  [/^it took ([\d.]+) s to answer$/, (seconds) => `die Antwort brauchte ${decimal(seconds)} s`],
-  [
-    /^it reports a response time of ([\d.]+) s$/,
-    (seconds) => `der Dienst meldet eine Antwortzeit von ${decimal(seconds)} s`,
-  ],
-  [/^no heartbeat arrived for (\w+)$/, (length) => `seit ${germanLength(length)} kam kein Lebenszeichen`],
-];
+const NOTES: TextTable<IncidentNoteParams> = {
+  opened: ({ domain, isReported, reason }) => trouble(domain, isReported, '', reason),
+  failing_again: ({ domain, isReported, reason }) => trouble(domain, isReported, ' wieder', reason),
+  recovering: ({ domain, reason }) =>
+    `${domain} antwortet wieder${reason === null ? '' : `, wenn auch langsam: ${textOf(REASONS, reason)}`}. Wir beobachten es.`,
+  resolved: ({ domain, checks }) => `${domain} hat auf ${checks} Prüfungen nacheinander geantwortet.`,
+};
 
-/** The title or a text of an own incident, in German; what is not of its making stays as it is. */
-export function germanIncident(text: string): string {
-  return translate(text, SENTENCES) ?? text;
+/** The title of an own incident, in German. */
+export function germanOpening({ name, outage }: OpeningNote): string {
+  return `${name} ${OUTAGES[outage]}`;
 }
 
-function germanReason(reason: string): string {
-  for (const [kind, words] of Object.entries(CLASS_TEXTS) as [FailureClass, string][]) {
-    if (reason === words) return germanRecordedFailure({ class: kind, detail: '' });
-    if (reason.startsWith(`${words} (`) && reason.endsWith(')'))
-      return germanRecordedFailure({ class: kind, detail: reason.slice(words.length + 2, -1) });
-  }
-  const status = /^it (answered with status \d+)$/.exec(reason)?.[1];
-  if (status !== undefined) return germanRecordedFailure({ class: 'status', detail: status });
-  return translate(reason, REASONS) ?? reason;
+/** An entry in the timeline of an own incident, in German. */
+export function germanNote(note: IncidentNote): string {
+  return textOf(NOTES, note);
 }
 
-function translate(text: string, rules: readonly Rule[]): string | null {
-  for (const [pattern, say] of rules) {
-    const found = pattern.exec(text);
-    if (found !== null) return say(...found.slice(1));
-  }
-  return null;
+function trouble(domain: string, isReported: boolean, again: string, reason: StatusReason | null): string {
+  const why = reason === null ? 'ein Grund ist nicht bekannt' : textOf(REASONS, reason);
+  return isReported
+    ? `${domain} ist${again} gestört: ${why}.`
+    : `Unsere Prüfungen von ${domain} schlagen${again} fehl: ${why}.`;
 }
 
-function andAgain(again: string | undefined): string {
-  return again === undefined ? '' : ' wieder';
-}
-
-/** What `formatDuration` writes, as the pages write lengths. */
-function germanLength(text: string): string {
-  const ms = parseDuration(text);
-  return ms === null ? text : FORMATS.length(ms);
-}
-
-function decimal(figure: string): string {
-  return figure.replace('.', ',');
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1).replace('.', ',')} s`;
 }

@@ -1,7 +1,7 @@
 /** What the page of one service says, in German. */
 import type { Words } from './english.ts';
 import { germanFailure } from './german-failures.ts';
-import { germanIncident } from './german-incidents.ts';
+import { germanNote, germanOpening } from './german-incidents.ts';
 import { say } from './phrase.ts';
 
 /** The words of the page of one service. */
@@ -12,7 +12,8 @@ export const germanService: Words['service'] = {
   down: (since, lasted, why) => say`ist gestört seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
   noHeartbeat: 'es kam kein Lebenszeichen',
   failure: germanFailure,
-  ownIncident: germanIncident,
+  incidentTitle: germanOpening,
+  incidentNote: germanNote,
   reported: (word) => `er meldet „${word}“`,
   ownReport: (took) => `nach eigener Angabe${took === null ? '' : `, mit Antworten in ${took}`}`,
   slowAnswer: (took) => `die letzte Antwort brauchte ${took}`,

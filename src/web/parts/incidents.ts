@@ -63,16 +63,16 @@ export function viewPageIncident(
   };
 }
 
-/** What our own checks wrote, in the language of the page; a vendor's words stay as they are. */
+/** An own incident in the language of the page. Texts of vendors and of versions before 0.2 stay as they are. */
 export function inLanguage(incident: Incident, { words }: Pick<Language, 'words'>): Incident {
   if (incident.source !== 'own') return incident;
-  const { ownIncident } = words.service;
-  return {
-    ...incident,
-    title: ownIncident(incident.title),
-    description: ownIncident(incident.description),
-    updates: incident.updates.map((update) => ({ ...update, text: ownIncident(update.text) })),
-  };
+  const { incidentTitle, incidentNote } = words.service;
+  const updates = incident.updates.map((update) =>
+    update.note === undefined ? update : { ...update, text: incidentNote(update.note) },
+  );
+  const opening = incident.updates[0]?.note;
+  if (opening?.code !== 'opened') return { ...incident, updates };
+  return { ...incident, title: incidentTitle(opening), description: incidentNote(opening), updates };
 }
 
 /** Where the page of an incident is. Ids are made of what vendors write, and may hold any character. */
