@@ -148,7 +148,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     directory.apply(change);
     record.applyChange(change);
     desk.applyChange(serviceId, service);
-    const { memory, lastCheckedAt } = record.knowledgeOf(serviceId);
+    const { memory, lastCheckedAt } = record.probeStateOf(serviceId);
     fleet.apply({ serviceId, target: service === null ? null : targetOf(service, memory, lastCheckedAt) });
   });
   const catalogueWatch = watchCatalogue(catalogue.text, {

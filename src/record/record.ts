@@ -87,7 +87,7 @@ export interface ResultRecord {
   /** Deadlines of heartbeats that have not passed yet, epoch milliseconds, by service. */
   deadlines(): ReadonlyMap<number, number>;
   /** What the engine needs to know of a service whose checks it starts. */
-  knowledgeOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null };
+  probeStateOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null };
   /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; asks the control targets. */
   noteDoubt(failedAt: number): void;
   /** An attempt has been waiting for its response for so long that it may become slow; asks the control targets. */
@@ -245,7 +245,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     },
     noteRefusal: deadlines.restart,
     deadlines: deadlines.running,
-    knowledgeOf(serviceId) {
+    probeStateOf(serviceId) {
       const tracked = services.get(serviceId);
       if (tracked === undefined || tracked.isCheckChanged) return { memory: NO_MEMORY, lastCheckedAt: null };
       return { memory: tracked.memory, lastCheckedAt: tracked.current.latest?.checkedAt ?? null };

@@ -321,7 +321,7 @@ t.test('it hands out what it knows of a service, until the check becomes another
   const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt: null };
   world.record.takeResults([good(1, START, { memory })]);
   await world.settle();
-  t.strictSame(world.record.knowledgeOf(1), { memory, lastCheckedAt: START });
+  t.strictSame(world.record.probeStateOf(1), { memory, lastCheckedAt: START });
   const change = (revision: number, more: object) =>
     world.record.applyChange({
       seq: revision,
@@ -330,14 +330,14 @@ t.test('it hands out what it knows of a service, until the check becomes another
       service: makeService(1, { revision, ...more }),
     });
   change(2, { name: 'Another name', paused: true });
-  t.strictSame(world.record.knowledgeOf(1), { memory, lastCheckedAt: START });
+  t.strictSame(world.record.probeStateOf(1), { memory, lastCheckedAt: START });
   change(3, { check: { ...DEFAULT_CHECK, kind: 'health' } });
   const nothing = {
     memory: { needsGet: false, headSeen: false, healthSeen: false, askHealthAt: null },
     lastCheckedAt: null,
   };
-  t.strictSame(world.record.knowledgeOf(1), nothing);
-  t.strictSame(world.record.knowledgeOf(99), nothing);
+  t.strictSame(world.record.probeStateOf(1), nothing);
+  t.strictSame(world.record.probeStateOf(99), nothing);
 });
 
 t.test('it asks the registry again about a domain that the catalogue has gained meanwhile', async (t) => {
