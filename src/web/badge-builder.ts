@@ -100,7 +100,7 @@ function findServices(directory: ServiceDirectory, query: string, asked: BadgeRe
   if (wanted !== '') {
     for (const service of directory.all()) {
       const [name, domain] = [service.name.toLowerCase(), service.domain.toLowerCase()];
-      // Who has not shown control of a domain is not listed (decisions, Ownership).
+      // Services of unverified domains are not listed (decisions, Ownership).
       if (!service.verified || !(name.includes(wanted) || domain.includes(wanted))) continue;
       found.push({ service, begins: name.startsWith(wanted) || domain.startsWith(wanted) });
     }
@@ -140,7 +140,7 @@ function viewBadge(
     page,
     alt,
     theme: asked.theme,
-    // Our own picture stands for the one of Shields: a page of this site loads nothing from others.
+    // Our own picture in place of that of Shields: a page of this site loads nothing from other sites.
     picture: pictureOf(page, { ...asked, format: asked.format === 'png' ? 'png' : 'svg' }),
     endpoint: asked.format === 'shields' ? badgeUrl(place) : null,
     snippets: badgeSnippets(place, alt),

@@ -94,7 +94,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     );
   };
 
-  /** A form of the dashboard: it changes something and goes back, or says what is wrong. */
+  /** A form of the dashboard: it changes something and redirects back, or shows its problem. */
   const form = (
     path: string,
     take: (session: Visitor, fields: ReadonlyMap<string, string>) => Promise<FormOutcome>,

@@ -23,7 +23,7 @@ import { findServices } from './page-search.ts';
 import type { Problem } from './refused-form.ts';
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
-/** What a form did: it wants the editor to be seen again, or says what is wrong. */
+/** The outcome of a form: back to the editor, or a problem. */
 type Outcome = { readonly goTo: string } | FieldProblems;
 
 type Fields = ReadonlyMap<string, string>;
@@ -183,7 +183,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       bucket: 'pages',
       anyMethod: true,
       async handle(request) {
-        // Who is not signed in has nothing to upload here.
+        // Without a session there is nothing to upload to.
         const signedIn = await findSession(request, sources);
         if (signedIn === null) return seeOther('/sign-in');
         if (request.method === 'POST') return await takeLogo(request, signedIn);
@@ -206,7 +206,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     const page = await find(request, signedIn);
     const words = signedIn.language.words.pageEditor;
     const say = (problem: Problem) => editor(page, signedIn, { problems: { logo: problem } });
-    // What was too large to be read has no token that could be looked at; nothing is changed by saying so.
+    // A body that was too large to read has no token to verify; the response changes nothing.
     if (upload.tooLarge) return say(words.tooLarge(PAGE_BOUNDS.logoBytes / 1024));
     const { session } = await requireForm(request, sources, async () => upload.fields);
     if (upload.file === null) return say(words.chooseFirst);
@@ -218,7 +218,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
 }
 
 interface EditorState {
-  /** What services are looked for; empty: nothing. */
+  /** The text to search services for; empty: no search. */
   readonly search: string;
   readonly problems: FieldProblems;
   /** What was typed into the form that was not taken. */

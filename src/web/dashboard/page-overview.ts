@@ -12,7 +12,7 @@ import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 /** Where the pages of an account are edited. */
 export const PAGES_PATH = '/dashboard/pages';
 
-/** What keeps a form from being taken, by the name of the field; `form` stands for all of it. */
+/** The problems of a form, by the name of the field; `form` concerns all of it. */
 export type FieldProblems = Readonly<Record<string, Problem>>;
 
 /** The problems in the language of the page. */

@@ -1,4 +1,4 @@
-/** Looking for services that could be put on a page. */
+/** Finds services that could be added to a page. */
 
 import type { Service } from '../../domain/service.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';

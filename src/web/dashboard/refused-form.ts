@@ -1,16 +1,16 @@
-/** Forms of the dashboard that are not taken: the problem stands beside its field, and what was written stays. */
+/** Forms of the dashboard that are refused: the problem is shown beside its field, and the input is kept. */
 import type { Refusal } from '../../domain/refusal.ts';
 import type { HttpResponse } from '../../http/route.ts';
 import type { Words } from '../language/english.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 
-/** What is wrong with one field. */
+/** The problem of one field. */
 export interface FieldProblem {
   readonly field: string;
   readonly problem: Problem;
 }
 
-/** What is wrong: a refusal, or a sentence in the language of the page. */
+/** A problem: a refusal, or a sentence in the language of the page. */
 export type Problem = Refusal | string;
 
 /** What a form comes to: an answer, back to its page (null), or a problem; a {@link Problem} alone concerns no field. */
@@ -54,14 +54,14 @@ export function ofField(field: string, problem: Problem | null): FieldProblem | 
   return problem === null ? null : { field, problem };
 }
 
-/** What a template asks of the forms on its page. */
+/** The forms of a page as its template reads them. */
 export function viewForms(refused: RefusedForm | null) {
   const problemOf = (form: string, field: string) =>
     refused?.form === form && refused.field === field ? refused.problem : null;
   return {
     /** A problem that concerns no field; null: there is none. */
     problem: refused?.field === null ? refused.problem : null,
-    /** What was written into a field, or what stands there otherwise. */
+    /** The input of a field, or its value otherwise. */
     typed: (form: string, field: string, otherwise = '') =>
       refused?.form === form ? (refused.typed.get(field) ?? otherwise) : otherwise,
     /** Attributes of a field with a problem, markup. */

@@ -39,7 +39,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
   const redirectUri = ({ id }: IdentityProvider) => `${siteUrl}/sign-in/${id}/callback`;
   const page = (request: HttpRequest, problem: string | null, status = 200): HttpResponse => {
     const language = languageOf(request);
-    // What failed was asked for once; the page in another language is the one before it.
+    // The request that failed cannot be repeated; the page in another language is the one before it.
     const choices = problem === null ? language.choices : [];
     const answer = render(
       './sign-in',
@@ -54,7 +54,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
     );
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
-  /** What went wrong is told in words; the log knows more. */
+  /** The page shows the failure as a sentence; the log has the details. */
   const sayWhy = (request: HttpRequest, error: unknown): HttpResponse => {
     if (!(error instanceof SignInError)) throw error;
     log.warn({ code: error.code, error: error.cause }, 'a sign-in failed');
@@ -71,7 +71,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
         try {
           const { url, flow } = await provider.begin(redirectUri(provider));
           const begun = Buffer.from(JSON.stringify([provider.id, flow, now()])).toString('base64url');
-          // Who follows a link here stays signed in until somebody has signed in: the session travels along.
+          // A visitor who follows a link here stays signed in until a new sign-in succeeds: the session is kept with it.
           const { token } = readCookie(cookie.read(request.headers.cookie));
           const value = FLOW_MARK + begun + (token === '' ? '' : `.${token}`);
           const seconds = token === '' ? FLOW_SECONDS : SESSION_MS / 1_000;
@@ -92,7 +92,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
         try {
           const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
           const account = await registry.ensureIdentity(identity, now());
-          // A new token at every sign-in: one that somebody planted before is worth nothing.
+          // A new token at every sign-in, so that one that was planted before is worthless (session fixation).
           const { token } = await sessions.open(account.id);
           await sessions.end(known.token);
           return seeOther(HOME, cookie.write(token, SESSION_MS / 1_000));
@@ -124,19 +124,19 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
   ];
 }
 
-/** Who is signed in, and the language that they read. */
+/** The signed-in account, with the language of its pages. */
 export interface Visitor extends OpenSession {
   readonly language: ChosenLanguage;
 }
 
-/** A form of somebody who is signed in. */
+/** A form of a signed-in account. */
 export interface SignedForm {
   readonly session: Visitor;
   readonly token: string;
   readonly form: ReadonlyMap<string, string>;
 }
 
-/** Who is signed in; null: nobody. */
+/** The signed-in account; null: none. */
 export async function findSession(
   request: HttpRequest,
   { sessions, cookie }: Pick<SignInSources, 'sessions' | 'cookie'>,

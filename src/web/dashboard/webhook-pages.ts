@@ -1,4 +1,4 @@
-/** `/dashboard/webhooks`: the addresses that are told what happens to an account's services, and what they were told. */
+/** `/dashboard/webhooks`: the addresses that get the events of an account's services, and the deliveries to them. */
 
 import { webhookBody } from '../../domain/webhook-event.ts';
 import { seeOther } from '../../http/form.ts';
@@ -20,7 +20,7 @@ import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/webhooks';
 const MAX_URL_LENGTH = 2_000;
-/** Deliveries that an account asks for by hand within a minute: what it sends goes to servers of others. */
+/** Test deliveries of an account within a minute: they go to servers of others. */
 const MAX_TESTS_PER_MINUTE = 5;
 const MAX_REPLAYS_PER_MINUTE = 30;
 /** Accounts that are remembered; of more, the oldest are forgotten. */
@@ -131,7 +131,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
   ];
 }
 
-/** Throws `rate_limited` where the account has asked as often as it may. */
+/** Throws `rate_limited` if the account has reached its limit. */
 async function charge(limiter: RateLimiter, accountId: number): Promise<void> {
   const { allowed, limit, retryAfterSeconds } = await limiter.charge(String(accountId));
   if (allowed) return;

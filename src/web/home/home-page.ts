@@ -1,4 +1,4 @@
-/** The home page: a search, what is down or slow first, what happened of late, then everything by category. */
+/** The home page: a search, services that are down or slow, recent incidents, then all services by category. */
 import { Type } from '@sinclair/typebox';
 import { CATEGORIES, isCategory } from '../../domain/category.ts';
 import type { Incident } from '../../domain/incident.ts';
@@ -33,7 +33,7 @@ const QUERY = {
   status: wordParameter(['', ...SERVICE_STATUSES], 'Only services with this status.', ''),
 };
 const INCIDENTS_SHOWN = 6;
-/** Of more incidents those are shown that say something new. */
+/** Incidents that are read; those that the page shows already are left out. */
 const INCIDENTS_READ = 30;
 
 /** The route. */
@@ -46,7 +46,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
       const language = chooseLanguage(request);
       const filter = readFilter(request.query);
       const isAll = filter.text === '' && filter.category === '' && filter.status === '';
-      // Who searches wants a service, not the news.
+      // A search shows services, not incidents.
       const incidents = isAll
         ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_READ, offset: 0 })
         : [];
@@ -100,7 +100,7 @@ function readFilter(query: string): HomeFilter {
   };
 }
 
-/** What our checks see now stands in the list of what is down or slow, with its reason. */
+/** Own incidents of services that are down or slow now are in the list of these services already. */
 function isToldAbove({ source, resolvedAt, serviceId }: Incident, { troubled }: HomeView): boolean {
   return source === 'own' && resolvedAt === null && troubled.some(({ service }) => service.id === serviceId);
 }

@@ -46,7 +46,7 @@ export function viewTroubled(shown: HomeView, sources: MonitorSources, language:
           : say`${words.home.began(time(current.since))}, ${words.home.lasting(lasting(current.since))}`,
     })),
     more: hidden.length === 0 ? null : words.home.more(hidden.length, formats.number(hidden.length)),
-    // What is slow comes last: where all that is down is shown, the rest is slow.
+    // Slow services come last: if all that are down are shown, the rest are slow.
     moreStatus: hidden[0]?.current.status ?? 'down',
   };
 }
@@ -119,7 +119,7 @@ export function monitorUpdate(
   const away = viewAway(sources.readiness(), language);
   return {
     html: {
-      // Whether an empty list is good news depends on the monitor.
+      // The text in place of an empty list depends on the monitor.
       calm: escapeMarkup(
         sayCalm(readHomeView(sources.directory, sources.status, NO_FILTER), sources, language),
       ),

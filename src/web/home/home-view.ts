@@ -1,5 +1,4 @@
-/** The services as the home page shows them: how many are how, which are down or slow, and all by category. */
-
+/** The services as the home page shows them: counts by status, services that are down or slow, and all by category. */
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
 import { fullName, type Service } from '../../domain/service.ts';
@@ -17,7 +16,7 @@ export interface HomeEntry {
   readonly current: CurrentStatus;
 }
 
-/** Which services are wanted. */
+/** Which services match. */
 export interface HomeFilter {
   /** Part of a name or domain, in any case; empty: any. */
   readonly text: string;
@@ -29,23 +28,23 @@ export interface HomeFilter {
 
 /** What the home page shows of the services. */
 export interface HomeView {
-  /** Over all services, wanted or not. */
+  /** Over all services, matching or not. */
   readonly counts: Readonly<Record<ServiceStatus, number>>;
-  /** Wanted services that are watched and down, then those that are slow, the newest change first. */
+  /** Matching services that are watched and down, then those that are slow, the newest change first. */
   readonly troubled: readonly HomeEntry[];
-  /** Wanted services by category; no category is empty. */
+  /** Matching services by category; no category is empty. */
   readonly groups: readonly { readonly category: Category; readonly entries: readonly HomeEntry[] }[];
-  /** Services that are watched, wanted or not, and how many of these have been checked. */
+  /** Services that are watched, matching or not, and how many of these have been checked. */
   readonly watched: number;
   readonly checked: number;
-  /** How many are wanted. */
+  /** How many match. */
   readonly total: number;
 }
 
 /** Everything. */
 export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
 
-/** Reads the board; services of owners who have not shown control of the domain are left out (decisions, Ownership). */
+/** Reads the services of the home page; those of unverified domains are left out (decisions, Ownership). */
 export function readHomeView(
   directory: Pick<ServiceDirectory, 'all' | 'pageName'>,
   status: Pick<StatusStore, 'get'>,
@@ -74,7 +73,7 @@ export function readHomeView(
     const group = byCategory.get(service.category);
     if (group === undefined) byCategory.set(service.category, [entry]);
     else group.push(entry);
-    // What a paused one was when it was last looked at is no news (as on status pages).
+    // The last status of a paused service is not current (as on status pages).
     if (!service.paused && (current.status === 'down' || current.status === 'slow')) troubled.push(entry);
   }
   return {

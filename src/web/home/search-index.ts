@@ -8,7 +8,7 @@ import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { SearchRow } from '../parts/page-messages.ts';
 import { NO_FILTER, readHomeView } from './home-view.ts';
 
-/** How long an index is kept before it is made anew, milliseconds. */
+/** How long an index is cached, milliseconds. */
 const KEPT_MS = 1_000;
 
 /** What the index is made of. */

@@ -2,9 +2,9 @@
  * `GET /live`: what changes on an open page, as Server-Sent Events (WHATWG HTML, 9.2). Not part of the API: pages and
  * the program come from one place, and its form may change with them.
  *
- * `?of=github-com,gitlab-com` asks for every check of these pages' services, nothing for the changes of status of all
+ * `?of=github-com,gitlab-com` requests every check of these pages' services; without it, the changes of status of all
  * services, as the home page needs them. An event's id is the position up to which a page knows; with it, in
- * `Last-Event-ID` or `?after=`, a stream tells what happened since, or everything where it cannot know.
+ * `Last-Event-ID` or `?after=`, a stream begins with what happened since, or with everything if that is not known.
  */
 import type { ServerResponse } from 'node:http';
 import { Type } from '@sinclair/typebox';
@@ -31,9 +31,9 @@ export interface LiveSources {
   readonly clock: Clock;
   /** Whether the prober's own connection works. */
   readonly isOnline: () => boolean;
-  /** The home page's news: its lists, and the status of these services or, by null, of all. */
+  /** The update of the home page: its lists, and the status of these services; null: of all services. */
   readonly homeUpdate: (language: Language, serviceIds: readonly number[] | null) => LiveUpdate;
-  /** How the monitor itself is, for every page. */
+  /** The state of the monitor, for every page. */
   readonly monitorUpdate: (language: Language) => LiveUpdate;
 }
 
@@ -52,14 +52,14 @@ const QUERY = {
   of: Type.String({ description: 'Names of pages, with commas between; absent: the home page.' }),
   after: Type.String({ description: 'Like the header Last-Event-ID.' }),
 };
-/** Checks that end together are told together, milliseconds. */
+/** Checks that end within this time are sent together, milliseconds. */
 const CHECKS_TOGETHER_MS = 250;
 const CHANGES_TOGETHER_MS = 1_000;
 /** How often the monitor's own state is sent; pages take a longer silence for a lost connection. Milliseconds. */
 const MONITOR_MS = 10_000;
 /** How often the prober's connection is polled: a change is sent at once. Milliseconds. */
 const PROBER_POLL_MS = 1_000;
-/** What is told at the beginning of a stream is not made anew for so long, milliseconds, while no check has ended. */
+/** The first events of a stream are reused for this time, milliseconds, while no check has ended. */
 const BEGINNINGS_KEPT_MS = 1_000;
 const BEGINNINGS_KEPT = 100;
 const MAX_BACKLOG_BYTES = 262_144;
@@ -93,8 +93,8 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
   };
 
   /**
-   * What streams are told that begin together, by language and content: after a restart every page that is open comes
-   * back within seconds, and the lists of a thousand services are made once for all of them.
+   * The first events of streams that begin together, by language and content: after a restart every open page reconnects
+   * within seconds, and the lists of a thousand services are rendered once for all of them.
    */
   const beginnings = { position: '', madeAt: 0, texts: new Map<string, string>() };
   const beginningOf = (content: string, { language }: Stream, make: () => LiveUpdate): string => {
@@ -110,8 +110,8 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
     return text;
   };
 
-  /** Tells streams, each by what `make` gives for its language, made once. */
-  const tell = (to: Iterable<Stream>, make: (language: Language) => LiveUpdate) => {
+  /** Sends an update to streams; `make` renders it once for each language. */
+  const sendTo = (to: Iterable<Stream>, make: (language: Language) => LiveUpdate) => {
     const texts = new Map<Language, Buffer>();
     for (const stream of to) {
       const text =
@@ -121,36 +121,36 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
     }
   };
 
-  const tellChecks = () => {
+  const sendChecks = () => {
     const ids = [...checked];
     checked.clear();
-    // Most streams are of one page, and get what is made once for its service; a page of many gets one event.
+    // Most streams are of one page and share the update of its service; a page with several services gets one event.
     const many = new Set<Stream>();
     for (const id of ids) {
       const concerned = [...(watchers.get(id) ?? [])];
-      tell(
+      sendTo(
         concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
         (language) => joinUpdates(updatesOf(id, language)),
       );
       for (const stream of concerned) if (stream.serviceIds?.size !== 1) many.add(stream);
     }
     for (const stream of many)
-      tell([stream], (language) =>
+      sendTo([stream], (language) =>
         joinUpdates(ids.filter((id) => stream.serviceIds?.has(id)).flatMap((id) => updatesOf(id, language))),
       );
   };
-  const tellChanges = () => {
+  const sendChanges = () => {
     const ids = [...changed];
     changed.clear();
-    tell(homes, (language) => homeUpdate(language, ids));
+    sendTo(homes, (language) => homeUpdate(language, ids));
   };
   const unwatch = changes.watch(({ serviceId }, isChanged) => {
     if (watchers.has(serviceId)) {
-      if (checked.size === 0) clock.after(CHECKS_TOGETHER_MS, tellChecks);
+      if (checked.size === 0) clock.after(CHECKS_TOGETHER_MS, sendChecks);
       checked.add(serviceId);
     }
     if (isChanged && homes.size > 0) {
-      if (changed.size === 0) clock.after(CHANGES_TOGETHER_MS, tellChanges);
+      if (changed.size === 0) clock.after(CHANGES_TOGETHER_MS, sendChanges);
       changed.add(serviceId);
     }
   });
@@ -187,7 +187,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
       if (online === wasOnline && clock.monotonic() - sentAt < MONITOR_MS) return;
       wasOnline = online;
       sentAt = clock.monotonic();
-      tell(streams, monitorUpdate);
+      sendTo(streams, monitorUpdate);
     });
   };
 
@@ -254,7 +254,7 @@ function readPages(text: string, directory: Pick<ServiceDirectory, 'byPageName'>
   return text.split(',', LIVE_BOUNDS.pages).flatMap((name) => directory.byPageName(name)?.id ?? []);
 }
 
-/** Writes to an open page; one that does not read is disconnected, and asks again for what it missed. */
+/** Writes to an open page; one that does not read is disconnected, reconnects, and gets what it missed. */
 function send(response: ServerResponse, text: string | Buffer): void {
   writeToStream(response, text, MAX_BACKLOG_BYTES);
 }

@@ -1,5 +1,5 @@
 /**
- * What open pages are told, ready to be shown: markup is made here alone, so that scripts need no words of their own.
+ * The updates that open pages get, as finished markup, so that scripts need no text of their own.
  *
  * A page comes alive by handing `live: { of: [page names], at: board.position() }` to the renderer, the position taken
  * before it reads any status; `of: null` is the home page. Then, with PAGE for the name of a service's page:
@@ -14,10 +14,10 @@
  * | `data-live="calm"`                | ... what the home page says while nothing is down or slow                 |
  * | `data-live-status="PAGE"`         | its class among `up`, `slow`, `down`, `unknown` becomes that of the status |
  * | `data-live-list` on a list        | the same for its items, by the address of the first link in each          |
- * | `data-live-part="NAME"`           | content, class and href are taken anew from the page itself within some   |
- * |                                   | seconds of news: for what is too rich for an event. The name is unique    |
+ * | `data-live-part="NAME"`           | content, class and href are loaded again from the page itself within some |
+ * |                                   | seconds of an update: for what is too large for an event. Names are unique |
  *
- * Scripts of pages hear `upbeat:news` (its detail is the {@link LiveUpdate}) and `upbeat:parts` on the document.
+ * Scripts of pages listen to `upbeat:news` (its detail is the {@link LiveUpdate}) and `upbeat:parts` on the document.
  */
 import type { CurrentStatus } from '../../domain/current.ts';
 import { formatTime } from '../../domain/durations.ts';
@@ -28,7 +28,7 @@ import type { LiveUpdate } from '../parts/page-messages.ts';
 import { pillMarkup } from '../parts/status-pill.ts';
 import { sayVerdict } from '../parts/verdict.ts';
 
-/** The state of a service's page after a check. */
+/** The update of a service's page after a check. */
 export function serviceUpdate(
   page: string,
   current: CurrentStatus,
@@ -54,11 +54,11 @@ export function serviceUpdate(
   };
 }
 
-/** Several services in one event. */
+/** The updates of several services as one. */
 export function joinUpdates(all: readonly LiveUpdate[]): LiveUpdate {
   const statuses: Partial<Record<ServiceStatus, string[]>> = {};
   for (const status of SERVICE_STATUSES) {
-    const pages = all.flatMap((news) => news.statuses?.[status] ?? []);
+    const pages = all.flatMap((update) => update.statuses?.[status] ?? []);
     if (pages.length > 0) statuses[status] = pages;
   }
   return {

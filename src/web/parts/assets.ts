@@ -13,7 +13,7 @@ export interface AssetAddresses {
   readonly copyScript: string;
   readonly badgeBuilderScript: string;
   readonly badgeBuilderStyle: string;
-  /** Every page, before its other scripts: look-ups in the document, times in the reader's zone, news while it is open. */
+  /** Every page, before its other scripts: access to the document, times in the reader's zone, live updates. */
   readonly pageScript: string;
   readonly searchScript: string;
   /** Status pages of owners, and the frame that other sites show. */

@@ -28,7 +28,7 @@ export interface LinkedPage {
   } | null;
 }
 
-/** Longer texts are cut by those who show them; ours end with an ellipsis, between words where there are any. */
+/** Sites that show previews cut longer texts; these end with an ellipsis, between words if there are any. */
 const TITLE_MAX = 90;
 const DESCRIPTION_MAX = 200;
 

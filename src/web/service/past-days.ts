@@ -1,6 +1,6 @@
 /**
  * The days of a year of a service, for its page: those that are over are kept for some minutes, since reading them
- * again would take the store ten times as long as all else that the page asks for.
+ * again would take the store ten times as long as everything else that the page reads.
  */
 import type { Bucket } from '../../domain/sample.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';

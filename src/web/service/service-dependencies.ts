@@ -1,4 +1,4 @@
-/** What a service says of the things that it depends on, and who else says so. */
+/** What a service reports about its dependencies, and how many others report the same. */
 import type { Verdict } from '../../domain/status.ts';
 import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
 import type { Language } from '../language/language.ts';
@@ -12,7 +12,7 @@ export interface DependencyRow {
   /** Null: it reported none. */
   readonly latency: string | null;
   readonly since: Phrase;
-  /** Who else reports it as failing; null: it does not fail. */
+  /** How many others report it as failing; null: it does not fail. */
   readonly others: string | null;
 }
 

@@ -20,7 +20,7 @@ import { waterfallOf } from './service-phases.ts';
 import { describeLag, describeNow, describeVendor, VENDOR_LOOKS } from './vendor-text.ts';
 
 const DAY_MS = 86_400_000;
-/** Certificates are renewed a month or a fortnight before their end; later than that somebody has forgotten one. */
+/** Certificates are usually renewed two to four weeks before their end; one with less time left is overdue. */
 const CERTIFICATE_WARNING_DAYS = 14;
 const NINETY_DAYS = 90;
 const RANGE_DAYS: Readonly<Record<RangeName, number>> = {
@@ -32,7 +32,7 @@ const RANGE_DAYS: Readonly<Record<RangeName, number>> = {
 };
 const YOUNG_MS = 2 * DAY_MS;
 
-/** What is known of a service when its page is asked for. */
+/** What is known of a service when its page is rendered. */
 export interface ServiceKnowledge {
   readonly service: Service;
   /** Its name in paths. */

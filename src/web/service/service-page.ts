@@ -1,4 +1,4 @@
-/** The page of one service, and the response times that its chart asks for when another range is chosen. */
+/** The page of one service, and the response times that its chart loads for another range. */
 
 import { unknownStatus } from '../../domain/current.ts';
 import type { Incident } from '../../domain/incident.ts';
@@ -55,7 +55,7 @@ export interface ServicePageSources {
   readonly registry: Pick<IncidentStore, 'listIncidents' | 'incidentsSince'> &
     Pick<VendorStore, 'listMaintenances'> &
     Pick<HeartbeatStore, 'dependenciesOf' | 'failingDependencies'>;
-  /** What the vendor says of a service; null: its status page is not read. */
+  /** The vendor's word on a service; null: its status page is not read. */
   readonly vendorOf: (service: Service) => VendorWord | null;
   readonly intervalMs: number;
   readonly listenedAt: ListenedAt;
@@ -100,7 +100,7 @@ export function servicePages(
 
   /**
    * When the first check of a year was, to the minute where that was lately; null: none is known, or the year is known
-   * from its beginning. The hour is looked for before the minute: a day has more minutes than a query may have buckets.
+   * from its beginning. The hour is found before the minute: a day has more minutes than a query may have buckets.
    */
   const measuredFrom = async (service: Service, year: readonly Bucket[] | null, at: number) => {
     let first = firstKnownDay(year ?? []);
@@ -131,7 +131,7 @@ export function servicePages(
     const range = rangeOf(request.query);
     const at = now();
     const missingSince = samples.missingSince?.() ?? null;
-    // Before anything is read: what changes meanwhile is told again to the open page.
+    // Taken before anything is read: a change meanwhile is sent again to the open page.
     const position = changes.position();
     const [day, year, times, incidents, incidentsOfYear, maintenances, dependencies] = await Promise.all([
       past(service, lastDay(at)),

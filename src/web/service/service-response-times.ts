@@ -24,7 +24,7 @@ export interface KnownTimes {
 export interface Drawing {
   readonly width: number;
   readonly height: number;
-  /** What the top of the drawing stands for. */
+  /** The value at the top of the drawing. */
   readonly highest: string;
   readonly middle: string;
   readonly lines: readonly { readonly name: Percentile; readonly path: string }[];

@@ -1,4 +1,4 @@
-/** What a vendor says of itself, in the language of the page. */
+/** A vendor's own word, in the language of the page. */
 import type { Acknowledgement, LagSummary } from '../../domain/acknowledgement.ts';
 import type { VendorStatus, VendorWord } from '../../domain/vendor-word.ts';
 import type { Language } from '../language/language.ts';

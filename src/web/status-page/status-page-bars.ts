@@ -21,14 +21,14 @@ const MAX_KEPT = 5_000;
 const AT_ONCE = 8;
 const STEP = 11;
 
-/** Makes what gives bars; those of a service are asked for again after five minutes. */
+/** Makes the reader of bars; those of a service are read again after five minutes. */
 export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSince'>, now: () => number) {
   const kept = new Map<
     number,
     { readonly bars: Promise<UptimeBars>; readonly at: number; readonly isWhole: boolean }
   >();
 
-  /** Who asks while they are read waits for the same reading. */
+  /** Requests during a read share it. */
   const read = (serviceId: number, at: number): Promise<UptimeBars> => {
     const known = kept.get(serviceId);
     const isWhole = (samples.missingSince?.() ?? null) === null;

@@ -1,4 +1,4 @@
-/** `/p/:slug`: a status page of one's own for people, its logo, and the embed that other sites show in a frame. */
+/** `/p/:slug`: an owner's status page, its logo, and the embed that other sites show in a frame. */
 
 import { Type } from '@sinclair/typebox';
 import type { Incident } from '../../domain/incident.ts';
@@ -28,7 +28,7 @@ import { createUptimeBars } from './status-page-bars.ts';
 /** What these pages read from. */
 export interface StatusPageViewSources extends PageViewSources {
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
-  /** Where a page stands among the changes that open pages are told. */
+  /** The position of a page among the changes that open pages get. */
   readonly changes: Pick<LiveChanges, 'position'>;
   /** Without a slash at its end. */
   readonly siteUrl: string;
@@ -45,7 +45,7 @@ const QUERY = {
   offset: OFFSET_PARAMETER,
 };
 
-/** A shape for each standing, so that nobody needs the colour: an SVG path in a box of 10 by 10. */
+/** A shape for each standing, for readers who do not see its colour: an SVG path in a box of 10 by 10. */
 const SHAPES: Readonly<Record<PageStanding, string>> = {
   ...STATUS_SHAPES,
   maintenance: 'M1 1h8v8H1z',
@@ -88,7 +88,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const { formats, words } = language;
     const { show, service: only, offset } = readParameters(request.query, QUERY);
     const slug = request.params.slug ?? '';
-    // Before anything is read: what changes meanwhile is told once more rather than never.
+    // Taken before anything is read: a change meanwhile is sent twice rather than never.
     const position = sources.changes.position();
     const missingSince = sources.samples.missingSince?.() ?? null;
     const look = await readPageView(slug, sources);
@@ -106,7 +106,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       pages.incidentsOfServices({
         serviceIds,
         running: show === 'running',
-        // One more than is shown tells whether there are older ones.
+        // One more than is shown, to know whether there are older ones.
         limit: INCIDENTS_SHOWN + 1,
         offset: Number(offset),
       }),
@@ -147,7 +147,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
                 isLogo: true,
               },
       }),
-      // A page without services has no news.
+      // A page without services has no updates.
       live:
         ids.length === 0
           ? null
@@ -211,7 +211,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   };
 
   const showEmbed = async (request: HttpRequest): Promise<HttpResponse> => {
-    // Whose site it is on says the language of the frame, not that of whoever reads it, which is left as it is.
+    // The embedding site chooses the language of the frame; the language that the reader has chosen here is kept.
     const language = { ...chooseLanguage(request), keep: false };
     const look = await readPageView(request.params.slug ?? '', sources);
     const theme = new URLSearchParams(request.query).get('theme');
@@ -244,7 +244,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       async handle({ params, query }) {
         const logo = await pages.findLogo((params.slug ?? '').toLowerCase());
         if (logo === null) throw pageNotFound(params.slug ?? '');
-        // Another picture has another address; an address without the mark is asked for again each time.
+        // Another picture has another address; an address without the mark is not cached.
         const isMarked = new URLSearchParams(query).get('v') === logo.mark;
         const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
         const headers = { 'Content-Type': logo.type, 'Cache-Control': age };
