@@ -13,7 +13,7 @@ import { freePort } from '../support/free-port.ts';
 import { install } from '../support/program.ts';
 import { type CommandResult, runCommandHere } from './run-command.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 /** Writes the clipboard, begins a row of its own, and turns the text around. */
 const EVIL = '=HYPERLINK("x")\u001b]52;c;aGk=\u0007\nforged\u202e\u009b31m';
 const OBEYED = /[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}]/u;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { install } from '../support/program.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 t.test('it prints no user and no password of an address', async (t) => {
   // Whatever it is asked, there is nothing.
