@@ -1,7 +1,7 @@
 /**
  * One HTTP/1.1 request and its answer over a connection that is already made, by undici: for everything that is no
  * check. Feeds, webhooks and sign-in want the strict parser of a kept client; a check has to take what browsers take,
- * and reads answers by `exchange.ts`. See ADR 11.
+ * and reads responses by `exchange.ts`. See ADR 11.
  */
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
@@ -9,10 +9,10 @@ import type { Dispatcher } from 'undici';
 import Client from 'undici/lib/dispatcher/client.js';
 import type { Clock } from '../clock.ts';
 import type { FailureCause } from '../domain/failure.ts';
-import type { Headers } from './answer-head.ts';
-import type { Budget } from './budget.ts';
+import type { Deadline } from './deadline.ts';
 import type { Exchanged, ExchangeOrder } from './exchange.ts';
 import { type Fault, responseFault, targetFault, timeoutFault } from './fault.ts';
+import type { Headers } from './response-head.ts';
 
 /** Longer headers are a fault of the server. */
 const MAX_HEADER_BYTES = 65_536;
@@ -32,22 +32,22 @@ export function exchangeByClient(
   clock: Clock,
   socket: Socket,
   order: ExchangeOrder,
-  budget: Budget,
+  deadline: Deadline,
 ): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     const client = clientOf(socket);
-    const exchange = new ClientExchange(clock, order, budget, socket, (bug) => {
+    const exchange = new ClientExchange(clock, order, deadline, socket, (bug) => {
       client.destroy(null, () => {});
       socket.destroy();
       if (bug === null) resolve(exchange);
       else reject(bug);
     });
     const interrupt = () => exchange.interrupted();
-    if (budget.over !== null) {
+    if (deadline.over !== null) {
       interrupt();
       return;
     }
-    budget.interrupt = interrupt;
+    deadline.interrupt = interrupt;
     const { destination, method, headers, body } = order;
     client.dispatch(
       {
@@ -62,7 +62,7 @@ export function exchangeByClient(
   });
 }
 
-/** A client for the one socket. The budget is the only clock: undici's timers are up to a second coarse. */
+/** A client for the one socket. The deadline is the only clock: undici's timers are up to a second coarse. */
 function clientOf(socket: Socket): Client {
   let handedOver = false;
   return new Client(NOWHERE, {
@@ -95,7 +95,7 @@ class ClientExchange implements Dispatcher.DispatchHandler, Exchanged {
   firstByteMs: number | null = null;
   readonly #clock: Clock;
   readonly #order: ExchangeOrder;
-  readonly #budget: Budget;
+  readonly #deadline: Deadline;
   readonly #socket: Socket;
   readonly #done: (bug: Error | null) => void;
   #settled = false;
@@ -107,13 +107,13 @@ class ClientExchange implements Dispatcher.DispatchHandler, Exchanged {
   constructor(
     clock: Clock,
     order: ExchangeOrder,
-    budget: Budget,
+    deadline: Deadline,
     socket: Socket,
     done: (bug: Error | null) => void,
   ) {
     this.#clock = clock;
     this.#order = order;
-    this.#budget = budget;
+    this.#deadline = deadline;
     this.#socket = socket;
     this.#done = done;
   }
@@ -129,7 +129,7 @@ class ClientExchange implements Dispatcher.DispatchHandler, Exchanged {
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
     if (this.#settled || statusCode < 200) return;
     this.headersAt = this.#clock.monotonic();
-    this.#budget.step();
+    this.#deadline.step();
     this.firstByteMs = (this.#begunAt ?? this.headersAt) - this.#sentAt;
     this.statusCode = statusCode;
     this.headers = headers;
@@ -167,10 +167,10 @@ class ClientExchange implements Dispatcher.DispatchHandler, Exchanged {
     this.#settle(BUG_CODES.has(code) ? thrown : null);
   }
 
-  /** The budget is over. */
+  /** The deadline is over. */
   interrupted(): void {
     const phase = this.headersAt === null ? 'first_byte' : 'body';
-    this.fault = timeoutFault(phase, this.#budget.timeoutMs, false);
+    this.fault = timeoutFault(phase, this.#deadline.timeoutMs, false);
     this.#settle();
   }
 
@@ -189,7 +189,7 @@ class ClientExchange implements Dispatcher.DispatchHandler, Exchanged {
   #settle(bug: Error | null = null): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#budget.interrupt = null;
+    this.#deadline.interrupt = null;
     this.#chunks = null;
     this.#done(bug);
   }

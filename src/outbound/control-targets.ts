@@ -4,13 +4,13 @@
  */
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { openGuard } from './address-guard.ts';
-import { ask } from './ask.ts';
-import { openBudget } from './budget.ts';
+import { startDeadline } from './deadline.ts';
 import { readDestination } from './destination.ts';
 import { createResolver, type Resolver } from './resolver.ts';
+import { sendRequest } from './send-request.ts';
 import { createTrustStore } from './trust.ts';
 
-/** How the question is asked. */
+/** Options of a question to the control targets. */
 export interface ControlQuestion {
   /** `ip` or `ip:port`; default: the system's. */
   readonly nameservers?: readonly string[];
@@ -36,16 +36,16 @@ export async function askControlTargets(
   const { nameTimeoutMs = timeoutMs } = options;
   const resolver = createResolver({ nameservers, clock });
   const trusts = createTrustStore();
-  const budgets = urls.map(() => openBudget(clock, nameTimeoutMs + timeoutMs));
-  const questions = urls.map(async (url, index) => {
+  const deadlines = urls.map(() => startDeadline(clock, nameTimeoutMs + timeoutMs));
+  const requests = urls.map(async (url, index) => {
     const destination = readDestination(url);
-    const budget = budgets[index];
-    if ('problem' in destination || budget === undefined) throw new Error('not asked');
+    const deadline = deadlines[index];
+    if ('problem' in destination || deadline === undefined) throw new Error('not asked');
     const limit = limitAfterName(resolver, () =>
-      // Sockets are read before time counts as over, as a budget has it.
-      clock.after(timeoutMs, () => setImmediate(() => budget.abort())),
+      // Sockets are read before time counts as over, as a deadline has it.
+      clock.after(timeoutMs, () => setImmediate(() => deadline.abort())),
     );
-    const question = {
+    const request = {
       destination,
       method: 'GET',
       headers: ['user-agent', userAgent, 'accept', '*/*'],
@@ -59,15 +59,15 @@ export async function askControlTargets(
       fresh: true,
     };
     if (destination.literal) limit.start();
-    const { statusCode } = await ask({ clock, resolver: limit.resolver }, question, budget);
+    const { statusCode } = await sendRequest({ clock, resolver: limit.resolver }, request, deadline);
     limit.stop();
     if (statusCode === 0) throw new Error('no answer');
     return true;
   });
-  const online = await Promise.any(questions).catch(() => false);
-  for (const budget of budgets) {
-    budget.abort();
-    budget.close();
+  const online = await Promise.any(requests).catch(() => false);
+  for (const deadline of deadlines) {
+    deadline.abort();
+    deadline.close();
   }
   resolver.close();
   return online;
@@ -81,8 +81,8 @@ function limitAfterName(resolver: Resolver, startTimer: () => Cancel) {
   };
   const noted: Resolver = {
     ...resolver,
-    lookup(...question) {
-      const lookup = resolver.lookup(...question);
+    lookup(...request) {
+      const lookup = resolver.lookup(...request);
       if (!(lookup instanceof Promise)) start();
       else void lookup.then((answer) => answer.kind === 'addresses' && start());
       return lookup;

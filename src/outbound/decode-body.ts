@@ -1,6 +1,6 @@
 /** Undoes content codings within a bound, for servers that compress although we ask them not to. */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
-import type { Headers } from './answer-head.ts';
+import type { Headers } from './response-head.ts';
 
 /** A decoded body, or why there is none. */
 export type Decoded =

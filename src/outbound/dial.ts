@@ -8,11 +8,11 @@ import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node
 import type { Cancel, Clock } from '../clock.ts';
 import type { AddressRefusal, FailureCause } from '../domain/failure.ts';
 import type { AddressGuard } from './address-guard.ts';
-import type { Budget } from './budget.ts';
+import type { Deadline } from './deadline.ts';
 import type { Destination } from './destination.ts';
 import { connectFault, type Fault, nameFault, targetFault, timeoutFault, tlsFault } from './fault.ts';
+import { noteCertificate, type PhaseTimings } from './phase-timings.ts';
 import type { Lookup, Resolver } from './resolver.ts';
-import { noteCertificate, type Stamps } from './stamps.ts';
 import type { Trust } from './trust.ts';
 
 /** What dialling needs of its thread. */
@@ -51,10 +51,15 @@ const ATTEMPT_DELAY_MS = 250;
 /** Where only IPv6 addresses are known, IPv4 ones are waited for this long (RFC 8305, 3, with the families swapped). */
 const RESOLUTION_DELAY_MS = 50;
 
-/** Makes the connection. Never rejects for what the target does; adds what it took to `stamps`. */
-export function dial(parts: DialParts, order: DialOrder, budget: Budget, stamps: Stamps): Promise<Dialled> {
+/** Makes the connection. Never rejects for what the target does; adds what it took to `timings`. */
+export function dial(
+  parts: DialParts,
+  order: DialOrder,
+  deadline: Deadline,
+  timings: PhaseTimings,
+): Promise<Dialled> {
   return new Promise((resolve) => {
-    new Dialling(parts, order, budget, stamps, resolve).begin();
+    new Dialling(parts, order, deadline, timings, resolve).begin();
   });
 }
 
@@ -62,8 +67,8 @@ export function dial(parts: DialParts, order: DialOrder, budget: Budget, stamps:
 class Dialling {
   readonly #parts: DialParts;
   readonly #order: DialOrder;
-  readonly #budget: Budget;
-  readonly #stamps: Stamps;
+  readonly #deadline: Deadline;
+  readonly #timings: PhaseTimings;
   readonly #resolve: (result: Dialled) => void;
   readonly #startedAt: number;
   /** Addresses to be tried, by family. */
@@ -89,14 +94,14 @@ class Dialling {
   constructor(
     parts: DialParts,
     order: DialOrder,
-    budget: Budget,
-    stamps: Stamps,
+    deadline: Deadline,
+    timings: PhaseTimings,
     resolve: (result: Dialled) => void,
   ) {
     this.#parts = parts;
     this.#order = order;
-    this.#budget = budget;
-    this.#stamps = stamps;
+    this.#deadline = deadline;
+    this.#timings = timings;
     this.#resolve = resolve;
     this.#startedAt = parts.clock.monotonic();
     this.#phaseSince = this.#startedAt;
@@ -105,8 +110,8 @@ class Dialling {
   begin(): void {
     const { host, literal } = this.#order.destination;
     const interrupt = () => this.#timeOut();
-    this.#budget.interrupt = interrupt;
-    if (this.#budget.over !== null) {
+    this.#deadline.interrupt = interrupt;
+    if (this.#deadline.over !== null) {
       interrupt();
       return;
     }
@@ -119,7 +124,7 @@ class Dialling {
         else {
           this.#asking.add(family);
           void lookup.then((answer) => {
-            if (!this.#ended) this.#budget.step();
+            if (!this.#ended) this.#deadline.step();
             this.#asking.delete(family);
             this.#note(family, answer);
             this.#onAnswer();
@@ -134,7 +139,7 @@ class Dialling {
   }
 
   #lookUp(family: 4 | 6): Lookup | Promise<Lookup> {
-    const { startedAt, timeoutMs } = this.#budget;
+    const { startedAt, timeoutMs } = this.#deadline;
     const { destination, fresh } = this.#order;
     return this.#parts.resolver.lookup(destination.host, family, fresh, startedAt + timeoutMs);
   }
@@ -192,9 +197,9 @@ class Dialling {
   }
 
   #connect(address: string): void {
-    if (this.#open.size === 0) this.#stampNames();
+    if (this.#open.size === 0) this.#timeNames();
     this.#begun = true;
-    const socket = openSocket(address, this.#order, this.#stamps);
+    const socket = openSocket(address, this.#order, this.#timings);
     this.#open.add(socket);
     socket.on('connect', () => this.#onConnect(socket));
     // Stays for the life of the socket: an error nobody listens to would end the process.
@@ -207,9 +212,9 @@ class Dialling {
 
   #onConnect(socket: Socket): void {
     if (this.#ended || this.#chosen !== null) return;
-    this.#budget.step();
+    this.#deadline.step();
     this.#chosen = socket;
-    this.#stampConnections();
+    this.#timeConnections();
     this.#cancelDelay?.();
     // At once, lest a late one begins with TLS.
     for (const other of this.#open) if (other !== socket) other.destroy();
@@ -218,8 +223,8 @@ class Dialling {
 
   #onSecureConnect(socket: TLSSocket): void {
     if (this.#ended || this.#chosen !== socket) return;
-    this.#budget.step();
-    const fault = certificateProblem(socket, this.#order, this.#stamps);
+    this.#deadline.step();
+    const fault = certificateProblem(socket, this.#order, this.#timings);
     this.#end(fault === null ? { socket, fault } : { fault });
   }
 
@@ -229,14 +234,14 @@ class Dialling {
     if (this.#chosen === socket) this.#end({ fault: tlsFault(error) });
     if (this.#chosen !== null) return;
     this.#faults.push(connectFault(error));
-    if (this.#open.size === 0) this.#stampConnections();
+    if (this.#open.size === 0) this.#timeConnections();
     this.#dialNext();
     // What passes from here on without a connection is spent on names.
     this.#waited = this.#open.size === 0;
   }
 
   #timeOut(): void {
-    const { timeoutMs } = this.#budget;
+    const { timeoutMs } = this.#deadline;
     const phase = this.#chosen !== null ? 'tls' : this.#open.size > 0 ? 'connect' : 'dns';
     const silent = phase === 'dns' && this.#parts.resolver.silentSince(this.#startedAt);
     this.#end({ fault: timeoutFault(phase, timeoutMs, silent) });
@@ -245,24 +250,24 @@ class Dialling {
   #end(result: Dialled): void {
     this.#ended = true;
     this.#cancelDelay?.();
-    this.#budget.interrupt = null;
+    this.#deadline.interrupt = null;
     if (this.#chosen !== null) {
-      if (this.#order.destination.secure) this.#stamps.tlsMs = (this.#stamps.tlsMs ?? 0) + this.#lap();
-    } else if (this.#open.size > 0) this.#stampConnections();
-    else this.#stampNames();
+      if (this.#order.destination.secure) this.#timings.tlsMs = (this.#timings.tlsMs ?? 0) + this.#lap();
+    } else if (this.#open.size > 0) this.#timeConnections();
+    else this.#timeNames();
     for (const socket of this.#open) if (result.fault !== null || socket !== this.#chosen) socket.destroy();
     this.#resolve(result);
   }
 
   /** Ends the phase of names: a connection is dialled, or it is over without one. */
-  #stampNames(): void {
+  #timeNames(): void {
     const ms = this.#lap();
-    if (this.#waited) this.#stamps.dnsMs = (this.#stamps.dnsMs ?? 0) + ms;
+    if (this.#waited) this.#timings.dnsMs = (this.#timings.dnsMs ?? 0) + ms;
     this.#waited = false;
   }
 
-  #stampConnections(): void {
-    this.#stamps.connectMs = (this.#stamps.connectMs ?? 0) + this.#lap();
+  #timeConnections(): void {
+    this.#timings.connectMs = (this.#timings.connectMs ?? 0) + this.#lap();
   }
 
   /** Milliseconds of the phase that ends now. */
@@ -293,7 +298,7 @@ class Dialling {
 }
 
 /** Dials one judged literal. What is no literal cannot be dialled: the look-up refuses. */
-function openSocket(address: string, { destination, trust }: DialOrder, stamps: Stamps): Socket {
+function openSocket(address: string, { destination, trust }: DialOrder, timings: PhaseTimings): Socket {
   const target = { host: address, port: destination.port, autoSelectFamily: false, lookup: refuseLookup };
   if (!destination.secure || trust === null) return createConnection(target);
   return connectTls({
@@ -305,7 +310,7 @@ function openSocket(address: string, { destination, trust }: DialOrder, stamps: 
     // The verdict is read after the handshake, so that the end of a refused certificate is known too.
     rejectUnauthorized: false,
     checkServerIdentity(name, certificate) {
-      noteCertificate(stamps, Date.parse(certificate.valid_to));
+      noteCertificate(timings, Date.parse(certificate.valid_to));
       return checkServerIdentity(name, certificate);
     },
   });
@@ -320,10 +325,10 @@ function refuseLookup(
 }
 
 /** Why the certificate is not accepted; null: it is. */
-function certificateProblem(socket: TLSSocket, { trust }: DialOrder, stamps: Stamps): Fault | null {
+function certificateProblem(socket: TLSSocket, { trust }: DialOrder, timings: PhaseTimings): Fault | null {
   if (socket.authorized) return null;
   const certificate = socket.getPeerX509Certificate();
-  if (certificate !== undefined) noteCertificate(stamps, certificate.validToDate.getTime());
+  if (certificate !== undefined) noteCertificate(timings, certificate.validToDate.getTime());
   if (trust?.verify === false) return null;
   return tlsFault(Object.assign(new Error('certificate'), { code: String(socket.authorizationError) }));
 }

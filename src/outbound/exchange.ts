@@ -4,11 +4,11 @@
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { type BodyProgress, type BodyReader, createBodyReader, framingOf } from './answer-body.ts';
-import { type AnswerHead, type Headers, HeadReader } from './answer-head.ts';
-import type { Budget } from './budget.ts';
+import type { Deadline } from './deadline.ts';
 import type { Destination } from './destination.ts';
 import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutFault } from './fault.ts';
+import { type BodyProgress, type BodyReader, createBodyReader, framingOf } from './response-body.ts';
+import { type Headers, HeadReader, type ResponseHead } from './response-head.ts';
 
 /** Not imported by name: Node would load its `fetch` and WebSocket with it, which cost each thread 6 MB. */
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
@@ -20,7 +20,7 @@ export interface ExchangeOrder {
   /** Names and values in turn, without `Host`. */
   readonly headers: readonly string[];
   readonly body: string | Uint8Array | null;
-  /** Whether the body of an answer is wanted; where not, reading ends with the headers. */
+  /** Whether the body of a response is wanted; where not, reading ends with the headers. */
   readonly wantsBody: (statusCode: number, headers: Headers) => boolean;
   /** Most bytes of the body that are kept; reading ends when there are more. */
   readonly maxBodyBytes: number;
@@ -28,18 +28,18 @@ export interface ExchangeOrder {
 
 /** What came back. */
 export interface Exchanged {
-  /** 0: no answer. */
+  /** 0: no response. */
   readonly statusCode: number;
   readonly headers: Headers;
   /** Null: not wanted, or not all of it came. */
   readonly body: Buffer | null;
   /** The body is longer than `maxBodyBytes`; `body` has its beginning. */
   readonly overlong: boolean;
-  /** Why no answer came, or not all of the body. */
+  /** Why no response came, or not all of the body. */
   readonly fault: Fault | null;
   /** Arrival of the headers, monotonic milliseconds; null: none came. */
   readonly headersAt: number | null;
-  /** From the request on the wire to the first byte of the answer; null: none came. */
+  /** From the request on the wire to the first byte of the response; null: none came. */
   readonly firstByteMs: number | null;
 }
 
@@ -47,14 +47,14 @@ const NO_HEADERS: Headers = Object.freeze(Object.create(null));
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Says the request over `socket`, which is closed in the end. Interim answers are skipped, asked for or not (RFC 9110,
+ * Says the request over `socket`, which is closed in the end. Interim responses are skipped, asked for or not (RFC 9110,
  * 15.2). Rejects only for a request that is no request, with a code of Node.js such as `ERR_INVALID_CHAR`.
  */
 export function exchange(
   clock: Clock,
   socket: Socket,
   order: ExchangeOrder,
-  budget: Budget,
+  deadline: Deadline,
 ): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     let request: string | Buffer;
@@ -65,7 +65,7 @@ export function exchange(
       reject(error);
       return;
     }
-    new Exchange(clock, order, budget, socket, resolve).begin(request);
+    new Exchange(clock, order, deadline, socket, resolve).begin(request);
   });
 }
 
@@ -106,7 +106,7 @@ class Exchange implements Exchanged {
   firstByteMs: number | null = null;
   readonly #clock: Clock;
   readonly #order: ExchangeOrder;
-  readonly #budget: Budget;
+  readonly #deadline: Deadline;
   readonly #socket: Socket;
   readonly #done: (result: Exchanged) => void;
   readonly #head = new HeadReader();
@@ -114,7 +114,7 @@ class Exchange implements Exchanged {
   #settled = false;
   #sentAt = 0;
   #begunAt: number | null = null;
-  /** An interim answer came. */
+  /** An interim response came. */
   #interim = false;
   #kept: Buffer = NOTHING;
   #bodyBytes = 0;
@@ -122,13 +122,13 @@ class Exchange implements Exchanged {
   constructor(
     clock: Clock,
     order: ExchangeOrder,
-    budget: Budget,
+    deadline: Deadline,
     socket: Socket,
     done: (result: Exchanged) => void,
   ) {
     this.#clock = clock;
     this.#order = order;
-    this.#budget = budget;
+    this.#deadline = deadline;
     this.#socket = socket;
     this.#done = done;
   }
@@ -136,11 +136,11 @@ class Exchange implements Exchanged {
   begin(request: string | Buffer): void {
     const socket = this.#socket;
     const interrupt = () => this.#interrupted();
-    if (this.#budget.over !== null) {
+    if (this.#deadline.over !== null) {
       interrupt();
       return;
     }
-    this.#budget.interrupt = interrupt;
+    this.#deadline.interrupt = interrupt;
     if (socket.destroyed) {
       this.#lost(socket.errored);
       return;
@@ -177,14 +177,14 @@ class Exchange implements Exchanged {
     if (!this.#settled && this.#reader !== null) this.#heed(this.#reader.read(chunk, chunk.length));
   }
 
-  #takeHead({ statusCode, headers }: AnswerHead): void {
+  #takeHead({ statusCode, headers }: ResponseHead): void {
     const framing = framingOf(this.#order.method, statusCode, headers);
     if (framing.kind === 'invalid') {
       this.#fail(targetFault('protocol', 'first_byte', framing.problem));
       return;
     }
     this.headersAt = this.#clock.monotonic();
-    this.#budget.step();
+    this.#deadline.step();
     this.firstByteMs = Math.max(0, (this.#begunAt ?? this.headersAt) - this.#sentAt);
     this.statusCode = statusCode;
     this.headers = headers;
@@ -228,7 +228,7 @@ class Exchange implements Exchanged {
 
   #interrupted(): void {
     const phase = this.headersAt === null ? 'first_byte' : 'body';
-    this.#fail(timeoutFault(phase, this.#budget.timeoutMs, false));
+    this.#fail(timeoutFault(phase, this.#deadline.timeoutMs, false));
   }
 
   #progress(): ResponseProgress {
@@ -245,7 +245,7 @@ class Exchange implements Exchanged {
   #settle(): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#budget.interrupt = null;
+    this.#deadline.interrupt = null;
     this.#kept = NOTHING;
     this.#socket.on('close', dropListeners);
     this.#socket.destroy();

@@ -7,15 +7,15 @@ import { type Clock, systemClock } from '../clock.ts';
 import { describeAddressProblem } from '../domain/failure-text.ts';
 import type { Timing } from '../domain/result.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
-import type { Headers } from './answer-head.ts';
-import { ask } from './ask.ts';
-import { openBudget } from './budget.ts';
 import { exchangeByClient } from './client-exchange.ts';
+import { startDeadline } from './deadline.ts';
 import { decodeBody } from './decode-body.ts';
 import { readDestination } from './destination.ts';
 import type { DialParts } from './dial.ts';
 import { type Fault, targetFault } from './fault.ts';
 import { createResolver } from './resolver.ts';
+import type { Headers } from './response-head.ts';
+import { sendRequest } from './send-request.ts';
 import { createTrustStore } from './trust.ts';
 
 /** Settings of the way out. */
@@ -36,13 +36,13 @@ export interface OutboundRequest {
   /** Without `Host` and `User-Agent`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Budget for everything, redirects included, milliseconds. */
+  /** Time for everything, redirects included, milliseconds. */
   readonly timeoutMs: number;
   /** Most bytes of the body, before and after decoding; at most 4 MiB are of use in one piece. */
   readonly maxBodyBytes: number;
   /** What may be dialled: for owners' addresses never private blocks. */
   readonly policy: AddressPolicy;
-  /** Redirects that are followed, GET and HEAD only; default 0: none, a 3xx is an answer. */
+  /** Redirects that are followed, GET and HEAD only; default 0: none, a 3xx is a response. */
   readonly redirects?: number;
   /** PEM bundle that is trusted beside the machine's authorities; default none. */
   readonly caFile?: string | null;
@@ -52,16 +52,16 @@ export interface OutboundRequest {
 
 /** What came of a request. */
 export interface OutboundResponse {
-  /** 0: no answer came. */
+  /** 0: no response came. */
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Headers;
   /** Decoded; null where `fault` is set. */
   readonly body: Buffer | null;
-  /** Why no whole answer came; null: it came, whatever its status. */
+  /** Why no whole response came; null: it came, whatever its status. */
   readonly fault: Fault | null;
   readonly timing: Timing;
-  /** Where the answer came from, after redirects. */
+  /** Where the response came from, after redirects. */
   readonly url: string;
 }
 
@@ -88,31 +88,31 @@ export function createOutbound(
       if ('problem' in destination)
         throw new TypeError(`${request.url} is ${describeAddressProblem(destination.problem)}`);
       const guard = createAddressGuard(request.policy);
-      const budget = openBudget(clock, request.timeoutMs);
-      const abort = () => budget.abort();
+      const deadline = startDeadline(clock, request.timeoutMs);
+      const abort = () => deadline.abort();
       signal?.addEventListener('abort', abort, { once: true });
       try {
-        const question = {
+        const order = {
           destination,
           method,
           headers: flatten(settings.userAgent, request.headers ?? {}),
           body,
           wantsBody: () => true,
           maxBodyBytes: request.maxBodyBytes,
-          // A redirected POST would lose or repeat its body; whoever sends one gets to see the 3xx.
+          // A redirected POST would lose or repeat its body, so its sender receives the 3xx.
           redirects: method === 'GET' || method === 'HEAD' ? redirects : 0,
           guard,
           trust: () => trusts.trust(caFile),
           fresh: false,
         };
-        const reply = await ask(parts, question, budget, exchangeByClient);
-        if (budget.over === 'aborted') throw signal?.reason;
-        const { body: received, fault } = readWhole(reply, request.maxBodyBytes);
-        const { statusCode: status, headers, timing, url } = reply;
+        const response = await sendRequest(parts, order, deadline, exchangeByClient);
+        if (deadline.over === 'aborted') throw signal?.reason;
+        const { body: received, fault } = readWhole(response, request.maxBodyBytes);
+        const { statusCode: status, headers, timing, url } = response;
         return { status, headers, body: received, fault, timing, url };
       } finally {
         signal?.removeEventListener('abort', abort);
-        budget.close();
+        deadline.close();
       }
     },
     close: () => parts.resolver.close(),
@@ -126,14 +126,14 @@ interface Received {
   readonly fault: Fault | null;
 }
 
-function readWhole(reply: Received, maxBytes: number): { body: Buffer | null; fault: Fault | null } {
-  if (reply.fault !== null) return { body: null, fault: reply.fault };
+function readWhole(response: Received, maxBytes: number): { body: Buffer | null; fault: Fault | null } {
+  if (response.fault !== null) return { body: null, fault: response.fault };
   const tooLong = {
     body: null,
     fault: targetFault('body', 'body', { code: 'body_too_long', maxBytes }),
   };
-  if (reply.overlong) return tooLong;
-  const decoded = decodeBody(reply.body ?? Buffer.alloc(0), reply.headers, maxBytes);
+  if (response.overlong) return tooLong;
+  const decoded = decodeBody(response.body ?? Buffer.alloc(0), response.headers, maxBytes);
   if (decoded.kind === 'body') return { body: decoded.body, fault: null };
   if (decoded.kind === 'overlong') return tooLong;
   return { body: null, fault: targetFault('body', 'body', { code: 'coding_unknown' }) };

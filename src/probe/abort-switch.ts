@@ -1,39 +1,39 @@
-/** Ends budgets by an abort signal that many attempts share, with one listener for all of them. */
-import type { Budget } from '../outbound/budget.ts';
+/** Ends deadlines by an abort signal that many attempts share, with one listener for all of them. */
+import type { Deadline } from '../outbound/deadline.ts';
 
-/** Ties the budget of the attempt in a slot to a signal. */
+/** Ties the deadline of the attempt in a slot to a signal. */
 export interface AbortSwitch {
-  tie(signal: AbortSignal, slot: number, budget: Budget): void;
+  tie(signal: AbortSignal, slot: number, deadline: Deadline): void;
   untie(signal: AbortSignal, slot: number): void;
 }
 
 /**
  * Makes a switch for `slots` attempts at a time. A listener for each attempt would cost more than the rest of its
- * set-up, and warn of a leak past ten. The budgets stand in an array: a Set that is added to and deleted from leaves
+ * set-up, and warn of a leak past ten. The deadlines stand in an array: a Set that is added to and deleted from leaves
  * tables behind of which each keeps the next, with all that was in it, until the next full garbage collection.
  */
 export function createAbortSwitch(slots: number): AbortSwitch {
-  const tied = new WeakMap<AbortSignal, (Budget | null)[]>();
+  const tied = new WeakMap<AbortSignal, (Deadline | null)[]>();
   const listen = (signal: AbortSignal) => {
-    const budgets = new Array<Budget | null>(slots).fill(null);
-    tied.set(signal, budgets);
+    const deadlines = new Array<Deadline | null>(slots).fill(null);
+    tied.set(signal, deadlines);
     signal.addEventListener(
       'abort',
       () => {
-        for (const budget of budgets) budget?.abort();
+        for (const deadline of deadlines) deadline?.abort();
       },
       { once: true },
     );
-    return budgets;
+    return deadlines;
   };
   return {
-    tie(signal, slot, budget) {
-      const budgets = tied.get(signal) ?? listen(signal);
-      budgets[slot] = budget;
+    tie(signal, slot, deadline) {
+      const deadlines = tied.get(signal) ?? listen(signal);
+      deadlines[slot] = deadline;
     },
     untie(signal, slot) {
-      const budgets = tied.get(signal);
-      if (budgets !== undefined) budgets[slot] = null;
+      const deadlines = tied.get(signal);
+      if (deadlines !== undefined) deadlines[slot] = null;
     },
   };
 }

@@ -1,8 +1,8 @@
-/** What the answer of `/api/health` says (decisions, "Health check"). Pure rules. */
+/** What the response of `/api/health` says (decisions, "Health check"). Pure rules. */
 
 import { type Failure, type FailureCause, failureOf } from '../domain/failure.ts';
 import { readStatusWord } from '../domain/heartbeat.ts';
-import { type AnswerHead, isBlocked, statusFailure } from './answer-rules.ts';
+import { isBlocked, type ResponseHead, statusFailure } from './response-rules.ts';
 
 /** Most bytes of a health body that are read, before and after decoding. */
 export const MAX_HEALTH_BYTES = 65_536;
@@ -36,8 +36,8 @@ export type HealthVerdict =
 /** Statuses that mean that nobody serves health there, until a valid body was seen once. */
 const MISSING_CODES = new Set([404, 405, 410, 501]);
 
-/** Judges an answer. `healthSeen`: a valid health body was given once, so that its absence is a failure. */
-export function judgeHealth(head: AnswerHead, body: HealthBody | null, healthSeen: boolean): HealthVerdict {
+/** Judges a response. `healthSeen`: a valid health body was given once, so that its absence is a failure. */
+export function judgeHealth(head: ResponseHead, body: HealthBody | null, healthSeen: boolean): HealthVerdict {
   const { statusCode } = head;
   if (isBlocked(head)) return { kind: 'blocked' };
   if (statusCode >= 400) {
@@ -94,7 +94,7 @@ function bodyFailure(cause: FailureCause): HealthVerdict {
   return { kind: 'failed', failure: failureOf('body', 'body', cause) };
 }
 
-function isPage({ headers }: AnswerHead): boolean {
+function isPage({ headers }: ResponseHead): boolean {
   const type = headers['content-type'];
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(
     typeof type === 'string' ? type : (type?.[0] ?? ''),

@@ -1,5 +1,5 @@
 /**
- * One attempt of a check: what is asked of a service, in which order, and what the answer means.
+ * One attempt of a check: what is asked of a service, in which order, and what the response means.
  * The rules are those of decisions, "What a check is".
  */
 
@@ -8,18 +8,18 @@ import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-ta
 import { type Failure, failureOf } from '../domain/failure.ts';
 import type { Attempt, ProbeMemory } from '../domain/result.ts';
 import { NO_TIMING } from '../domain/result.ts';
-import { ask, type Question, type Reply } from '../outbound/ask.ts';
-import { type Budget, openBudget } from '../outbound/budget.ts';
+import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { decodeBody } from '../outbound/decode-body.ts';
 import { createDestinationCache, type Destination } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
 import { createResolver } from '../outbound/resolver.ts';
 import { readRetryAfter } from '../outbound/retry-after.ts';
+import { sendRequest, type WebRequest, type WebResponse } from '../outbound/send-request.ts';
 import { createTrustStore } from '../outbound/trust.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
 import { createAbortSwitch } from './abort-switch.ts';
-import { isBlocked, isUnanswered, judgeRoot, refusesHead } from './answer-rules.ts';
 import { type HealthBody, judgeHealth, MAX_HEALTH_BYTES } from './health-rule.ts';
+import { isBlocked, isUnanswered, judgeRoot, refusesHead } from './response-rules.ts';
 import { createTargetGuards } from './target-guard.ts';
 
 /** Settings of a prober: plain data that can be sent to a thread. */
@@ -89,20 +89,20 @@ export function createProber(
     signal.throwIfAborted();
     if (busy[slot] !== 0) throw new RangeError(`slot ${slot} is taken or does not exist`);
     busy[slot] = 1;
-    const budget = openBudget(clock, options.timeoutMs, options.lateness);
-    abortSwitch.tie(signal, slot, budget);
+    const deadline = startDeadline(clock, options.timeoutMs, options.lateness);
+    abortSwitch.tie(signal, slot, deadline);
     try {
-      const attempt = await probe(target, options, budget);
-      if (budget.over === 'aborted') throw signal.reason;
-      return attempt.statusCode === 0 ? { ...attempt, lostMs: budget.lostMs } : attempt;
+      const attempt = await probe(target, options, deadline);
+      if (deadline.over === 'aborted') throw signal.reason;
+      return attempt.statusCode === 0 ? { ...attempt, lostMs: deadline.lostMs } : attempt;
     } finally {
       abortSwitch.untie(signal, slot);
-      budget.close();
+      deadline.close();
       busy[slot] = 0;
     }
   };
 
-  const probe = (target: CheckTarget, options: AttemptOptions, budget: Budget): Promise<Attempt> => {
+  const probe = (target: CheckTarget, options: AttemptOptions, deadline: Deadline): Promise<Attempt> => {
     const { check, domain } = target;
     const startedAt = clock.now();
     const wanted =
@@ -113,7 +113,7 @@ export function createProber(
       const failure = failureOf('protocol', 'dns', cause);
       return Promise.resolve(attemptOf(startedAt, null, { failure, via: 'root', memory: target.memory }));
     }
-    const asked: Question = {
+    const asked: WebRequest = {
       destination,
       method: 'GET',
       headers: rootHeaders,
@@ -125,7 +125,7 @@ export function createProber(
       trust: () => trusts.trust(check.caFile),
       fresh: options.number > 0,
     };
-    const run: Run = { target, options, budget, startedAt, asked };
+    const run: Run = { target, options, deadline, startedAt, asked };
     return check.kind === 'health' && healthIsDue(target.memory, startedAt)
       ? probeHealth(run)
       : probeRoot(check.kind === 'health' ? atRoot(run) : run, target.memory);
@@ -139,23 +139,27 @@ export function createProber(
   const probeRoot = async (run: Run, memory: ProbeMemory): Promise<Attempt> => {
     const { check, serviceId } = run.target;
     const head = run.options.number === 0 && (check.method ?? (memory.needsGet ? 'GET' : 'HEAD')) === 'HEAD';
-    // The attempt before was a HEAD that nobody answered; this one is the re-check by GET.
+    // The attempt before was a HEAD without a response; this one is the re-check by GET.
     let unanswered = unansweredHeads.delete(serviceId) && !head;
-    let reply = await ask(parts, head ? { ...run.asked, method: 'HEAD' } : run.asked, run.budget);
-    const refused = head && reply.fault === null && refusesHead(reply);
-    if (head && isUnanswered(reply)) unanswered = true;
-    if (refused || (head && unanswered && run.budget.over === null)) {
-      reply = await ask(parts, run.asked, run.budget);
+    let response = await sendRequest(
+      parts,
+      head ? { ...run.asked, method: 'HEAD' } : run.asked,
+      run.deadline,
+    );
+    const refused = head && response.fault === null && refusesHead(response);
+    if (head && isUnanswered(response)) unanswered = true;
+    if (refused || (head && unanswered && run.deadline.over === null)) {
+      response = await sendRequest(parts, run.asked, run.deadline);
     }
-    // Silence has used up the budget: the re-check tells whether HEAD was the reason.
-    const isHeadAlone = head && unanswered && run.budget.over !== null;
+    // Silence has used up the deadline: the re-check tells whether HEAD was the reason.
+    const isHeadAlone = head && unanswered && run.deadline.over !== null;
     if (isHeadAlone) unansweredHeads.add(serviceId);
     const headUnproven = isHeadAlone && !memory.headSeen;
-    const needsGet = memory.needsGet || refused || (unanswered && reply.fault === null);
-    const headSeen = memory.headSeen || (head && !unanswered && !refused && reply.fault === null);
+    const needsGet = memory.needsGet || refused || (unanswered && response.fault === null);
+    const headSeen = memory.headSeen || (head && !unanswered && !refused && response.fault === null);
     const isNew = needsGet !== memory.needsGet || headSeen !== memory.headSeen;
-    const failure = reply.fault === null ? judgeRoot(reply, check.accept) : null;
-    return attemptOf(run.startedAt, reply, {
+    const failure = response.fault === null ? judgeRoot(response, check.accept) : null;
+    return attemptOf(run.startedAt, response, {
       failure,
       via: 'root',
       headUnproven,
@@ -165,21 +169,21 @@ export function createProber(
 
   const probeHealth = async (run: Run): Promise<Attempt> => {
     const { memory } = run.target;
-    const question: Question = {
+    const request: WebRequest = {
       ...run.asked,
       headers: healthHeaders,
       wantsBody: isSuccess,
       maxBodyBytes: MAX_HEALTH_BYTES,
     };
-    const reply = await ask(parts, question, run.budget);
-    if (reply.fault !== null)
-      return attemptOf(run.startedAt, reply, { failure: null, via: 'health', memory });
-    const verdict = judgeHealth(reply, readBody(reply), memory.healthSeen);
+    const response = await sendRequest(parts, request, run.deadline);
+    if (response.fault !== null)
+      return attemptOf(run.startedAt, response, { failure: null, via: 'health', memory });
+    const verdict = judgeHealth(response, readBody(response), memory.healthSeen);
     if (verdict.kind === 'missing') {
       return probeRoot(atRoot(run), { ...memory, askHealthAt: clock.now() + ASK_HEALTH_AGAIN_MS });
     }
     const seen = verdict.kind === 'health' && (!memory.healthSeen || memory.askHealthAt !== null);
-    return attemptOf(run.startedAt, reply, {
+    return attemptOf(run.startedAt, response, {
       failure: verdict.kind === 'blocked' ? null : verdict.failure,
       reported: verdict.kind === 'health' ? verdict.reported : null,
       reportedWord: verdict.kind === 'health' ? verdict.word : null,
@@ -188,29 +192,29 @@ export function createProber(
     });
   };
 
-  /** What an attempt found, from the reply that decides (null: nothing was asked) and the judgement over it. */
-  const attemptOf = (startedAt: number, reply: Reply | null, judgement: Judgement): Attempt => {
+  /** What an attempt found, from the response that decides (null: nothing was asked) and the judgement over it. */
+  const attemptOf = (startedAt: number, response: WebResponse | null, judgement: Judgement): Attempt => {
     const { failure, reported = null, reportedWord = null, headUnproven = false, via, memory } = judgement;
-    const fault = reply?.fault ?? null;
-    const totalMs = reply?.timing.totalMs ?? null;
-    const blocked = reply !== null && fault === null && isBlocked(reply);
+    const fault = response?.fault ?? null;
+    const totalMs = response?.timing.totalMs ?? null;
+    const blocked = response !== null && fault === null && isBlocked(response);
     return {
       startedAt,
-      statusCode: reply?.statusCode ?? 0,
+      statusCode: response?.statusCode ?? 0,
       responseTimeMs: totalMs === null ? null : Math.round(totalMs),
-      timing: reply?.timing ?? NO_TIMING,
+      timing: response?.timing ?? NO_TIMING,
       failure: fault?.failure ?? failure,
       reported,
       reportedWord,
       blocked,
       via,
-      certificateExpiresAt: reply?.certificateExpiresAt ?? null,
+      certificateExpiresAt: response?.certificateExpiresAt ?? null,
       retryAfterMs:
-        blocked && reply.statusCode === 429
-          ? readRetryAfter(reply.headers['retry-after'], clock.now())
+        blocked && response.statusCode === 429
+          ? readRetryAfter(response.headers['retry-after'], clock.now())
           : null,
       suspect: fault?.suspect ?? null,
-      lostMs: reply?.lostMs ?? 0,
+      lostMs: response?.lostMs ?? 0,
       headUnproven,
       memory,
     };
@@ -228,9 +232,9 @@ export function createProber(
 interface Run {
   readonly target: CheckTarget;
   readonly options: AttemptOptions;
-  readonly budget: Budget;
+  readonly deadline: Deadline;
   readonly startedAt: number;
-  readonly asked: Question;
+  readonly asked: WebRequest;
 }
 
 interface Judgement {
@@ -250,11 +254,11 @@ function healthIsDue(memory: ProbeMemory, now: number): boolean {
   return memory.healthSeen || memory.askHealthAt === null || now >= memory.askHealthAt;
 }
 
-function readBody(reply: Reply): HealthBody | null {
-  const { body } = reply;
+function readBody(response: WebResponse): HealthBody | null {
+  const { body } = response;
   if (body === null) return null;
-  if (reply.overlong) return { kind: 'overlong', beginning: body.toString('utf8', 0, 512) };
-  const decoded = decodeBody(body, reply.headers, MAX_HEALTH_BYTES);
+  if (response.overlong) return { kind: 'overlong', beginning: body.toString('utf8', 0, 512) };
+  const decoded = decodeBody(body, response.headers, MAX_HEALTH_BYTES);
   if (decoded.kind === 'overlong') return { kind: 'overlong', beginning: '' };
   return decoded.kind === 'body'
     ? { kind: 'text', text: decoded.body.toString('utf8') }

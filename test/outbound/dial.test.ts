@@ -3,11 +3,11 @@ import { createSecureContext } from 'node:tls';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { createAddressGuard } from '../../src/outbound/address-guard.ts';
-import { openBudget } from '../../src/outbound/budget.ts';
+import { startDeadline } from '../../src/outbound/deadline.ts';
 import { type Destination, readDestination } from '../../src/outbound/destination.ts';
 import { dial } from '../../src/outbound/dial.ts';
+import { newPhaseTimings } from '../../src/outbound/phase-timings.ts';
 import { createResolver } from '../../src/outbound/resolver.ts';
-import { newStamps } from '../../src/outbound/stamps.ts';
 import { openBlackHole } from '../support/black-hole.ts';
 import { listenRaw } from '../support/loopback.ts';
 import { type NameAnswer, type NameQuestion, startNameServer } from '../support/name-server.ts';
@@ -23,18 +23,18 @@ async function start(t: Test, answer: (question: NameQuestion) => NameAnswer) {
     return names.close();
   });
   return async (url: string, timeoutMs = 20_000) => {
-    const budget = openBudget(systemClock, timeoutMs);
-    const stamps = newStamps();
+    const deadline = startDeadline(systemClock, timeoutMs);
+    const timings = newPhaseTimings();
     const destination = readDestination(url) as Destination;
     const trust = { context: createSecureContext(), verify: true };
     const order = { destination, guard, trust, fresh: false };
     const startedAt = performance.now();
-    const result = await dial({ clock: systemClock, resolver }, order, budget, stamps);
+    const result = await dial({ clock: systemClock, resolver }, order, deadline, timings);
     const tookMs = performance.now() - startedAt;
-    budget.close();
+    deadline.close();
     if (result.fault === null) result.socket.destroy();
     const address = result.fault === null ? result.socket.remoteAddress : undefined;
-    return { address, failure: result.fault?.failure, suspect: result.fault?.suspect, stamps, tookMs };
+    return { address, failure: result.fault?.failure, suspect: result.fault?.suspect, timings, tookMs };
   };
 }
 
@@ -45,8 +45,8 @@ t.test('it tries the next address where one refuses', async (t) => {
   t.teardown(server.close);
   const connect = await start(t, () => ({ addresses: ['127.0.0.1', '127.0.0.2', '127.0.0.3'] }));
   const result = await connect(`http://many.example:${server.port}/`);
-  t.match(result, { failure: undefined, stamps: { tlsMs: null } });
-  t.ok(result.stamps.dnsMs !== null && result.stamps.connectMs !== null);
+  t.match(result, { failure: undefined, timings: { tlsMs: null } });
+  t.ok(result.timings.dnsMs !== null && result.timings.connectMs !== null);
   t.equal(server.accepted(), 1);
 });
 
@@ -68,7 +68,7 @@ t.test('it refuses a name all of whose addresses are forbidden, without a connec
     },
     suspect: null,
   });
-  t.equal(result.stamps.connectMs, null);
+  t.equal(result.timings.connectMs, null);
 });
 
 t.test('it says the failure that tells most of the target', async (t) => {
@@ -92,7 +92,7 @@ t.test('it goes on to IPv6 where IPv4 leads nowhere', async (t) => {
   );
   t.match(await connect(`http://six.example:${server.port}/`), { failure: undefined });
   t.match(await connect(`http://both.example:${server.port}/`), { failure: undefined });
-  t.match(await connect(`http://[::1]:${server.port}/`), { failure: undefined, stamps: { dnsMs: null } });
+  t.match(await connect(`http://[::1]:${server.port}/`), { failure: undefined, timings: { dnsMs: null } });
   t.equal(server.accepted(), 3);
 });
 
@@ -122,8 +122,8 @@ t.test('it distrusts a failure to resolve where no name server speaks', async (t
   const connect = await start(t, () => 'silence');
   const result = await connect('http://a.example/', 300);
   t.match(result, { failure: { class: 'timeout', phase: 'dns' }, suspect: 'own_fault' });
-  t.ok((result.stamps.dnsMs ?? 0) >= 290);
-  t.equal(result.stamps.connectMs, null);
+  t.ok((result.timings.dnsMs ?? 0) >= 290);
+  t.equal(result.timings.connectMs, null);
 });
 
 t.test(
@@ -151,7 +151,7 @@ t.test(
     while (connectMs.length < 5 && !((connectMs.at(-1) ?? 900) < 800)) {
       const saved = await connect(`http://pair.example:${hole}/`);
       t.equal(saved.failure, undefined);
-      connectMs.push(saved.stamps.connectMs ?? 0);
+      connectMs.push(saved.timings.connectMs ?? 0);
     }
     t.ok(Math.min(...connectMs) >= 249 && Math.min(...connectMs) < 800, `${connectMs} ms`);
   },

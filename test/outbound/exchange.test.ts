@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { type Budget, openBudget } from '../../src/outbound/budget.ts';
+import { type Deadline, startDeadline } from '../../src/outbound/deadline.ts';
 import { type Destination, readDestination } from '../../src/outbound/destination.ts';
 import { type ExchangeOrder, exchange } from '../../src/outbound/exchange.ts';
 import { listenRaw, until } from '../support/loopback.ts';
@@ -19,9 +19,9 @@ const order = (more: Partial<ExchangeOrder> = {}): ExchangeOrder => ({
 
 async function start(t: Test, handle: (socket: Socket) => void) {
   const server = await listenRaw(handle);
-  const budget = openBudget(systemClock, 20_000);
+  const deadline = startDeadline(systemClock, 20_000);
   t.teardown(async () => {
-    budget.close();
+    deadline.close();
     await server.close();
   });
   const connect = async () => {
@@ -30,7 +30,7 @@ async function start(t: Test, handle: (socket: Socket) => void) {
     await once(socket, 'connect');
     return socket;
   };
-  const say = (socket: Socket, spoken: ExchangeOrder, until: Budget = budget) =>
+  const say = (socket: Socket, spoken: ExchangeOrder, until: Deadline = deadline) =>
     exchange(systemClock, socket, spoken, until);
   return { server, say, connect };
 }
@@ -95,11 +95,11 @@ t.test('it keeps no more of a body than it may', async (t) => {
   await until(() => server.open() === 0);
 });
 
-t.test('it ends at once where the budget is over already', async (t) => {
+t.test('it ends at once where the deadline is over already', async (t) => {
   const { say, connect, server } = await start(t, () => {});
-  const budget = openBudget(systemClock, 20_000);
-  budget.abort();
-  t.match(await say(await connect(), order(), budget), {
+  const deadline = startDeadline(systemClock, 20_000);
+  deadline.abort();
+  t.match(await say(await connect(), order(), deadline), {
     fault: { failure: { class: 'timeout' } },
   });
   await until(() => server.open() === 0);
@@ -113,12 +113,12 @@ t.test('it rejects what is no request', async (t) => {
 
 t.test('it notes what a late event loop may have cost until the headers came', async (t) => {
   const { say, connect } = await start(t, answering('HTTP/1.1 200 OK\r\n\r\n'));
-  const budget = openBudget(systemClock, 20_000, () => 1_000_000);
-  t.teardown(() => budget.close());
+  const deadline = startDeadline(systemClock, 20_000, () => 1_000_000);
+  t.teardown(() => deadline.close());
   const socket = await connect();
   const before = systemClock.monotonic();
-  await say(socket, order(), budget);
-  const lostMs = budget.lostMs;
-  t.ok(lostMs > 0 && lostMs <= systemClock.monotonic() - budget.startedAt, `${lostMs} ms`);
-  t.ok(lostMs >= before - budget.startedAt);
+  await say(socket, order(), deadline);
+  const lostMs = deadline.lostMs;
+  t.ok(lostMs > 0 && lostMs <= systemClock.monotonic() - deadline.startedAt, `${lostMs} ms`);
+  t.ok(lostMs >= before - deadline.startedAt);
 });

@@ -5,11 +5,11 @@ import { createSecureContext } from 'node:tls';
 import t, { type Test } from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import type { AddressGuard } from '../../src/outbound/address-guard.ts';
-import { openBudget } from '../../src/outbound/budget.ts';
+import { startDeadline } from '../../src/outbound/deadline.ts';
 import { type Destination, readDestination } from '../../src/outbound/destination.ts';
 import { type Dialled, dial } from '../../src/outbound/dial.ts';
+import { newPhaseTimings } from '../../src/outbound/phase-timings.ts';
 import type { Lookup, Resolver } from '../../src/outbound/resolver.ts';
-import { newStamps } from '../../src/outbound/stamps.ts';
 import { openBlackHole } from '../support/black-hole.ts';
 import { listenRaw } from '../support/loopback.ts';
 
@@ -49,20 +49,20 @@ function start(t: Test, four: Known, six: Known, lateness?: () => number) {
       return address.startsWith('10.') ? { code: 'address_not_public', address, purpose: 'private' } : null;
     },
   };
-  const budget = openBudget(clock, TIMEOUT_MS, lateness);
-  const stamps = newStamps();
+  const deadline = startDeadline(clock, TIMEOUT_MS, lateness);
+  const timings = newPhaseTimings();
   return {
     clock,
     judged,
-    stamps,
-    budget,
+    timings,
+    deadline,
     /** Dials and lets time pass until it has ended. */
     async dial(url: string) {
       const destination = readDestination(url) as Destination;
       const trust = { context: createSecureContext(), verify: true };
       let ended: Dialled | null = null;
       const order = { destination, guard, trust, fresh: false };
-      void dial({ clock, resolver }, order, budget, stamps).then((result) => {
+      void dial({ clock, resolver }, order, deadline, timings).then((result) => {
         ended = result;
       });
       await deliver();
@@ -106,7 +106,7 @@ t.test('with addresses that drop connections', async (t) => {
   const before = dialling(port);
 
   await t.test('it takes the families by turns, each 250 ms after the one before', async (t) => {
-    const { dial, judged, stamps } = start(
+    const { dial, judged, timings } = start(
       t,
       { addresses: ['127.0.0.1', '127.0.0.2', '127.0.0.3'], ...FROM_CACHE },
       { addresses: ['::ffff:127.0.0.4', '::ffff:127.0.0.5', '::1'], ...FROM_CACHE },
@@ -120,7 +120,7 @@ t.test('with addresses that drop connections', async (t) => {
       [1000, '127.0.0.3'],
       [1250, '::1'],
     ]);
-    t.match(stamps, { dnsMs: null, connectMs: 1250, tlsMs: null });
+    t.match(timings, { dnsMs: null, connectMs: 1250, tlsMs: null });
     t.equal(dialling(port), before, 'the others are closed');
   });
 
@@ -144,7 +144,7 @@ t.test('with addresses that drop connections', async (t) => {
 
   await t.test('it dials at most eight at a time, and gives all up when its time is over', async (t) => {
     const addresses = Array.from({ length: 12 }, (_, n) => `127.0.1.${n + 1}`);
-    const { dial, judged, stamps, clock } = start(
+    const { dial, judged, timings, clock } = start(
       t,
       { addresses, ...FROM_CACHE },
       { addresses: ['::ffff:127.0.2.1'], ...FROM_CACHE },
@@ -157,14 +157,14 @@ t.test('with addresses that drop connections', async (t) => {
     t.match(await dial(url), { fault: { failure: { class: 'timeout', phase: 'connect', cause } } });
     t.equal(judged.length, 8);
     t.equal(most, 8);
-    t.match(stamps, { dnsMs: null, connectMs: TIMEOUT_MS });
+    t.match(timings, { dnsMs: null, connectMs: TIMEOUT_MS });
     t.equal(dialling(port), before);
   });
 
   await t.test(
     'it dials an address that becomes known late at once, if the others had their 250 ms',
     async (t) => {
-      const { dial, judged, stamps } = start(
+      const { dial, judged, timings } = start(
         t,
         { addresses: ['127.0.0.1'], afterMs: 100 },
         { addresses: ['::1'], afterMs: 600 },
@@ -174,7 +174,7 @@ t.test('with addresses that drop connections', async (t) => {
         [100, '127.0.0.1'],
         [600, '::1'],
       ]);
-      t.match(stamps, { dnsMs: 100, connectMs: 500 });
+      t.match(timings, { dnsMs: 100, connectMs: 500 });
     },
   );
 });
@@ -186,7 +186,7 @@ t.test('with addresses that refuse', async (t) => {
   const refusing = ['127.0.0.1', '127.0.0.2'];
 
   await t.test('it loses no time', async (t) => {
-    const { dial, judged, stamps } = start(
+    const { dial, judged, timings } = start(
       t,
       { addresses: [...refusing, '127.0.0.9'], afterMs: 20 },
       { afterMs: 20 },
@@ -197,26 +197,31 @@ t.test('with addresses that refuse', async (t) => {
       [20, '127.0.0.2'],
       [20, '127.0.0.9'],
     ]);
-    t.match(stamps, { dnsMs: 20, connectMs: 0 });
+    t.match(timings, { dnsMs: 20, connectMs: 0 });
   });
 
   await t.test('it counts the wait for further addresses as resolution of the name', async (t) => {
-    const { dial, stamps } = start(
+    const { dial, timings } = start(
       t,
       { addresses: ['127.0.0.9'], afterMs: 2000 },
       { addresses: ['::ffff:127.0.0.1'], afterMs: 100 },
     );
     t.match(await dial(url), { address: '127.0.0.9' });
-    t.match(stamps, { dnsMs: 2000, connectMs: 0 });
+    t.match(timings, { dnsMs: 2000, connectMs: 0 });
   });
 
   await t.test('it notes what a late event loop may have cost, at each step', async (t) => {
-    const { dial, budget } = start(t, { addresses: ['127.0.0.9'], afterMs: 100 }, { afterMs: 300 }, () => 30);
+    const { dial, deadline } = start(
+      t,
+      { addresses: ['127.0.0.9'], afterMs: 100 },
+      { afterMs: 300 },
+      () => 30,
+    );
     await dial(url);
-    t.equal(budget.lostMs, 30, 'the name; the connection took no time');
+    t.equal(deadline.lostMs, 30, 'the name; the connection took no time');
     const both = start(t, { afterMs: 100 }, { addresses: ['::ffff:127.0.0.9'], afterMs: 300 }, () => 30);
     await both.dial(url);
-    t.equal(both.budget.lostMs, 60);
+    t.equal(both.deadline.lostMs, 60);
   });
 
   await t.test('it prefers IPv4, and waits 50 ms for it', async (t) => {

@@ -41,7 +41,7 @@ const TOO_LONG_HEADERS = 'the headers are longer than 64 KiB';
 
 const ROWS: readonly Row[] = [
   {
-    name: 'it waits no longer than its budget for headers',
+    name: 'it waits no longer than its deadline for headers',
     server: onRequest(() => {}),
     trial: SHORT,
     expect: silent('timeout', 'first_byte', 'no answer within 400 ms'),
@@ -57,7 +57,7 @@ const ROWS: readonly Row[] = [
     expect: silent('timeout', 'first_byte', 'no answer within 400 ms'),
   },
   {
-    name: 'it waits no longer than its budget for a health body',
+    name: 'it waits no longer than its deadline for a health body',
     server: onRequest((socket) => socket.write(`${OK}content-length: 100\r\n\r\n{"status":`)),
     trial: { ...HEALTH, ...SHORT },
     expect: {

@@ -48,7 +48,7 @@ t.test('it uses a slot for one attempt at a time', async (t) => {
 });
 
 t.test(
-  'it has one budget for everything: redirects, a refused HEAD, a missing health endpoint',
+  'it has one deadline for everything: redirects, a refused HEAD, a missing health endpoint',
   async (t) => {
     const probe = openProbe(t);
     const { port, open, close } = await listenRaw((socket) => {

@@ -135,7 +135,7 @@ const HANDSHAKES: readonly (readonly [name: string, (socket: Socket) => void, ob
     {},
   ],
   [
-    'it waits no longer than its budget for a handshake',
+    'it waits no longer than its deadline for a handshake',
     (socket) => void socket.resume(),
     { statusCode: 0, failure: { class: 'timeout', phase: 'tls', detail: 'no TLS handshake within 400 ms' } },
     { timeoutMs: 400 },

@@ -16,7 +16,7 @@ export interface Trial extends Partial<Omit<CheckTarget, 'check'>>, Partial<Atte
 /** An attempt whose failure has its cause in English too, as the API shows it. */
 export type DescribedAttempt = Omit<Attempt, 'failure'> & { readonly failure: StoredFailure | null };
 
-/** Makes one attempt; by default a catalogue service with a generous budget. */
+/** Makes one attempt; by default a catalogue service with a generous deadline. */
 export type TryProbe = (url: string | null, trial?: Trial) => Promise<DescribedAttempt>;
 
 /** Settings that let a prober reach loopback, and nothing else that is private. */

@@ -1,45 +1,45 @@
-/** The time that a piece of work has for everything it does, and the one way in which it is cut short. */
+/** The deadline of a piece of work, and the one way to interrupt it. */
 import type { Cancel, Clock } from '../clock.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 
-/** A running budget. The stage at work says how it is to be interrupted; there is one such stage at a time. */
-export interface Budget {
+/** A running deadline. One stage of the work runs at a time, and registers how it is interrupted. */
+export interface Deadline {
   readonly timeoutMs: number;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** Why it is over; null: it runs. */
+  /** Why it is over; null: it is still running. */
   readonly over: 'timeout' | 'aborted' | null;
   /**
-   * What late turns of our own event loop have taken of it, milliseconds: how much sooner the work could have gone on,
-   * at most, after each of its steps. Up to `MAX_RETURNED_MS` of it is added to the time-out.
+   * Time that delays of our own event loop have cost, milliseconds: an upper bound on how much sooner each step could
+   * have run. Up to `MAX_RETURNED_MS` of it is added to the time-out.
    */
   readonly lostMs: number;
   /**
-   * Called once when the budget is over; the stage at work puts itself here, and null when it is done. The function is
-   * named before it is put here: V8 takes one that is assigned to a property as it stands for something that lives
-   * long, and makes it old at birth; all that it holds then outlives the attempt until the next full collection.
+   * Called once when the deadline is over. The running stage sets it, and sets null when it is done. Assign a function
+   * that already has a name: V8 allocates a function literal that is assigned to a property in the old generation, so
+   * that everything it references stays in memory until the next full collection.
    */
   interrupt: (() => void) | null;
   /**
-   * To be called where the work goes on by what has just arrived: a name, a connection, a handshake, headers. It may
-   * have lain there for as long as the present turn of the event loop came late.
+   * Call it when input has arrived that the work waited for: a name, a connection, a handshake, headers. The input may
+   * have waited for as long as the present turn of the event loop was late.
    */
   step(): void;
-  /** Ends it before its time, as an abort. */
+  /** Ends it early, as an abort. */
   abort(): void;
-  /** Lets go of the timer; to be called in any case. */
+  /** Releases the timer. Always call it. */
   close(): void;
 }
 
-/** Starts a budget of `timeoutMs`. `lateness` tells how late the present turn of the event loop came, milliseconds. */
-export function openBudget(clock: Clock, timeoutMs: number, lateness: () => number = neverLate): Budget {
-  return new RunningBudget(clock, timeoutMs, lateness);
+/** Starts a deadline after `timeoutMs`. `lateness` returns how late the present turn of the event loop is, milliseconds. */
+export function startDeadline(clock: Clock, timeoutMs: number, lateness: () => number = neverLate): Deadline {
+  return new RunningDeadline(clock, timeoutMs, lateness);
 }
 
 const neverLate = () => 0;
 
-/** A class for speed: one of these is made for each attempt of each check. */
-class RunningBudget implements Budget {
+/** A class for speed: each attempt of each check makes one. */
+class RunningDeadline implements Deadline {
   readonly timeoutMs: number;
   readonly startedAt: number;
   over: 'timeout' | 'aborted' | null = null;
@@ -77,8 +77,8 @@ class RunningBudget implements Budget {
   }
 
   /**
-   * A turn of the event loop runs its timers first and reads its sockets then. An answer that arrived in time, while
-   * the loop stood still, is read before time counts as over.
+   * A turn of the event loop runs timers before it reads sockets. `setImmediate` lets a response that arrived in time,
+   * while the loop was blocked, be read before the deadline ends.
    */
   #arm(delayMs: number): void {
     this.#cancel = this.#clock.after(delayMs, () => setImmediate(() => this.#judge()));

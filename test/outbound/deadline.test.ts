@@ -4,14 +4,14 @@ import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { createFakeClock, systemClock } from '../../src/clock.ts';
 import { MAX_RETURNED_MS } from '../../src/domain/result.ts';
-import { openBudget } from '../../src/outbound/budget.ts';
+import { startDeadline } from '../../src/outbound/deadline.ts';
 
-/** Notes when the budget is over. */
-function watch(clock: ReturnType<typeof createFakeClock>, budget: ReturnType<typeof openBudget>) {
+/** Notes when the deadline is over. */
+function watch(clock: ReturnType<typeof createFakeClock>, deadline: ReturnType<typeof startDeadline>) {
   const startedAt = clock.monotonic();
   const ended: number[] = [];
   const interrupt = () => ended.push(clock.monotonic() - startedAt);
-  budget.interrupt = interrupt;
+  deadline.interrupt = interrupt;
   return ended;
 }
 
@@ -42,31 +42,31 @@ t.test('it gives back what late turns took before a step of the work, up to a bo
   ] as const) {
     const clock = createFakeClock();
     let lateMs = 0;
-    const budget = openBudget(clock, 1_000, () => lateMs);
-    const ended = watch(clock, budget);
+    const deadline = startDeadline(clock, 1_000, () => lateMs);
+    const ended = watch(clock, deadline);
     for (const [at, late] of steps) {
       await clock.advance(at - clock.monotonic());
       lateMs = late;
-      budget.step();
+      deadline.step();
     }
     await clock.advance(20_000);
     t.same(ended, [endsAfterMs], name);
-    t.equal(budget.lostMs, lostMs, name);
-    t.equal(budget.over, 'timeout');
+    t.equal(deadline.lostMs, lostMs, name);
+    t.equal(deadline.over, 'timeout');
   }
   const clock = createFakeClock();
-  const budget = openBudget(clock, 10_000, () => 9_000);
-  const ended = watch(clock, budget);
+  const deadline = startDeadline(clock, 10_000, () => 9_000);
+  const ended = watch(clock, deadline);
   await clock.advance(9_500);
-  budget.step();
+  deadline.step();
   await clock.advance(20_000);
   t.same(ended, [10_000 + MAX_RETURNED_MS]);
-  t.equal(budget.lostMs, 9_000);
+  t.equal(deadline.lostMs, 9_000);
 });
 
 t.test('it ends once, and not after it was closed', async (t) => {
   const clock = createFakeClock();
-  const [closed, aborted] = [openBudget(clock, 1_000), openBudget(clock, 1_000)];
+  const [closed, aborted] = [startDeadline(clock, 1_000), startDeadline(clock, 1_000)];
   const ended = [watch(clock, closed), watch(clock, aborted)];
   await clock.advance(500);
   closed.close();
@@ -99,20 +99,20 @@ t.test('it lets an answer be read that came in time while the event loop stood s
   await Promise.all([once(socket, 'connect'), once(worker, 'message')]);
   const events: string[] = [];
   socket.once('data', (data) => events.push(String(data)));
-  const budget = openBudget(systemClock, 50);
+  const deadline = startDeadline(systemClock, 50);
   const over = new Promise<void>((resolve) => {
     const interrupt = () => {
       events.push('over');
       resolve();
     };
-    budget.interrupt = interrupt;
+    deadline.interrupt = interrupt;
   });
   worker.postMessage('answer');
   // Our event loop stands still until the answer has come, and past the time-out.
   Atomics.wait(answered, 0, 0);
-  while (performance.now() < budget.startedAt + 60) Atomics.wait(answered, 0, 1, 10);
+  while (performance.now() < deadline.startedAt + 60) Atomics.wait(answered, 0, 1, 10);
   await over;
   t.same(events, ['in time', 'over']);
-  budget.close();
+  deadline.close();
   socket.destroy();
 });

@@ -1,6 +1,6 @@
 /** Finds where the body of an HTTP/1.1 answer ends (RFC 9112, 6 and 7.1). */
 import type { FailureCause } from '../domain/failure.ts';
-import type { Headers } from './answer-head.ts';
+import type { Headers } from './response-head.ts';
 
 /** How a body is delimited. */
 export type Framing =
@@ -11,7 +11,7 @@ export type Framing =
   | { readonly kind: 'close' }
   | { readonly kind: 'invalid'; readonly problem: FailureCause };
 
-/** Says how the body of an answer to `method` is delimited. */
+/** Says how the body of a response to `method` is delimited. */
 export function framingOf(method: string, statusCode: number, headers: Headers): Framing {
   const codings = listOf(headers['transfer-encoding'])
     .map((coding) => coding.toLowerCase())

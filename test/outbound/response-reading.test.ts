@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type BodyProgress, createBodyReader, framingOf } from '../../src/outbound/answer-body.ts';
-import { type AnswerHead, HeadReader } from '../../src/outbound/answer-head.ts';
+import { type BodyProgress, createBodyReader, framingOf } from '../../src/outbound/response-body.ts';
+import { HeadReader, type ResponseHead } from '../../src/outbound/response-head.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 /** Reads an answer that comes in these pieces: its heads, its body, and how it ended. */
 function read(method: string, pieces: readonly Buffer[]) {
   const heads = new HeadReader();
-  const seen: AnswerHead[] = [];
+  const seen: ResponseHead[] = [];
   const body: Buffer[] = [];
   let reader: ReturnType<typeof createBodyReader> | null = null;
   let end: BodyProgress = 'more';

@@ -1,16 +1,16 @@
-/** What the status and headers of an answer say about a service (decisions, "What a check is"). Pure rules. */
+/** What the status and headers of a response say about a service (decisions, "What a check is"). Pure rules. */
 import { type Failure, failureOf } from '../domain/failure.ts';
 import type { AcceptRule } from '../domain/service.ts';
 import type { Fault } from '../outbound/fault.ts';
 
-/** The part of an answer that rules look at. Header names in lower case. */
-export interface AnswerHead {
+/** The part of a response that rules look at. Header names in lower case. */
+export interface ResponseHead {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** A bot wall or a rate limit: whoever answers so is reachable, never down. */
-export function isBlocked({ statusCode, headers }: AnswerHead): boolean {
+/** Whether a bot wall or a rate limit responded: the service is reachable, never down. */
+export function isBlocked({ statusCode, headers }: ResponseHead): boolean {
   if (statusCode === 429) return true;
   const mitigated = headers['cf-mitigated'];
   const values = typeof mitigated === 'string' ? [mitigated] : (mitigated ?? []);
@@ -18,15 +18,15 @@ export function isBlocked({ statusCode, headers }: AnswerHead): boolean {
 }
 
 /**
- * Whether a root check by HEAD is to be repeated by GET: any 4xx, or 501. A 429 and a bot wall's 403 are no exception:
+ * Whether a root check by HEAD is repeated by GET: any 4xx, or 501. A 429 and a bot wall's 403 are no exception:
  * many limits and walls are made for HEAD alone.
  */
-export function refusesHead({ statusCode }: AnswerHead): boolean {
+export function refusesHead({ statusCode }: ResponseHead): boolean {
   return (statusCode >= 400 && statusCode < 500) || statusCode === 501;
 }
 
 /**
- * Whether a request went out over a good connection and no answer came back. Where that was a HEAD, GET may fare better:
+ * Whether a request went out over a good connection and no response came back. Where that was a HEAD, GET may fare better:
  * some servers let it hang, close the connection, or answer it with what is no HTTP.
  */
 export function isUnanswered({ statusCode, fault }: { statusCode: number; fault: Fault | null }): boolean {
@@ -34,7 +34,7 @@ export function isUnanswered({ statusCode, fault }: { statusCode: number; fault:
 }
 
 /** Judges a root check's answer; null: reachable. Without `accept`, errors are 5xx, 404 and 410. */
-export function judgeRoot(head: AnswerHead, accept: readonly AcceptRule[] | null): Failure | null {
+export function judgeRoot(head: ResponseHead, accept: readonly AcceptRule[] | null): Failure | null {
   const { statusCode } = head;
   if (isBlocked(head)) return null;
   const good =
@@ -50,7 +50,7 @@ export function accepts(accept: readonly AcceptRule[], statusCode: number): bool
   return accept.some((rule) => rule === statusCode || rule === family);
 }
 
-/** The failure of an answer whose status is an error. */
+/** The failure of a response whose status is an error. */
 export function statusFailure(statusCode: number): Failure {
   return failureOf('status', 'first_byte', { code: 'status', statusCode });
 }

@@ -9,15 +9,15 @@ import type { FailureCause } from '../domain/failure.ts';
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The head of one answer, interim or final. */
-export interface AnswerHead {
+export interface ResponseHead {
   readonly statusCode: number;
   readonly headers: Headers;
 }
 
 /** A head, what is wrong with it, or null where more bytes are needed. */
-export type HeadProgress = AnswerHead | { readonly problem: FailureCause } | null;
+export type HeadProgress = ResponseHead | { readonly problem: FailureCause } | null;
 
-/** Heads longer than this are a failure of the target; interim answers count with the final one. */
+/** Heads longer than this are a failure of the target; interim responses count with the final one. */
 export const MAX_HEADER_BYTES = 65_536;
 
 const LF = 0x0a;

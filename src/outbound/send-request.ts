@@ -1,0 +1,127 @@
+/** Sends a request and follows its redirects. Each hop is resolved and checked by the address guard like the first. */
+import type { Timing } from '../domain/result.ts';
+import type { AddressGuard } from './address-guard.ts';
+import type { Deadline } from './deadline.ts';
+import { type Destination, readDestination } from './destination.ts';
+import { type DialParts, dial } from './dial.ts';
+import { type Exchanged, type ExchangeOrder, exchange } from './exchange.ts';
+import { type Fault, targetFault } from './fault.ts';
+import { newPhaseTimings } from './phase-timings.ts';
+import type { Headers } from './response-head.ts';
+import type { Trust } from './trust.ts';
+
+/** A request, and the limits on following it. */
+export interface WebRequest extends ExchangeOrder {
+  /** Most redirects that are followed; one more is a failure. 0: none is followed, and a 3xx is a response like any other. */
+  readonly redirects: number;
+  readonly guard: AddressGuard;
+  /** The authorities that certificates are checked against; called at the first hop that uses https. */
+  readonly trust: () => Trust;
+  readonly fresh: boolean;
+}
+
+/** The response that decides, or the fault that prevented it. */
+export interface WebResponse {
+  /** Status code of the response that decides; 0: none came. */
+  readonly statusCode: number;
+  readonly headers: Headers;
+  readonly body: Buffer | null;
+  readonly overlong: boolean;
+  /** Why no response came, or not all of it; null: a response came, whatever its status. */
+  readonly fault: Fault | null;
+  /** Phases of all hops added up; `totalMs` from the first resolution to the deciding headers. */
+  readonly timing: Timing;
+  readonly certificateExpiresAt: number | null;
+  /** What delays of our own event loop may have added to `totalMs`, milliseconds. */
+  readonly lostMs: number;
+  /** URL of the last hop. */
+  readonly url: string;
+}
+
+const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
+/** Not handed on to another origin. */
+const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+/**
+ * Sends the request. Resolves whatever the target does. `converse` exchanges one request and response; by default that
+ * is the lenient reader of checks.
+ */
+export async function sendRequest(
+  parts: DialParts,
+  request: WebRequest,
+  deadline: Deadline,
+  converse: typeof exchange = exchange,
+): Promise<WebResponse> {
+  const timings = newPhaseTimings();
+  const startedAt = parts.clock.monotonic();
+  const lostBefore = deadline.lostMs;
+  const respond = (
+    exchanged: Exchanged | null,
+    fault: Fault | null,
+    destination: Destination,
+  ): WebResponse => ({
+    statusCode: exchanged?.statusCode ?? 0,
+    headers: exchanged?.headers ?? {},
+    body: exchanged?.body ?? null,
+    overlong: exchanged?.overlong ?? false,
+    fault,
+    timing: {
+      dnsMs: timings.dnsMs,
+      connectMs: timings.connectMs,
+      tlsMs: timings.tlsMs,
+      firstByteMs: timings.firstByteMs,
+      totalMs: exchanged === null || exchanged.headersAt === null ? null : exchanged.headersAt - startedAt,
+    },
+    certificateExpiresAt: timings.certificateExpiresAt,
+    lostMs: deadline.lostMs - lostBefore,
+    url: destination.url,
+  });
+
+  const wantsBody = (statusCode: number, headers: Headers) =>
+    redirectOf(request, statusCode, headers) === null && request.wantsBody(statusCode, headers);
+  let { destination, headers } = request;
+  for (let hop = 0; ; hop++) {
+    let trust: Trust | null = null;
+    try {
+      if (destination.secure) trust = request.trust();
+    } catch {
+      const fault = targetFault('tls', 'tls', { code: 'authorities_unreadable' });
+      return respond(null, { ...fault, suspect: 'own_fault' }, destination);
+    }
+    const order = { destination, guard: request.guard, trust, fresh: request.fresh };
+    const dialled = await dial(parts, order, deadline, timings);
+    if (dialled.fault !== null) return respond(null, dialled.fault, destination);
+    const { method, body, maxBodyBytes } = request;
+    const spoken = { destination, method, headers, body, maxBodyBytes, wantsBody };
+    const exchanged = await converse(parts.clock, dialled.socket, spoken, deadline);
+    if (exchanged.firstByteMs !== null)
+      timings.firstByteMs = (timings.firstByteMs ?? 0) + exchanged.firstByteMs;
+    if (exchanged.fault !== null) return respond(exchanged, exchanged.fault, destination);
+    const location = redirectOf(request, exchanged.statusCode, exchanged.headers);
+    if (location === null) return respond(exchanged, null, destination);
+    if (hop === request.redirects) {
+      const cause = { code: 'too_many_redirects', maxRedirects: request.redirects } as const;
+      return respond(exchanged, targetFault('protocol', 'first_byte', cause), destination);
+    }
+    const next = readDestination(location, destination.url);
+    if ('problem' in next) {
+      const cause = { code: 'redirect_invalid', problem: next.problem } as const;
+      return respond(exchanged, targetFault('protocol', 'first_byte', cause), destination);
+    }
+    if (next.origin !== destination.origin) headers = withoutPrivate(headers);
+    destination = next;
+  }
+}
+
+/** The address that a response redirects to; null: it does not, or redirects are not followed. */
+function redirectOf(request: WebRequest, statusCode: number, headers: Headers): string | null {
+  if (request.redirects === 0 || !REDIRECT_CODES.has(statusCode)) return null;
+  const { location } = headers;
+  return typeof location === 'string' ? location : (location?.[0] ?? null);
+}
+
+function withoutPrivate(headers: readonly string[]): string[] {
+  return headers.filter(
+    (_, index) => !PRIVATE_HEADERS.has((headers[index - (index % 2)] ?? '').toLowerCase()),
+  );
+}
