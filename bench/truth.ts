@@ -3,12 +3,14 @@
  * that take turns, a request by hand over `node:net` (the floor in Node, with the lateness of server and machine in it) and
  * blackbox_exporter. All are warm: what is measured is a monitor at work, not code that is being compiled.
  */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { percentileOf } from '../src/domain/percentile.ts';
 import { createProber } from '../src/probe/prober.ts';
 import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './blackbox-exporter.ts';
 import { CA_FILE, targetsOf, type Way } from './check-ways.ts';
@@ -115,7 +117,7 @@ async function measure(subjects: Readonly<Record<Name, Subject | null>>): Promis
         const sorted = latencies.map((ms) => Math.abs(ms - DELAY_MS)).sort((a, b) => a - b);
         const { means, p99s } = errors[name][subject];
         means.push(sorted.reduce((sum, error) => sum + error, 0) / sorted.length);
-        p99s.push(sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN);
+        p99s.push(percentileOf(sorted, 0.99) ?? Number.NaN);
       }
     }
   }

@@ -1,6 +1,6 @@
 /** `GET /api/v1/services/:slug/history`: the past of a service in equal buckets. */
 import { type Static, Type } from '@sinclair/typebox';
-import { formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
+import { DAY_MS, formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
@@ -85,7 +85,6 @@ export const HistorySchema = named(
   ),
 );
 
-const DAY_MS = 86_400_000;
 const MAX_WINDOW_MS = 731 * DAY_MS;
 /** Common steps; the first that gives few enough buckets is the default. */
 const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].map(

@@ -1,6 +1,8 @@
 /** `GET /api/v1/services/:slug/vendor`: a vendor's own word beside our verdict, and how late it is. */
+
 import { Type } from '@sinclair/typebox';
 import { acknowledgements } from '../domain/acknowledgement.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import { json, type Route } from '../http/route.ts';
@@ -49,7 +51,7 @@ export const VendorSchema = named(
 );
 
 /** How far back the lag looks. */
-const YEAR_MS = 365 * 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
 
 /** What the route reads from. */
 export interface VendorSources {

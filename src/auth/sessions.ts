@@ -1,10 +1,12 @@
 /** Sessions of signed-in people: a random token in a cookie, and its SHA-256 in the registry. */
+
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import type { AccountStore, Session } from '../store/ports/accounts.ts';
 
 /** Maximum lifetime of a session, milliseconds. */
-export const SESSION_MS = 30 * 86_400_000;
+export const SESSION_MS = 30 * DAY_MS;
 
 /** A session with the token of its forms. */
 export interface OpenSession extends Session {

@@ -2,7 +2,9 @@
  * Every setting, once: its type, default, meaning, and whether a running program takes a change of it.
  * Durations and blocks are written as text in files; `formats.ts` reads them into what the program uses.
  */
+
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { DAY_MS } from '../domain/durations.ts';
 
 /** Extra members of a setting's schema, beside those of JSON Schema. */
 export interface SettingNotes {
@@ -192,8 +194,8 @@ export const CONFIG_SCHEMA = section(
           default: './data',
           description: 'Directory of the embedded stores.',
         }),
-        rawRetention: duration('90d', 'Retention of single samples.', 86_400_000),
-        rollupRetention: duration('2y', 'Retention of hourly and daily summaries.', 86_400_000),
+        rawRetention: duration('90d', 'Retention of single samples.', DAY_MS),
+        rollupRetention: duration('2y', 'Retention of hourly and daily summaries.', DAY_MS),
         redis: section(
           {
             url: optionalText(

@@ -1,8 +1,9 @@
 /** How long a vendor takes to say what our checks have seen: the lag of its first entry behind our first failed check. */
+import { HOUR_MS } from './durations.ts';
 import type { Incident } from './incident.ts';
 
 /** An entry this much before an outage, or after its end, still speaks of it. */
-const REACH_MS = 3_600_000;
+const REACH_MS = HOUR_MS;
 
 /** One outage that our checks have seen, and what its vendor said of it. */
 export interface Acknowledgement {

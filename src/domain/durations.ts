@@ -1,11 +1,17 @@
 /** Units of time and size as they are written in configuration and on pages. */
 
+/** Units of time in milliseconds. */
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
 const UNIT_MS = {
   ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  s: SECOND_MS,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
   w: 604_800_000,
   y: 31_536_000_000,
 } as const;

@@ -2,7 +2,7 @@
 import type { LatestCheck } from './current.ts';
 import type { DependencyReport, HeartbeatReport } from './heartbeat-body.ts';
 import { NO_TIMING } from './result.ts';
-import type { Sample } from './sample.ts';
+import { MAX_SAMPLE_LATENCY_MS, type Sample } from './sample.ts';
 import type { CheckDefinition, Service } from './service.ts';
 import { judgeLatency, type Verdict } from './status.ts';
 import type { StatusReason } from './status-reason.ts';
@@ -11,8 +11,6 @@ import type { StatusReason } from './status-reason.ts';
 export const MAX_AHEAD_MS = 300_000;
 /** How old a heartbeat may be by its own word, milliseconds. */
 export const MAX_BEHIND_MS = 600_000;
-/** The largest latency that a sample can hold, milliseconds. */
-const MAX_SAMPLE_MS = 65_534;
 
 /** What is wrong with a timestamp at `now`; null: nothing. */
 export function refuseTimestamp(timestamp: number, now: number): string | null {
@@ -108,7 +106,7 @@ export function sampleOfLatest(
     serviceId,
     at: checkedAt,
     status,
-    latencyMs: latencyMs === null ? null : Math.min(latencyMs, MAX_SAMPLE_MS),
+    latencyMs: latencyMs === null ? null : Math.min(latencyMs, MAX_SAMPLE_LATENCY_MS),
     statusCode,
     suspect: false,
   };

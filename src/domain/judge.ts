@@ -1,11 +1,8 @@
 /** What an attempt says of its service: the step from a measured result to a verdict. */
 import type { LatestCheck } from './current.ts';
 import { type Attempt, type CheckResult, LATE_LOOP_MS } from './result.ts';
-import type { Sample } from './sample.ts';
+import { MAX_SAMPLE_LATENCY_MS, type Sample } from './sample.ts';
 import { judgeLatency, type Verdict } from './status.ts';
-
-/** The largest latency that a sample can hold, milliseconds. */
-const MAX_LATENCY_MS = 65_534;
 
 /**
  * Judges an attempt. A failure is `down`; a good answer is `up` or, over `slowOverMs` (exactly so much is still
@@ -46,7 +43,7 @@ export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean
     serviceId: result.serviceId,
     at: result.startedAt,
     status: verdict,
-    latencyMs: responseTimeMs === null ? null : Math.min(responseTimeMs, MAX_LATENCY_MS),
+    latencyMs: responseTimeMs === null ? null : Math.min(responseTimeMs, MAX_SAMPLE_LATENCY_MS),
     statusCode: result.statusCode,
     suspect,
   };

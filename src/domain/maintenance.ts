@@ -1,4 +1,5 @@
 /** A vendor's scheduled maintenance: known ahead, an incident while it lasts (decisions, Incidents). */
+import { DAY_MS } from './durations.ts';
 import type { FeedMaintenance } from './feed-entry.ts';
 import type { Incident, IncidentUpdate } from './incident.ts';
 import { mergeListed, mergeUpdates } from './vendor-incident.ts';
@@ -10,7 +11,7 @@ export const MAINTENANCE_PHASES = ['planned', 'running', 'ended'] as const;
 export type MaintenancePhase = (typeof MAINTENANCE_PHASES)[number];
 
 /** How long a maintenance lasts at most where its vendor names no end, or says at its end that it still goes on. */
-const MAX_UNKNOWN_MS = 24 * 3_600_000;
+const MAX_UNKNOWN_MS = DAY_MS;
 
 /** A maintenance of one service. */
 export interface Maintenance {

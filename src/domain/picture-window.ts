@@ -1,4 +1,5 @@
 /** The windows of pictures: how far back they look, and in which steps. Pure. */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
 
 /** Windows of charts and heat maps, by the length that they end now. */
 export const PICTURE_WINDOWS = ['24h', '7d', '30d', '90d', '1y'] as const;
@@ -13,10 +14,6 @@ export interface PictureSpan {
   readonly to: number;
   readonly stepMs: number;
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 const SHAPES: Readonly<
   Record<PictureWindow, { readonly stepMs: number; readonly steps: number; readonly said: string }>

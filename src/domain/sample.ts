@@ -12,13 +12,16 @@ export interface CheckDetail {
   readonly failure: FailureClass | null;
 }
 
+/** The largest latency that a sample holds, milliseconds; a longer one is stored as this. */
+export const MAX_SAMPLE_LATENCY_MS = 65_534;
+
 /** One measured point of a service. Two with the same service and time: the last wins. */
 export interface Sample {
   readonly serviceId: number;
   /** Epoch milliseconds. */
   readonly at: number;
   readonly status: Verdict;
-  /** Whole milliseconds, at most 65,534; null: none, kept out of percentiles. */
+  /** Whole milliseconds, at most {@link MAX_SAMPLE_LATENCY_MS}; null: none, kept out of percentiles. */
   readonly latencyMs: number | null;
   /** 0 when no HTTP response arrived. */
   readonly statusCode: number;

@@ -109,3 +109,10 @@ export function fullName({ name, domain, origin }: Pick<Service, 'name' | 'domai
 export function dashDomain(domain: string): string {
   return domain.replaceAll('.', '-');
 }
+
+/** `base`, or `base-2`, `base-3` and so on: the first form that is not taken. */
+export function firstFreeForm(base: string, isTaken: (form: string) => boolean): string {
+  let form = base;
+  for (let number = 2; isTaken(form); number++) form = `${base}-${number}`;
+  return form;
+}

@@ -2,6 +2,7 @@
  * The life of an incident that a vendor's page tells of (decisions, Incidents): what is stored of an entry after each
  * read. Pure, and the same entry read again changes nothing.
  */
+import { DAY_MS } from './durations.ts';
 import type { FeedIncident } from './feed-entry.ts';
 import type { Incident, IncidentUpdate } from './incident.ts';
 
@@ -12,7 +13,7 @@ const MAX_UPDATES = 100;
 const FULL_LIST = 10;
 
 /** An open entry that its list no longer shows, and may have pushed out, counts as ended this long after its start. */
-const FORGOTTEN_AFTER_MS = 30 * 86_400_000;
+const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
 
 /** How the entry of a feed becomes the incident of a service. */
 export interface VendorContext {

@@ -3,6 +3,7 @@
  * item: the guid names the service and the item's own time (`#ec2-eu-west-1_1566559115`), never the event, and the title
  * begins with the state.
  */
+import { DAY_MS } from '../domain/durations.ts';
 import type { FeedIncident, FeedUpdate } from '../domain/feed-entry.ts';
 import { buildIncident } from './build-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
@@ -16,10 +17,10 @@ const GUID = /^https?:\/\/status\.aws\.amazon\.com\/#([a-z0-9-]{1,100})_\d{9,10}
  * Regions can stay disturbed for many months, and one that does would keep the whole of AWS from ever being well again:
  * an event counts for so long.
  */
-const COUNTS_MS = 30 * 86_400_000;
+const COUNTS_MS = 30 * DAY_MS;
 
 /** Items of a service this close together tell of one event; after this long only one that is still open goes on. */
-const SILENCE_MS = 86_400_000;
+const SILENCE_MS = DAY_MS;
 
 /** What stands before a title, and the weight that it gives. */
 const PREFIXES: readonly (readonly [RegExp, FeedIncident['severity']])[] = [

@@ -1,10 +1,11 @@
 /** The last step of every reader: from all entries of a document, those that count, in order. */
+import { DAY_MS } from '../domain/durations.ts';
 import type { FeedEntry } from '../domain/feed-entry.ts';
 
 const MAX_ENTRIES = 2_000;
-const MAX_AGE_MS = 400 * 86_400_000;
+const MAX_AGE_MS = 400 * DAY_MS;
 /** Vendors' clocks differ from ours, but not by more. */
-const AHEAD_MS = 86_400_000;
+const AHEAD_MS = DAY_MS;
 
 /**
  * At most the 2,000 newest entries, newest start first, none that started over 400 days before `now` (epoch

@@ -2,13 +2,15 @@
  * The heart of a feed's actor: when to ask, and what to remember between two polls. Pure; `poller.ts` performs what
  * it wants done.
  */
+
 import type { Step } from '../actor/actor-group.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 
 /** Longest wait after failures, and longest that `Retry-After` is granted. */
-export const MAX_WAIT_MS = 3_600_000;
+export const MAX_WAIT_MS = HOUR_MS;
 
 /** After this long everything is read anew: some entries age without a change of the document. */
-const FULL_READ_MS = 3_600_000;
+const FULL_READ_MS = HOUR_MS;
 
 /** Polls are this share of the interval early or late, so that feeds never fall into step. */
 const JITTER = 0.1;

@@ -2,6 +2,7 @@
  * Items of RSS and Atom as entries. A log is not a state: several items can be updates of one incident, an item can hold
  * all updates of one, or the newest state alone, and a resolved incident keeps its title.
  */
+import { DAY_MS } from '../domain/durations.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
 import { buildIncident, buildMaintenance } from './build-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
@@ -12,13 +13,13 @@ import { readTime } from './read-time.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
 /** An incident whose feed tells no state counts as open this long. */
-const INFERRED_OPEN_MS = 86_400_000;
+const INFERRED_OPEN_MS = DAY_MS;
 const INFERRED_TEXT = 'The feed tells no state; an entry without one counts as resolved after a day.';
 
 /** Items that are read; the newest ones, by their own times. */
 const MAX_ITEMS_READ = 4_000;
 
-const MAX_AGE_MS = 400 * 86_400_000;
+const MAX_AGE_MS = 400 * DAY_MS;
 
 /**
  * The entries of a feed, one for each incident and maintenance, unbounded in number and in no order. Items that say that

@@ -2,6 +2,7 @@
  * The text of an item of RSS or Atom as updates. Pages of several makers write each update as a line with its time, then
  * a line that begins with its state (`Monitoring - A fix is out.`); others give the newest state alone.
  */
+import { DAY_MS } from '../domain/durations.ts';
 import { meaningOf, type WordMeaning } from './item-words.ts';
 import { readLocalTime, readTime } from './read-time.ts';
 
@@ -170,7 +171,7 @@ function readWindow(text: string, near: number | null): ItemTimeline['window'] {
   const day = /^(?:[a-z]{3,9},? )?[a-z]{3,9} \d{1,2}(?:,? \d{4})?/i.exec(from)?.[0];
   const sameDay = day === undefined ? null : readMoment(`${day}, ${to}`, near);
   // `22:00 - 02:00` ends on the next day.
-  const clockEnd = sameDay !== null && sameDay < zoned ? sameDay + 86_400_000 : sameDay;
+  const clockEnd = sameDay !== null && sameDay < zoned ? sameDay + DAY_MS : sameDay;
   return { startsAt: zoned, endsAt: readMoment(to, near) ?? clockEnd };
 }
 

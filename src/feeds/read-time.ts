@@ -1,4 +1,5 @@
 /** Times as vendors write them, as epoch milliseconds. */
+import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 
 /** Times of a status page lie between these years; anything else is a mistake or a trick. */
 const EARLIEST = Date.UTC(2000, 0, 1);
@@ -77,7 +78,7 @@ export function readLocalTime(text: string, zone: string): number | null {
   const wall = readIso(text);
   if (format === undefined || wall === null) return null;
   // The zone is at most a day away: one of its two offsets around that time brings the same time on the wall.
-  const offsets = [wall - 86_400_000, wall + 86_400_000].map((at) => offsetAt(at, format));
+  const offsets = [wall - DAY_MS, wall + DAY_MS].map((at) => offsetAt(at, format));
   const times = offsets.map((offset) => wall - offset);
   return times.find((at) => offsetAt(at, format) === wall - at) ?? times[0] ?? null;
 }
@@ -134,7 +135,7 @@ function readZone(zone: string | undefined): number | null {
   const match = /^(?:GMT|UTC)?([+-])(\d{1,2}?):?(\d\d)?$/i.exec(zone);
   if (match === null) {
     const hours = Object.hasOwn(ZONES, zone.toLowerCase()) ? ZONES[zone.toLowerCase()] : undefined;
-    return hours === undefined ? null : hours * 3_600_000;
+    return hours === undefined ? null : hours * HOUR_MS;
   }
   const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0);
   return (match[1] === '-' ? -minutes : minutes) * 60_000;
@@ -143,7 +144,7 @@ function readZone(zone: string | undefined): number | null {
 function timeOf(date: readonly number[], clock: readonly number[], offset: number): number | null {
   const [year = 0, month = 0, day = 0] = date;
   const [hour = 0, minute = 0, second = 0] = clock;
-  if (hour > 24 || minute > 59 || second > 60 || Math.abs(offset) > 24 * 3_600_000) return null;
+  if (hour > 24 || minute > 59 || second > 60 || Math.abs(offset) > DAY_MS) return null;
   const midnight = new Date(Date.UTC(year, month - 1, day));
   // A day that does not exist turns into one of another month.
   if (midnight.getUTCMonth() !== month - 1 || midnight.getUTCDate() !== day) return null;

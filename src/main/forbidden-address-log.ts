@@ -1,11 +1,13 @@
 /** Logs names that resolve to forbidden addresses for the operator. Clients only learn that an address is not public. */
+
 import type { Clock } from '../clock.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 import { describeCause } from '../domain/failure-text.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from '../outbound/dial.ts';
 
 /** Time before the same address is logged again, milliseconds; checks find it every few minutes. */
-const QUIET_MS = 3_600_000;
+const QUIET_MS = HOUR_MS;
 /** Maximum number of remembered addresses; further ones within the hour are not logged. */
 const MAX_REMEMBERED = 1_000;
 

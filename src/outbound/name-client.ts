@@ -2,7 +2,9 @@
  * Asks name servers, and goes on asking until the time of the question is over. Every query that was sent stays open,
  * so that an answer counts however late it comes. See ADR 10 for why this is not left to c-ares.
  */
+
 import type { Cancel, Clock } from '../clock.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 import { isQueryableName, type NameQuery, type NameRecord, type NameReply } from './name-message.ts';
 import { readServer, type ServerList } from './name-servers.ts';
 import { openServerChannel, type ServerChannel } from './name-socket.ts';
@@ -51,7 +53,7 @@ const MARGIN_MS = 5;
 /** A server that was silent is asked last; this often it gets a copy of a query, to learn whether it is back. */
 const PROBE_SILENT_MS = 10_000;
 /** Period of the timer that does nothing but keep the process alive. */
-const ALIVE_MS = 3_600_000;
+const ALIVE_MS = HOUR_MS;
 
 /** Codes of the system that say that nothing could be sent at all. */
 const UNSENT_CODES = new Set([

@@ -1,7 +1,8 @@
 /** Reads how long a server asks to be left alone (RFC 9110, 10.2.3). */
+import { HOUR_MS } from '../domain/durations.ts';
 
 /** Longest wait that is granted (decisions, "What a check is"). */
-export const MAX_RETRY_AFTER_MS = 3_600_000;
+export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /** Milliseconds from now, 0 to an hour, from whole seconds or an HTTP date; null: nothing that can be read. */
 export function readRetryAfter(value: string | readonly string[] | undefined, now: number): number | null {

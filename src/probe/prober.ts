@@ -5,6 +5,7 @@
 
 import { type Clock, systemClock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-target.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 import { type Failure, failureOf } from '../domain/failure.ts';
 import type { Attempt, ProbeMemory } from '../domain/result.ts';
 import { NO_TIMING } from '../domain/result.ts';
@@ -52,7 +53,7 @@ export interface Prober {
 /** Redirects that are followed (decisions, "A redirect is followed, at most 5"). */
 const MAX_REDIRECTS = 5;
 /** `/api/health` is asked again this long after it was found missing. */
-const ASK_HEALTH_AGAIN_MS = 3_600_000;
+const ASK_HEALTH_AGAIN_MS = HOUR_MS;
 /** Addresses whose parts are remembered. */
 const KNOWN_DESTINATIONS = 8192;
 

@@ -1,4 +1,5 @@
 /** Ticks of axes: round numbers of milliseconds, and times that people think in. Pure. */
+import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import type { PictureSpan } from '../domain/picture-window.ts';
 
 /** A line of an axis with what is written beside it. */
@@ -8,8 +9,6 @@ export interface Tick {
   readonly label: string;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const ROUND = [1, 2, 2.5, 5, 10];
 /** From here on response times are written in seconds. */

@@ -1,10 +1,8 @@
 /** The ranges of time that a service's page shows response times of, and their buckets. */
 
+import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { wordParameter } from '../http/parameters.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The ranges in the order of their links, as `?range=` names them. */
 export const RANGE_NAMES = ['24h', '7d', '30d', '90d', '1y'] as const;

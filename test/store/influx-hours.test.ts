@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { HOUR_MS } from '../../src/domain/durations.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { createHourCollector } from '../../src/store/samples/influx/hour-collector.ts';
 import {
   HOUR_GRACE_MS,
-  HOUR_MS,
   hourLine,
   hourOf,
   readHours,

@@ -1,5 +1,7 @@
 /** What the fleet knows of its services, so that a thread can be given what its predecessor knew. */
+
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
+import { HOUR_MS } from '../../domain/durations.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import { dueAfterDeath } from '../host/phase.ts';
 
@@ -29,7 +31,7 @@ export interface FleetBook {
 }
 
 /** A service whose attempts kill their thread again and again waits no longer than this, or an interval. */
-const MAX_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = HOUR_MS;
 
 /** Makes an empty book. */
 export function createFleetBook(intervalMs: number): FleetBook {

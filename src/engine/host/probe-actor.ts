@@ -3,8 +3,10 @@
  * It rests, makes an attempt, or waits for the next attempt of a check that has failed so far.
  * It never holds the service's status; that is the record's.
  */
+
 import type { Step } from '../../actor/actor-group.ts';
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
+import { HOUR_MS } from '../../domain/durations.ts';
 import type { Attempt, CheckResult, SuspectReason } from '../../domain/result.ts';
 import { dueAfterCheck, nextPhase } from './phase.ts';
 
@@ -84,7 +86,7 @@ type ProbeStep = Step<ProbeState, ProbeEffect>;
 type Attempted = Extract<ProbeMessage, { type: 'attempted' }>;
 
 /** A 429 delays the next check by no more than this (decisions, "What a check is"). */
-const MAX_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = HOUR_MS;
 /** A wall clock that gains or loses this much against the monotonic one was set. */
 const CLOCK_SET_MS = 1_000;
 /** Spoilt attempts of one check that are repeated; one more ends the check without a verdict. */

@@ -1,4 +1,5 @@
 /** How late checks began against their due time, for the report of each second. */
+import { percentileOf } from '../../domain/percentile.ts';
 import type { HostReport } from '../protocol.ts';
 
 /** Collects delays until they are taken. */
@@ -23,7 +24,7 @@ export function createStartDelays(): StartDelays {
     take() {
       const sorted = delays.slice(0, Math.min(count, KEPT)).sort();
       count = 0;
-      const rank = (ratio: number) => sorted[Math.max(0, Math.ceil(ratio * sorted.length) - 1)] ?? 0;
+      const rank = (ratio: number) => percentileOf(sorted, ratio) ?? 0;
       return { p50: rank(0.5), p99: rank(0.99), max: rank(1) };
     },
   };

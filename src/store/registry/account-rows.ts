@@ -1,6 +1,7 @@
 /** Accounts, their identities at providers, their sessions and their notices. */
 import type { Notice } from '../../domain/refusal.ts';
 import { describeNotice } from '../../domain/refusal-text.ts';
+import { firstFreeForm } from '../../domain/service.ts';
 import type {
   Account,
   AccountListing,
@@ -104,8 +105,7 @@ function freeName({ kysely, queries }: RegistryStore, wanted: string): string {
   const name = wanted.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH) || 'someone';
   const isTaken = (text: string) =>
     queries.first(kysely.selectFrom('accounts').select('id').where('name', '=', text)) !== undefined;
-  if (!isTaken(name)) return name;
-  for (let number = 2; ; number++) if (!isTaken(`${name}-${number}`)) return `${name}-${number}`;
+  return firstFreeForm(name, isTaken);
 }
 
 /** Stores a session by the SHA-256 of its token, and deletes those that are over. */

@@ -1,5 +1,6 @@
 /** Owners' services: who may add which domain under which slug (decisions, Ownership). */
 import { systemClock } from '../../clock.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
 import type { AddOutcome, NewService, RegistryErrorCode } from '../ports/services.ts';
 import { RegistryError } from './registry-error.ts';
@@ -15,8 +16,6 @@ export interface DomainLimits {
   /** Most domains that one account registers within 24 hours, those that it removed again included. */
   readonly perDay: number;
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Adds an owner's service at the operator's word, inside the caller's transaction. An account that adds a domain again

@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../clock.ts';
 import type { Notice } from '../../domain/refusal.ts';
-import { dashDomain, type Service } from '../../domain/service.ts';
+import { dashDomain, firstFreeForm, type Service } from '../../domain/service.ts';
 import { addNotice } from './account-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
@@ -25,8 +25,7 @@ export interface SlugSearch {
 export function findFreeSlug(store: RegistryStore, domain: string, search: SlugSearch = {}): string {
   const base = dashDomain(domain);
   const taken = new Set([...(search.reserved ?? []), ...takenForms(store, base, search.exceptId)]);
-  if (!taken.has(base)) return base;
-  for (let number = 2; ; number++) if (!taken.has(`${base}-${number}`)) return `${base}-${number}`;
+  return firstFreeForm(base, (form) => taken.has(form));
 }
 
 /** Whether `slug` is some service's, or the badge of one. */

@@ -1,4 +1,5 @@
 /** Puts samples and summaries into the buckets of a query. */
+import { percentileOf, weightedPercentileOf } from '../../domain/percentile.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { MAX_BUCKETS, type SampleQuery } from '../ports/samples.ts';
 import type { Series } from './block.ts';
@@ -117,11 +118,10 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
 
 type Rank = (ratio: number) => number | null;
 
-/** Percentiles by nearest rank, as InfluxQL's PERCENTILE. */
+/** Percentiles of single latencies. */
 function exactRank(latencies: readonly number[]): Rank {
   const sorted = Uint16Array.from(latencies).sort();
-  return (ratio) =>
-    sorted.length === 0 ? null : (sorted[Math.max(1, Math.ceil(ratio * sorted.length)) - 1] ?? null);
+  return (ratio) => percentileOf(sorted, ratio);
 }
 
 /** The same of latencies by their counts, and of single ones. */
@@ -130,14 +130,7 @@ function countedRank(counted: ReadonlyMap<number, number>, single: readonly numb
   for (const latency of single) merged.set(latency, (merged.get(latency) ?? 0) + 1);
   const sorted = [...merged].sort((a, b) => a[0] - b[0]);
   const total = sorted.reduce((sum, [, times]) => sum + times, 0);
-  return (ratio) => {
-    let rank = Math.max(1, Math.ceil(ratio * total));
-    for (const [latency, times] of sorted) {
-      rank -= times;
-      if (rank <= 0) return latency;
-    }
-    return null;
-  };
+  return (ratio) => weightedPercentileOf(sorted, total, ratio);
 }
 
 /** Percentiles of a bucket that holds summaries, single samples counted in. */

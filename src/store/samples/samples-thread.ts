@@ -1,5 +1,7 @@
 /** What the sample store's thread serves, and its own timetable. */
+
 import { systemClock } from '../../clock.ts';
+import { HOUR_MS } from '../../domain/durations.ts';
 import { createSampleBook, type SampleBook, type SampleBookState } from './sample-book.ts';
 import { openSamplesDatabase } from './samples-database.ts';
 
@@ -29,7 +31,7 @@ export type SamplesMethods = {
 
 /** At the most so much is lost when the power goes. */
 const COMMIT_MS = 500;
-const TIDY_MS = 3_600_000;
+const TIDY_MS = HOUR_MS;
 
 /** Makes the methods; nothing is opened before `open`. */
 export function createSamplesMethods(data: SamplesThreadData): SamplesMethods {

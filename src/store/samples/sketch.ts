@@ -2,6 +2,7 @@
  * Quantiles that merge: latencies counted in classes that grow by 2 %, so that a quantile is within 1 % of the exact
  * one (Masson, Rim and Lee, "DDSketch", 2019). Up to 50 ms the classes are single milliseconds, and exact.
  */
+import { weightedPercentileOf } from '../../domain/percentile.ts';
 
 /** Counts by class. */
 export type Sketch = Map<number, number>;
@@ -34,11 +35,6 @@ export function quantileOf(
   total: number,
   ratio: number,
 ): number | null {
-  if (total === 0) return null;
-  let rank = Math.max(1, Math.ceil(ratio * total));
-  for (const [index, count] of sorted) {
-    rank -= count;
-    if (rank <= 0) return latencyOfClass(index);
-  }
-  return null;
+  const index = weightedPercentileOf(sorted, total, ratio);
+  return index === null ? null : latencyOfClass(index);
 }

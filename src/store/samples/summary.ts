@@ -1,4 +1,5 @@
 /** The hours of a day of one service, and the day, summarised: what is left when single samples fall out of retention. */
+import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
 import { createReader, createWriter, type Series } from './block.ts';
 import { addToSketch, classOf, type Sketch } from './sketch.ts';
 import { isSuspect, latencyOf, verdictOf } from './wire.ts';
@@ -13,10 +14,6 @@ export interface Summary {
   latencyCount: number;
   readonly sketch: Sketch;
 }
-
-/** Length of a span that is summarised, milliseconds. */
-export const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** An empty summary. */
 export function emptySummary(): Summary {

@@ -1,10 +1,11 @@
 /** Answers a query from what is on disk of a service, and from its samples that are in no block yet. */
+import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import type { SampleQuery } from '../ports/samples.ts';
 import { decodeBlock, mergeSeries, type Series } from './block.ts';
 import { createBucketing } from './bucketing.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
-import { decodeDay, decodeHours, HOUR_MS } from './summary.ts';
+import { decodeDay, decodeHours } from './summary.ts';
 
 /** What reading needs. */
 export interface WindowReading {
@@ -16,7 +17,6 @@ export interface WindowReading {
   readonly rawFrom: number;
 }
 
-const DAY_MS = 86_400_000;
 /** Percentiles of longer windows come from summaries of days (within 1 %): a year costs little more than a quarter. */
 const EXACT_MS = 92 * DAY_MS;
 const EMPTY: Series = { times: [], rests: [] };

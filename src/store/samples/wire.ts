@@ -1,11 +1,9 @@
 /** Samples as numbers: three doubles each, in the journal and on the way between threads. */
-import type { Sample } from '../../domain/sample.ts';
+import { MAX_SAMPLE_LATENCY_MS, type Sample } from '../../domain/sample.ts';
 import type { Verdict } from '../../domain/status.ts';
 
 /** Doubles for each sample: service, time, and the rest packed into one whole number. */
 export const STRIDE = 3;
-/** The largest latency that can be kept, milliseconds; a longer one is kept as this. */
-export const MAX_LATENCY_MS = 65_534;
 
 /** Stands for a missing latency in a packed rest. */
 export const NO_LATENCY = 65_535;
@@ -21,7 +19,7 @@ export type SampleRest = Pick<Sample, 'status' | 'latencyMs' | 'statusCode' | 's
 /** Packs latency (16 bits), status code (10), status (2) and suspicion (1) into a whole number. */
 export function packRest({ status, latencyMs, statusCode, suspect }: SampleRest): number {
   const latency =
-    latencyMs === null ? NO_LATENCY : Math.max(0, Math.min(MAX_LATENCY_MS, Math.round(latencyMs)));
+    latencyMs === null ? NO_LATENCY : Math.max(0, Math.min(MAX_SAMPLE_LATENCY_MS, Math.round(latencyMs)));
   const code = Math.max(0, Math.min(1_023, statusCode));
   return (
     latency + code * CODE_SHIFT + VERDICTS.indexOf(status) * STATUS_SHIFT + (suspect ? SUSPECT_SHIFT : 0)

@@ -3,6 +3,7 @@
 import { isCheckKind } from '../../app/edit-service.ts';
 import { createApiKey } from '../../auth/api-keys.ts';
 import { unknownStatus } from '../../domain/current.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import { readGivenName } from '../../domain/given-name.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { seeOther } from '../../http/form.ts';
@@ -25,7 +26,6 @@ import {
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
-const DAY_MS = 86_400_000;
 const LIFETIMES = new Map<string, number | null>(
   Object.entries({
     '30d': 30 * DAY_MS,

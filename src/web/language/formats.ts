@@ -1,4 +1,5 @@
 /** Numbers, times and durations as a language writes them, by Intl. */
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/durations.ts';
 import type { TimeWords } from './phrase.ts';
 
 /** How a language writes figures. */
@@ -14,11 +15,6 @@ export interface Formats extends TimeWords {
   /** The day alone, in UTC: `20 Nov 2026`. */
   day(at: number): string;
 }
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** A time limit: in seconds from one second on, as in `2.5 s`; below that in milliseconds. */
 export function inSeconds(ms: number, point: '.' | ','): string {

@@ -2,6 +2,7 @@
 
 import { acknowledgements, summarizeLags } from '../../domain/acknowledgement.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { Maintenance } from '../../domain/maintenance.ts';
 import type { Bucket } from '../../domain/sample.ts';

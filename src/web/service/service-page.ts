@@ -1,6 +1,7 @@
 /** The page of one service, and the response times that its chart loads for another range. */
 
 import { unknownStatus } from '../../domain/current.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
@@ -40,9 +41,6 @@ import { viewServicePage } from './service-page-view.ts';
 import { drawingOf, responseTimesOf, timeRows } from './service-response-times.ts';
 
 const YEAR_DAYS = 365;
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 const INCIDENTS_SHOWN = 10;
 const MAINTENANCES_SHOWN = 5;
 const FAILING_LOOKED_AT = 100;

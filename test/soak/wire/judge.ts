@@ -1,4 +1,5 @@
 /** Compares the outages that servers really had with what the API said of them. */
+import { percentileOf } from '../../../src/domain/percentile.ts';
 import { expectedOf, type OutageKind, type WireService } from './service.ts';
 
 /** An outage that a service had. Epoch milliseconds of the machine's clock. */
@@ -109,5 +110,5 @@ export function judgePart(
 /** The nearest rank of a list of numbers; NaN of an empty one. */
 export function rank(numbers: readonly number[], ratio: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(ratio * sorted.length) - 1)] ?? Number.NaN;
+  return percentileOf(sorted, ratio) ?? Number.NaN;
 }

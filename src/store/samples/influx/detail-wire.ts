@@ -1,10 +1,10 @@
 /** What checks found beside their verdicts, as numbers: seven doubles a sample on the way to the thread. */
+import { DAY_MS } from '../../../domain/durations.ts';
 import { FAILURE_CLASSES } from '../../../domain/failure.ts';
 import type { Sample } from '../../../domain/sample.ts';
 import { floatText } from './line-text.ts';
 
 const STRIDE = 7;
-const DAY_MS = 86_400_000;
 const PHASE_FIELDS = ['dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms', 'total_ms'] as const;
 /** Places behind the phases. */
 const CERTIFICATE_AT = PHASE_FIELDS.length;

@@ -1,6 +1,7 @@
 /** Sums hours up while their samples pass on the way to InfluxDB, and says which summaries a late sample spoils. */
+import { HOUR_MS } from '../../../domain/durations.ts';
 import { STRIDE } from '../wire.ts';
-import { HOUR_MS, hourLine, hourOf, hoursOverAt, invalidHourLine, summariseHour } from './hour-summary.ts';
+import { hourLine, hourOf, hoursOverAt, invalidHourLine, summariseHour } from './hour-summary.ts';
 
 /** The collector. */
 export interface HourCollector {

@@ -2,13 +2,13 @@
  * Hours of a service, summed up exactly: every latency with its count, so that percentiles over hours are those of their
  * samples. They stand beside the samples in InfluxDB, so that a window of months is read from some thousand points.
  */
+import { HOUR_MS } from '../../../domain/durations.ts';
 import { createReader, createWriter, type Series } from '../block.ts';
 import { isSuspect, latencyOf, verdictOf } from '../wire.ts';
 import type { InfluxTable } from './influx-link.ts';
 
 /** Measurement of the summaries. */
 export const HOUR_MEASUREMENT = 'upbeat_hour';
-export const HOUR_MS = 3_600_000;
 /** An hour is over so long after its end: a heartbeat may be ten minutes late. */
 export const HOUR_GRACE_MS = 900_000;
 

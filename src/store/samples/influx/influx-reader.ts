@@ -2,19 +2,13 @@
  * Reading by InfluxQL. Every number in a statement is a whole number of our own, so that nothing of a client's input
  * ever stands in one, and every statement is bounded in time.
  */
+import { DAY_MS, HOUR_MS } from '../../../domain/durations.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
 import type { Series } from '../block.ts';
 import { createBucketing } from '../bucketing.ts';
 import { packRest } from '../wire.ts';
-import {
-  HOUR_MS,
-  type HourSummary,
-  hourOf,
-  hoursStatement,
-  readHours,
-  summariseHour,
-} from './hour-summary.ts';
+import { type HourSummary, hourOf, hoursStatement, readHours, summariseHour } from './hour-summary.ts';
 import { InfluxError } from './influx-fault.ts';
 import type { InfluxLink, InfluxTable } from './influx-link.ts';
 import { MEASUREMENT } from './influx-settings.ts';
@@ -27,7 +21,6 @@ export interface HourKeeping {
   keep(serviceId: number, hour: number, summary: HourSummary): void;
 }
 
-const DAY_MS = 86_400_000;
 /** Shorter windows are read from the samples alone. */
 const SHORT_MS = 2 * DAY_MS;
 /** Longer windows may be summed up by the server, whose percentiles round their rank to the nearest instead of upwards. */

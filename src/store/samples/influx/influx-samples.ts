@@ -1,5 +1,7 @@
 /** Samples in InfluxDB (operating, `storage.influx`): sent by a thread of its own, with a spool while the server is away. */
+
 import { systemClock } from '../../../clock.ts';
+import { DAY_MS } from '../../../domain/durations.ts';
 import type { Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
 import { FATAL, superviseThread } from '../../../thread/supervised-thread.ts';
@@ -48,7 +50,7 @@ export interface InfluxSamples extends SampleStore {
 const ENTRY = new URL('../../../../workers/samples-influx.ts', import.meta.url);
 const LOOK_MS = 1_000;
 const SPOOL_BYTES = 1024 ** 3;
-const RETENTION_MS = 90 * 86_400_000;
+const RETENTION_MS = 90 * DAY_MS;
 /** Observations that wait for the thread; more than this means that it has stopped taking any. */
 const MAX_WAITING = 100_000;
 const NO_STATE: InfluxState = {

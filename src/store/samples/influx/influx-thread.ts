@@ -1,5 +1,7 @@
 /** What the thread of the InfluxDB store serves. */
+
 import { type Cancel, systemClock } from '../../../clock.ts';
+import { DAY_MS } from '../../../domain/durations.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
 import { createHourCollector } from './hour-collector.ts';
@@ -26,7 +28,6 @@ export interface InfluxThreadData {
 const READ_AGAIN_MS = 2_000;
 /** Between two looks whether an hour is over. */
 const FINISH_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** How writing and reading go. */
 export interface InfluxState extends InfluxWriterState {

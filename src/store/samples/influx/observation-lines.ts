@@ -1,6 +1,8 @@
 /** Changes, incidents and heartbeats as lines of InfluxDB's protocol; docs/influxdb.md describes tags and fields. */
+
 import { createHash } from 'node:crypto';
 import type { Transition } from '../../../domain/current.ts';
+import { DAY_MS } from '../../../domain/durations.ts';
 import { MAX_DEPENDENCIES } from '../../../domain/heartbeat-body.ts';
 import type { Incident, IncidentUpdate } from '../../../domain/incident.ts';
 import type { ServiceStatus } from '../../../domain/status.ts';
@@ -10,7 +12,6 @@ import { escapeTag, quoteText, serviceTags } from './line-text.ts';
 
 /** A status as a number, from good to bad; dashboards colour by it. */
 const STATUS_NUMBERS: Readonly<Record<ServiceStatus, number>> = { up: 0, slow: 1, down: 2, unknown: 3 };
-const DAY_MS = 86_400_000;
 
 /** The names of a service as they stand beside its points; null: it is gone. */
 export type LabelsOf = (serviceId: number) => Omit<ServiceLabels, 'serviceId'> | null;

@@ -1,11 +1,10 @@
 /** The database of InfluxDB 1 and its retention policy. Names in statements are quoted, numbers are our own. */
-import { formatDuration } from '../../../domain/durations.ts';
+import { DAY_MS, formatDuration, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../domain/durations.ts';
 import type { InfluxLink, InfluxTable } from './influx-link.ts';
 import type { SetupStep } from './set-up-bucket.ts';
 
 /** Name of the retention policy that we make; what is written without a name goes to the default one. */
 const POLICY = 'upbeat';
-const HOUR_MS = 3_600_000;
 
 /** Makes what is missing and adds a step for each thing. Rejects as the link does. */
 export async function setUpDatabase(
@@ -70,13 +69,13 @@ function defaultPolicy(table: InfluxTable | null): { name: string; durationMs: n
 
 /** What the server itself takes for a new policy; that of the old one may be too long for the new duration. */
 function shardOf(retentionMs: number): string {
-  const days = retentionMs / (24 * HOUR_MS);
+  const days = retentionMs / DAY_MS;
   return days < 2 ? '1h' : days <= 180 ? '1d' : '7d';
 }
 
 /** A duration as Go writes it, such as `2160h0m0s`, in milliseconds. */
 function readDuration(text: string): number {
-  const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+  const units: Readonly<Record<string, number>> = { h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS, ms: 1 };
   return [...text.matchAll(/([\d.]+)(ms|h|m|s)/g)].reduce(
     (sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0),
     0,
