@@ -1,7 +1,7 @@
 /** Polls feeds of the ports of `feed-server.ts`, first in full, then with validators; prints what the latter cost. */
+import { createKeyedLimiter } from '../src/async/concurrency-limiter.ts';
 import { systemClock } from '../src/clock.ts';
 import type { FeedMemory } from '../src/feeds/feed-actor.ts';
-import { createHostTurns } from '../src/feeds/host-turns.ts';
 import { FEED_KINDS } from '../src/feeds/kinds-table.ts';
 import { pollFeed } from '../src/feeds/poll-feed.ts';
 import { createOutbound } from '../src/outbound/outbound.ts';
@@ -10,11 +10,10 @@ const ports = JSON.parse(process.argv[2] ?? '[]') as number[];
 const feeds = Number(process.argv[3]);
 const rounds = Number(process.argv[4]);
 const outbound = createOutbound({ userAgent: 'Upbeat/bench', nameservers: [] });
-const turns = createHostTurns(16);
 const parts = {
   outbound,
   policy: { allowPrivate: ['127.0.0.0/8'], ports: [443] },
-  inTurn: turns.inTurn,
+  inTurn: createKeyedLimiter(16),
   now: systemClock.now,
   signal: new AbortController().signal,
 };

@@ -2,14 +2,16 @@
  * `GET /api/v1/events`: changes of status as Server-Sent Events (WHATWG HTML, 9.2), resumable by `Last-Event-ID`:
  * the id is the position in the registry's feed of transitions.
  */
+
 import type { ServerResponse } from 'node:http';
 import { Type } from '@sinclair/typebox';
+import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
+import { createCooperativeQueue } from '../async/cooperative-queue.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import { createClientCounts } from '../http/client-counts.ts';
-import { STREAM_HEAD, streamResponse, WRITES_AT_ONCE, writeToStream } from '../http/event-stream.ts';
-import { createSlices } from '../http/in-slices.ts';
+import { MAX_WRITES_PER_TURN, STREAM_HEAD, streamResponse, writeToStream } from '../http/event-stream.ts';
 import {
   OPEN_TO_ALL,
   type OpenApiOperation,
@@ -21,7 +23,6 @@ import { readParameters, refuse } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import type { Allowance } from '../http/rate-limits.ts';
 import type { Route } from '../http/route.ts';
-import { createTurns } from '../http/turns.ts';
 import type { Log } from '../log.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
@@ -65,8 +66,8 @@ export function createEventStreams(sources: EventSources): EventStreams {
   const held = createClientCounts();
   let closed = false;
   /** A stream may have missed every transition there is: one stream reads at a time, so that other queries get through. */
-  const turns = createTurns(1);
-  const later = createSlices(WRITES_AT_ONCE);
+  const limitReads = createConcurrencyLimiter(1);
+  const enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
 
   const run = async (response: ServerResponse, slug: string | null, after: number | null) => {
     // A position beyond the newest is not from this feed: nothing would ever come after it.
@@ -82,7 +83,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
     let waiting: Transition[] | null = [];
     const stops = [
       sources.watchTransitions((transition) => {
-        if (waiting === null) later(() => send(transition));
+        if (waiting === null) enqueue(() => send(transition));
         else waiting.push(transition);
       }),
       // An id without data is no event, but the client will resume after it: past the events of other services.
@@ -96,7 +97,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
     if (response.destroyed) return stop();
     write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
     for (;;) {
-      const missed = await turns(async () =>
+      const missed = await limitReads(async () =>
         response.destroyed ? [] : await registry.transitionsAfter(position, REPLAY_PAGE),
       );
       missed.forEach(send);

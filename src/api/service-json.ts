@@ -1,4 +1,5 @@
 /** JSON of services, made at the first read after a change and cached until the next; a list joins cached members. */
+import { BoundedMap } from '../async/bounded-map.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
@@ -47,7 +48,7 @@ export function createServiceJson({
   listenedAt,
   vendorOf,
 }: ServiceJsonSources): ServiceJson {
-  const kept = new Map<number, Kept>();
+  const kept = new BoundedMap<number, Kept>(KEPT);
   const find = (service: Service): Kept => {
     const current = status.get(service.id) ?? unknownStatus(service.id);
     const stale = isStale(current, intervalOf(service, intervalMs), now(), listenedAt);
@@ -62,7 +63,6 @@ export function createServiceJson({
       return known;
     const item = JSON.stringify(viewService(service, current, stale));
     const fresh: Kept = { service, current, stale, item, status: null, vendor: null };
-    if (kept.size >= KEPT && known === undefined) kept.delete(kept.keys().next().value ?? 0);
     kept.set(service.id, fresh);
     return fresh;
   };

@@ -1,6 +1,6 @@
 /** What an owner may change of a service, and the rules for it: the same on pages and on the command line. Pure. */
 import { type Category, isCategory } from '../domain/category.ts';
-import { parseDuration } from '../domain/durations.ts';
+import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { type GivenNameReading, readGivenName } from '../domain/given-name.ts';
 import type { CheckDefinition, CheckKind } from '../domain/service.ts';
 import type { ServiceEdit } from '../store/ports/services.ts';
@@ -30,7 +30,7 @@ export type EditReading =
 
 const MIN_PERIOD_MS = 1_000;
 /** The longest silence that an owner may announce: a year. */
-const MAX_PERIOD_MS = 365 * 86_400_000;
+const MAX_PERIOD_MS = 365 * DAY_MS;
 
 /** Reads changes of a service whose check is `before`. */
 export function readServiceEdit(before: CheckDefinition, changes: ServiceChanges): EditReading {

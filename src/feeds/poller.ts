@@ -2,7 +2,9 @@
  * Reads vendors' pages politely: an actor per feed, conditional requests, waits that grow with failures, and at most
  * one open request per host. Runs in a thread of its own, for what it parses is hostile.
  */
+
 import { createActorGroup } from '../actor/actor-group.ts';
+import { createKeyedLimiter } from '../async/concurrency-limiter.ts';
 import type { Cancel, Clock, Random } from '../clock.ts';
 import type { FeedEntry } from '../domain/feed-entry.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
@@ -10,7 +12,6 @@ import type { Outbound } from '../outbound/outbound.ts';
 import { type FeedEffect, type FeedMessage, type FeedState, feedBehaviour, NEW_FEED } from './feed-actor.ts';
 import type { FeedKind } from './feed-kind.ts';
 import type { Feed, FeedKindName } from './feed-list.ts';
-import { createHostTurns } from './host-turns.ts';
 import { type PollOutcome, pollFeed } from './poll-feed.ts';
 
 /** Settings of the poller. */
@@ -72,7 +73,7 @@ export function createPoller({ settings, kinds, outbound, clock, random, tell }:
   const feeds = new Map<number, Feed>();
   const timers = new Map<number, Cancel>();
   const abort = new AbortController();
-  const turns = createHostTurns(MAX_POLLS);
+  const inTurn = createKeyedLimiter(MAX_POLLS);
   let nextNumber = 1;
 
   const actors = createActorGroup<FeedState, FeedMessage, FeedEffect>({
@@ -100,7 +101,7 @@ export function createPoller({ settings, kinds, outbound, clock, random, tell }:
     try {
       const addresses = kinds[feed.kind].addresses(feed.source);
       const { policy } = settings;
-      const parts = { outbound, policy, inTurn: turns.inTurn, now: clock.now, signal: abort.signal };
+      const parts = { outbound, policy, inTurn, now: clock.now, signal: abort.signal };
       outcome = await pollFeed(addresses, memory, parts);
     } catch (error) {
       outcome = { readings: [], memory: {}, problem: (error as Error).message, retryAfterMs: null };

@@ -10,7 +10,7 @@ const HEADERS = {
 };
 
 /** Streams that are written to in one turn of the event loop: some milliseconds of work. */
-export const WRITES_AT_ONCE = 100;
+export const MAX_WRITES_PER_TURN = 100;
 
 /** A response that is a stream. `open` gets the connection, which the client may have closed already. */
 export function streamResponse(open: (response: ServerResponse) => void): HttpResponse {

@@ -3,6 +3,7 @@
  * limits), but only the picture itself tells whether a request is one, and drawing it costs us. So a client gets at most
  * as many uncharged attempts at a time as it has requests left; beyond them, only a tag that was sent for that address.
  */
+import { BoundedMap } from '../async/bounded-map.ts';
 import { createClientCounts } from './client-counts.ts';
 import { matches } from './conditional.ts';
 
@@ -23,14 +24,12 @@ const MAX_TARGET_LENGTH = 400;
 
 /** Makes the memory. */
 export function createUnchargedRequests(): UnchargedRequests {
-  const sent = new Map<string, string>();
+  const sent = new BoundedMap<string, string>(TARGETS_KEPT);
   const inFlight = createClientCounts();
   return {
     note(target, etag) {
       if (target.length > MAX_TARGET_LENGTH) return;
-      sent.delete(target);
       sent.set(target, etag);
-      if (sent.size > TARGETS_KEPT) sent.delete(sent.keys().next().value ?? target);
     },
     isKnown(target, ifNoneMatch) {
       const etag = sent.get(target);

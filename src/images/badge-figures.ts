@@ -3,8 +3,9 @@
  * at a time, so that badges never keep pages waiting for theirs.
  */
 
+import { BoundedMap } from '../async/bounded-map.ts';
+import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { HttpError } from '../http/problem.ts';
-import { createTurns } from '../http/turns.ts';
 import { isSampleReadError, type SampleStore } from '../store/ports/samples.ts';
 import { type BadgeWindow, windowMs } from '../view/badge-query.ts';
 import { type BadgeFigures, FIGURES_KEPT_MS } from './badge-text.ts';
@@ -15,7 +16,7 @@ export type ReadFigures = (serviceId: number, window: BadgeWindow) => Promise<Ba
 /** Services and windows that are cached, about 300 bytes each; beyond, the one read first is dropped. */
 const MAX_KEPT = 20_000;
 /** Concurrent reads; further ones wait. */
-const AT_ONCE = 4;
+const MAX_READS = 4;
 
 interface Memory {
   readonly triedAt: number;
@@ -27,8 +28,8 @@ interface Memory {
 
 /** Makes the reader. While the store is out of reach, the last figures are returned with the time of their reading. */
 export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () => number): ReadFigures {
-  const memories = new Map<string, Memory>();
-  const turns = createTurns(AT_ONCE);
+  const memories = new BoundedMap<string, Memory>(MAX_KEPT);
+  const limit = createConcurrencyLimiter(MAX_READS);
 
   return (serviceId, window) => {
     const key = `${serviceId} ${window}`;
@@ -36,7 +37,7 @@ export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () 
     const triedAt = now();
     if (known !== undefined && Math.abs(triedAt - known.triedAt) < FIGURES_KEPT_MS) return known.reading;
     const found = known?.found ?? null;
-    const reading = turns(async () => {
+    const reading = limit(async () => {
       const readAt = now();
       const lengthMs = windowMs(window);
       const query = { serviceId, from: readAt - lengthMs, to: readAt, stepMs: lengthMs };
@@ -55,9 +56,7 @@ export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () 
         'The store of past checks does not answer; the status badge does. Try again in a minute.';
       throw new HttpError('history_unavailable', detail, {}, { 'Retry-After': '60' });
     });
-    memories.delete(key);
     memories.set(key, { triedAt, found, reading });
-    if (memories.size > MAX_KEPT) memories.delete(memories.keys().next().value ?? key);
     return reading;
   };
 }

@@ -1,5 +1,6 @@
 /** `GET /api/badge/:slug`: badges in every variant and format (contract 4.6). */
 
+import { BoundedMap } from '../async/bounded-map.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import { fullName, type Service } from '../domain/service.ts';
@@ -90,8 +91,8 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
 function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Promise<HttpResponse> {
   const { directory, status, samples, renderBadge, intervalMs, slowOverMs, now, listenedAt } = sources;
   const readFigures = createFigureReader(samples, now);
-  const statuses = new Map<string, Kept>();
-  const others = new Map<string, Kept>();
+  const statuses = new BoundedMap<string, Kept>(STATUS_KEPT);
+  const others = new BoundedMap<string, Kept>(OTHERS_KEPT);
 
   const say = async (
     service: Service,
@@ -143,9 +144,7 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     const known = kept.get(place);
     if (known?.content === content) return known.answer;
     const answer = await draw(service, words, request);
-    kept.delete(place);
     kept.set(place, { content, answer });
-    if (kept.size > (isContract ? STATUS_KEPT : OTHERS_KEPT)) kept.delete(kept.keys().next().value ?? place);
     return answer;
   };
 }

@@ -2,9 +2,10 @@
  * The cells of heat maps, read from the samples: few at a time, and of what was read before only the steps that can
  * have changed, so that a map of every service never keeps the pages waiting for theirs.
  */
+import { BoundedMap } from '../async/bounded-map.ts';
+import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { cellsOf } from '../domain/heatmap-picture.ts';
 import { type PictureSpan, type PictureWindow, stepsOf } from '../domain/picture-window.ts';
-import { createTurns } from '../http/turns.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 
 /** Reads the cells of services in a span of the window: rows in the order of the services. Throws what the store throws. */
@@ -23,7 +24,7 @@ interface Row {
 }
 
 /** Reads at a time of all heat maps together: those of the pages are to find a turn between them. */
-const AT_ONCE = 2;
+const MAX_READS = 2;
 /** The running step and the two before it are read again: samples can be late by minutes. */
 const STEPS_READ_AGAIN = 3;
 /** Rows kept of each window; at most 365 bytes each. Beyond, the one read first goes. */
@@ -32,7 +33,7 @@ const ROWS_KEPT = 5_000;
 /** Makes the reader. */
 export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missingSince'>): ReadCells {
   const windows = new Map<PictureWindow, { readonly rows: Map<number, Row>; last: Promise<unknown> }>();
-  const turns = createTurns(AT_ONCE);
+  const limit = createConcurrencyLimiter(MAX_READS);
 
   const readRow = async (
     serviceId: number,
@@ -67,21 +68,22 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
         const place = next++;
         const serviceId = serviceIds[place] ?? 0;
         const missingSince = samples.missingSince?.() ?? null;
-        const cells = await turns(() => readRow(serviceId, rows.get(serviceId), span));
-        rows.delete(serviceId);
+        const cells = await limit(() => readRow(serviceId, rows.get(serviceId), span));
         rows.set(serviceId, { to: span.to, sureTo: Math.min(span.to, missingSince ?? span.to), cells });
-        if (rows.size > ROWS_KEPT) rows.delete(rows.keys().next().value ?? serviceId);
         all.set(cells, place * steps);
       }
     };
     // If one read fails, the others in flight end before the error is thrown.
-    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+    const ended = await Promise.allSettled(Array.from({ length: MAX_READS }, work));
     for (const end of ended) if (end.status === 'rejected') throw end.reason;
     return all;
   };
 
   return (serviceIds, window, span) => {
-    const of = windows.get(window) ?? { rows: new Map<number, Row>(), last: Promise.resolve() };
+    const of = windows.get(window) ?? {
+      rows: new BoundedMap<number, Row>(ROWS_KEPT),
+      last: Promise.resolve(),
+    };
     windows.set(window, of);
     // Maps of one window follow each other, for one finds what the other has read; those of several take turns.
     const reading = of.last.then(() => readAll(serviceIds, of.rows, span));

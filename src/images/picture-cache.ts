@@ -1,5 +1,6 @@
 /** Caches pictures: each is drawn at most once a minute, however many requests there are. */
 
+import { BoundedMap } from '../async/bounded-map.ts';
 import { entityTag } from '../http/conditional.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpResponse } from '../http/route.ts';
@@ -35,7 +36,7 @@ interface Kept {
  * last picture is returned, with its own time on it; without one, it throws `history_unavailable`.
  */
 export function createPictureCache(most: number, now: () => number): PictureCache {
-  const kept = new Map<string, Kept>();
+  const kept = new BoundedMap<string, Kept>(most);
   return (place, content, make) => {
     const known = kept.get(place);
     const madeAt = now();
@@ -58,9 +59,7 @@ export function createPictureCache(most: number, now: () => number): PictureCach
         throw new HttpError('history_unavailable', detail, {}, { 'Retry-After': '60' });
       },
     );
-    kept.delete(place);
     kept.set(place, { content, madeAt, answer, before });
-    if (kept.size > most) kept.delete(kept.keys().next().value ?? place);
     return answer;
   };
 }

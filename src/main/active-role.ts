@@ -2,7 +2,9 @@
  * The current role of this process, behind one interface that survives a change of role: API and pages continue while a
  * serving process becomes the monitor.
  */
+
 import type { HeartbeatIntake } from '../api/heartbeats.ts';
+import { createListeners } from '../async/listeners.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
@@ -52,7 +54,7 @@ const NO_STATS = { appended: 0, pending: 0, fileBytes: 0 };
 export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean; readonly log: Log }) {
   let role: Role | null = null;
   let stopWatching = () => {};
-  const watchers = new Set<(record: CurrentStatus) => void>();
+  const watchers = createListeners<[CurrentStatus]>();
   const listeners = createTransitionListeners(log);
   const now = (): Role => {
     if (role === null) throw new Error('no role is at work yet');
@@ -66,12 +68,7 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     take(next) {
       const stopBefore = stopWatching;
       role = next;
-      const stops = [
-        next.watchTransitions(listeners.announce),
-        next.status.watch((record) => {
-          for (const watcher of watchers) watcher(record);
-        }),
-      ];
+      const stops = [next.watchTransitions(listeners.announce), next.status.watch(watchers.notify)];
       stopWatching = () => {
         for (const stop of stops) stop();
       };
@@ -81,11 +78,7 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
       get: (serviceId) => now().status.get(serviceId),
       put: (records) => now().status.put(records),
       remove: (serviceId) => now().status.remove(serviceId),
-      watch(listener) {
-        const entry = (record: CurrentStatus) => listener(record);
-        watchers.add(entry);
-        return () => void watchers.delete(entry);
-      },
+      watch: watchers.add,
       // Each role closes its own connections.
       close: async () => watchers.clear(),
       ...(mayServe ? { ageMs: () => now().status.ageMs?.() ?? 0 } : {}),

@@ -3,7 +3,9 @@
  * tried again over a day. What is due stands in the registry, so that a restart forgets nothing.
  */
 
+import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Cancel, Clock, Random } from '../clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { describeCause } from '../domain/failure-text.ts';
 import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
@@ -33,28 +35,25 @@ export interface WebhookSender {
   stop(): Promise<void>;
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 /** Waits after each failed attempt; with the first one at once that is over a day. */
 export const RETRY_AFTER_MS: readonly number[] = [
-  5 * SECOND,
-  MINUTE,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  6 * HOUR,
-  16 * HOUR,
+  5 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+  16 * HOUR_MS,
 ];
-const LOOK_MS = SECOND;
-const TIMEOUT_MS = 15 * SECOND;
+const POLL_INTERVAL_MS = SECOND_MS;
+const TIMEOUT_MS = 15 * SECOND_MS;
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** The registry names few of one account at a time, so that no account's receivers can fill these places alone. */
 const AT_A_TIME = 64;
 /** A receiver that hangs holds up the end of the program no longer. */
-const STOP_TIMEOUT_MS = 5 * SECOND;
+const STOP_TIMEOUT_MS = 5 * SECOND_MS;
 /** Settled deliveries are shown for so long. */
-const KEPT_MS = 30 * 24 * HOUR;
+const KEPT_MS = 30 * DAY_MS;
 const JITTER = 0.1;
 
 /** Starts the sender. */
@@ -65,35 +64,22 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
   const underWay = new Map<number, Promise<void>>();
   /** What came of deliveries and is not written down yet, by their numbers. */
   const unwritten = new Map<number, DeliveryOutcome>();
-  let looking: Promise<void> | null = null;
-  let again = false;
   let failing = false;
   let stopped = false;
   let tidiedAt = Number.NEGATIVE_INFINITY;
 
-  const look = (): void => {
+  const polling = createCoalescingLoop(async () => {
     if (stopped || !isOurs()) return;
-    if (looking !== null) {
-      again = true;
-      return;
+    try {
+      await begin();
+      failing = false;
+    } catch (error) {
+      if (!failing) log.error({ error }, 'webhooks could not be delivered');
+      failing = true;
     }
-    looking = begin()
-      .then(
-        () => {
-          failing = false;
-        },
-        (error) => {
-          if (!failing) log.error({ error }, 'webhooks could not be delivered');
-          failing = true;
-        },
-      )
-      .finally(() => {
-        looking = null;
-        if (again) {
-          again = false;
-          look();
-        }
-      });
+  });
+  const poll = (): void => {
+    if (!stopped && isOurs()) void polling.run();
   };
 
   /** Writes down what could not be written before; false: that does not work yet. */
@@ -112,7 +98,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
   const begin = async (): Promise<void> => {
     // What cannot be written down would be delivered again and again.
     if (!(await noteAgain())) return;
-    if (clock.monotonic() - tidiedAt > HOUR) {
+    if (clock.monotonic() - tidiedAt > HOUR_MS) {
       tidiedAt = clock.monotonic();
       await registry.forgetDeliveries(clock.now() - KEPT_MS);
     }
@@ -139,7 +125,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
     }
     underWay.delete(id);
     // Its place is free, whoever else still waits for a slow receiver.
-    look();
+    poll();
   };
 
   /** Null: it was broken off. */
@@ -176,14 +162,14 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
     return { id, wasDueAt, deliveredAt: null, problem, dueAt };
   };
 
-  const cancel: Cancel = clock.every(LOOK_MS, look);
-  look();
+  const cancel: Cancel = clock.every(POLL_INTERVAL_MS, poll);
+  poll();
   return {
     async stop() {
       stopped = true;
       cancel();
       const cancelEnd = clock.after(STOP_TIMEOUT_MS, () => end.abort());
-      await looking;
+      await polling.idle();
       await Promise.all(underWay.values());
       cancelEnd();
     },

@@ -2,7 +2,9 @@
  * Judges every address and port before it is dialled, so that nobody can use the prober to look into the network
  * it stands in. The judgement is made after resolution, for each address and each hop, literals included.
  */
+
 import type { BlockList } from 'node:net';
+import { BoundedMap } from '../async/bounded-map.ts';
 import type { AddressRefusal } from '../domain/failure.ts';
 import {
   blockListOf,
@@ -42,13 +44,12 @@ export function createAddressGuard(policy: AddressPolicy): AddressGuard {
   const allowed = blockListOf(policy.allowPrivate);
   const alone = blockListOf(policy.allowPrivate.filter((block) => /\/(?:32|128)$/.test(block)));
   const ports = new Set(policy.ports);
-  const remembered = new Map<string, AddressKind>();
+  const remembered = new BoundedMap<string, AddressKind>(REMEMBERED);
   return {
     judge(address, port) {
       let kind = remembered.get(address);
       if (kind === undefined) {
         kind = kindOf(address, allowed, alone);
-        if (remembered.size >= REMEMBERED) remembered.clear();
         remembered.set(address, kind);
       }
       if (kind.allowedPrivate) return null;

@@ -3,6 +3,7 @@
  * `dns.lookup` is never used: its four threads are shared by the whole process, and one dead zone would falsify
  * every timing.
  */
+import { BoundedMap } from '../async/bounded-map.ts';
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 import { createHostsLookup } from './hosts-file.ts';
@@ -74,16 +75,13 @@ export function createResolver(settings: ResolverSettings): Resolver {
   const { nameservers, hostsFile = '/etc/hosts', systemServers, clock = systemClock } = settings;
   const client = createNameClient(createServerList(nameservers, clock, systemServers), clock);
   const inHosts = createHostsLookup(hostsFile, clock);
-  const cache = new Map<string, Cached>();
+  const cache = new BoundedMap<string, Cached>(MAX_CACHED);
   const asking = new Map<string, SharedQuestion>();
   const silence = watchSilence(client, clock);
 
   const remember = (key: string, records: readonly NameRecord[], addresses: readonly string[]) => {
     const ttlMs = Math.min(MAX_TTL_MS, ...records.map((record) => record.ttl * 1000));
     if (ttlMs <= 0) return;
-    if (cache.size >= MAX_CACHED) dropOldest(cache);
-    // Deleted first, so that the order of the map is the age of its entries.
-    cache.delete(key);
     cache.set(key, { addresses, expiresAt: clock.monotonic() + ttlMs });
   };
 
@@ -186,11 +184,4 @@ function watchSilence(client: NameClient, clock: Clock) {
 
 function stripDot(name: string): string {
   return name.endsWith('.') ? name.slice(0, -1) : name;
-}
-
-function dropOldest(map: Map<string, unknown>): void {
-  for (const oldest of map.keys()) {
-    map.delete(oldest);
-    return;
-  }
 }

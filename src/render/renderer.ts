@@ -1,4 +1,5 @@
 /** Pictures from the render thread; badges are kept by what they say. */
+import { BoundedMap } from '../async/bounded-map.ts';
 import type { ChartPicture } from '../domain/chart-picture.ts';
 import type { HeatmapPicture } from '../domain/heatmap-picture.ts';
 import type { Log } from '../log.ts';
@@ -44,7 +45,7 @@ const TRIES = 2;
 /** Starts the render thread; resolves when its fonts are loaded, rejects if it cannot start. */
 export async function createRenderer(settings: RendererSettings): Promise<Renderer> {
   const { log, badgesKept = 4_096, entry = ENTRY } = settings;
-  const kept = new Map<string, Promise<Uint8Array>>();
+  const kept = new BoundedMap<string, Promise<Uint8Array>>(badgesKept);
   let closed = false;
   let webglFault: string | null = null;
 
@@ -76,18 +77,13 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
   return {
     badge(input) {
       const key = keyOf(input);
-      const found = kept.get(key);
-      if (found !== undefined) {
-        kept.delete(key);
-        kept.set(key, found);
-        return found;
-      }
+      const found = kept.touch(key);
+      if (found !== undefined) return found;
       const drawing = call('badge', [input]);
       kept.set(key, drawing);
       drawing.catch(() => {
         if (kept.get(key) === drawing) kept.delete(key);
       });
-      if (kept.size > badgesKept) kept.delete(kept.keys().next().value ?? key);
       return drawing;
     },
     chart: (picture) => call('chart', [picture]),

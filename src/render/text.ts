@@ -1,4 +1,5 @@
 /** Text as coverage: measured, fitted to the pixel grid, and kept glyph by glyph for the next badge. */
+import { BoundedMap } from '../async/bounded-map.ts';
 import { COLUMNS, type Coverage, type Raster, raster, toCoverage } from './coverage.ts';
 import type { Contour, Font } from './font.ts';
 
@@ -40,7 +41,7 @@ export function createFace(font: Font, size: number): Face {
     size,
     xHeight: Math.round(font.xHeight * scale),
     capHeight: Math.round(font.capHeight * scale),
-    glyphs: new Map(),
+    glyphs: new BoundedMap(GLYPHS_KEPT),
   };
 }
 
@@ -115,8 +116,6 @@ function glyphOf(face: Face, character: string): Glyph {
   let glyph = face.glyphs.get(character);
   if (glyph === undefined) {
     glyph = drawGlyph(face, character);
-    const oldest = face.glyphs.keys().next();
-    if (face.glyphs.size >= GLYPHS_KEPT && !oldest.done) face.glyphs.delete(oldest.value);
     face.glyphs.set(character, glyph);
   }
   return glyph;

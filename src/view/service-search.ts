@@ -1,4 +1,5 @@
 /** The list of services narrowed by category, status and text (contract 4.2; decisions, Services). */
+import { BoundedMap } from '../async/bounded-map.ts';
 import type { Category } from '../domain/category.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
@@ -43,7 +44,7 @@ export function createServiceSearch(sources: {
   readonly monotonic: () => number;
 }): ServiceSearch {
   const { directory, status, monotonic } = sources;
-  const lists = new Map<string, FoundList>();
+  const lists = new BoundedMap<string, FoundList>(MAX_LISTS);
   const words = new Map<number, ServiceStatus>();
   const textOf = new WeakMap<Service, string>();
   /** The texts of all services in the order of the directory. */
@@ -86,10 +87,8 @@ export function createServiceSearch(sources: {
   const find = (filter: ServiceFilter, anew: boolean): FoundList => {
     const key = JSON.stringify([filter.category, filter.status, filter.text]);
     const known = lists.get(key);
-    lists.delete(key);
     const list = known !== undefined && !anew && isCurrent(known) ? known : searchAnew(filter);
     lists.set(key, list);
-    if (lists.size > MAX_LISTS) lists.delete(lists.keys().next().value ?? '');
     return list;
   };
 

@@ -1,13 +1,11 @@
 /** Redis is away for ten minutes, by a clock that is put forward: what it missed is there afterwards, each once. */
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import type { Transition } from '../../src/domain/current.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { openRedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import { openRedisTransitionStream } from '../../src/store/status/redis-transition-stream.ts';
-import { NOON, record } from '../store/registry-fixtures.ts';
 import {
   NEEDS_REDIS,
   type RedisServer,
@@ -15,6 +13,7 @@ import {
   startRedisCluster,
   until,
 } from '../support/redis-server.ts';
+import { openTurningService } from '../support/turning-service.ts';
 
 const TEN_MINUTES_MS = 600_000;
 const MISSED = 3_000;
@@ -40,20 +39,13 @@ async function run(t: Test, url: string, servers: readonly RedisServer[]): Promi
   if (address === null) throw new Error(url);
   const clock = createShiftedClock();
   const common = { address, clock, log: silentLog };
-  const all: Transition[] = [];
-  const listeners = new Set<(transition: Transition) => void>();
+  const service = await openTurningService(t);
   const store = openRedisStatusStore(common);
   const reader = openRedisStatusReader(common);
   const stream = openRedisTransitionStream({
     ...common,
-    registry: {
-      transitionsAfter: async (position, limit) => all.slice(position, position + limit),
-      lastTransition: async () => all.length,
-    },
-    watchTransitions(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    registry: service.registry,
+    watchTransitions: service.watchTransitions,
     mayWrite: () => true,
   });
   t.teardown(async () => {
@@ -64,13 +56,8 @@ async function run(t: Test, url: string, servers: readonly RedisServer[]): Promi
   const heard: number[] = [];
   reader.watch(({ seq }) => void heard.push(seq));
   const turn = async () => {
-    const position = all.length + 1;
-    const [from, to] = position % 2 === 1 ? (['up', 'down'] as const) : (['down', 'up'] as const);
-    const at = NOON + position;
-    const transition = { position, serviceId: 1, slug: 'shop', seq: position, from, to, at };
-    all.push({ ...transition, recordedAt: at, reason: null });
-    await store.put([record(1, position, to, at)]);
-    for (const listener of listeners) listener(all.at(-1) as Transition);
+    await service.turn(1);
+    await store.put([service.current]);
   };
   const inRedis = async () => {
     const lists = await Promise.all(
@@ -95,7 +82,7 @@ async function run(t: Test, url: string, servers: readonly RedisServer[]): Promi
   await until(async () => (await inRedis()).length === MISSED + 1, 'what was missed is there');
   t.same(
     await inRedis(),
-    all.map(({ position }) => position),
+    service.registry.transitions.map(({ position }) => position),
     'each once, in order',
   );
   t.same(

@@ -1,38 +1,38 @@
 /** What the registry holds comes to where observations are kept, across power cuts and a registry that is away. */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
-import type { Transition } from '../../src/domain/current.ts';
-import type { Incident } from '../../src/domain/incident.ts';
 import { silentLog } from '../../src/log.ts';
+import type { VendorReading } from '../../src/store/ports/vendors.ts';
 import { startObservationFeed } from '../../src/store/samples/influx/observation-feed.ts';
+import { openTurningService } from '../support/turning-service.ts';
+import { incident, NOON } from './registry-fixtures.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
 /** A registry and a server that outlive the runs of the program. */
-function createWorld() {
+async function createWorld(t: Test) {
   const clock = createFakeClock(START);
-  const transitions: Transition[] = [];
-  const incidents: Incident[] = [];
-  const facts = new Map<string, string>();
-  const listeners = new Set<(transition: Transition) => void>();
+  const service = await openTurningService(t);
+  const stored = service.registry.client(clock);
   /** Positions as they came, and those that a flush has brought to the disk. */
   const handed: number[] = [];
   const told: string[] = [];
   const state = { away: false, full: false };
-  const ask = async <T>(answer: () => T): Promise<T> => {
-    if (state.away) throw new Error('the registry is away');
-    return answer();
+  /** The registry, as long as it is not away. */
+  const asked = <Args extends unknown[], Answer>(call: (...args: Args) => Promise<Answer>) => {
+    return async (...args: Args): Promise<Answer> => {
+      if (state.away) throw new Error('the registry is away');
+      return await call(...args);
+    };
   };
   const start = () =>
     startObservationFeed({
       registry: {
-        transitionsAfter: (after, limit) =>
-          ask(() => transitions.filter(({ position }) => position > after).slice(0, limit)),
-        lastTransition: () => ask(() => transitions.at(-1)?.position ?? 0),
-        listIncidents: ({ serviceId }) =>
-          ask(() => incidents.filter((one) => serviceId === undefined || one.serviceId === serviceId)),
-        getFact: (name) => ask(() => facts.get(name) ?? null),
-        setFact: (name, value) => ask(() => void facts.set(name, value)),
+        transitionsAfter: asked(stored.transitionsAfter),
+        lastTransition: asked(stored.lastTransition),
+        listIncidents: asked(stored.listIncidents),
+        getFact: asked(stored.getFact),
+        setFact: asked(stored.setFact),
       },
       observations: {
         transition: ({ position }) => void handed.push(position),
@@ -43,76 +43,87 @@ function createWorld() {
           if (state.full) throw new Error('the disk is full');
         },
       },
-      watchTransitions(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
+      watchTransitions: service.watchTransitions,
       clock,
       log: silentLog,
     });
-  const commit = (count: number, tell = true) => {
-    for (let n = 0; n < count; n++) {
-      const position = transitions.length + 1;
-      const transition: Transition = {
-        position,
-        serviceId: 1,
-        slug: 'shop',
-        seq: position,
-        from: 'up',
-        to: 'down',
-        at: START + position,
-        recordedAt: START + position,
-        reason: null,
-      };
-      transitions.push(transition);
-      if (tell) for (const listener of listeners) listener(transition);
-    }
+  return {
+    clock,
+    handed,
+    told,
+    state,
+    start,
+    commit: service.turn,
+    setFact: stored.setFact,
+    position: () => stored.getFact('influx.transitions'),
+    /** Stores an own incident of service 1, by the judgement that opens it. */
+    addOwn: () => service.turn(1, false, incident(1, 'own-1-1')),
+    /** Stores an incident that a vendor reports; returns its id. */
+    async addVendor(serviceId: number): Promise<string> {
+      const known = new Set((await all()).map(({ id }) => id));
+      await stored.putVendorReadings([readingOf(serviceId)]);
+      return (await all()).find(({ id }) => !known.has(id))?.id ?? '';
+    },
   };
-  const addIncident = (id: string, serviceId: number, source: Incident['source']) =>
-    incidents.push({
-      id,
-      serviceId,
-      source,
-      title: id,
-      description: '',
-      severity: 'minor',
-      status: 'investigating',
-      startedAt: START,
-      resolvedAt: null,
-      sourceUrl: '',
-      goodChecks: 0,
-      updates: [],
-    });
-  return { clock, transitions, facts, handed, told, state, start, commit, addIncident };
+
+  function all() {
+    return stored.listIncidents({ limit: 100, offset: 0 });
+  }
+}
+
+function readingOf(serviceId: number): VendorReading {
+  return {
+    serviceId,
+    slug: `service-${serviceId}`,
+    feed: 'statuspage https://status.example',
+    kind: 'statuspage',
+    document: 'incidents',
+    listsOnlyOpen: false,
+    readAt: NOON,
+    entries: [
+      {
+        kind: 'incident',
+        key: 'k1',
+        title: 'API errors',
+        sourceUrl: 'https://status.example/incidents/k1',
+        components: null,
+        severity: 'minor',
+        status: 'investigating',
+        startedAt: NOON,
+        resolvedAt: null,
+        updates: [],
+      },
+    ],
+  };
 }
 
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 t.test('it hands on every transition from its first start on, a thousand at a time', async (t) => {
-  const world = createWorld();
-  world.commit(3);
+  const world = await createWorld(t);
+  await world.commit(3);
   const feed = world.start();
   await feed.idle();
   t.same(world.handed, [], 'what was before it is not written');
-  world.commit(2_500);
+  await world.commit(2_500);
   await feed.idle();
   t.same(world.handed, upTo(4, 2_503));
-  world.commit(1);
+  await world.commit(1);
   await feed.stop();
   t.equal(world.handed.at(-1), 2_504);
 });
 
 t.test('it leaves none out over a power cut, and hands few on twice', async (t) => {
-  const world = createWorld();
+  const world = await createWorld(t);
   const first = world.start();
   await first.idle();
-  world.commit(10);
+  await world.commit(10);
   await first.idle();
   await world.clock.advance(5_000);
-  world.commit(5);
+  await world.commit(5);
   await first.idle();
   // The power goes: no stop, and two were committed that nobody was told of.
-  world.commit(2, false);
+  await world.commit(2, false);
   world.handed.length = 0;
   const second = world.start();
   await second.idle();
@@ -122,63 +133,62 @@ t.test('it leaves none out over a power cut, and hands few on twice', async (t) 
 });
 
 t.test('it does not note what may not be on disk', async (t) => {
-  const world = createWorld();
+  const world = await createWorld(t);
   const feed = world.start();
   await feed.idle();
   world.state.full = true;
-  world.commit(2);
+  await world.commit(2);
   await feed.idle();
   await world.clock.advance(5_000);
-  t.same([...world.facts.values()], ['0']);
+  t.same(await world.position(), '0');
   world.state.full = false;
-  world.commit(1);
+  await world.commit(1);
   await feed.idle();
   await world.clock.advance(5_000);
-  t.same([...world.facts.values()], ['3']);
+  t.same(await world.position(), '3');
   await feed.stop();
 });
 
 t.test('it waits for a registry that is away', async (t) => {
-  const world = createWorld();
+  const world = await createWorld(t);
   world.state.away = true;
   const feed = world.start();
   await feed.idle();
-  world.addIncident('statuspage-1', 1, 'vendor');
+  const id = await world.addVendor(1);
   feed.noteVendor(1);
   await feed.idle();
   t.same([world.handed, world.told], [[], []]);
   world.state.away = false;
   await world.clock.advance(1_000);
   await feed.idle();
-  t.same(world.told, ['statuspage-1', 'statuspage-1'], 'at start, and as its vendor spoke');
-  world.commit(1);
+  t.same(world.told, [id, id], 'at start, and as its vendor spoke');
+  await world.commit(1);
   await feed.idle();
   t.same(world.handed, [1]);
   await feed.stop();
 });
 
 t.test('it begins again where a registry was restored from an older copy', async (t) => {
-  const world = createWorld();
-  world.facts.set('influx.transitions', '500');
-  world.commit(7);
+  const world = await createWorld(t);
+  await world.setFact('influx.transitions', '500');
+  await world.commit(7);
   const feed = world.start();
   await feed.idle();
-  world.commit(2);
+  await world.commit(2);
   await feed.idle();
   t.same(world.handed, [8, 9]);
   await feed.stop();
 });
 
 t.test('it hands on the incidents of all at start, and those of a vendor when it speaks', async (t) => {
-  const world = createWorld();
-  world.addIncident('own-1-1', 1, 'own');
-  world.addIncident('statuspage-1', 1, 'vendor');
-  world.addIncident('statuspage-2', 2, 'vendor');
+  const world = await createWorld(t);
+  await world.addOwn();
+  const [first, second] = [await world.addVendor(1), await world.addVendor(2)];
   const feed = world.start();
   await feed.idle();
-  t.same(world.told, ['own-1-1', 'statuspage-1', 'statuspage-2']);
+  t.same([...world.told].sort(), ['own-1-1', first, second].sort());
   feed.noteVendor(1);
   await feed.idle();
-  t.same(world.told.slice(3), ['statuspage-1'], 'own ones are told by the record');
+  t.same(world.told.slice(3), [first], 'own ones are told by the record');
   await feed.stop();
 });

@@ -16,40 +16,18 @@ import {
   until,
 } from '../support/redis-server.ts';
 import { useRedis } from '../support/run-servers.ts';
-import { NOON } from './registry-fixtures.ts';
-
-function transition(position: number): Transition {
-  return {
-    position,
-    serviceId: 1,
-    slug: 'shop',
-    seq: position,
-    from: 'up',
-    to: 'down',
-    at: NOON + position,
-    recordedAt: NOON + position + 1,
-    reason: 'no answer',
-  };
-}
+import { openTurningService } from '../support/turning-service.ts';
 
 /** A registry that a test adds to, and the stream that follows it. */
-function startStream(t: Test, url: string, count = 0) {
+async function startStream(t: Test, url: string, count = 0) {
   const address = readRedisAddress(url);
   if (address === null) throw new Error(url);
-  const all = Array.from({ length: count }, (_, index) => transition(index + 1));
-  const listeners = new Set<(one: Transition) => void>();
+  const service = await openTurningService(t, count);
   let mayWrite = true;
   const stream = openRedisTransitionStream({
     address,
-    registry: {
-      transitionsAfter: async (position, limit) =>
-        all.filter((one) => one.position > position).slice(0, limit),
-      lastTransition: async () => all.length,
-    },
-    watchTransitions(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    registry: service.registry,
+    watchTransitions: service.watchTransitions,
     mayWrite: () => mayWrite,
     clock: systemClock,
     log: silentLog,
@@ -60,13 +38,8 @@ function startStream(t: Test, url: string, count = 0) {
     supersede() {
       mayWrite = false;
     },
-    add(more: number) {
-      for (let index = 0; index < more; index++) {
-        const one = transition(all.length + 1);
-        all.push(one);
-        for (const listener of listeners) listener(one);
-      }
-    },
+    add: service.turn,
+    registry: service.registry,
   };
 }
 
@@ -91,23 +64,23 @@ function has(
 
 t.test('it writes each transition once, in order, over every fault of Redis', NEEDS_REDIS, async (t) => {
   const server = await startRedis(t);
-  const { add, stream } = startStream(t, `redis://127.0.0.1:${server.port}`, 250);
+  const { add, stream, registry } = await startStream(t, `redis://127.0.0.1:${server.port}`, 250);
   await has(server, upTo(250));
   t.match(await server.client.xrange('upbeat:{events}:transitions', '7-0', '7-0'), [
-    ['7-0', ['transition', JSON.stringify(transition(7))]],
+    ['7-0', ['transition', JSON.stringify((await registry.transitionsAfter(6, 1))[0])]],
   ]);
-  add(5);
+  await add(5);
   await has(server, upTo(255));
 
   server.signal('SIGSTOP');
-  add(3);
+  await add(3);
   await until(() => stream.state().problem !== null);
-  add(3);
+  await add(3);
   server.signal('SIGCONT');
   await has(server, upTo(261));
 
   await server.stop('SIGKILL');
-  add(4);
+  await add(4);
   await server.start();
   await has(server, upTo(265));
 
@@ -118,7 +91,12 @@ t.test('it writes each transition once, in order, over every fault of Redis', NE
   await server.client
     .multi()
     .del('upbeat:{events}:transitions')
-    .xadd('upbeat:{events}:transitions', '1-0', 'transition', JSON.stringify(transition(1)))
+    .xadd(
+      'upbeat:{events}:transitions',
+      '1-0',
+      'transition',
+      JSON.stringify((await registry.transitionsAfter(0, 1))[0]),
+    )
     .exec();
   await has(server, upTo(265));
 });
@@ -129,19 +107,19 @@ t.test(
   async (t) => {
     const server = await useRedis(t);
     const url = `${server.url}?prefix=${server.prefix}`;
-    const first = startStream(t, url, 12);
+    const first = await startStream(t, url, 12);
     await has(server, upTo(12), server.prefix);
     first.stream.close();
-    startStream(t, url, 15).stream;
+    await startStream(t, url, 15);
     await has(server, upTo(15), server.prefix);
-    startStream(t, url, 3);
+    await startStream(t, url, 3);
     await has(server, upTo(3), server.prefix);
   },
 );
 
 t.test('it keeps the newest of many', NEEDS_REDIS, async (t) => {
   const server = await useRedis(t);
-  startStream(t, `${server.url}?prefix=${server.prefix}`, MAX_TRANSITIONS + 500);
+  await startStream(t, `${server.url}?prefix=${server.prefix}`, MAX_TRANSITIONS + 500);
   const stored = () => positionsIn(server, server.prefix);
   await until(async () => (await stored()).at(-1) === MAX_TRANSITIONS + 500);
   const kept = await stored();
@@ -151,8 +129,8 @@ t.test('it keeps the newest of many', NEEDS_REDIS, async (t) => {
 
 t.test('it writes to a cluster', NEEDS_REDIS, async (t) => {
   const { nodes, url } = await startRedisCluster(t);
-  const { add } = startStream(t, `${url}?prefix=up`, 5);
-  add(2);
+  const { add } = await startStream(t, `${url}?prefix=up`, 5);
+  await add(2);
   const all = async () => (await Promise.all(nodes.map((node) => positionsIn(node, 'up')))).flat();
   await until(async () => (await all()).length === 7);
   t.same(await all(), upTo(7));

@@ -1,4 +1,5 @@
 /** Kysely over `node:sqlite`: its SQLite dialect for migrations, and its query builder run synchronously. */
+
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import {
   type Compilable,
@@ -10,6 +11,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { BoundedMap } from '../../async/bounded-map.ts';
 
 /** The dialect over an open database. Transactions take the write lock at their beginning. */
 export function createSqliteDialect(database: DatabaseSync): Dialect {
@@ -42,11 +44,10 @@ const KEPT_STATEMENTS = 200;
 
 /** Makes {@link Queries} over an open database. */
 export function createQueries(database: DatabaseSync): Queries {
-  const kept = new Map<string, StatementSync>();
+  const kept = new BoundedMap<string, StatementSync>(KEPT_STATEMENTS);
   const prepare = (sql: string): StatementSync => {
     const found = kept.get(sql);
     if (found !== undefined) return found;
-    if (kept.size >= KEPT_STATEMENTS) kept.clear();
     const statement = database.prepare(sql);
     kept.set(sql, statement);
     return statement;

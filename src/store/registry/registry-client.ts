@@ -1,4 +1,5 @@
 /** The port of the registry as calls to the thread that holds the file. */
+import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { type Call, createRemote } from '../../thread/rpc.ts';
@@ -50,7 +51,7 @@ const CHANGES_SERVICES: ReadonlySet<string> = new Set<keyof Registry>([
 export function createRegistryClient(options: RegistryClientOptions): SqliteRegistry {
   const { methods, clock, log, end } = options;
   const watches = new Set<ChangeWatch>();
-  const listeners = new Set<() => void>();
+  const listeners = createListeners<[]>();
   const pokeWatches = () => {
     for (const watch of watches) watch.poke();
   };
@@ -71,7 +72,7 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
   /** A commit of another process may have changed services; listeners are called after that was read. */
   const onCommit = () => {
     pokeWatches();
-    for (const listener of listeners) listener();
+    listeners.notify();
   };
   let closing: Promise<void> | null = null;
   const close = async () => {
@@ -87,11 +88,10 @@ export function createRegistryClient(options: RegistryClientOptions): SqliteRegi
   return {
     ...remote,
     watchOtherProcesses(listener) {
-      const entry = () => listener();
-      listeners.add(entry);
+      const remove = listeners.add(listener);
       stopWatching ??= watchCommits({ version: remote.commitVersion, clock, onCommit });
       return () => {
-        listeners.delete(entry);
+        remove();
         if (listeners.size > 0) return;
         stopWatching?.();
         stopWatching = null;

@@ -1,4 +1,5 @@
 /** Notices that the registry takes no writes, and by trying again that it does. */
+import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { refusalOf, type StorageHealth, type StorageProblem } from '../ports/storage-health.ts';
@@ -23,14 +24,14 @@ export interface StorageWatch extends StorageHealth {
 
 /** Makes the watch of a registry that takes writes as far as is known. */
 export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptions): StorageWatch {
-  const listeners = new Set<(problem: StorageProblem | null) => void>();
+  const listeners = createListeners<[StorageProblem | null]>();
   let problem: StorageProblem | null = null;
   let cancel = (): void => {};
   let stopped = false;
 
   const change = (next: StorageProblem | null): void => {
     problem = next;
-    for (const listener of listeners) listener(next);
+    listeners.notify(next);
   };
 
   const note = (error: unknown): void => {
@@ -57,11 +58,7 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
 
   return {
     problem: () => problem,
-    watch(listener) {
-      const entry = (next: StorageProblem | null) => listener(next);
-      listeners.add(entry);
-      return () => void listeners.delete(entry);
-    },
+    watch: listeners.add,
     note,
     stop() {
       stopped = true;

@@ -1,12 +1,14 @@
 /** Names of the public catalogue, which no owner's service may bear (decisions, Ownership). */
+
 import { sql } from 'kysely';
+import { BoundedMap } from '../../async/bounded-map.ts';
 import { nameKeys } from '../../domain/resembling-names.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** Keys of the catalogue's names, which are asked for again and again; of more than this, all are forgotten. */
 const MAX_REMEMBERED = 10_000;
-const keysOfNames = new Map<string, readonly string[]>();
+const keysOfNames = new BoundedMap<string, readonly string[]>(MAX_REMEMBERED);
 
 /** Throws `name_taken` where a service of the catalogue has that name or one that looks like it; its own domain may be one. */
 export function refuseTakenName({ kysely, queries }: RegistryStore, name: string, domain: string): void {
@@ -29,7 +31,6 @@ export function refuseTakenName({ kysely, queries }: RegistryStore, name: string
 function rememberKeys(name: string): readonly string[] {
   const known = keysOfNames.get(name);
   if (known !== undefined) return known;
-  if (keysOfNames.size >= MAX_REMEMBERED) keysOfNames.clear();
   const keys = nameKeys(name);
   keysOfNames.set(name, keys);
   return keys;

@@ -2,6 +2,9 @@
  * The sample store's thread: takes batches into memory and, at least once a second, into a journal on disk; moves them
  * into blocks of a service and day when enough have come together; summarises days that are over.
  */
+
+import { forEachYielding } from '../../async/cooperative-queue.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
 import type { SampleQuery } from '../ports/samples.ts';
 import { decodeBlock, encodeBlock, mergeSeries, type Series } from './block.ts';
@@ -51,7 +54,6 @@ export interface SampleBook {
   close(): SampleBookState;
 }
 
-const DAY_MS = 86_400_000;
 /** The journal is moved into blocks at this many samples; each is written about three times in all. */
 const JOURNAL_SAMPLES = 100_000;
 /** Services that are moved in one transaction, so that a query never waits long. */
@@ -203,13 +205,13 @@ export function createSampleBook({
     // Only what is in the buffers is moved, and so only that is cut.
     const upTo = journalEnd;
     const moved = journaled;
-    await inSlices([...buffers.keys()], seal);
+    await forEachYielding([...buffers.keys()], SLICE, seal);
     database.transaction(() => database.cutJournal(upTo));
     journaled -= moved;
     const today = Math.floor(now() / DAY_MS);
-    await inSlices(database.unsummarised(today), summarise);
+    await forEachYielding(database.unsummarised(today), SLICE, summarise);
     const old = database.outdated(Math.floor((now() - rawRetentionMs) / DAY_MS));
-    await inSlices([...new Set(old.map((key) => Math.floor(key / KEY_DAYS)))], forget);
+    await forEachYielding([...new Set(old.map((key) => Math.floor(key / KEY_DAYS)))], SLICE, forget);
     database.shrink();
     fileBytes = database.fileBytes();
   };
@@ -300,12 +302,4 @@ function splitByDay(series: Series | undefined): Map<number, Series> {
     known.rests.push(series.rests[index] as number);
   }
   return days;
-}
-
-/** Does the work piece by piece, with room for queries between the pieces. */
-async function inSlices(items: readonly number[], work: (slice: readonly number[]) => void): Promise<void> {
-  for (let at = 0; at < items.length; at += SLICE) {
-    work(items.slice(at, at + SLICE));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }

@@ -1,4 +1,5 @@
 /** The status store in this process's memory. */
+import { createListeners } from '../../async/listeners.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import type { Log } from '../../log.ts';
 import type { StatusStore } from '../ports/status.ts';
@@ -6,16 +7,9 @@ import type { StatusStore } from '../ports/status.ts';
 /** Makes an empty store. `log` hears of listeners that throw; they hinder neither the store nor each other. */
 export function createMemoryStatusStore({ log }: { readonly log: Log }): StatusStore {
   const records = new Map<number, CurrentStatus>();
-  const listeners = new Set<(record: CurrentStatus) => void>();
-  const tell = (record: CurrentStatus) => {
-    for (const listener of listeners) {
-      try {
-        listener(record);
-      } catch (error) {
-        log.error({ error, serviceId: record.serviceId }, 'a status store listener failed');
-      }
-    }
-  };
+  const listeners = createListeners<[CurrentStatus]>((error, { serviceId }) =>
+    log.error({ error, serviceId }, 'a status store listener failed'),
+  );
   return {
     get: (serviceId) => records.get(serviceId) ?? null,
     async put(offered) {
@@ -24,19 +18,14 @@ export function createMemoryStatusStore({ log }: { readonly log: Log }): StatusS
         if (!isNewer(record, records.get(record.serviceId))) continue;
         records.set(record.serviceId, record);
         taken++;
-        tell(record);
+        listeners.notify(record);
       }
       return taken;
     },
     async remove(serviceId) {
       records.delete(serviceId);
     },
-    watch(listener) {
-      // Wrapped, so that a listener given twice is called twice and each stop ends its own.
-      const entry = (record: CurrentStatus) => listener(record);
-      listeners.add(entry);
-      return () => void listeners.delete(entry);
-    },
+    watch: listeners.add,
     async close() {
       listeners.clear();
     },

@@ -2,6 +2,7 @@
  * One connection to Redis that knows whether it works. The client alone cannot tell: a server that hangs keeps its
  * sockets open, and one that was emptied, or lost its memory in a fail-over, answers as before.
  */
+import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import { describeRedis, type RedisAddress } from '../../domain/redis-address.ts';
 import type { Log } from '../../log.ts';
@@ -70,7 +71,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     blocking: options.blocking ?? false,
   });
   const where = describeRedis(address);
-  const listeners = new Set<() => void>();
+  const listeners = createListeners<[]>();
   let ready = false;
   let wasReady = false;
   let closed = false;
@@ -137,7 +138,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     log.info({ purpose, redis: where }, wasReady ? 'Redis is available again' : 'Redis is connected');
     wasReady = true;
     problem = null;
-    for (const listener of listeners) listener();
+    listeners.notify();
   }
 
   async function ask<T>(work: (client: RedisClient) => Promise<T>, withinMs = timeoutMs): Promise<T> {
@@ -178,8 +179,8 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     },
     ask,
     watchReady(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+      const remove = listeners.add(listener);
+      return remove;
     },
     state: () => ({ problem, commandsFailed, reconnects }),
     close() {

@@ -2,6 +2,7 @@
  * Changes of status as a stream in Redis, for whoever follows them there: each transition once, in the order of its
  * position. The registry has them all; what Redis missed, or lost in a fail-over, is written from there.
  */
+import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Clock } from '../../clock.ts';
 import type { Transition } from '../../domain/current.ts';
 import type { RedisAddress } from '../../domain/redis-address.ts';
@@ -59,8 +60,6 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
   const key = `${address.prefix}:{events}:transitions`;
   /** Position up to which Redis has everything; null: not known. */
   let written: number | null = null;
-  let running = false;
-  let again = false;
 
   const connection = openRedisConnection({
     address,
@@ -75,7 +74,8 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
     clock,
     log,
   });
-  const write = () => void writeMissing();
+  const writing = createCoalescingLoop(writeMissing);
+  const write = () => void writing.run();
   const stops = [
     options.watchTransitions(write),
     connection.watchReady(() => {
@@ -85,26 +85,20 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
   ];
 
   async function writeMissing(): Promise<void> {
-    again = true;
-    if (running) return;
-    running = true;
+    if (!connection.ready || !mayWrite()) return;
     try {
-      while (again && connection.ready && mayWrite()) {
-        again = false;
-        written ??= await findStart();
-        for (;;) {
-          const page = await registry.transitionsAfter(written, PAGE);
-          if (page.length === 0) break;
-          const args = page.flatMap((transition) => [transition.position, JSON.stringify(transition)]);
-          await connection.ask((client) => runScript(client, APPEND, [key], args));
-          written = page.at(-1)?.position ?? written;
-        }
+      written ??= await findStart();
+      for (;;) {
+        const page = await registry.transitionsAfter(written, PAGE);
+        if (page.length === 0) break;
+        const args = page.flatMap((transition) => [transition.position, JSON.stringify(transition)]);
+        await connection.ask((client) => runScript(client, APPEND, [key], args));
+        written = page.at(-1)?.position ?? written;
       }
     } catch (error) {
       // Redis: written again when it is back. The registry: at the next transition.
       log.debug({ problem: (error as Error).message }, 'transitions are waiting for their stream');
     }
-    running = false;
   }
 
   async function findStart(): Promise<number> {

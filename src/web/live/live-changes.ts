@@ -2,7 +2,9 @@
  * Numbers the changes of statuses for open pages: each record that the status store accepts gets the next number, and a
  * page knows the number up to which it is current. Numbers restart with the program; a position names the start as well.
  */
+
 import { randomUUID } from 'node:crypto';
+import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
 import type { Service } from '../../domain/service.ts';
@@ -63,7 +65,7 @@ export function createLiveChanges({
 }: LiveChangeSources): LiveChanges {
   const start = randomUUID().slice(0, 8);
   const marks = new Map<number, Mark>();
-  const listeners = new Set<(record: CurrentStatus, changed: boolean) => void>();
+  const listeners = createListeners<[record: CurrentStatus, changed: boolean]>();
   const rate = createRate(clock);
   let number = 0;
   let newestCheckAt: number | null = null;
@@ -83,7 +85,7 @@ export function createLiveChanges({
     // A copy that is filled at its start does not count as checks of this minute.
     if (record.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
     if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
-    for (const listener of listeners) listener(record, changed);
+    listeners.notify(record, changed);
   });
 
   return {
@@ -94,10 +96,7 @@ export function createLiveChanges({
     },
     checkedAt: (serviceId) => marks.get(serviceId)?.checked ?? 0,
     changedSince: (from) => [...marks].filter(([, { changed }]) => changed > from).map(([id]) => id),
-    watch(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    watch: listeners.add,
     monitor() {
       const now = clock.now();
       const late = directory.all().filter((service) => {

@@ -6,13 +6,14 @@
  * services, as the home page needs them. An event's id is the position up to which a page knows; with it, in
  * `Last-Event-ID` or `?after=`, a stream begins with what happened since, or with everything if that is not known.
  */
+
 import type { ServerResponse } from 'node:http';
 import { Type } from '@sinclair/typebox';
+import { createCooperativeQueue } from '../../async/cooperative-queue.ts';
 import type { Clock } from '../../clock.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { createClientCounts } from '../../http/client-counts.ts';
-import { STREAM_HEAD, streamResponse, WRITES_AT_ONCE, writeToStream } from '../../http/event-stream.ts';
-import { createSlices } from '../../http/in-slices.ts';
+import { MAX_WRITES_PER_TURN, STREAM_HEAD, streamResponse, writeToStream } from '../../http/event-stream.ts';
 import { readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
@@ -81,7 +82,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
   const held = createClientCounts();
   const checked = new Set<number>();
   const changed = new Set<number>();
-  const later = createSlices(WRITES_AT_ONCE);
+  const enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
   let closed = false;
   let stopMonitor: (() => void) | null = null;
 
@@ -117,7 +118,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
       const text =
         texts.get(stream.language) ?? Buffer.from(formatUpdate(make(stream.language), changes.position()));
       texts.set(stream.language, text);
-      later(() => send(stream.response, text));
+      enqueue(() => send(stream.response, text));
     }
   };
 

@@ -2,6 +2,7 @@
  * The days of a year of a service, for its page: those that are over are kept for some minutes, since reading them
  * again would take the store ten times as long as everything else that the page reads.
  */
+import { BoundedMap } from '../../async/bounded-map.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { Window } from '../../view/time-ranges.ts';
@@ -19,7 +20,7 @@ export function createPastDays(
   samples: Pick<SampleStore, 'query' | 'missingSince'>,
   now: () => number,
 ): ReadDays {
-  const kept = new Map<
+  const kept = new BoundedMap<
     number,
     {
       readonly from: number;
@@ -28,7 +29,7 @@ export function createPastDays(
       readonly isWhole: boolean;
       readonly days: Promise<Bucket[]>;
     }
-  >();
+  >(SERVICES_KEPT);
 
   const readOver = (serviceId: number, from: number, to: number, stepMs: number): Promise<Bucket[]> => {
     const at = now();
@@ -37,9 +38,7 @@ export function createPastDays(
     if (known?.from === from && known.isWhole === isWhole && Math.abs(at - known.readAt) < DAYS_KEPT_MS)
       return known.days;
     const days = samples.query({ serviceId, from, to, stepMs });
-    kept.delete(serviceId);
     kept.set(serviceId, { from, readAt: at, isWhole, days });
-    if (kept.size > SERVICES_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
     days.catch(() => {
       if (kept.get(serviceId)?.days === days) kept.delete(serviceId);
     });

@@ -20,7 +20,6 @@ import { dayRows, monthRows, uptimeOf } from './service-days.ts';
 import { waterfallOf } from './service-phases.ts';
 import { describeLag, describeNow, describeVendor, VENDOR_LOOKS } from './vendor-text.ts';
 
-const DAY_MS = 86_400_000;
 /** Certificates are usually renewed two to four weeks before their end; one with less time left is overdue. */
 const CERTIFICATE_WARNING_DAYS = 14;
 const NINETY_DAYS = 90;

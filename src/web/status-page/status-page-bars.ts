@@ -1,4 +1,5 @@
 /** 90 days of a service as bars that cost a page next to nothing: one drawn line for each kind of day. */
+import { BoundedMap } from '../../async/bounded-map.ts';
 import { type DayKind, dayKindOf } from '../../domain/day-kind.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
@@ -23,10 +24,10 @@ const STEP = 11;
 
 /** Makes the reader of bars; those of a service are read again after five minutes. */
 export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSince'>, now: () => number) {
-  const kept = new Map<
+  const kept = new BoundedMap<
     number,
     { readonly bars: Promise<UptimeBars>; readonly at: number; readonly isWhole: boolean }
-  >();
+  >(MAX_KEPT);
 
   /** Requests during a read share it. */
   const read = (serviceId: number, at: number): Promise<UptimeBars> => {
@@ -35,9 +36,7 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSi
     if (known !== undefined && at - known.at < KEPT_MS && known.isWhole === isWhole) return known.bars;
     // UTC days, as those of the service's own page.
     const bars = samples.query({ serviceId, ...daysUntil(at, DAYS) }).then(barsOf);
-    kept.delete(serviceId);
     kept.set(serviceId, { bars, at, isWhole });
-    if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value ?? serviceId);
     bars.catch(() => {
       if (kept.get(serviceId)?.bars === bars) kept.delete(serviceId);
     });

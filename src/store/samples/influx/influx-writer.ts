@@ -2,6 +2,7 @@
  * Lines on their way to InfluxDB, in order: what cannot be sent goes to the spool, and all that comes later behind it,
  * until the server has taken everything.
  */
+import { createBackoff } from '../../../async/backoff.ts';
 import type { Cancel, Clock } from '../../../clock.ts';
 import type { InfluxFault } from './influx-fault.ts';
 import type { InfluxLink } from './influx-link.ts';
@@ -73,7 +74,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   let fault: InfluxFault | null = null;
   let refused = 0;
   let refusal: string | null = null;
-  let waitMs = FIRST_WAIT_MS;
+  const backoff = createBackoff(FIRST_WAIT_MS, MAX_WAIT_MS);
   let closed = false;
   /** The server is away and the disk takes nothing: lines wait in memory. */
   let stuck = false;
@@ -143,7 +144,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   };
 
   const waitFor = ({ retryAfterMs }: SendOutcome): number =>
-    Math.max(waitMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+    Math.max(backoff.pauseMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 
   /** Puts lines on disk; where that is not possible they stay in memory, before all others. */
   const keep = (lines: readonly string[]): void => {
@@ -155,7 +156,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       gathered = [...lines, ...gathered];
       rewriting += lines.length;
       stuck = true;
-      if (cancelPump === null) pumpAfter(waitMs);
+      if (cancelPump === null) pumpAfter(backoff.pauseMs);
     }
   };
 
@@ -206,8 +207,8 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       note(outcome, batch.lines.length);
       const isBetter = rest.length < batch.lines.length;
       if (isBetter) spool.remove(batch, rest);
-      if (rest.length > 0 && !isBetter) waitMs = Math.min(MAX_WAIT_MS, waitMs * 2);
-      else waitMs = FIRST_WAIT_MS;
+      if (rest.length > 0 && !isBetter) backoff.next();
+      else backoff.reset();
       pumpAfter(rest.length === 0 ? SPOOL_PAUSE_MS : waitFor(outcome));
     });
     // There may be room on the disk again.

@@ -2,6 +2,7 @@
  * Brings what the registry holds to where observations are kept: every transition, and what vendors say. What was
  * committed and not handed on before a power cut is handed on at the next start; twice is once there.
  */
+import { createCoalescingLoop } from '../../../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../../../clock.ts';
 import type { Transition } from '../../../domain/current.ts';
 import type { Log } from '../../../log.ts';
@@ -55,33 +56,21 @@ export function startObservationFeed(options: ObservationFeedOptions): Observati
   /** The same, as the registry has it. */
   let noted: number | null = null;
   let incidentsRead = false;
-  let due = false;
-  let running: Promise<void> | null = null;
   let cancelNote: Cancel | null = null;
   let cancelRetry: Cancel | null = null;
   let stopped = false;
 
-  const wake = (): void => {
-    due = true;
-    running ??= work().finally(() => {
-      running = null;
-      // What came between its last look and now.
-      if (due) wake();
-    });
-  };
+  const feeding = createCoalescingLoop(feed);
+  const wake = (): void => void feeding.run();
   const unwatch = options.watchTransitions(wake);
   wake();
 
-  async function work(): Promise<void> {
+  async function feed(): Promise<void> {
     try {
-      while (due) {
-        due = false;
-        if (!incidentsRead) await readIncidents();
-        await readTransitions();
-        await readVendors();
-      }
+      if (!incidentsRead) await readIncidents();
+      await readTransitions();
+      await readVendors();
     } catch (error) {
-      due = false;
       log.debug({ problem: (error as Error).message }, 'observations are waiting for the registry');
       if (!stopped) cancelRetry ??= clock.after(RETRY_MS, retry);
     }
@@ -147,16 +136,12 @@ export function startObservationFeed(options: ObservationFeedOptions): Observati
     }
   }
 
-  const idle = async (): Promise<void> => {
-    while (running !== null) await running;
-  };
-
   return {
     noteVendor(serviceId) {
       vendors.add(serviceId);
       wake();
     },
-    idle,
+    idle: feeding.idle,
     async stop() {
       stopped = true;
       unwatch();
@@ -164,7 +149,7 @@ export function startObservationFeed(options: ObservationFeedOptions): Observati
       cancelNote?.();
       // Its newest position is not noted, which would wait for the server: the next start hands a little on again.
       wake();
-      await idle();
+      await feeding.idle();
     },
   };
 }

@@ -1,17 +1,17 @@
-/** Work in slices: in its order, and never all at once. */
+/** Long work in parts: in its order, and never all at once. */
 import t from 'tap';
-import { createSlices } from '../../src/http/in-slices.ts';
+import { createCooperativeQueue } from '../../src/async/cooperative-queue.ts';
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 t.test('it runs tasks in their order, with room for others after every few', async (t) => {
-  const later = createSlices(10);
+  const enqueue = createCooperativeQueue(10);
   const done: number[] = [];
-  for (let index = 0; index < 25; index++) later(() => void done.push(index));
+  for (let index = 0; index < 25; index++) enqueue(() => void done.push(index));
   t.same(done, [], 'not while others put more in');
   await pause();
   t.equal(done.length, 10);
-  later(() => void done.push(25));
+  enqueue(() => void done.push(25));
   for (const many of [20, 26]) {
     await pause();
     t.equal(done.length, many);
@@ -20,17 +20,17 @@ t.test('it runs tasks in their order, with room for others after every few', asy
     done,
     Array.from({ length: 26 }, (_, index) => index),
   );
-  later(() => void done.push(26));
+  enqueue(() => void done.push(26));
   await pause();
   t.equal(done.length, 27, 'it begins again');
 });
 
 t.test('a task may put in more', async (t) => {
-  const later = createSlices(10);
+  const enqueue = createCooperativeQueue(10);
   const done: string[] = [];
-  later(() => {
+  enqueue(() => {
     done.push('first');
-    later(() => void done.push('second'));
+    enqueue(() => void done.push('second'));
   });
   await pause();
   await pause();
@@ -38,11 +38,11 @@ t.test('a task may put in more', async (t) => {
 });
 
 t.test('a task costs the same however many wait', async (t) => {
-  const later = createSlices(100);
+  const enqueue = createCooperativeQueue(100);
   const total = 300_000;
   let done = 0;
   const moved = await countMovedElements(async () => {
-    for (let index = 0; index < total; index++) later(() => void done++);
+    for (let index = 0; index < total; index++) enqueue(() => void done++);
     while (done < total) await pause();
   });
   t.ok(moved <= total, `${moved} elements were moved for ${total} tasks`);
