@@ -36,13 +36,13 @@ async function withService(t: Test, open: OpenForTest) {
 function sender(registry: Registry, serviceId: number) {
   let current: CurrentStatus = unknownStatus(serviceId);
   return async (...heartbeats: readonly HeartbeatWrite[]): Promise<CommitOutcome[]> => {
-    const judgements = heartbeats.map((heartbeat): StatusUpdate => {
+    const updates = heartbeats.map((heartbeat): StatusUpdate => {
       const at = heartbeat.arrivedAt;
       const judged = current.seq === 0 ? firstTurn(serviceId, 'up', at) : stay(current, at);
       current = judged.current;
       return { ...judged, heartbeat };
     });
-    return registry.commitUpdates(judgements);
+    return registry.commitUpdates(updates);
   };
 }
 

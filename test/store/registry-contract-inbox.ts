@@ -31,7 +31,7 @@ function heartbeat(accountId: number, arrivedAt: number, inboxId: number): Heart
 
 /** The contract on the inbox. */
 export async function inboxContract(t: Test, open: OpenForTest): Promise<void> {
-  t.test('it answers a heartbeat with its judgement, in one transaction, once', async (t) => {
+  t.test('it answers a heartbeat with its update, in one transaction, once', async (t) => {
     const dataDir = t.testdir();
     const [monitor, server] = [await open(t, dataDir), await open(t, dataDir)];
     const { id: accountId } = await server.ensureAccount('acme', NOON);

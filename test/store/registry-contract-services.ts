@@ -83,8 +83,8 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
   t.test('it gives a slug that returns its old service, and no id twice', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('a'), entry('b')]);
-    const judgement = firstTurn(1, 'up', NOON, 'a');
-    await registry.commitUpdates([judgement]);
+    const update = firstTurn(1, 'up', NOON, 'a');
+    await registry.commitUpdates([update]);
     await registry.putCatalogue([]);
     t.same(await list(registry), []);
     t.same(await registry.putCatalogue([entry('c'), entry('a')]), {
@@ -101,7 +101,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
         ['c', 3],
       ],
     );
-    t.same(states[0]?.current, judgement.current, 'it goes on where it was');
+    t.same(states[0]?.current, update.current, 'it goes on where it was');
     t.ok((states[0]?.service.revision ?? 0) > 1, 'whoever kept the old definition hears of the new one');
   });
 

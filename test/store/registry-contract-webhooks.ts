@@ -20,10 +20,10 @@ export async function webhookContract(t: Test, open: OpenForTest): Promise<void>
     await hook(ada, 'https://hooks.example/2');
     await hook(grace, 'https://hooks.example/3');
     const opened = incident(service.id, 'own-1', { title: 'It "fails"', startedAt: NOON });
-    const judgement = { ...firstTurn(service.id, 'down', NOON, service.slug), incident: opened };
+    const update = { ...firstTurn(service.id, 'down', NOON, service.slug), incident: opened };
     const before = Date.now();
-    await registry.commitUpdates([firstTurn(1, 'up', NOON, 'a'), judgement]);
-    await registry.commitUpdates([judgement]);
+    await registry.commitUpdates([firstTurn(1, 'up', NOON, 'a'), update]);
+    await registry.commitUpdates([update]);
     const due = await registry.dueDeliveries(Date.now(), 100);
     t.same(
       due.map(({ url, type }) => `${url} ${type}`).sort(),
@@ -31,7 +31,7 @@ export async function webhookContract(t: Test, open: OpenForTest): Promise<void>
         `https://hooks.example/${n} incident.opened`,
         `https://hooks.example/${n} service.status_changed`,
       ]),
-      'a stale judgement tells nobody, nor does the catalogue',
+      'a stale update tells nobody, nor does the catalogue',
     );
     const told = due.find(
       ({ webhookId, type }) => webhookId === first.id && type === 'service.status_changed',

@@ -6,12 +6,12 @@ import { displacementContract } from './registry-contract-displacement.ts';
 import { heartbeatContract } from './registry-contract-heartbeats.ts';
 import { inboxContract } from './registry-contract-inbox.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
-import { judgementContract } from './registry-contract-judgements.ts';
 import { keyContract } from './registry-contract-keys.ts';
 import { ownershipContract } from './registry-contract-ownership.ts';
 import { pageContract } from './registry-contract-pages.ts';
 import { serviceContract } from './registry-contract-services.ts';
 import { sessionContract } from './registry-contract-sessions.ts';
+import { updateContract } from './registry-contract-updates.ts';
 import { vendorContract } from './registry-contract-vendor.ts';
 import { webhookContract } from './registry-contract-webhooks.ts';
 
@@ -38,7 +38,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.setTimeout(180_000);
   t.test('services', (t) => serviceContract(t, open));
   t.test('the catalogue and owners’ services', (t) => displacementContract(t, open));
-  t.test('judgements', (t) => judgementContract(t, open));
+  t.test('updates', (t) => updateContract(t, open));
   t.test('incidents', (t) => incidentContract(t, open));
   t.test('ownership', (t) => ownershipContract(t, open));
   t.test('webhooks', (t) => webhookContract(t, open));

@@ -1,4 +1,4 @@
-/** Services and judgements for the tests of the registry. */
+/** Services and updates for the tests of the registry. */
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
@@ -64,7 +64,7 @@ export function record(serviceId: number, seq: number, status: Verdict, at: numb
   };
 }
 
-/** A judgement that turns a service to `to`. */
+/** A update that turns a service to `to`. */
 export function turn(before: CurrentStatus, to: Verdict, at: number, slug = 'any'): StatusUpdate {
   const { serviceId, seq } = before;
   return {
@@ -86,7 +86,7 @@ export function turn(before: CurrentStatus, to: Verdict, at: number, slug = 'any
   };
 }
 
-/** A judgement that keeps the status. */
+/** A update that keeps the status. */
 export function stay(before: CurrentStatus, at: number): StatusUpdate {
   const { serviceId, seq, status } = before;
   const verdict = status === 'unknown' ? 'up' : status;
@@ -94,7 +94,7 @@ export function stay(before: CurrentStatus, at: number): StatusUpdate {
   return { serviceId, expectedSeq: seq, current, transition: null, incident: null, memory: null };
 }
 
-/** The first judgement of a service. */
+/** The first update of a service. */
 export function firstTurn(serviceId: number, to: Verdict, at: number, slug = 'any'): StatusUpdate {
   return turn(unknownStatus(serviceId), to, at, slug);
 }

@@ -43,7 +43,7 @@ function deliveriesIn(dataDir: string, webhookId: number, type: string): number 
   return n === messages ? Number(n) : Number.NaN;
 }
 
-t.test('it has every acknowledged judgement after kill -9, without gaps and halves', async (t) => {
+t.test('it has every acknowledged update after kill -9, without gaps and halves', async (t) => {
   const dataDir = t.testdir();
   const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 1 });
   await methods.putCatalogue(Array.from({ length: SERVICES }, (_, n) => entry(`s${n}`)));

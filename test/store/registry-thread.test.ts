@@ -25,10 +25,10 @@ t.test(
       registries.map(async (registry) => {
         let current: CurrentStatus = unknownStatus(1);
         while (current.seq < STEPS) {
-          const judgement = turn(current, current.seq % 2 === 0 ? 'up' : 'down', NOON + current.seq, 'a');
-          const [outcome] = await registry.commitUpdates([judgement]);
+          const update = turn(current, current.seq % 2 === 0 ? 'up' : 'down', NOON + current.seq, 'a');
+          const [outcome] = await registry.commitUpdates([update]);
           if (outcome?.kind === 'committed') wins++;
-          current = outcome?.kind === 'stale' ? outcome.current : judgement.current;
+          current = outcome?.kind === 'stale' ? outcome.current : update.current;
         }
       }),
     );

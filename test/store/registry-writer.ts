@@ -1,5 +1,5 @@
 /**
- * A child that is to be killed: commits judgements of two kinds without end, and says on standard output which were
+ * A child that is to be killed: commits updates of two kinds without end, and says on standard output which were
  * acknowledged, one line `service seq observedAt` each. A line is written only after its promise has resolved.
  */
 import { writeSync } from 'node:fs';
@@ -21,16 +21,16 @@ await Promise.all(
     for (let n = 0; ; n++) {
       const at = Math.max(current.observedAt, NOON) + 1;
       const to = current.status === 'up' ? 'down' : 'up';
-      const judgement =
+      const update =
         n % 3 === 0
           ? {
               ...turn(current, to, at, service.slug),
               incident: incident(service.id, `own-${service.id}-${current.seq + 1}`),
             }
           : stay(current, at);
-      const [outcome] = await registry.commitUpdates([judgement]);
+      const [outcome] = await registry.commitUpdates([update]);
       if (outcome?.kind !== 'committed') throw new Error('nobody else writes here');
-      current = judgement.current;
+      current = update.current;
       // Synchronous: what was said was said, however soon the end comes.
       writeSync(1, `${service.id} ${current.seq} ${current.observedAt}\n`);
     }

@@ -1,4 +1,4 @@
-/** Writing heartbeats: a part of the hot path of judgements, by prepared statements inside the caller's transaction. */
+/** Writing heartbeats: a part of each status update, by prepared statements inside the caller's transaction. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { DependencyReport } from '../../domain/heartbeat-body.ts';
 import type { DependencyState, HeartbeatWrite } from '../ports/heartbeats.ts';

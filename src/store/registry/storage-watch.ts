@@ -1,10 +1,10 @@
-/** Notices that the registry takes no writes, and by trying again that it does. */
+/** Watches whether the registry takes writes: a refused call shows that it does not, a retry that it does again. */
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { refusalOf, type StorageHealth, type StorageProblem } from '../ports/storage-health.ts';
 
-/** Pause between two tries, milliseconds. */
+/** Pause between two attempts, milliseconds. */
 const TRY_MS = 500;
 
 /** What watching needs. */
@@ -15,9 +15,9 @@ export interface StorageWatchOptions {
   readonly log: Log;
 }
 
-/** The health of a registry, as the answers of its calls show it. */
+/** The health of a registry, as the results of its calls show it. */
 export interface StorageWatch extends StorageHealth {
-  /** Notes the error of a call, of whatever kind. */
+  /** Takes the error of a call, of any kind. */
   note(error: unknown): void;
   stop(): void;
 }

@@ -1,11 +1,11 @@
-/** Follows the feed of changes, whoever writes it: by asking for what is new, often and cheaply. */
+/** Follows the feed of changes of all processes by polling it. */
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ServiceChange } from '../ports/services.ts';
 
 /**
- * How often the feed is asked, milliseconds. What a command of another process wrote is to be seen by the time that its
- * process has ended, which takes about as long.
+ * Interval of polling, milliseconds. About as long as the process of a command takes to end: its changes are visible by
+ * then.
  */
 const POLL_MS = 50;
 
@@ -19,13 +19,13 @@ export interface ChangeFeed {
 
 /** A listener at work. */
 export interface ChangeWatch {
-  /** Asks at once, because something was just written here. */
+  /** Polls at once, because this process just wrote something. */
   poke(): void;
-  /** After this no change is delivered, even where one is on its way. */
+  /** Delivers no change from now on, even if a poll is in flight. */
   stop(): void;
 }
 
-/** Calls `listener` with each change after `seq`, in order. A listener that throws is logged, and goes on with the next. */
+/** Calls `listener` with each change after `seq`, in order. A listener that throws is logged, and continues with the next change. */
 export function startChangeWatch(
   { changesAfter, clock, log }: ChangeFeed,
   seq: number,

@@ -1,19 +1,19 @@
-/** Notices what other processes commit: by a number that SQLite keeps for that, asked for often and cheaply. */
+/** Detects commits of other processes by polling SQLite's `data_version`. */
 import type { Clock } from '../../clock.ts';
 
-/** Half of what the port promises, milliseconds. */
+/** Interval of polling, milliseconds: half of the delay that the port allows. */
 const POLL_MS = 25;
 
 /** What watching needs. */
 export interface CommitWatchOptions {
-  /** Another number where another process has committed since the last call. */
+  /** Another number if another process has committed since the last call. */
   readonly version: () => Promise<number>;
   readonly clock: Pick<Clock, 'every'>;
   /** Called after each change of the number. */
   readonly onCommit: () => void;
 }
 
-/** Watches until the returned function is called. A registry that cannot be asked is asked again. */
+/** Polls until the returned function is called. A failed poll is repeated. */
 export function watchCommits({ version, clock, onCommit }: CommitWatchOptions): () => void {
   let known: number | null = null;
   let asking = false;
@@ -27,7 +27,7 @@ export function watchCommits({ version, clock, onCommit }: CommitWatchOptions): 
       known = now;
       if (isNew && !stopped) onCommit();
     } catch {
-      // Whoever reads what was committed hears of the fault.
+      // The reads that follow a commit report the fault.
     } finally {
       asking = false;
     }

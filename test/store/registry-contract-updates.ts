@@ -1,50 +1,47 @@
-/** Contract of the registry: judgements, exactly once. */
+/** Contract of the registry: updates, exactly once. */
 import type { Test } from 'tap';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, firstTurn, incident, NOON, record, stay, turn } from './registry-fixtures.ts';
 
 /** Runs this part of the contract. */
-export async function judgementContract(t: Test, open: OpenForTest): Promise<void> {
+export async function updateContract(t: Test, open: OpenForTest): Promise<void> {
   t.test('it writes record, transition, incident and memory together, and keeps them', async (t) => {
     const dataDir = t.testdir();
     const registry = await open(t, dataDir);
     await registry.putCatalogue([entry('a'), entry('b')]);
     const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt: NOON };
     const opened = incident(1, 'own-1-1');
-    const judgement = { ...firstTurn(1, 'down', NOON, 'a'), incident: opened, memory };
-    const transition = { position: 1, ...judgement.transition };
-    t.strictSame(await registry.commitUpdates([judgement]), [{ kind: 'committed', transition }]);
+    const update = { ...firstTurn(1, 'down', NOON, 'a'), incident: opened, memory };
+    const transition = { position: 1, ...update.transition };
+    t.strictSame(await registry.commitUpdates([update]), [{ kind: 'committed', transition }]);
     await registry.close();
 
     const again = await open(t, dataDir);
     const [a, b] = await again.loadServices();
     t.strictSame(
       { current: a?.current, memory: a?.memory, openIncident: a?.openIncident },
-      { current: judgement.current, memory, openIncident: opened },
+      { current: update.current, memory, openIncident: opened },
     );
     t.same(b?.current, unknownStatus(2));
     t.strictSame(await again.transitionsAfter(0, 10), [transition]);
     t.equal(await again.lastTransition(), 1);
   });
 
-  t.test(
-    'it keeps the memory where a judgement learnt nothing, and forgets a resolved incident',
-    async (t) => {
-      const registry = await open(t);
-      await registry.putCatalogue([entry('a')]);
-      const memory = { needsGet: true, headSeen: false, healthSeen: true, askHealthAt: null };
-      const down = { ...firstTurn(1, 'down', NOON, 'a'), memory, incident: incident(1, 'own-1-1') };
-      const resolved = incident(1, 'own-1-1', { status: 'resolved', resolvedAt: NOON + 9, goodChecks: 2 });
-      await registry.commitUpdates([down]);
-      await registry.commitUpdates([{ ...turn(down.current, 'up', NOON + 9, 'a'), incident: resolved }]);
-      const [state] = await registry.loadServices();
-      t.match(state, { memory, openIncident: null });
-      t.strictSame(await registry.listIncidents({ limit: 9, offset: 0 }), [resolved], 'replaced by its id');
-    },
-  );
+  t.test('it keeps the memory where an update learnt nothing, and forgets a resolved incident', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    const memory = { needsGet: true, headSeen: false, healthSeen: true, askHealthAt: null };
+    const down = { ...firstTurn(1, 'down', NOON, 'a'), memory, incident: incident(1, 'own-1-1') };
+    const resolved = incident(1, 'own-1-1', { status: 'resolved', resolvedAt: NOON + 9, goodChecks: 2 });
+    await registry.commitUpdates([down]);
+    await registry.commitUpdates([{ ...turn(down.current, 'up', NOON + 9, 'a'), incident: resolved }]);
+    const [state] = await registry.loadServices();
+    t.match(state, { memory, openIncident: null });
+    t.strictSame(await registry.listIncidents({ limit: 9, offset: 0 }), [resolved], 'replaced by its id');
+  });
 
-  t.test('it compares each judgement on its own and answers in the order of the input', async (t) => {
+  t.test('it compares each update on its own and answers in the order of the input', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('a'), entry('b')]);
     const up = firstTurn(1, 'up', NOON, 'a');
@@ -75,7 +72,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
     t.equal((await registry.loadServices())[0]?.current.observedAt, NOON + 2);
   });
 
-  t.test('it writes nothing of a judgement that is stale', async (t) => {
+  t.test('it writes nothing of an update that is stale', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('a')]);
     await registry.commitUpdates([firstTurn(1, 'up', NOON, 'a')]);
@@ -88,7 +85,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
   });
 
   t.test(
-    'it calls judgements of removed and unknown services stale, with the seq that was expected',
+    'it calls updates of removed and unknown services stale, with the seq that was expected',
     async (t) => {
       const registry = await open(t);
       await registry.putCatalogue([entry('a')]);
@@ -106,7 +103,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
     },
   );
 
-  t.test('it rejects a judgement that contradicts itself, and only the call that brought it', async (t) => {
+  t.test('it rejects an update that contradicts itself, and only the call that brought it', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('a'), entry('b')]);
     const good = firstTurn(2, 'up', NOON, 'b');
@@ -118,7 +115,7 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
       { ...firstTurn(1, 'up', NOON), incident: incident(2, 'own-2-1') },
     ];
     const answers = await Promise.allSettled([
-      ...wrong.map((judgement) => registry.commitUpdates([firstTurn(1, 'up', NOON), judgement])),
+      ...wrong.map((update) => registry.commitUpdates([firstTurn(1, 'up', NOON), update])),
       registry.commitUpdates([good]),
     ]);
     t.same(
@@ -140,10 +137,10 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
       writers.map(async (registry) => {
         let current: CurrentStatus = unknownStatus(1);
         while (current.seq < STEPS) {
-          const judgement = turn(current, current.seq % 2 === 0 ? 'up' : 'down', NOON + current.seq, 'a');
-          const [outcome] = await registry.commitUpdates([judgement]);
+          const update = turn(current, current.seq % 2 === 0 ? 'up' : 'down', NOON + current.seq, 'a');
+          const [outcome] = await registry.commitUpdates([update]);
           if (outcome?.kind === 'committed') wins++;
-          current = outcome?.kind === 'stale' ? outcome.current : judgement.current;
+          current = outcome?.kind === 'stale' ? outcome.current : update.current;
         }
       }),
     );
@@ -160,9 +157,9 @@ export async function judgementContract(t: Test, open: OpenForTest): Promise<voi
     let [a, b] = [unknownStatus(1), unknownStatus(2)];
     for (let n = 0; n < 4; n++) {
       const to = n % 2 === 0 ? 'up' : 'down';
-      const judgements = [turn(a, to, NOON + n * 10, 'a'), turn(b, to, NOON + n * 10, 'b')];
-      await registry.commitUpdates(judgements);
-      [a, b] = [judgements[0]?.current ?? a, judgements[1]?.current ?? b];
+      const updates = [turn(a, to, NOON + n * 10, 'a'), turn(b, to, NOON + n * 10, 'b')];
+      await registry.commitUpdates(updates);
+      [a, b] = [updates[0]?.current ?? a, updates[1]?.current ?? b];
     }
     t.same(
       (await registry.transitionsAfter(2, 3)).map(({ position }) => position),
