@@ -102,6 +102,7 @@ async function start(t: Test, answers: (request: IncomingMessage) => Answer, fee
     feeds,
     clock,
     maxOpen: () => maxOpen,
+    polls,
     /** Moves time on and waits until so many polls have ended in all. */
     async pass(ms: number, untilPolls: number) {
       await clock.advance(ms);
@@ -187,11 +188,14 @@ t.test(
       [{ body: 'x'.repeat(3 * 1024 * 1024) }, /longer than 2097152 bytes/],
       [{ headers: { 'content-encoding': 'gzip' } }, /coding that cannot be read/],
     ];
-    for (const [index, [next, problem]] of table.entries()) {
+    for (const [next, problem] of table) {
       answer = next;
-      await world.pass(4_000_000, index + 2);
-      const last = world.news.findLast(({ kind }) => kind === 'polled');
-      t.match(last, { problem }, String(problem));
+      // On a busy machine the poll that ends first may have had the answer before.
+      const last = () => world.news.findLast((one) => one.kind === 'polled');
+      let attempts = 0;
+      do await world.pass(4_000_000, world.polls() + 1);
+      while (++attempts < 3 && !problem.test(last()?.problem ?? ''));
+      t.match(last(), { problem }, String(problem));
     }
   },
 );
