@@ -4,13 +4,13 @@
  * standard error where there is no WebGL.
  */
 import { buffer } from 'node:stream/consumers';
-import { readField } from '../src/render/heatmap-process.ts';
+import { readField, WEBGL_FAULTS } from '../src/render/heatmap-process.ts';
 import { drawCellsByWebgl } from '../src/render/heatmap-webgl.ts';
 
 /** Codes of failed imports, and what they mean here. */
 const IMPORTS: Readonly<Record<string, string>> = {
-  ERR_MODULE_NOT_FOUND: 'node-canvas-webgl is not installed',
-  MODULE_NOT_FOUND: 'node-canvas-webgl is not built: npm run heatmap:webgl',
+  ERR_MODULE_NOT_FOUND: WEBGL_FAULTS.notInstalled,
+  MODULE_NOT_FOUND: WEBGL_FAULTS.notBuilt,
 };
 
 if (import.meta.main) {

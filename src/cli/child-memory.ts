@@ -13,15 +13,23 @@ export interface ChildMemory {
 const SMALL_BYTES = 1_073_741_824;
 /**
  * Each of six threads has a young generation of three such spaces, 16 MiB each by default. Old generations are
- * compacted at every collection, and grow less before the next one.
+ * compacted at every collection, and grow by a tenth before the next one. One helper thread of V8 compiles and collects
+ * instead of four, each with memory of its own.
  */
-const SMALL_HEAPS = ['--max-semi-space-size=1', '--optimize-for-size'];
+const SMALL_HEAPS = [
+  '--max-semi-space-size=1',
+  '--optimize-for-size',
+  '--heap-growing-percent=10',
+  '--v8-pool-size=1',
+];
+/** Threads share Node's own list of authorities if it has the machine's too; see `outbound/trust.ts`. */
+const SHARED_AUTHORITIES = '--use-system-ca';
 /** The allocator keeps a heap for each processor and more, between which freed memory is not shared. */
 const ARENAS = '2';
-/** One heap; blocks of 64 KiB and more, such as what is read from a connection, go back to the system when they are freed. */
+/** One heap; blocks of 16 KiB and more, such as what is read from a connection, go back to the system when they are freed. */
 const SMALL_ALLOCATOR = {
   MALLOC_ARENA_MAX: '1',
-  MALLOC_MMAP_THRESHOLD_: '65536',
+  MALLOC_MMAP_THRESHOLD_: '16384',
   MALLOC_TRIM_THRESHOLD_: '65536',
   MALLOC_TOP_PAD_: '0',
 };
@@ -42,7 +50,7 @@ export function planMemory(
     ...(cacheDir === null ? {} : { NODE_COMPILE_CACHE: cacheDir }),
   };
   return {
-    execArgv: isSmall && !isOwn ? SMALL_HEAPS : [],
+    execArgv: [SHARED_AUTHORITIES, ...(isSmall && !isOwn ? SMALL_HEAPS : [])],
     env: Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined)),
   };
 }

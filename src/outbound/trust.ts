@@ -26,16 +26,13 @@ const GROUPS = 'X25519:P-256:P-384';
 /** Makes the store of a thread. */
 export function createTrustStore(): TrustStore {
   const known = new Map<string | null, Trust>();
-  let authorities: readonly string[] | null = null;
   let blind: Trust | null = null;
   return {
     trust(caFile) {
       let trust = known.get(caFile);
       if (trust === undefined) {
-        authorities ??= [...new Set([...getCACertificates('default'), ...getCACertificates('system')])];
-        const own = caFile === null ? [] : [readFileSync(caFile, 'utf8')];
         trust = {
-          context: createSecureContext({ ca: [...authorities, ...own], ecdhCurve: GROUPS }),
+          context: createSecureContext({ ...authoritiesOf(caFile), ecdhCurve: GROUPS }),
           verify: true,
         };
         known.set(caFile, trust);
@@ -47,4 +44,14 @@ export function createTrustStore(): TrustStore {
       return blind;
     },
   };
+}
+
+/**
+ * The option `ca` of a context. With `--use-system-ca`, with which `upbeat start` starts the program, Node's default has
+ * the machine's authorities too, and all threads share it: 4 MB for each that would have its own.
+ */
+function authoritiesOf(caFile: string | null): { readonly ca?: string[] } {
+  if (caFile === null && process.execArgv.includes('--use-system-ca')) return {};
+  const authorities = [...new Set([...getCACertificates('default'), ...getCACertificates('system')])];
+  return { ca: caFile === null ? authorities : [...authorities, readFileSync(caFile, 'utf8')] };
 }

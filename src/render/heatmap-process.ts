@@ -1,5 +1,6 @@
 /** Draws cells by WebGL in a process of its own where that works, else by plain pixels: the picture is the same. */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { buffer, text } from 'node:stream/consumers';
 import { type CellField, drawCells } from './heatmap-cells.ts';
 
@@ -18,10 +19,17 @@ export interface CellDrawerSettings {
   readonly timeoutMs?: number;
 }
 
+/** Why there is no WebGL, by what is missing. */
+export const WEBGL_FAULTS = {
+  notInstalled: 'node-canvas-webgl is not installed',
+  notBuilt: 'node-canvas-webgl is not built: npm run heatmap:webgl',
+} as const;
+
 const ENTRY = new URL('../../workers/heatmap.ts', import.meta.url);
+const MODULES = new URL('../../node_modules/', import.meta.url);
 const TIMEOUT_MS = 15_000;
 /** A process that crashes or hangs so often in a row is not asked again; one that finds no WebGL not even once. */
-const FAULTS_MOST = 3;
+const MAX_FAULTS = 3;
 const NO_WEBGL = 3;
 
 /** Makes a drawer that remembers whether there is WebGL. It never rejects. */
@@ -29,16 +37,18 @@ export function createCellDrawer({
   entry = ENTRY,
   timeoutMs = TIMEOUT_MS,
 }: CellDrawerSettings = {}): (field: CellField) => Promise<DrawnCells> {
-  let faults = 0;
-  let last = '';
+  // A process that finds no WebGL costs some 40 MB as well.
+  const missing = entry === ENTRY ? findMissing() : null;
+  let faults = missing === null ? 0 : MAX_FAULTS;
+  let last = missing ?? '';
   return async (field) => {
-    if (faults < FAULTS_MOST) {
+    if (faults < MAX_FAULTS) {
       const drawn = await drawInProcess(field, entry, timeoutMs);
       if (drawn.pixels !== null) {
         faults = 0;
         return { pixels: drawn.pixels, fault: null };
       }
-      faults = drawn.final ? FAULTS_MOST : faults + 1;
+      faults = drawn.final ? MAX_FAULTS : faults + 1;
       last = drawn.fault;
     }
     return { pixels: drawCells(field), fault: last };
@@ -79,4 +89,10 @@ async function drawInProcess(field: CellField, entry: URL, timeoutMs: number): P
   const line = said.trim().split('\n').at(-1) ?? '';
   const fault = line === '' || typeof end === 'string' ? `the drawing process failed: ${end}` : line;
   return { pixels: null, fault, final: end === NO_WEBGL };
+}
+
+/** What is missing for a process to draw at all; null: nothing that shows in a folder. */
+function findMissing(): string | null {
+  if (!existsSync(new URL('node-canvas-webgl/', MODULES))) return WEBGL_FAULTS.notInstalled;
+  return existsSync(new URL('gl/build/', MODULES)) ? null : WEBGL_FAULTS.notBuilt;
 }

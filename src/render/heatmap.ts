@@ -63,7 +63,11 @@ interface Line {
 
 /** Draws a heat map as a PNG. Rejects only where `draw` does. */
 export async function drawHeatmap(picture: HeatmapPicture, draw: DrawCells = drawCells): Promise<Uint8Array> {
-  return encodePalettePng(await drawHeatmapPixels(picture, draw));
+  const bitmap = await drawHeatmapPixels(picture, draw);
+  const png = encodePalettePng(bitmap);
+  // Some 8 MB, which would stay until the thread collects its garbage.
+  if (bitmap.data.buffer instanceof ArrayBuffer) bitmap.data.buffer.transfer(0);
+  return png;
 }
 
 /** Draws a heat map as opaque pixels. */

@@ -8,14 +8,20 @@ const GIB = 1_073_741_824;
 
 t.test('it keeps heaps small where there is little memory, and what the operator has set', (t) => {
   t.same(planMemory({}, 8 * GIB, '/cache'), {
-    execArgv: [],
+    execArgv: ['--use-system-ca'],
     env: { MALLOC_ARENA_MAX: '2', NODE_COMPILE_CACHE: '/cache' },
   });
   t.same(planMemory({}, 256 * 1_048_576, null), {
-    execArgv: ['--max-semi-space-size=1', '--optimize-for-size'],
+    execArgv: [
+      '--use-system-ca',
+      '--max-semi-space-size=1',
+      '--optimize-for-size',
+      '--heap-growing-percent=10',
+      '--v8-pool-size=1',
+    ],
     env: {
       MALLOC_ARENA_MAX: '1',
-      MALLOC_MMAP_THRESHOLD_: '65536',
+      MALLOC_MMAP_THRESHOLD_: '16384',
       MALLOC_TRIM_THRESHOLD_: '65536',
       MALLOC_TOP_PAD_: '0',
     },
@@ -28,7 +34,10 @@ t.test('it keeps heaps small where there is little memory, and what the operator
     MALLOC_TOP_PAD_: '131072',
     NODE_COMPILE_CACHE: '/other',
   };
-  t.same(planMemory(own, 256 * 1_048_576, '/cache'), { execArgv: [], env: {} });
+  t.same(planMemory(own, 256 * 1_048_576, '/cache'), {
+    execArgv: ['--use-system-ca'],
+    env: {},
+  });
   t.end();
 });
 
