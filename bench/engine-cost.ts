@@ -11,7 +11,7 @@ import { systemClock } from '../src/clock.ts';
 import type { CheckTarget } from '../src/domain/check-target.ts';
 import { type Attempt, NO_MEMORY, type Timing } from '../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../src/domain/service.ts';
-import { createFleetBook } from '../src/engine/fleet/fleet-book.ts';
+import { createAssignments } from '../src/engine/fleet/assignments.ts';
 import { runHost } from '../src/engine/host/host.ts';
 import type { FromHost, HostReport, ToHost } from '../src/engine/protocol.ts';
 import { unpackResults } from '../src/engine/result-packing.ts';
@@ -70,7 +70,7 @@ async function measureMemory(services: number): Promise<number> {
 
 function startHost(intervalMs: number, services: number) {
   const { port1, port2 } = new MessageChannel();
-  const book = createFleetBook(intervalMs);
+  const book = createAssignments(intervalMs);
   const reports: HostReport[] = [];
   let checks = 0;
   port1.on('message', (message: FromHost) => {

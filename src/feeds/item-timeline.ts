@@ -3,7 +3,7 @@
  * a line that begins with its state (`Monitoring - A fix is out.`); others give the newest state alone.
  */
 import { DAY_MS } from '../domain/durations.ts';
-import { meaningOf, type WordMeaning } from './item-words.ts';
+import { meaningOf, type WordMeaning } from './item-vocabulary.ts';
 import { readLocalTime, readTime } from './read-time.ts';
 
 /** One update of an item, in the words of its page. */

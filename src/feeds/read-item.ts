@@ -9,7 +9,7 @@ import {
   severityOf,
   splitTitle,
   type WordMeaning,
-} from './item-words.ts';
+} from './item-vocabulary.ts';
 import { oneLine, plainText, unescapeTwice } from './plain-text.ts';
 import { readTime } from './read-time.ts';
 import { safeLink } from './safe-link.ts';

@@ -8,7 +8,7 @@ import { createListeners } from '../async/listeners.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
-import type { FeedHealth } from '../feeds/vendor-board.ts';
+import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
 import type { ProberState } from '../record/connection-watch.ts';

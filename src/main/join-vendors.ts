@@ -1,9 +1,9 @@
-/** Joins what reads vendors' status pages: the poller in its thread, the desk, and the board. */
+/** Joins what reads vendors' status pages: the poller in its thread, the intake, and the status cache. */
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { startFeedThread } from '../feeds/feed-thread.ts';
-import { createVendorBoard } from '../feeds/vendor-board.ts';
-import { createVendorDesk } from '../feeds/vendor-desk.ts';
+import { createVendorIntake } from '../feeds/vendor-intake.ts';
+import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
 import { userAgentOf } from '../outbound/user-agent.ts';
 import type { Registry } from '../store/ports/registry.ts';
@@ -13,7 +13,7 @@ import { createForbiddenAddressLog } from './forbidden-address-log.ts';
 /** Maximum time over which the first reads of all pages are spread, milliseconds. */
 const FIRST_SPREAD_MS = 15_000;
 
-/** Starts the thread. No page is read before `desk.load`. */
+/** Starts the thread. No page is read before `intake.load`. */
 export function joinVendors(parts: {
   readonly config: Config;
   readonly registry: Registry;
@@ -26,11 +26,11 @@ export function joinVendors(parts: {
 }) {
   const { registry, clock, log, onChange, isOnline } = parts;
   const { checks, http, incidents } = parts.config;
-  const board = createVendorBoard({ intervalMs: incidents.feedIntervalMs, now: clock.now });
+  const vendorStatuses = createVendorStatusCache({ intervalMs: incidents.feedIntervalMs, now: clock.now });
   const polls = { good: 0, failed: 0 };
-  const desk = createVendorDesk({
+  const intake = createVendorIntake({
     registry,
-    board,
+    cache: vendorStatuses,
     clock,
     log,
     setFeeds: (feeds) => thread.setFeeds(feeds),
@@ -50,8 +50,8 @@ export function joinVendors(parts: {
     outbound: { userAgent: userAgentOf(VERSION, http.siteUrl), nameservers: checks.nameservers },
     clock,
     log,
-    onNews: desk.take,
+    onNews: intake.take,
     onForbidden: createForbiddenAddressLog(log, clock),
   });
-  return { board, desk, polls: () => polls, stop: thread.stop };
+  return { vendorStatuses, intake, polls: () => polls, stop: thread.stop };
 }

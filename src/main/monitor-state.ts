@@ -1,5 +1,5 @@
 /** The state that the monitor publishes for serving processes: strings by name, formatted and parsed only here. */
-import type { FeedHealth } from '../feeds/vendor-board.ts';
+import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
 import type { ProberState } from '../record/connection-watch.ts';
 import type { StoreStates } from './open-stores.ts';
 

@@ -67,7 +67,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     },
     isOnline: () => record.prober().online,
   });
-  const { board, desk } = vendors;
+  const { vendorStatuses, intake } = vendors;
 
   // The record.
   const record = createRecord({
@@ -91,7 +91,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       }),
     onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
-    isInMaintenance: board.isInMaintenance,
+    isInMaintenance: vendorStatuses.isInMaintenance,
     heartbeats: {
       registry,
       isCatalogueDomain: (domain) => directory.byCatalogueDomain(domain) !== null,
@@ -110,7 +110,12 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     watchTransitions,
     deadlines: record.deadlines,
     words: () =>
-      formatMonitorState({ prober: prober(), stores: stores.states(), feeds: board.feeds(), vendorChanges }),
+      formatMonitorState({
+        prober: prober(),
+        stores: stores.states(),
+        feeds: vendorStatuses.feeds(),
+        vendorChanges,
+      }),
   });
 
   // The engine.
@@ -147,7 +152,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     const { serviceId, service } = change;
     directory.apply(change);
     record.applyChange(change);
-    desk.applyChange(serviceId, service);
+    intake.applyChange(serviceId, service);
     const { memory, lastCheckedAt } = record.probeStateOf(serviceId);
     fleet.apply({ serviceId, target: service === null ? null : targetOf(service, memory, lastCheckedAt) });
   });
@@ -167,17 +172,17 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     status,
     samples,
     heartbeats: record,
-    vendorOf: (service) => board.word(service.id, service.statusPage),
+    vendorOf: (service) => vendorStatuses.word(service.id, service.statusPage),
     watchTransitions,
     prober,
     stores: stores.states,
     fleet,
-    feeds: board.feeds,
+    feeds: vendorStatuses.feeds,
     polls: vendors.polls,
     async begin() {
       record.startListening();
       await inbox?.drained();
-      await desk.load(states.map(({ service }) => service));
+      await intake.load(states.map(({ service }) => service));
       await fleet.start(startTargets(states));
       return { services: states.length, threads };
     },
@@ -190,7 +195,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       // Only now: heartbeats that other processes receive need not wait for the attempts in flight.
       inbox?.stop();
       await record.stop();
-      await desk.stop();
+      await intake.stop();
       await observed?.stop();
       await stores.close();
       const { appended } = samples.stats();

@@ -2,7 +2,7 @@
  * The role of a process that only serves, beside the monitor of its data directory. Statuses come from Redis and everything
  * else from the shared registry. Owners' changes go to the registry, heartbeats through its inbox.
  */
-import { createVendorBoard } from '../feeds/vendor-board.ts';
+import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import { createHeartbeatForwarder } from '../record/heartbeat-forwarder.ts';
 import type { Role } from './active-role.ts';
 import { followTransitions } from './follow-transitions.ts';
@@ -37,10 +37,13 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   const lastChange = await registry.lastChange();
   const states = await registry.loadServices();
   directory.load(states.map(({ service }) => service));
-  const board = createVendorBoard({ intervalMs: config.incidents.feedIntervalMs, now: clock.now });
+  const vendorStatuses = createVendorStatusCache({
+    intervalMs: config.incidents.feedIntervalMs,
+    now: clock.now,
+  });
   const unwatchChanges = registry.watchChanges(lastChange, (change) => {
     directory.apply(change);
-    if (change.service === null) board.forget(change.serviceId);
+    if (change.service === null) vendorStatuses.forget(change.serviceId);
   });
   const samples = await openReadSamples(parts);
 
@@ -49,7 +52,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   async function readVendors(): Promise<void> {
     try {
       for (const state of await registry.loadVendorStates())
-        if (directory.byId(state.serviceId) !== null) board.put(state);
+        if (directory.byId(state.serviceId) !== null) vendorStatuses.put(state);
     } catch (error) {
       log.debug({ problem: (error as Error).message }, 'vendor statuses could not be read');
     }
@@ -57,10 +60,10 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   const inRedis = redis.openServing((words) => {
     const { vendorChanges } = monitor;
     monitor = parseMonitorState(words);
-    board.keepFeeds(new Set(monitor.feeds.map(({ feedId }) => feedId)));
+    vendorStatuses.keepFeeds(new Set(monitor.feeds.map(({ feedId }) => feedId)));
     for (const { feedId, readAt, problem } of monitor.feeds) {
-      if (readAt !== null) board.notePoll(feedId, readAt, null);
-      if (problem !== null) board.notePoll(feedId, readAt ?? 0, problem);
+      if (readAt !== null) vendorStatuses.notePoll(feedId, readAt, null);
+      if (problem !== null) vendorStatuses.notePoll(feedId, readAt ?? 0, problem);
     }
     if (monitor.vendorChanges !== vendorChanges) void readVendors();
   });
@@ -97,12 +100,12 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
     status,
     samples,
     heartbeats: forwarder,
-    vendorOf: (service) => board.word(service.id, service.statusPage),
+    vendorOf: (service) => vendorStatuses.word(service.id, service.statusPage),
     watchTransitions: transitions.watch,
     prober: () => monitor.prober,
     stores: () => monitor.stores,
     fleet: { report: () => NO_FLEET },
-    feeds: board.feeds,
+    feeds: vendorStatuses.feeds,
     polls: () => NO_POLLS,
     catchUp: transitions.catchUp,
     // The monitor handles the catalogue.

@@ -11,7 +11,7 @@ import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
 import type { EngineSettings, ForbiddenTarget, HostReport } from '../protocol.ts';
 import { unpackResults } from '../result-packing.ts';
-import { createFleetBook } from './fleet-book.ts';
+import { createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
 import { chooseHost } from './rendezvous.ts';
 
@@ -91,7 +91,7 @@ export function createFleet(options: FleetOptions): Fleet {
   const { settings, threads, clock, log } = options;
   const { intervalMs, firstSpreadMs } = settings;
   const memoryLimitBytes = options.memoryLimitBytes ?? DEFAULT_MEMORY_LIMIT_BYTES;
-  const book = createFleetBook(intervalMs);
+  const assignments = createAssignments(intervalMs);
   const hosts: (HostChild | null)[] = Array.from({ length: threads }, () => null);
   const reports: (HostReport | null)[] = hosts.map(() => null);
   const doneBefore: number[] = hosts.map(() => 0);
@@ -125,8 +125,8 @@ export function createFleet(options: FleetOptions): Fleet {
   const deliver = (child: HostChild, serviceIds: readonly number[], spreadMs: number, onDone = () => {}) => {
     const from = (start: number) => {
       const part = serviceIds.slice(start, start + SERVICES_PER_MESSAGE);
-      const services = part.flatMap((serviceId) => book.get(serviceId) ?? []);
-      child.send({ type: 'assign', services, spreadMs, notBefore: book.waits(part) });
+      const services = part.flatMap((serviceId) => assignments.get(serviceId) ?? []);
+      child.send({ type: 'assign', services, spreadMs, notBefore: assignments.waits(part) });
       const next = start + SERVICES_PER_MESSAGE;
       if (next >= serviceIds.length) onDone();
       else if (hosts.includes(child)) setImmediate(from, next);
@@ -146,7 +146,7 @@ export function createFleet(options: FleetOptions): Fleet {
       readyWithinMs: Math.min(READY_WITHIN_MS.longest, patienceMs),
       memoryLimitBytes,
       onReady() {
-        const own = [...book.serviceIds()].filter((serviceId) => hostOf(serviceId) === host);
+        const own = [...assignments.serviceIds()].filter((serviceId) => hostOf(serviceId) === host);
         const spreadMs = failed === null ? firstSpreadMs : soonMs(countOverdue(own));
         deliver(child, own, spreadMs, () => {
           waitingFor.delete(host);
@@ -173,18 +173,18 @@ export function createFleet(options: FleetOptions): Fleet {
 
   const countOverdue = (serviceIds: readonly number[]) => {
     const since = clock.now() - intervalMs;
-    return serviceIds.filter((serviceId) => (book.get(serviceId)?.lastCheckedAt ?? 0) <= since).length;
+    return serviceIds.filter((serviceId) => (assignments.get(serviceId)?.lastCheckedAt ?? 0) <= since).length;
   };
 
   const take = (results: readonly CheckResult[]) => {
-    book.take(results);
+    assignments.take(results);
     options.onResults(results);
   };
 
   const mourn = (host: number, { kind, error }: { readonly kind: string; readonly error?: Error }) => {
     const child = hosts[host];
     const inFlight = kind === 'crash' || kind === 'killed' ? (child?.inFlight() ?? []) : [];
-    book.postpone(inFlight, child?.epoch ?? 0, clock.now());
+    assignments.postpone(inFlight, child?.epoch ?? 0, clock.now());
     failedStarts[host] = child?.wasReady ? 0 : (failedStarts[host] ?? 0) + 1;
     doneBefore[host] = (doneBefore[host] ?? 0) + (reports[host]?.checksDone ?? 0);
     reports[host] = null;
@@ -215,7 +215,7 @@ export function createFleet(options: FleetOptions): Fleet {
 
   const tellChanges = () => {
     cancelGathering = null;
-    const known = [...changed].filter((serviceId) => book.get(serviceId) !== undefined);
+    const known = [...changed].filter((serviceId) => assignments.get(serviceId) !== undefined);
     changed = new Set();
     for (const [host, child] of hosts.entries()) {
       const own = known.filter((serviceId) => hostOf(serviceId) === host);
@@ -225,7 +225,7 @@ export function createFleet(options: FleetOptions): Fleet {
 
   return {
     start(first) {
-      for (const target of first) if (!removedEarly?.has(target.serviceId)) book.put(target);
+      for (const target of first) if (!removedEarly?.has(target.serviceId)) assignments.put(target);
       removedEarly = null;
       supervisor.start();
       return allReady.promise;
@@ -233,17 +233,17 @@ export function createFleet(options: FleetOptions): Fleet {
     apply({ serviceId, target }) {
       if (target === null) {
         removedEarly?.add(serviceId);
-        if (book.remove(serviceId))
+        if (assignments.remove(serviceId))
           hosts[hostOf(serviceId)]?.send({ type: 'remove', serviceIds: [serviceId] });
         return;
       }
       removedEarly?.delete(serviceId);
-      if (!book.put(target)) return;
+      if (!assignments.put(target)) return;
       changed.add(serviceId);
       cancelGathering ??= clock.after(GATHER_MS, tellChanges);
     },
     recheck(serviceIds, spreadMs) {
-      book.forgetChecks(serviceIds);
+      assignments.forgetChecks(serviceIds);
       for (const [host, child] of hosts.entries()) {
         const own = serviceIds.filter((serviceId) => hostOf(serviceId) === host);
         if (own.length > 0) child?.send({ type: 'recheck', serviceIds: own, spreadMs });
@@ -252,7 +252,7 @@ export function createFleet(options: FleetOptions): Fleet {
     report() {
       const done = reports.map((report, host) => (doneBefore[host] ?? 0) + (report?.checksDone ?? 0));
       return {
-        services: book.size,
+        services: assignments.size,
         restarts: supervisor.restarts,
         hosts: [...reports],
         checksDone: done.reduce((sum, count) => sum + count, 0),

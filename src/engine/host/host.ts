@@ -1,5 +1,5 @@
 /**
- * The life of one probe thread: its agenda wakes the actors, slots bound their open attempts, results leave in packed
+ * The life of one probe thread: its schedule wakes the actors, slots bound their open attempts, results leave in packed
  * batches. Runs until it is told to stop; a bug in an actor or in the prober ends it with a throw, and the supervisor
  * decides.
  */
@@ -10,7 +10,7 @@ import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
 import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
 import type { FromHost, HostTask, ToHost } from '../protocol.ts';
 import { packResults } from '../result-packing.ts';
-import { createAgenda } from './agenda.ts';
+import { createCheckSchedule } from './check-schedule.ts';
 import { createLoopDelay } from './loop-delay.ts';
 import { createPace, MIN_STARTS, TURN_PAUSE_MS } from './pace.ts';
 import { firstDue, sweepDelay } from './phase.ts';
@@ -47,7 +47,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const { epoch, port, settings } = task;
   const beats = new Int32Array(task.beats);
   const slots = createSlots(settings.concurrency, task.inFlight);
-  const agenda = createAgenda(clock, TICK_MS);
+  const schedule = createCheckSchedule(clock, TICK_MS);
   const loopDelay = createLoopDelay(TICK_MS, clock.monotonic());
   const startDelays = createStartDelays();
   const pace = createPace(TICK_MS);
@@ -79,9 +79,9 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       case 'attempt':
         return attempt(serviceId, effect.target, effect.number);
       case 'wake':
-        return agenda.wake(serviceId, effect.at);
+        return schedule.wake(serviceId, effect.at);
       case 'hasten':
-        return agenda.hasten(serviceId, effect.at);
+        return schedule.hasten(serviceId, effect.at);
       case 'report':
         checksDone++;
         if (outgoing.push(effect.result) >= BATCH_RESULTS) flush();
@@ -154,12 +154,12 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   /** Begins what is due, a few in each turn of the event loop with a pause between, as far as slots are free. */
   const pump = () => {
     if (pumping) return;
-    const starts = pace.starts(agenda.waiting);
+    const starts = pace.starts(schedule.waiting);
     for (let started = 0; started < starts; started++) {
-      if (stopping || slots.available === 0 || !agenda.take(begin)) return;
+      if (stopping || slots.available === 0 || !schedule.take(begin)) return;
     }
     pumping = true;
-    if (agenda.waiting > MIN_STARTS) clock.after(TURN_PAUSE_MS, pumpAgain);
+    if (schedule.waiting > MIN_STARTS) clock.after(TURN_PAUSE_MS, pumpAgain);
     else setImmediate(pumpAgain);
   };
   const pumpAgain = () => {
@@ -177,8 +177,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
         const earliest = waits.get(serviceId) ?? 0;
         const due = firstDue(serviceId, target.lastCheckedAt, now, settings.intervalMs, spreadMs);
         actors.add(serviceId, restingProbe(target, earliest));
-        agenda.add(serviceId);
-        agenda.wake(serviceId, Math.max(due, earliest));
+        schedule.add(serviceId);
+        schedule.wake(serviceId, Math.max(due, earliest));
       } else if (target.revision > known.target.revision) {
         tell(serviceId, { type: 'defined', target, soonAt: now + sweepDelay(serviceId, spreadMs) });
       }
@@ -186,7 +186,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   };
 
   const remove = (serviceId: number) => {
-    agenda.remove(serviceId);
+    schedule.remove(serviceId);
     actors.remove(serviceId);
   };
 
@@ -231,7 +231,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const tick = () => {
     loopDelay.note(clock.monotonic());
     Atomics.add(beats, 0, 1);
-    pace.note(agenda.turn());
+    pace.note(schedule.turn());
     pump();
   };
 

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import { type CheckResult, NO_MEMORY } from '../../src/domain/result.ts';
+import { createAssignments } from '../../src/engine/fleet/assignments.ts';
 import { watchBeats } from '../../src/engine/fleet/beat-watch.ts';
-import { createFleetBook } from '../../src/engine/fleet/fleet-book.ts';
 import { goodResult } from '../support/attempts.ts';
 import { targetOf } from './attempt.ts';
 
@@ -15,7 +15,7 @@ function resultOf(serviceId: number, changes: Partial<CheckResult> = {}) {
 }
 
 t.test('it takes a newer revision only, and learns from results of the present one', async (t) => {
-  const book = createFleetBook(INTERVAL);
+  const book = createAssignments(INTERVAL);
   t.equal(book.put(targetOf(1)), true);
   t.equal(book.put(targetOf(1, { domain: 'x' })), false);
   book.take([resultOf(1), resultOf(2)]);
@@ -34,14 +34,14 @@ t.test('it takes a newer revision only, and learns from results of the present o
 });
 
 t.test('it forgets that services were checked which are to be checked again', async (t) => {
-  const book = createFleetBook(INTERVAL);
+  const book = createAssignments(INTERVAL);
   book.put(targetOf(1, { lastCheckedAt: NOW, memory }));
   book.forgetChecks([1, 2]);
   t.same(book.get(1), targetOf(1, { lastCheckedAt: null, memory }));
 });
 
 t.test('it knows who has asked to be left alone, until the next result', async (t) => {
-  const book = createFleetBook(INTERVAL);
+  const book = createAssignments(INTERVAL);
   book.put(targetOf(1));
   book.take([resultOf(1, { retryAfterMs: 60_000, blocked: true })]);
   t.same(book.waits([1, 2]), [[1, NOW + 60_009]]);
@@ -50,7 +50,7 @@ t.test('it knows who has asked to be left alone, until the next result', async (
 });
 
 t.test('it puts those off under which their thread died, longer with each death', async (t) => {
-  const book = createFleetBook(INTERVAL);
+  const book = createAssignments(INTERVAL);
   book.put(targetOf(1));
   const waitOf = () => (book.waits([1])[0]?.[1] ?? 0) - NOW;
   for (const longest of [1, 2, 4, 8, 12, 12].map((times) => times * INTERVAL)) {

@@ -1,5 +1,5 @@
 /**
- * Where what vendors say arrives: each entry is given to the services that it concerns, stored, and put on the board.
+ * Receives what vendors publish: assigns each entry to the services that it concerns, stores it and updates the cache.
  * A registry that is away for a moment costs nothing: the feed is read anew.
  */
 import type { Cancel, Clock } from '../clock.ts';
@@ -8,17 +8,17 @@ import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { VendorReading, VendorState, VendorStore } from '../store/ports/vendors.ts';
 import { type Feed, feedOf, feedsOf } from './feed-list.ts';
-import { createGatheredLine } from './gathered-line.ts';
+import { createLogBatch } from './log-batch.ts';
 import type { FeedNews } from './poller.ts';
-import type { VendorBoard } from './vendor-board.ts';
+import type { VendorStatusCache } from './vendor-status-cache.ts';
 
-/** What the desk needs. */
-export interface VendorDeskOptions {
+/** Options of the intake. */
+export interface VendorIntakeOptions {
   readonly registry: Pick<
     VendorStore,
     'putVendorReadings' | 'endOtherFeeds' | 'advanceMaintenances' | 'loadVendorStates'
   >;
-  readonly board: VendorBoard;
+  readonly cache: VendorStatusCache;
   readonly clock: Clock;
   readonly log: Log;
   /** Tells the poller which feeds there are. */
@@ -33,9 +33,9 @@ export interface VendorDeskOptions {
   readonly onChange?: (serviceId: number) => void;
 }
 
-/** The desk. */
-export interface VendorDesk {
-  /** Fills the board and starts the readings. */
+/** The intake. */
+export interface VendorIntake {
+  /** Fills the cache and starts reading pages. */
   load(services: Iterable<Service>): Promise<void>;
   /** A service was added, changed or (null) removed. */
   applyChange(serviceId: number, service: Service | null): void;
@@ -48,21 +48,21 @@ export interface VendorDesk {
 /** Maintenances are looked at no later than this after they are due, and as often where none is known. */
 const MAX_POLL_INTERVAL_MS = 60_000;
 
-/** Makes the desk. */
-export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
-  const { registry, board, clock, log, setFeeds, forget, onPoll, onChange, isOnline = () => true } = options;
+/** Creates the intake. */
+export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
+  const { registry, cache, clock, log, setFeeds, forget, onPoll, onChange, isOnline = () => true } = options;
   const services = new Map<number, Service>();
   const byFeed = new Map<string, Set<number>>();
   const failing = new Set<string>();
   /** Pages that are failing and not yet told of. */
   const untold = new Set<string>();
-  const failed = createGatheredLine<{ feed: string; problem: string }>(clock, (pages) => {
+  const failed = createLogBatch<{ feed: string; problem: string }>(clock, (pages) => {
     if (isOnline()) log.warn(pages, 'status pages cannot be read; their last known incidents are kept');
     // They are told of with the first poll that fails while this machine is online.
     else for (const feedId of untold) failing.delete(feedId);
     untold.clear();
   });
-  const readAgain = createGatheredLine(clock, (pages) => log.info(pages, 'status pages can be read again'));
+  const readAgain = createLogBatch(clock, (pages) => log.info(pages, 'status pages can be read again'));
   let work: Promise<void> = Promise.resolve();
   let cancelLook: Cancel | null = null;
   let announcing: Cancel | null = null;
@@ -71,7 +71,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
 
   const put = (state: VendorState): void => {
     // The answer about a service may come after its removal.
-    if (services.has(state.serviceId)) board.put(state);
+    if (services.has(state.serviceId)) cache.put(state);
     onChange?.(state.serviceId);
   };
 
@@ -114,7 +114,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
   const announce = (): void => {
     announcing ??= clock.after(0, () => {
       announcing = null;
-      board.keepFeeds(new Set(byFeed.keys()));
+      cache.keepFeeds(new Set(byFeed.keys()));
       for (const feedId of failing) if (!byFeed.has(feedId)) failing.delete(feedId);
       setFeeds(feedsOf(services.values()));
     });
@@ -171,7 +171,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
 
   const notePoll = ({ feedId, at, problem }: Extract<FeedNews, { kind: 'polled' }>): void => {
     if (!byFeed.has(feedId)) return;
-    board.notePoll(feedId, at, problem);
+    cache.notePoll(feedId, at, problem);
     onPoll(problem === null);
     if (problem !== null && !failing.has(feedId)) {
       if (!isOnline()) return;
@@ -188,7 +188,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
     async load(list) {
       for (const service of list) place(service);
       for (const state of await registry.loadVendorStates()) {
-        if (services.has(state.serviceId)) board.put(state);
+        if (services.has(state.serviceId)) cache.put(state);
         if (state.open.length + state.maintenances.length > 0) endFormerFeeds(state.serviceId);
       }
       announce();
@@ -197,7 +197,7 @@ export function createVendorDesk(options: VendorDeskOptions): VendorDesk {
     applyChange(serviceId, service) {
       const before = displace(serviceId);
       if (service !== null) place(service);
-      else board.forget(serviceId);
+      else cache.forget(serviceId);
       const changed = feedOf(before?.statusPage ?? null)?.id !== feedOf(service?.statusPage ?? null)?.id;
       const narrowed = String(before?.statusPage?.components) !== String(service?.statusPage?.components);
       if (before !== undefined && changed) endFormerFeeds(serviceId);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { type Clock, createFakeClock } from '../../src/clock.ts';
-import { createAgenda } from '../../src/engine/host/agenda.ts';
+import { createCheckSchedule } from '../../src/engine/host/check-schedule.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 /** A clock that a test sets. */
@@ -26,7 +26,7 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 120 }), (moves) => {
       const clock = handClock();
-      const agenda = createAgenda(clock, 10);
+      const schedule = createCheckSchedule(clock, 10);
       const due = new Map<number, number>();
       const queued = new Set<number>();
       for (const { kind, id, ms } of moves) {
@@ -34,34 +34,34 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
         switch (kind) {
           case 'add':
             if (due.has(id)) break;
-            agenda.add(id);
+            schedule.add(id);
             due.set(id, Number.POSITIVE_INFINITY);
             break;
           case 'remove':
-            agenda.remove(id);
+            schedule.remove(id);
             due.delete(id);
             queued.delete(id);
             break;
           case 'wake':
-            agenda.wake(id, at);
+            schedule.wake(id, at);
             if (due.has(id)) due.set(id, at);
             queued.delete(id);
             break;
           case 'hasten':
-            agenda.hasten(id, at);
+            schedule.hasten(id, at);
             if (due.has(id) && !queued.has(id)) due.set(id, Math.min(at, due.get(id) ?? 0));
             break;
           case 'turn':
             // Whole ticks, and one more for what was scheduled into the tick under way.
             clock.mono += Math.ceil(ms / 10) * 10 + 10;
             clock.wall += Math.ceil(ms / 10) * 10 + 10;
-            agenda.turn();
+            schedule.turn();
             for (const [service, time] of due)
               if (Math.ceil(time / 10) * 10 <= clock.wall) queued.add(service);
             break;
           case 'take': {
             const taken: number[] = [];
-            const told = agenda.take((serviceId, lateMs) => {
+            const told = schedule.take((serviceId, lateMs) => {
               taken.push(serviceId);
               if (lateMs !== clock.now() - (due.get(serviceId) ?? 0)) throw new Error(`late by ${lateMs}`);
             });
@@ -80,22 +80,22 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
 
 t.test('it takes in the order of due times, a removed service not at all', async (t) => {
   const clock = createFakeClock();
-  const agenda = createAgenda(clock, 10);
+  const schedule = createCheckSchedule(clock, 10);
   for (const [id, ms] of [
     [1, 30],
     [2, 10],
     [3, 20],
     [4, 20],
   ] as const) {
-    agenda.add(id);
-    agenda.wake(id, clock.now() + ms);
+    schedule.add(id);
+    schedule.wake(id, clock.now() + ms);
   }
   await clock.advance(40);
-  agenda.turn();
-  agenda.remove(3);
-  agenda.add(5);
+  schedule.turn();
+  schedule.remove(3);
+  schedule.add(5);
   const taken: (readonly [number, number])[] = [];
-  while (agenda.take((id, lateMs) => taken.push([id, lateMs])));
+  while (schedule.take((id, lateMs) => taken.push([id, lateMs])));
   t.same(taken, [
     [2, 30],
     [4, 20],
@@ -105,44 +105,44 @@ t.test('it takes in the order of due times, a removed service not at all', async
 
 t.test('it keeps to the time that has passed when the wall clock is set', async (t) => {
   const clock = handClock();
-  const agenda = createAgenda(clock, 10);
-  agenda.add(1);
-  agenda.wake(1, clock.wall + 1_000);
+  const schedule = createCheckSchedule(clock, 10);
+  schedule.add(1);
+  schedule.wake(1, clock.wall + 1_000);
   clock.wall -= 86_400_000;
   clock.mono = 990;
-  agenda.turn();
+  schedule.turn();
   t.equal(
-    agenda.take(() => {}),
+    schedule.take(() => {}),
     false,
   );
   clock.mono = 1_000;
-  agenda.turn();
+  schedule.turn();
   t.equal(
-    agenda.take((_, lateMs) => t.equal(lateMs, 0)),
+    schedule.take((_, lateMs) => t.equal(lateMs, 0)),
     true,
   );
 });
 
 t.test('it serves first who came first, also when the queue never runs dry', async (t) => {
   const clock = handClock();
-  const agenda = createAgenda(clock, 10);
+  const schedule = createCheckSchedule(clock, 10);
   const ids = Array.from({ length: 10_000 }, (_, index) => index + 1);
   for (const id of ids) {
-    agenda.add(id);
-    agenda.wake(id, clock.wall);
+    schedule.add(id);
+    schedule.wake(id, clock.wall);
   }
   const order: number[] = [];
   for (let round = 0; round < 4; round++) {
     clock.mono += 20;
     clock.wall += 20;
-    agenda.turn();
+    schedule.turn();
     for (let count = 0; count < 9_000; count++) {
-      agenda.take((id) => {
+      schedule.take((id) => {
         order.push(id);
-        agenda.wake(id, clock.wall);
+        schedule.wake(id, clock.wall);
       });
     }
-    t.equal(agenda.waiting, 1_000, `round ${round}`);
+    t.equal(schedule.waiting, 1_000, `round ${round}`);
   }
   t.same(order, [...ids, ...ids, ...ids, ...ids].slice(0, 36_000));
 });

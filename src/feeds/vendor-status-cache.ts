@@ -14,8 +14,8 @@ export interface FeedHealth {
   readonly problem: string | null;
 }
 
-/** The board. */
-export interface VendorBoard {
+/** The cache. */
+export interface VendorStatusCache {
   /** Takes the state of a service over from the registry. */
   put(state: VendorState): void;
   /** Forgets a service that was removed. */
@@ -30,8 +30,8 @@ export interface VendorBoard {
   feeds(): readonly FeedHealth[];
 }
 
-/** What the board needs. */
-export interface VendorBoardOptions {
+/** Options of the cache. */
+export interface VendorStatusCacheOptions {
   /** A page that was not read for two of these is stale, milliseconds. */
   readonly intervalMs: number;
   readonly now: () => number;
@@ -39,8 +39,8 @@ export interface VendorBoardOptions {
 
 const NOTHING: VendorState = { serviceId: 0, open: [], lastResolvedAt: null, maintenances: [] };
 
-/** Makes an empty board. */
-export function createVendorBoard({ intervalMs, now }: VendorBoardOptions): VendorBoard {
+/** Creates an empty cache. */
+export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOptions): VendorStatusCache {
   const states = new Map<number, VendorState>();
   const feeds = new Map<string, FeedHealth>();
   return {

@@ -6,7 +6,7 @@ import type { CheckResult } from '../../domain/result.ts';
 import { dueAfterDeath } from '../host/phase.ts';
 
 /** The services of a fleet. Times are epoch milliseconds. */
-export interface FleetBook {
+export interface Assignments {
   readonly size: number;
   get(serviceId: number): CheckTarget | undefined;
   serviceIds(): IterableIterator<number>;
@@ -33,8 +33,8 @@ export interface FleetBook {
 /** A service whose attempts kill their thread again and again waits no longer than this, or an interval. */
 const MAX_WAIT_MS = HOUR_MS;
 
-/** Makes an empty book. */
-export function createFleetBook(intervalMs: number): FleetBook {
+/** Creates an empty table. */
+export function createAssignments(intervalMs: number): Assignments {
   const targets = new Map<number, CheckTarget>();
   const notBefore = new Map<number, number>();
   /** Deaths of a thread under an attempt of the service, since its last result. */

@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts';
 import { createTimingWheel } from './timing-wheel.ts';
 
 /** Due times of services. Times given are epoch milliseconds. */
-export interface Agenda {
+export interface CheckSchedule {
   /** Makes room for a service that has none. */
   add(serviceId: number): void;
   remove(serviceId: number): void;
@@ -25,8 +25,8 @@ export interface Agenda {
 /** The taken part of the queue is given back when it is this long and half of the whole. */
 const COMPACT_AT = 4_096;
 
-/** Makes an empty agenda with ticks of `tickMs`. */
-export function createAgenda(clock: Clock, tickMs: number): Agenda {
+/** Makes an empty schedule with ticks of `tickMs`. */
+export function createCheckSchedule(clock: Clock, tickMs: number): CheckSchedule {
   const wheel = createTimingWheel(clock.monotonic(), tickMs);
   /** Entries of the wheel are small numbers that are used again; services have any number. */
   const entryOf = new Map<number, number>();

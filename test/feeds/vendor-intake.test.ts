@@ -4,8 +4,8 @@ import { createFakeClock, systemClock } from '../../src/clock.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
 import type { Service, StatusPage } from '../../src/domain/service.ts';
 import type { FeedNews } from '../../src/feeds/poller.ts';
-import { createVendorBoard } from '../../src/feeds/vendor-board.ts';
-import { createVendorDesk } from '../../src/feeds/vendor-desk.ts';
+import { createVendorIntake } from '../../src/feeds/vendor-intake.ts';
+import { createVendorStatusCache } from '../../src/feeds/vendor-status-cache.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
 import { entry as catalogueEntry } from '../store/registry-fixtures.ts';
@@ -51,7 +51,7 @@ function reading(entries: readonly FeedEntry[], readAt = NOW, feedId = FEED): Fe
   return { kind: 'reading', feedId, document: 'incidents', listsOnlyOpen: false, entries, readAt };
 }
 
-/** Services 1, 2, ... with these status pages, and the desk over them. */
+/** Services 1, 2, ... with these status pages, and the intake over them. */
 async function start(t: Test, pages: readonly (StatusPage | null)[]) {
   const clock = createFakeClock(NOW);
   const registry = await openRegistry({
@@ -65,7 +65,7 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
     pages.map((statusPage, index) => ({ ...catalogueEntry(`s${index + 1}`), statusPage })),
   );
   const services = (await registry.loadServices()).map(({ service }) => service);
-  const board = createVendorBoard({ intervalMs: INTERVAL, now: clock.now });
+  const cache = createVendorStatusCache({ intervalMs: INTERVAL, now: clock.now });
   const told = {
     feeds: [] as string[][],
     forgotten: [] as string[],
@@ -74,7 +74,7 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
   };
   const note = (_: object, message: string) => void told.log.push(message);
   const fault = { away: false, offline: false };
-  const desk = createVendorDesk({
+  const intake = createVendorIntake({
     registry: {
       ...registry,
       async putVendorReadings(readings) {
@@ -82,7 +82,7 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
         return await registry.putVendorReadings(readings);
       },
     },
-    board,
+    cache,
     clock,
     log: { ...silentLog, warn: note, info: note, error: note } as Log,
     setFeeds: (feeds) => void told.feeds.push(feeds.map(({ id }) => id)),
@@ -90,33 +90,33 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
     onPoll: (ok) => void told.polls.push(ok),
     isOnline: () => !fault.offline,
   });
-  await desk.load(services);
+  await intake.load(services);
   await clock.advance(1);
-  await desk.idle();
+  await intake.idle();
   t.teardown(async () => {
-    await desk.stop();
+    await intake.stop();
     await registry.close();
   });
-  const word = (service: Service) => board.word(service.id, service.statusPage);
+  const word = (service: Service) => cache.word(service.id, service.statusPage);
   return {
     clock,
     registry,
-    board,
-    desk,
+    cache,
+    intake,
     told,
     fault,
     services,
     words: () => services.map((service) => word(service)?.status ?? null),
     word,
     async take(...news: readonly FeedNews[]) {
-      for (const one of news) desk.take(one);
-      await desk.idle();
+      for (const one of news) intake.take(one);
+      await intake.idle();
     },
     /** Lets time pass, with pauses in which the registry's thread can answer. */
     async pass(ms: number) {
       for (let passed = 0; passed < ms; passed += MINUTE / 2) {
         await clock.advance(MINUTE / 2);
-        await desk.idle();
+        await intake.idle();
       }
     },
     async incidents() {
@@ -192,15 +192,15 @@ t.test('it says what the vendor says, since when, and how old its word is', asyn
     'status pages cannot be read; their last known incidents are kept',
     'status pages can be read again',
   ]);
-  t.match(world.board.feeds(), [{ feedId: FEED, readAt: NOW + 3 * INTERVAL, problem: null }]);
+  t.match(world.cache.feeds(), [{ feedId: FEED, readAt: NOW + 3 * INTERVAL, problem: null }]);
 });
 
 t.test('it starts and ends a maintenance by the clock', async (t) => {
   const world = await start(t, [PAGE]);
   await world.take(reading([MAINTENANCE]), { kind: 'polled', feedId: FEED, at: NOW, problem: null });
-  t.equal(world.board.isInMaintenance(1, NOW + 10 * MINUTE - 1), false);
-  t.equal(world.board.isInMaintenance(1, NOW + 10 * MINUTE), true);
-  t.equal(world.board.isInMaintenance(2, NOW + 10 * MINUTE), false);
+  t.equal(world.cache.isInMaintenance(1, NOW + 10 * MINUTE - 1), false);
+  t.equal(world.cache.isInMaintenance(1, NOW + 10 * MINUTE), true);
+  t.equal(world.cache.isInMaintenance(2, NOW + 10 * MINUTE), false);
   t.strictSame(await world.incidents(), []);
   await world.pass(10 * MINUTE);
   t.strictSame(await world.incidents(), ['1 Upgrade identified']);
@@ -208,7 +208,7 @@ t.test('it starts and ends a maintenance by the clock', async (t) => {
   await world.pass(10 * MINUTE);
   t.strictSame(await world.incidents(), ['1 Upgrade resolved']);
   t.strictSame(world.words(), ['operational']);
-  t.equal(world.board.isInMaintenance(1, NOW + 20 * MINUTE), false);
+  t.equal(world.cache.isInMaintenance(1, NOW + 20 * MINUTE), false);
 });
 
 t.test('it lets nothing get lost while the registry is away', async (t) => {
@@ -227,51 +227,51 @@ t.test('it follows the catalogue: other pages, other components, services that l
   const [first, second] = world.services;
   if (first === undefined || second === undefined) throw new Error('no services');
   const other = { ...PAGE, url: 'https://status.other.example' };
-  world.desk.applyChange(1, { ...first, statusPage: other, revision: 2 });
-  world.desk.applyChange(2, { ...second, statusPage: { ...PAGE, components: ['Website'] }, revision: 2 });
+  world.intake.applyChange(1, { ...first, statusPage: other, revision: 2 });
+  world.intake.applyChange(2, { ...second, statusPage: { ...PAGE, components: ['Website'] }, revision: 2 });
   await world.clock.advance(1);
-  await world.desk.idle();
+  await world.intake.idle();
   t.strictSame(await world.incidents(), ['1 API errors resolved', '2 API errors investigating']);
   t.strictSame(world.told.forgotten, ['statuspage https://status.other.example', FEED]);
   t.strictSame(new Set(world.told.feeds.at(-1)), new Set([FEED, 'statuspage https://status.other.example']));
   await world.take(reading([INCIDENT]));
   t.strictSame(await world.incidents(), ['1 API errors resolved', '2 API errors resolved']);
-  world.desk.applyChange(1, null);
-  world.desk.applyChange(2, { ...second, statusPage: null, revision: 3 });
+  world.intake.applyChange(1, null);
+  world.intake.applyChange(2, { ...second, statusPage: null, revision: 3 });
   await world.clock.advance(1);
   t.strictSame(world.told.feeds.at(-1), []);
   await world.take(reading([INCIDENT]), { kind: 'polled', feedId: FEED, at: NOW, problem: null });
-  t.strictSame(world.board.feeds(), []);
+  t.strictSame(world.cache.feeds(), []);
 });
 
 t.test('it knows after a restart what was open before', async (t) => {
   const world = await start(t, [PAGE]);
   await world.take(reading([INCIDENT, { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE }]));
-  const board = createVendorBoard({ intervalMs: INTERVAL, now: world.clock.now });
-  const desk = createVendorDesk({
+  const cache = createVendorStatusCache({ intervalMs: INTERVAL, now: world.clock.now });
+  const intake = createVendorIntake({
     registry: world.registry,
-    board,
+    cache,
     clock: world.clock,
     log: silentLog,
     setFeeds: () => {},
     forget: () => {},
     onPoll: () => {},
   });
-  await desk.load(world.services);
-  t.match(board.word(1, PAGE), { status: 'major', readAt: null, stale: true });
-  t.equal(board.isInMaintenance(1, NOW), true);
-  await desk.stop();
+  await intake.load(world.services);
+  t.match(cache.word(1, PAGE), { status: 'major', readAt: null, stale: true });
+  t.equal(cache.isInMaintenance(1, NOW), true);
+  await intake.stop();
 });
 
 t.test('it forgets what a vendor said of a service that was removed', async (t) => {
   const world = await start(t, [PAGE]);
   await world.take(reading([INCIDENT, { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE }]));
-  t.match(world.board.word(1, PAGE), { status: 'major' });
-  t.equal(world.board.isInMaintenance(1, NOW), true);
-  world.desk.applyChange(1, null);
-  await world.desk.idle();
-  t.equal(world.board.word(1, PAGE)?.incidentId, null);
-  t.equal(world.board.isInMaintenance(1, NOW), false);
+  t.match(world.cache.word(1, PAGE), { status: 'major' });
+  t.equal(world.cache.isInMaintenance(1, NOW), true);
+  world.intake.applyChange(1, null);
+  await world.intake.idle();
+  t.equal(world.cache.word(1, PAGE)?.incidentId, null);
+  t.equal(world.cache.isInMaintenance(1, NOW), false);
 });
 
 t.test('it says nothing of pages that cannot be read while this machine is offline', async (t) => {

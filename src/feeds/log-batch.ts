@@ -8,7 +8,7 @@ export interface GatheredPages<T> {
 }
 
 /** Gathers. */
-export interface GatheredLine<T> {
+export interface LogBatch<T> {
   /** Adds one; what comes within a few seconds becomes one line. */
   tell(page: T): void;
   /** Writes what is gathered at once. */
@@ -20,10 +20,10 @@ const GATHER_MS = 5_000;
 const NAMED = 5;
 
 /** Makes a line that is written by `write` a few seconds after its first entry. */
-export function createGatheredLine<T>(
+export function createLogBatch<T>(
   clock: Pick<Clock, 'after'>,
   write: (gathered: GatheredPages<T>) => void,
-): GatheredLine<T> {
+): LogBatch<T> {
   let pages: T[] = [];
   let count = 0;
   let cancel: Cancel | null = null;

@@ -1,12 +1,12 @@
 /** One line of the log for what happens to many at once. */
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
-import { createGatheredLine, type GatheredPages } from '../../src/feeds/gathered-line.ts';
+import { createLogBatch, type GatheredPages } from '../../src/feeds/log-batch.ts';
 
 t.test('it writes what comes within five seconds as one line, and names five', async (t) => {
   const clock = createFakeClock();
   const lines: GatheredPages<number>[] = [];
-  const line = createGatheredLine<number>(clock, (gathered) => lines.push(gathered));
+  const line = createLogBatch<number>(clock, (gathered) => lines.push(gathered));
   for (let page = 1; page <= 8; page++) line.tell(page);
   await clock.advance(4_999);
   t.same(lines, []);
