@@ -41,7 +41,7 @@ export interface DoctorOptions extends CommonOptions {
   readonly setup?: boolean;
 }
 
-/** Examines everything, or sets the stores up; ends with status 1 where something is to be mended. */
+/** Examines everything, or sets the stores up. Exits with status 1 if something needs to be fixed. */
 export async function examine({ config: file, json = false, setup = false }: DoctorOptions): Promise<void> {
   const config = readConfig(file);
   const findings = setup ? await setUpStores(config) : await examineAll(file, config);

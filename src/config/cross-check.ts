@@ -39,14 +39,14 @@ export interface ConfigWarning {
   readonly message: string;
 }
 
-/** Looks for settings that are allowed and probably not wanted. */
+/** Finds settings that are valid but probably not intended. */
 export function findWarnings({ http, checks, storage }: Config): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   const everyone = http.trustedProxies.find((block) => block.endsWith('/0'));
   if (everyone !== undefined) {
     warnings.push({
       path: 'http.trustedProxies',
-      message: `${everyone} believes everybody: any client can choose the address that limits count`,
+      message: `${everyone} trusts every client: any client can choose the address that rate limits count`,
     });
   }
   const { timeoutMs, confirmAfterMs, intervalMs } = checks;
@@ -68,7 +68,7 @@ export function findWarnings({ http, checks, storage }: Config): ConfigWarning[]
     warnings.push({
       path: 'storage.influx.org',
       message:
-        'is not set; InfluxDB 2 takes no samples without it (InfluxDB 1.8 and VictoriaMetrics need none): upbeat doctor tells',
+        'is not set; InfluxDB 2 takes no samples without it (InfluxDB 1.8 and VictoriaMetrics need none): run upbeat doctor',
     });
   }
   if (checks.ownersMayProbePrivate) {

@@ -14,7 +14,7 @@ export interface CheckTarget {
   readonly lastCheckedAt: number | null;
 }
 
-/** How an attempt is to be made. */
+/** Options of an attempt. */
 export interface AttemptOptions {
   /** Budget for everything, redirects and a second request included, milliseconds. */
   readonly timeoutMs: number;

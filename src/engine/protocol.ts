@@ -20,8 +20,8 @@ export interface EngineSettings {
 /** From the supervisor to a host. */
 export type ToHost =
   /**
-   * Check these too, or by a new definition; services without a recent check come within `spreadMs`. Those of
-   * `notBefore` are to be left alone until a time (epoch milliseconds).
+   * Check these too, or by a new definition; services without a recent check come within `spreadMs`.
+   * `notBefore`: services that must not be checked before a time (epoch milliseconds).
    */
   | {
       readonly type: 'assign';

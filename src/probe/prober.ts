@@ -250,7 +250,7 @@ interface Judgement {
 const never = () => false;
 const isSuccess = (statusCode: number) => statusCode >= 200 && statusCode < 300;
 
-/** Whether `/api/health` is to be asked, or is known to be missing for now. */
+/** Whether to request `/api/health`; false while it is known to be missing. */
 function healthIsDue(memory: ProbeMemory, now: number): boolean {
   return memory.healthSeen || memory.askHealthAt === null || now >= memory.askHealthAt;
 }

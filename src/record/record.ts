@@ -59,7 +59,7 @@ export interface RecordOptions {
   readonly heartbeats: HeartbeatSettings;
   /** True: at least one control target responded. No response within 3 s, or a rejection, counts as no. */
   readonly askControlTargets: () => Promise<boolean>;
-  /** Called with services that are to be checked again, spread over `spreadMs`. */
+  /** Called with the services to check again, spread over `spreadMs`. */
   readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
   /** URL of the service's page on this site, for its own incidents. */
   readonly sourceUrl: (service: Service) => string;

@@ -73,11 +73,11 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
   const { registry, storage, publisher, deadlines, rules, clock, log } = options;
   const committer = createCommitter(registry, clock, log);
   const previews = createPreviews(publisher, clock, rules.slowOverMs);
-  /** Updates that are to be committed, in order. */
+  /** Updates waiting for their commit, in order. */
   const changes: ServiceUpdate[] = [];
   /** Services with routine updates that are only in memory. */
   const gathering = new Set<TrackedService>();
-  /** Groups of such services that are to be committed, in order. */
+  /** Groups of such services waiting for their commit, in order. */
   const gathered: TrackedService[][] = [];
   let cancelGathering: (() => void) | null = null;
   let committing: Promise<void> | null = null;

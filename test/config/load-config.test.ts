@@ -274,10 +274,10 @@ t.test('it warns of what is allowed and probably not wanted', async (t) => {
         storage: { influx: { url: "http://127.0.0.1:8086" } }`),
     ).map(({ path, message }) => `${path}: ${message}`),
     [
-      'http.trustedProxies: 0.0.0.0/0 believes everybody: any client can choose the address that limits count',
+      'http.trustedProxies: 0.0.0.0/0 trusts every client: any client can choose the address that rate limits count',
       'checks.interval: a check that fails can last 36s with its re-checks, longer than the interval of 35s; the service is then checked less often',
       'checks.slowOver: is not shorter than checks.timeout; nothing is ever slow',
-      'storage.influx.org: is not set; InfluxDB 2 takes no samples without it (InfluxDB 1.8 and VictoriaMetrics need none): upbeat doctor tells',
+      'storage.influx.org: is not set; InfluxDB 2 takes no samples without it (InfluxDB 1.8 and VictoriaMetrics need none): run upbeat doctor',
       'checks.ownersMayProbePrivate: lets the services of owners reach private addresses; it is meant for tests only',
     ],
   );

@@ -1,5 +1,5 @@
 /**
- * A child that is to be killed: commits updates of two kinds without end, and says on standard output which were
+ * A child process for the test to kill: commits updates of two kinds without end, and says on standard output which were
  * acknowledged, one line `service seq observedAt` each. A line is written only after its promise has resolved.
  */
 import { writeSync } from 'node:fs';

@@ -19,14 +19,14 @@ export interface Assignments {
   remove(serviceId: number): boolean;
   /** Learns from results. */
   take(results: readonly CheckResult[]): void;
-  /** These are to be checked again, by a successor too if their thread dies first. */
+  /** Marks services to be checked again, also by a successor if their thread dies first. */
   forgetChecks(serviceIds: readonly number[]): void;
   /**
    * The thread of these died in their attempt; `life` is the number of its life. They miss that check and come again
    * within an interval, which doubles with each further death until they have a result.
    */
   postpone(serviceIds: readonly number[], life: number, now: number): void;
-  /** Those among these that are to be left alone until a time. */
+  /** The services among these that must not be checked before a time. */
   waits(serviceIds: readonly number[]): [serviceId: number, at: number][];
 }
 

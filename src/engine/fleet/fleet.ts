@@ -75,7 +75,7 @@ const INTENSITY = { restarts: 10, withinMs: 60_000 };
 const GRACE_MS = 1_000;
 /** The program ends within 15 s of a signal; the rest is for the stores. */
 const STOP_TIMEOUT_MS = 11_000;
-/** A replacement is to be at work within 6 s of the fault; at the program's start nobody waits for that. */
+/** Deadlines for a thread to become ready, milliseconds. A replacement must work within 6 s of the fault. */
 const READY_WITHIN_MS = { first: 5_000, replacement: 2_000, longest: 10_000 };
 /** A few services that wait for a check get it soon: this long each, as far as the first spread allows. */
 const SPREAD_PER_SERVICE_MS = 20;

@@ -83,7 +83,7 @@ export function createGroupCommit(
     }
   };
 
-  /** Commits what it can, and answers; false: the lock is to be waited for. */
+  /** Commits what it can and answers the callers; false: another process holds the lock, try again. */
   const commitGroup = (mayWait: boolean): boolean => {
     const { database } = store;
     const taken: Write[] = [];

@@ -21,7 +21,7 @@ export interface HeldLease {
   drop(): void;
   /**
    * Runs first in each transaction: a process that lost its lease while it slept writes nothing more. Throws
-   * `lease_lost`. What it returns is to be called after the commit.
+   * `lease_lost`. Call the returned function after the commit.
    */
   readonly guard: () => (() => void) | null;
   close(): void;

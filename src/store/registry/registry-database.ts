@@ -30,7 +30,7 @@ export interface RegistryDatabase {
   readonly database: DatabaseSync;
   /** Builds queries; `createQueries` runs them. */
   readonly kysely: Kysely<RegistrySchema>;
-  /** Other than `shared`: the disk takes no writes, and the file is to be opened anew when it does. */
+  /** Other than `shared`: the disk accepts no writes, and the caller reopens the file once it does. */
   readonly access: SqliteAccess;
 }
 

@@ -249,7 +249,7 @@ export interface WebhooksTable {
   created_at: number;
 }
 
-/** What is to be told, or was. `due_at` null: never again. */
+/** Webhook deliveries, pending and settled. `due_at` null: no further attempt. */
 export interface DeliveriesTable {
   id: Generated<number>;
   message: string;

@@ -78,7 +78,7 @@ export function updateService(store: RegistryStore, row: ServiceRow, service: Ne
 
 /**
  * Takes a service off the list. Row, status, transitions and incidents stay, for the case that it returns. `slug`
- * replaces its slug, where that is to be free for others.
+ * replaces its slug, if others may take that slug.
  */
 export function retireService({ kysely, queries }: RegistryStore, row: ServiceRow, slug = row.slug): void {
   queries.run(

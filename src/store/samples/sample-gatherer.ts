@@ -48,7 +48,7 @@ export function createSampleGatherer<T = Sample>(
       for (const sample of samples) gathered.push(sample);
       if (taken === null) {
         taken = Promise.withResolvers();
-        // This timer keeps the process alive: what was taken is to be written.
+        // This timer keeps the process alive until the accepted samples are written.
         timer = setTimeout(() => void sendNow(), GATHER_MS);
       }
       const { promise } = taken;

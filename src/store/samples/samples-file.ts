@@ -31,7 +31,7 @@ export interface SamplesFileOptions {
 /** The open file. */
 export interface OpenedSamples {
   readonly database: DatabaseSync;
-  /** Other than `shared`: the disk takes no writes, and the file is to be opened anew when it does. */
+  /** Other than `shared`: the disk accepts no writes, and the caller reopens the file once it does. */
   readonly access: SqliteAccess;
   readonly setAside: string | null;
 }

@@ -5,7 +5,7 @@ import { describeRedis, readRedisAddress } from '../../domain/redis-address.ts';
 import { silentLog } from '../../log.ts';
 import { openRedisConnection } from './redis-connection.ts';
 
-/** What was found; `advice` null: nothing is to be mended. */
+/** A finding; `advice` is null if nothing needs to be fixed. */
 export interface RedisFinding {
   readonly found: string;
   readonly advice: string | null;

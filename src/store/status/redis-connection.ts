@@ -19,7 +19,7 @@ export interface RedisConnectionOptions {
   readonly blocking?: boolean;
   /** Runs after each dial, before the connection counts as ready; a rejection is tried again. */
   readonly prepare: (client: RedisClient) => Promise<unknown>;
-  /** Asked every second; a rejection means that the connection is to be prepared again. */
+  /** Called every second; a rejection makes the connection be prepared again. */
   readonly probe: (client: RedisClient) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Log;

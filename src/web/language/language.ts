@@ -29,7 +29,7 @@ export interface Language {
 
 /** A language with the way that led to it. */
 export interface ChosenLanguage extends Language {
-  /** The choice was made by `?lang=` just now, and is to be kept. */
+  /** True if `?lang=` made the choice in this request; the response then stores it in a cookie. */
   readonly keep: boolean;
   /** Every language, with the address of this page in it, relative to the page's own. */
   readonly choices: readonly { readonly code: LanguageCode; readonly name: string; readonly href: string }[];

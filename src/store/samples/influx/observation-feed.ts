@@ -49,7 +49,7 @@ const RETRY_MS = 1_000;
 /** Begins with what an earlier run left; of an earlier time without InfluxDB it takes incidents alone. */
 export function startObservationFeed(options: ObservationFeedOptions): ObservationFeed {
   const { registry, observations, samples, clock, log } = options;
-  /** Services whose incidents are to be read. */
+  /** Services whose incidents must be read. */
   const vendors = new Set<number>();
   /** Position up to which all transitions are handed on; null: not known yet. */
   let position: number | null = null;

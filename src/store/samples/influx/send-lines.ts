@@ -41,7 +41,7 @@ interface Progress {
   refusal: string | null;
   /** Single lines refused without a word that speaks of points. */
   readonly doubtful: string[];
-  /** Set once nothing more is to be sent. */
+  /** Aborted once sending must stop. */
   stop: Stop | null;
   readonly rest: string[];
 }
