@@ -115,7 +115,7 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
 function readAuthorization(authorization: string | undefined): KeyReading | Authentication {
   if (authorization === undefined) return ANONYMOUS;
   const [, scheme = '', token = ''] = /^ *([^ ]*) *(.*)$/s.exec(authorization) ?? [];
-  // Another scheme speaks to somebody else, such as a proxy on the way: it counts as no credentials.
+  // Another scheme is meant for another party, such as a proxy, and counts as no credentials.
   if (scheme.toLowerCase() !== 'bearer') return ANONYMOUS;
   return readKey(token.trimEnd()) ?? INVALID;
 }

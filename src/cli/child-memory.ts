@@ -57,7 +57,7 @@ export function planMemory(
 
 /**
  * A folder for compiled sources in `parent` that is this user's alone, or another user could have our threads run code;
- * null: it cannot be made, or belongs to somebody else.
+ * null: it cannot be created, or belongs to another user.
  */
 export function openCompileCache(parent: string): string | null {
   const uid = process.getuid?.() ?? null;

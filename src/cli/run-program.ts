@@ -54,7 +54,7 @@ export function joinProcess(program: Promise<ProgramHandles>, log: Log): void {
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
   process.on('SIGHUP', () => void program.then((started) => started.reload()));
-  // The parent has gone, however it went: nobody is left to pass signals on.
+  // The parent has ended, so no process passes signals on any more.
   process.on('disconnect', () => stop('the parent process has ended'));
-  process.on('uncaughtException', (error) => endByFault(log, error, 'a fault that nobody caught'));
+  process.on('uncaughtException', (error) => endByFault(log, error, 'uncaught exception'));
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import type { CommonOptions } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 
-/** Removes all webhooks, whose secrets nobody can read any more; the next start makes a new key where there is none. */
+/** Removes all webhooks, whose secrets can no longer be decrypted; the next start creates a new key if there is none. */
 export async function resetSecrets({ config }: CommonOptions): Promise<void> {
   const removed = await withRegistry(config, (registry) => registry.resetSecrets(systemClock.now()));
   console.error(

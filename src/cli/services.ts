@@ -86,7 +86,7 @@ export function newService(
 }
 
 /**
- * Domains of the public list: they, and all below them, are nobody's to register (decisions, Ownership). The file counts
+ * Domains of the public list: owners may register neither them nor their subdomains (decisions, Ownership). The file counts
  * beside the registry, which knows nothing of it before the first start. A file that cannot be read adds nothing:
  * `start` tells of it.
  */

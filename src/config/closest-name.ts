@@ -1,4 +1,4 @@
-/** Finds the name that somebody probably meant. */
+/** Finds the known name that is closest to a misspelt one. */
 
 /** The candidate that is at most a third of its length away from `name` in slips of the pen; null: none is near. */
 export function closest(name: string, candidates: readonly string[]): string | null {

@@ -58,7 +58,7 @@ function withoutPasswords(text: string): string {
   return text.replaceAll(/(:\/\/)[^/\s"]*@/g, '$1…@');
 }
 
-/** Somebody's name for a setting: misspelt, written with dots, or put into the wrong section. */
+/** Explains an unknown name: misspelt, written with dots, or in the wrong section. */
 function unknownName(name: string, siblings: readonly string[]): string {
   const near = closest(name, siblings);
   if (near !== null) return `is no setting; did you mean ${near}?`;

@@ -16,7 +16,7 @@ export interface CheckTarget {
 
 /** Options of an attempt. */
 export interface AttemptOptions {
-  /** Budget for everything, redirects and a second request included, milliseconds. */
+  /** Timeout of the whole attempt, including redirects and a second request, milliseconds. */
   readonly timeoutMs: number;
   /** 0 for the first attempt; re-checks after a failure (1, 2, ...) always use GET (decisions, Root check). */
   readonly number: number;

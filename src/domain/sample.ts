@@ -27,7 +27,7 @@ export interface Sample {
   readonly statusCode: number;
   /** Taken while the fault may have been ours: kept out of uptime and percentiles. */
   readonly suspect: boolean;
-  /** Absent: nothing more is known, or nobody keeps it. */
+  /** Absent: nothing more is known, or no store keeps it. */
   readonly detail?: CheckDetail;
 }
 

@@ -15,7 +15,7 @@ export interface PageGroup {
 export interface OwnedPage {
   readonly id: number;
   readonly accountId: number;
-  /** Part of its address; stays for ever, and is never given to another account. */
+  /** Part of its address; permanent, and never given to another account. */
   readonly slug: string;
   readonly title: string;
   /** Plain text below the title; empty: none. */

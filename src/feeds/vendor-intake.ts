@@ -29,7 +29,7 @@ export interface VendorIntakeOptions {
   readonly onPoll: (ok: boolean) => void;
   /** Whether this machine has a connection: while it has none, pages that cannot be read are no news. */
   readonly isOnline?: () => boolean;
-  /** What vendors say of a service has changed in the registry; absent: nobody asks. */
+  /** Called when the vendor status of a service has changed in the registry; absent: not reported. */
   readonly onChange?: (serviceId: number) => void;
 }
 

@@ -24,7 +24,7 @@ export interface VendorStatusCache {
   notePoll(feedId: string, at: number, problem: string | null): void;
   /** Forgets the feeds that are not among these. */
   keepFeeds(feedIds: ReadonlySet<string>): void;
-  /** What the vendor of `page` says of a service; null: nobody is asked. */
+  /** The vendor status of a service on `page`; null: no page is read for it. */
   word(serviceId: number, page: StatusPage | null): VendorWord | null;
   isInMaintenance(serviceId: number, at: number): boolean;
   feeds(): readonly FeedHealth[];

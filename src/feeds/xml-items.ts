@@ -161,7 +161,7 @@ class FeedReader {
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH) throw new FeedFormatError(`the document nests more than ${MAX_DEPTH} deep`);
     if (this.#capture !== null) {
-      // XHTML within Atom, and HTML that somebody forgot to escape: markup again, for those who read texts.
+      // XHTML within Atom, and unescaped HTML: markup again, for those who read texts.
       this.#add(`<${qualified}>`);
       return;
     }

@@ -5,7 +5,7 @@ export const ATOM_MEDIA_TYPE = 'application/atom+xml; charset=utf-8';
 
 /** One entry of a feed. */
 export interface AtomEntry {
-  /** An IRI that stays the same for ever, such as `tag:status.example.com,2026:incident/1` (RFC 4151). */
+  /** A permanent IRI, such as `tag:status.example.com,2026:incident/1` (RFC 4151). */
   readonly id: string;
   readonly title: string;
   /** The page of the entry. */

@@ -124,7 +124,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       return;
     }
     underWay.delete(id);
-    // Its place is free, whoever else still waits for a slow receiver.
+    // Its slot is free, even while other deliveries wait for a slow receiver.
     poll();
   };
 
@@ -149,7 +149,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       });
       if (answer.status >= 200 && answer.status < 300)
         return { id, wasDueAt, deliveredAt: clock.now(), problem: null, dueAt: null };
-      // A redirect is not followed: whoever moves an address tells us the new one.
+      // Redirects are not followed: the owner configures the new URL.
       problem = answer.fault === null ? `HTTP ${answer.status}` : describeCause(answer.fault.failure);
       // Gone: the receiver wants no more of this (Standard Webhooks).
       if (answer.status === 410) return { id, wasDueAt, deliveredAt: null, problem, dueAt: null };

@@ -1,5 +1,5 @@
 /**
- * Judges every address and port before it is dialled, so that nobody can use the prober to look into the network
+ * Judges every address and port before it is dialled, so that the prober cannot be used to look into the network
  * it stands in. The judgement is made after resolution, for each address and each hop, literals included.
  */
 

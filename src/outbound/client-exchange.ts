@@ -73,7 +73,7 @@ function clientOf(socket: Socket): Client {
     maxHeaderSize: MAX_HEADER_BYTES,
     connect(_options, callback) {
       // When undici comes again, the connection was lost before the request went out. An error with a code of its own
-      // would make it come for ever.
+      // would make it arrive endlessly.
       const lost = handedOver;
       handedOver = true;
       queueMicrotask(() => {

@@ -19,7 +19,7 @@ import type { Trust } from './trust.ts';
 export interface DialParts {
   readonly clock: Clock;
   readonly resolver: Resolver;
-  /** Hears of addresses that were not dialled. Absent: nobody does. */
+  /** Called with addresses that were refused. Absent: not reported. */
   readonly onForbidden?: ((found: ForbiddenAddress) => void) | undefined;
 }
 
@@ -202,7 +202,7 @@ class Dialling {
     const socket = openSocket(address, this.#order, this.#timings);
     this.#open.add(socket);
     socket.on('connect', () => this.#onConnect(socket));
-    // Stays for the life of the socket: an error nobody listens to would end the process.
+    // Stays for the life of the socket: an error without a listener would end the process.
     socket.on('error', (error) => this.#onError(socket, error));
     if (this.#order.destination.secure) {
       socket.on('secureConnect', () => this.#onSecureConnect(socket as TLSSocket));

@@ -221,7 +221,7 @@ class Question implements OpenQuestion {
     this.#giveUps.push(giveUp);
   }
 
-  /** A copy for each silent server now and then; the first answer counts, whoever gives it. */
+  /** A copy for each silent server now and then; the first answer counts, from any server. */
   #probeSilent(): void {
     const now = this.#clock.monotonic();
     for (const server of this.#servers()) {

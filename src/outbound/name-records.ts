@@ -11,12 +11,12 @@ export interface NameQuestionSettings {
   readonly timeoutMs: number;
 }
 
-/** Every TXT record of the name, its parts joined; none where the name has none or nobody answers. Never rejects. */
+/** Every TXT record of the name, its parts joined; empty if the name has none or no server answers. Never rejects. */
 export async function readTxtRecords(name: string, settings: NameQuestionSettings): Promise<string[]> {
   return textsOf(await askNameServers(name, ['TXT'], settings));
 }
 
-/** Every address of the name, of both families; none where it has none or nobody answers. Never rejects. */
+/** Every address of the name, of both families; empty if it has none or no server answers. Never rejects. */
 export async function readAddresses(name: string, settings: NameQuestionSettings): Promise<string[]> {
   return textsOf(await askNameServers(name, ['A', 'AAAA'], settings));
 }

@@ -111,7 +111,7 @@ class ChunkReader implements BodyReader {
     return 'more';
   }
 
-  /** The last chunk has no data: what follows are trailers, which nobody needs. */
+  /** The last chunk has no data: what follows are trailers, which are discarded. */
   end(): BodyProgress {
     return this.#state === 'trailers' ? 'ended' : CUT;
   }

@@ -33,7 +33,7 @@ export type HealthVerdict =
     }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** Statuses that mean that nobody serves health there, until a valid body was seen once. */
+/** Statuses that mean that there is no health endpoint, until a valid body was seen once. */
 const MISSING_CODES = new Set([404, 405, 410, 501]);
 
 /** Judges a response. `healthSeen`: a valid health body was given once, so that its absence is a failure. */

@@ -1,6 +1,6 @@
 /**
  * Colours of heat maps. From good to bad the light theme darkens and the dark one brightens, so that levels keep their
- * order for those who do not tell colours, and in print; hues are blue, amber and red, which nobody mixes up.
+ * order for those who do not tell colours, and in print; hues are blue, amber and red, which are easily distinguished.
  */
 import type { PictureTheme } from '../domain/chart-picture.ts';
 import type { CellLevel } from '../domain/heatmap-picture.ts';

@@ -14,7 +14,7 @@ import { readableName } from './readable-name.ts';
 /** Draws the cells: by WebGL or by plain pixels, RGBA from the top. */
 export type DrawCells = (field: CellField) => Uint8Array | Promise<Uint8Array>;
 
-/** Marks by level, so that nobody needs the colours. */
+/** Marks by level, so that colour is never the only sign. */
 export const CELL_MARKS: Readonly<Record<CellLevel, CellMark>> = {
   none: 0,
   fast: 0,

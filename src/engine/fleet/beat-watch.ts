@@ -12,7 +12,7 @@ export interface BeatWatchOptions {
 }
 
 const LOOK_EVERY_MS = 500;
-/** A look that comes this much late says that our own loop was late; such a look judges nobody. */
+/** A watch that runs this late, milliseconds, was delayed by our own event loop and is skipped. */
 const OWN_LATENESS_MS = 250;
 
 /** Starts watching; the function that it returns ends it. */

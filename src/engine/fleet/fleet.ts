@@ -33,7 +33,7 @@ export interface FleetOptions {
   readonly onDoubt: (failedAt: number) => void;
   /** An attempt has been waiting for its response for so long that it may become slow. */
   readonly onDelay: () => void;
-  /** A name led to an address that may not be probed. Absent: nobody wants to know. */
+  /** Called when a name resolves to a forbidden address. Absent: not reported. */
   readonly onForbidden?: (found: ForbiddenTarget) => void;
   /** Threads ended again and again; the fleet has stopped. */
   readonly onFatal: (error: Error) => void;

@@ -27,7 +27,7 @@ export interface HostChildOptions {
   readonly settings: EngineSettings;
   readonly prober: unknown;
   readonly clock: Clock;
-  /** Time to load and say `ready`. A queued task whose thread fails while loading would else hang for ever. */
+  /** Time to load and say `ready`. Without it, a queued task whose thread fails while loading would never settle. */
   readonly readyWithinMs: number;
   /** Bound on the thread's heap and, apart from it, on its external memory; at 70 % of one it is recycled. */
   readonly memoryLimitBytes: number;

@@ -18,7 +18,7 @@ export interface TimingWheel {
 const NONE = -1;
 /** Buckets: at 10 ms a tick they span 327 s, so that an interval of five minutes passes each entry once. */
 const BUCKETS = 32_768;
-/** Ticks are kept modulo this, so that they fit an Int32Array for ever; a multiple of {@link BUCKETS}. */
+/** Ticks are kept modulo this, so that they always fit an Int32Array; a multiple of {@link BUCKETS}. */
 const CYCLE = 2 ** 31;
 /** What is due further ahead (124 days at 10 ms a tick) is called then: within half a cycle no tick is ambiguous. */
 const FURTHEST_TICKS = CYCLE / 2;

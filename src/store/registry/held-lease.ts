@@ -6,7 +6,7 @@ import type { RegistryStore } from './registry-store.ts';
 
 /** The lease of this process, if it has one. */
 export interface HeldLease {
-  /** The lease as it stands, whoever holds it. */
+  /** The current lease, of any holder. */
   read(): LeaseState;
   /** The claim was written, and has this fence. */
   hold(claim: LeaseRequest, fence: number): void;

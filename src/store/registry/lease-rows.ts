@@ -12,7 +12,7 @@ export function readLease({ kysely, queries }: RegistryStore): LeaseState {
   return { fence: row.fence, holder, renewedAt: row.renewed_at };
 }
 
-/** Takes the lease; returns the new fence, or null where somebody else was first. */
+/** Takes the lease; returns the new fence, or null if another process was first. */
 export function takeLease({ kysely, queries }: RegistryStore, claim: LeaseRequest): number | null {
   const fence = claim.replacing + 1;
   const taken = queries.run(

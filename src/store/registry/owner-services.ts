@@ -147,7 +147,7 @@ export function removeService(store: RegistryStore, slug: string): void {
   retireService(store, row, row.ever_verified === 1 ? row.slug : releasedSlug(row));
 }
 
-/** Throws `catalogue_domain` for a domain of the catalogue, or a subdomain of one; without proof it is nobody's. */
+/** Throws `catalogue_domain` for a domain of the catalogue, or a subdomain of one; unverified owners cannot have it. */
 export function refuseCatalogueDomain({ kysely, queries }: RegistryStore, domain: string): void {
   const labels = domain.split('.');
   const parents = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
@@ -201,7 +201,7 @@ function noteRegistration(
   now: number,
 ): void {
   const ofAccount = () => kysely.selectFrom('domain_registrations').where('account_id', '=', accountId);
-  // A clock that was set back leaves registrations in the future: they count for nothing, or would count for ever.
+  // A clock that was set back leaves registrations in the future: they do not count, or they would count indefinitely.
   queries.run(
     kysely
       .deleteFrom('domain_registrations')

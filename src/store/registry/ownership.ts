@@ -120,7 +120,7 @@ function slugChange(before: NewService, slug: string): Pick<NewService, 'slug' |
   return { slug, formerSlugs: [...former, before.slug].slice(-MAX_FORMER_SLUGS) };
 }
 
-/** Notes where an owner's domain leads. Throws `shared_address`; a domain that nobody has is nothing to note. */
+/** Notes where an owner's domain leads. Throws `shared_address`; a domain without an owner is ignored. */
 export function claimAddresses(
   { kysely, queries }: RegistryStore,
   domain: string,

@@ -28,7 +28,7 @@ export interface LeaseOptions {
   readonly self?: LeaseProcess;
   /** Of a process that asks again and again; without it the lease's age goes by the time that stands in it. */
   readonly sight?: LeaseSight;
-  /** Hears of a former monitor that was ended; default: nobody. */
+  /** Called when a former monitor was ended; absent: not reported. */
   readonly log?: Pick<Log, 'warn'>;
 }
 
@@ -58,7 +58,7 @@ export interface LeaseProcess {
 export interface WriterLease {
   /** Grows with every holder of this data directory. */
   readonly fence: number;
-  /** Whether it was renewed lately, so that nobody else can have taken it: false after a sleep of this process. */
+  /** Whether it was renewed recently, so that no other process can have taken it; false after a sleep of this process. */
   isFresh(): boolean;
   /** Gives the lease back; the next process then starts without waiting. */
   release(): Promise<void>;
@@ -88,9 +88,9 @@ export function createLeaseSight(clock: Clock): LeaseSight {
 /**
  * Takes the lease of a data directory and keeps it. Rejects with `lease_held`, naming the other's process and host.
  * A holder that is known to be dead, or was not heard of for 5 s, is replaced. Where its process id is our own (two
- * lives of one container), only time can tell: then this waits until the lease is old, or renewed by somebody.
+ * lives of one container), only time can tell: then this waits until the lease is old, or renewed.
  *
- * A holder that hangs on this machine is ended first: stopped inside a transaction it would keep SQLite's lock for ever.
+ * A holder that hangs on this machine is ended first: stopped inside a transaction it would keep SQLite's lock indefinitely.
  * It must be the very process that took the lease, and this one must have watched the lease for 5 s by its own clock.
  */
 export async function acquireLease(options: LeaseOptions): Promise<WriterLease> {
@@ -111,7 +111,7 @@ export async function acquireLease(options: LeaseOptions): Promise<WriterLease> 
     const { fence: replacing, renewedAt } = state;
     const claim = { pid, host, process: identity, replacing, renewedAt, now: clock.now() };
     const fence = await store.takeLease(claim).catch((error: unknown) => {
-      // Nobody else can take it either; what there is can be served, and services can be checked.
+      // No other process can take it either; stored data can be served, and services can be checked.
       if (refusalOf(error)?.code === 'storage_full') return store.claimLease(claim);
       throw error;
     });
@@ -162,7 +162,7 @@ async function endHolder(
   }
 }
 
-/** Waits until the lease can no longer be fresh; true: somebody renewed it or took it meanwhile. */
+/** Waits until the lease can no longer be fresh; true: a process renewed or took it meanwhile. */
 async function wasRenewed(store: LeaseStore, before: LeaseState, clock: Clock): Promise<boolean> {
   // The clock's timers let a process end that has nothing else to do; this one is still starting.
   const awake = setInterval(() => {}, FRESH_MS);

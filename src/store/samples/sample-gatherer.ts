@@ -23,7 +23,7 @@ export function createSampleGatherer<T = Sample>(
   send: (samples: readonly T[]) => Promise<void>,
 ): SampleGatherer<T> {
   let gathered: T[] = [];
-  /** For everybody whose samples are being gathered. */
+  /** Resolves for all callers of the current batch. */
   let taken: PromiseWithResolvers<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
   let appended = 0;

@@ -17,7 +17,7 @@ const FILE_MODE = 0o600;
 /** Names of our files, with those that SQLite puts beside them and those that were set aside. */
 const OURS = /^(?:(?:registry|samples|influx-spool)\.sqlite|secret\.key$|monitor\.alive$)/;
 
-/** Files that are made from now on are nobody else's. Of the whole process. */
+/** Makes new files of the whole process accessible to their owner only. */
 export function makeFilesPrivate(): void {
   process.umask(0o077);
 }

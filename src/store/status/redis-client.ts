@@ -20,7 +20,7 @@ const SLOTS_REFRESH_MS = 5_000;
 const MAX_REDIRECTIONS = 5;
 
 /**
- * Makes a client that dials at once and for ever. It queues nothing while there is no connection: a command then fails
+ * Creates a client that connects at once and reconnects indefinitely. It queues nothing while there is no connection: a command then fails
  * at once, for its sender knows better what to do meanwhile. Commands of one turn of the event loop are sent together,
  * unless they may block.
  */

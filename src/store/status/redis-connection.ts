@@ -110,7 +110,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   async function tryNow(): Promise<void> {
     if (closed || ready || preparing) return;
     if (client.status === 'end') {
-      // It has given up, though it was told to dial for ever: word of a fail-over that comes while it asks Sentinels
+      // It has given up, though it was configured to reconnect indefinitely: word of a fail-over that comes while it asks Sentinels
       // for the new master ends it. What comes of the dial is told by its events.
       client.connect().catch(() => {});
       return;

@@ -23,7 +23,7 @@ interface Call extends PromiseWithResolvers<unknown> {
   readonly args: readonly (string | number)[];
 }
 
-/** Nobody waits longer for an answer because of a limit. */
+/** Maximum time that a limit may delay a response, milliseconds. */
 const TIMEOUT_MS = 200;
 const PROBE_LIFE_MS = 60_000;
 /** Calls are sent together, at most this often: writing to a socket costs more than all else about a call. */
@@ -87,7 +87,7 @@ export function openRedisLimitServer(options: {
       batches.set(text, batch);
       const call = { ...Promise.withResolvers<unknown>(), key: `${prefix}:limit:${key}`, args };
       if (batch.waiting.length === 0) {
-        // Whoever comes alone is not held up.
+        // A single request is not delayed.
         if (clock.monotonic() - sentMs >= GATHER_MS) setImmediate(flush);
         else clock.after(GATHER_MS, flush);
       }

@@ -1,5 +1,5 @@
 /**
- * Changes of status as a stream in Redis, for whoever follows them there: each transition once, in the order of its
+ * Changes of status as a stream in Redis, for other programs: each transition once, in the order of its
  * position. The registry has them all; what Redis missed, or lost in a fail-over, is written from there.
  */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
@@ -104,7 +104,7 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
   async function findStart(): Promise<number> {
     const newest = await registry.lastTransition();
     const top = await connection.ask(topOf);
-    // What another registry wrote would stand before ours for ever.
+    // Entries of another registry would precede ours permanently.
     if (top > newest) await connection.ask((client) => client.del(key));
     return Math.max(top > newest ? 0 : top, newest - MAX_TRANSITIONS);
   }

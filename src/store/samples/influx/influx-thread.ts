@@ -102,7 +102,7 @@ export function createInfluxMethods({
       throw error;
     }
   };
-  /** After a failure the server is asked on, so that the state is true though nobody asks for a history. */
+  /** After a failure the server is asked on, so that the state is correct although no history is requested. */
   const readAgain = (): void => {
     cancelRetry = null;
     read(() => queryNewest(link, 0, 1)).catch(() => {});

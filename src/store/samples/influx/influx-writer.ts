@@ -35,7 +35,7 @@ export interface InfluxWriter {
    * beside each other.
    */
   append(lines: readonly string[], rewrites?: boolean): void;
-  /** Resolves when little waits in memory: whoever is faster than the server waits for it. */
+  /** Resolves when little waits in memory: callers that are faster than the server wait for it. */
   room(): Promise<void>;
   /** Resolves when everything appended before is at the server or in the spool. */
   flush(): Promise<void>;
@@ -83,7 +83,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   /** Lines in memory, those on their way included. */
   const inMemory = (): number => underway.reduce((sum, { lines }) => sum + lines, gathered.length);
 
-  /** Nobody is to wait for a disk, though. */
+  /** Callers never wait for a disk, though. */
   const makeRoom = (): void => {
     if (inMemory() < MAX_IN_MEMORY || stuck) for (const resolve of roomSeekers.splice(0)) resolve();
   };

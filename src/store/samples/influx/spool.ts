@@ -98,7 +98,7 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
     return Number(row.samples);
   };
 
-  /** A long absence of the server must not cost the disk for ever. */
+  /** A long absence of the server must not occupy the disk permanently. */
   const shrink = (): void => {
     if (samples > 0 || Number(pages.get()?.count) < MAX_EMPTY_PAGES) return;
     database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
