@@ -1,9 +1,9 @@
 /** The program's log: structured lines, readable on a terminal, JSON elsewhere. */
+
 import { createRequire } from 'node:module';
 import { type DestinationStream, pino } from 'pino';
 import type PinoPretty from 'pino-pretty';
-import { hideUserinfo } from './domain/hidden-userinfo.ts';
-import { printable, printableJson, printableLines } from './domain/printable-text.ts';
+import { hideUserinfo, printable, printableJson, printableLines } from './domain/printable-text.ts';
 
 /** The interface of the log: fields first, then one sentence. Never log secrets. Errors belong into the field `error`. */
 export interface Log {

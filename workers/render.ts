@@ -1,6 +1,6 @@
 /** The thread that draws pictures. It loads the fonts before its first answer. */
 import { parentPort } from 'node:worker_threads';
-import type { HeatmapPicture } from '../src/domain/heatmap-picture.ts';
+import type { HeatmapPicture } from '../src/domain/picture.ts';
 import { drawBadge, warmUp } from '../src/render/badge.ts';
 import { drawChart } from '../src/render/chart.ts';
 import { drawHeatmap } from '../src/render/heatmap.ts';

@@ -9,7 +9,7 @@ import { rootCertificates } from 'node:tls';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
-import { hideUserinfo } from '../domain/hidden-userinfo.ts';
+import { hideUserinfo } from '../domain/printable-text.ts';
 import { askNameServers } from '../outbound/name-records.ts';
 import { createServerList } from '../outbound/name-servers.ts';
 import { createOutbound } from '../outbound/outbound.ts';

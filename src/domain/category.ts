@@ -1,30 +1,5 @@
-/** The categories of the contract (2.5). */
-export const CATEGORIES = [
-  'ai',
-  'social-media',
-  'gaming',
-  'streaming',
-  'productivity',
-  'cloud',
-  'finance',
-  'communication',
-  'ecommerce',
-  'developer',
-  'education',
-  'delivery',
-  'vpn',
-  'entertainment',
-  'isp',
-  'dating',
-  'logistics',
-  'travel',
-] as const;
-
-/** One of the contract's categories. */
-export type Category = (typeof CATEGORIES)[number];
-
-/** The categories as headings, in English. */
-export const CATEGORY_TITLES: Readonly<Record<Category, string>> = {
+/** The categories of the contract (2.5) in its order, with their English headings. */
+export const CATEGORY_TITLES = {
   ai: 'AI',
   'social-media': 'Social media',
   gaming: 'Gaming',
@@ -43,9 +18,15 @@ export const CATEGORY_TITLES: Readonly<Record<Category, string>> = {
   dating: 'Dating',
   logistics: 'Logistics',
   travel: 'Travel',
-};
+} as const;
+
+/** One of the contract's categories. */
+export type Category = keyof typeof CATEGORY_TITLES;
+
+/** The categories in the contract's order. */
+export const CATEGORIES = Object.keys(CATEGORY_TITLES) as readonly Category[];
 
 /** Whether a word is a category of the contract. */
 export function isCategory(word: string): word is Category {
-  return (CATEGORIES as readonly string[]).includes(word);
+  return Object.hasOwn(CATEGORY_TITLES, word);
 }

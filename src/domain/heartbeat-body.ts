@@ -3,12 +3,11 @@
  * but own members of plain objects is looked at, and every refusal names the place.
  */
 
+import { readTime } from './durations.ts';
 import { findForbidden } from './given-name.ts';
-import { readStatusWord, STATUS_VOCABULARY } from './heartbeat.ts';
 import { readHostName } from './host-name.ts';
 import { describeGivenTextProblem, describeHostNameProblem } from './refusal-text.ts';
-import type { Verdict } from './status.ts';
-import { readTime } from './utc-time.ts';
+import { readStatusWord, STATUS_VOCABULARY, type Verdict } from './status.ts';
 
 /** What a service tells: how it is, that a run of its work begins, or that one failed. */
 export type HeartbeatKind = 'beat' | 'start' | 'fail';

@@ -1,11 +1,11 @@
 /** What a received heartbeat means: when, how long, how well (decisions, Heartbeats). */
 import type { LatestCheck } from './current.ts';
 import type { DependencyReport, HeartbeatReport } from './heartbeat-body.ts';
+import type { StatusReason } from './incident.ts';
 import { NO_TIMING } from './result.ts';
 import { MAX_SAMPLE_LATENCY_MS, type Sample } from './sample.ts';
 import type { CheckDefinition, Service } from './service.ts';
 import { judgeLatency, type Verdict } from './status.ts';
-import type { StatusReason } from './status-reason.ts';
 
 /** How far the sender's clock may be ahead of ours, milliseconds. */
 export const MAX_AHEAD_MS = 300_000;

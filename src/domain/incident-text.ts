@@ -2,8 +2,14 @@
 import { type TextTable, textOf } from './coded-text.ts';
 import { formatDuration } from './durations.ts';
 import { describeFailure } from './failure-text.ts';
-import type { IncidentNote, IncidentNoteParams, OpeningNote, Outage } from './incident.ts';
-import type { StatusReason, StatusReasonParams } from './status-reason.ts';
+import type {
+  IncidentNote,
+  IncidentNoteParams,
+  OpeningNote,
+  Outage,
+  StatusReason,
+  StatusReasonParams,
+} from './incident.ts';
 
 const REASONS: TextTable<StatusReasonParams> = {
   check_failed: ({ failure }) => describeFailure(failure),

@@ -1,6 +1,6 @@
-/** Incidents of the contract (2.3), from vendors' pages and from our own checks. */
-import type { Coded } from './coded-text.ts';
-import type { StatusReason } from './status-reason.ts';
+/** Incidents (contract 2.3) of vendors and of our own checks, and the reasons for a status: codes with parameters. */
+import type { Coded, NoParams } from './coded-text.ts';
+import type { Failure } from './failure.ts';
 
 /** In the order in which an incident usually moves. */
 export const INCIDENT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
@@ -24,6 +24,21 @@ export interface IncidentUpdate {
   /** What an own incident's text says, for other languages; absent: a vendor's, or from before 0.2. */
   readonly note?: IncidentNote;
 }
+
+/** Every reason with its parameters. Times are milliseconds. */
+export interface StatusReasonParams {
+  readonly check_failed: { readonly failure: Failure };
+  readonly slow_response: { readonly responseTimeMs: number };
+  /** The service's own words: of a health endpoint or a heartbeat. */
+  readonly reported_down: NoParams;
+  readonly reported_slow: NoParams;
+  readonly reported_response_time: { readonly responseTimeMs: number };
+  readonly run_failed: NoParams;
+  readonly no_heartbeat: { readonly silenceMs: number };
+}
+
+/** Why a service is down or slow. */
+export type StatusReason = Coded<StatusReasonParams>;
 
 /** What kind of outage opened an own incident. */
 export type Outage = 'silent' | 'reports_failure' | 'errors' | 'insecure' | 'unreachable';

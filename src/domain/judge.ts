@@ -1,5 +1,6 @@
 /** What an attempt says of its service: the step from a measured result to a verdict. */
 import type { LatestCheck } from './current.ts';
+import type { StatusReason } from './incident.ts';
 import { type Attempt, type CheckResult, LATE_LOOP_MS } from './result.ts';
 import { MAX_SAMPLE_LATENCY_MS, type Sample } from './sample.ts';
 import { judgeLatency, type Verdict } from './status.ts';
@@ -58,4 +59,16 @@ export function detailedSampleOf(result: CheckResult, verdict: Verdict, suspect:
     failure: verdict === 'down' && failure !== null ? failure.class : null,
   };
   return { ...sampleOf(result, verdict, suspect), detail };
+}
+
+/** Why a check ended in its verdict; null: it is `up`, which needs no reason. */
+export function reasonOfVerdict(result: CheckResult, verdict: Verdict): StatusReason | null {
+  if (verdict === 'up') return null;
+  if (verdict === 'slow') {
+    return result.reported === 'slow' && !result.blocked
+      ? { code: 'reported_slow' }
+      : { code: 'slow_response', responseTimeMs: result.responseTimeMs ?? 0 };
+  }
+  const { failure } = result;
+  return failure === null ? { code: 'reported_down' } : { code: 'check_failed', failure };
 }

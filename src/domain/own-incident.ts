@@ -9,11 +9,10 @@ import type {
   OpeningNote,
   Outage,
   Severity,
+  StatusReason,
 } from './incident.ts';
 import { describeNote, describeOpening } from './incident-text.ts';
-import type { Service } from './service.ts';
-import { fullName } from './service.ts';
-import type { StatusReason } from './status-reason.ts';
+import { fullName, type Service } from './service.ts';
 
 /** Good checks in a row that end an incident: the one that moves it to `monitoring`, and two more. */
 const GOOD_CHECKS_TO_RESOLVE = 3;

@@ -1,6 +1,6 @@
 /**
- * Text of others made safe to show on a terminal or to write into a file that people read: what a terminal obeys, what
- * turns the direction of the text around it, and what forges lines is written as its code.
+ * Makes foreign text safe for terminals, logs and files that people read. Characters that control a terminal, change the
+ * direction of the text around them or forge lines are written as their codes, and passwords in URLs are hidden.
  */
 
 /** Control characters, separators of lines and paragraphs, marks of direction, halves of surrogate pairs. */
@@ -28,4 +28,12 @@ export function printableJson(json: string): string {
 
 function escapeCharacter(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`;
+}
+
+/** From the slashes to the `@` that ends user and password (RFC 3986, 3.2.1); a password may hold an `@` of its own. */
+const USERINFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi;
+
+/** The text with `***` in place of user and password in every address. */
+export function hideUserinfo(text: string): string {
+  return text.includes('@') ? text.replace(USERINFO, '$1***@') : text;
 }

@@ -1,4 +1,4 @@
-/** Points of the time series, and what a query over them answers. */
+/** Samples, the points of the time series, and the buckets that a query over them returns. */
 import type { FailureClass } from './failure.ts';
 import type { Timing } from './result.ts';
 import type { Verdict } from './status.ts';
@@ -48,4 +48,22 @@ export interface Bucket {
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
   readonly p99Ms: number | null;
+}
+
+/** How a day looks: `suspect` had checks, none of which can be trusted; `none` had no checks. */
+export type DayKind = 'up' | 'slow' | 'down' | 'suspect' | 'none';
+
+/** Slow checks up to this share make no slow day: one slow answer in a day is no news. */
+export const SLOW_DAY_SHARE = 0.05;
+
+/** What kind of day a bucket was; a bucket of another length is judged alike. */
+export function dayKindOf({
+  count,
+  downCount,
+  slowCount,
+  suspectCount,
+}: Pick<Bucket, 'count' | 'downCount' | 'slowCount' | 'suspectCount'>): DayKind {
+  if (count === 0) return suspectCount > 0 ? 'suspect' : 'none';
+  if (downCount > 0) return 'down';
+  return slowCount / count > SLOW_DAY_SHARE ? 'slow' : 'up';
 }

@@ -1,4 +1,4 @@
-/** The status of a service, and the rules that turn a response into one (contract, part 3). */
+/** The status of a service, and the words for it in health bodies and heartbeats (contract, part 3). */
 
 /** In the order in which the contract lists them. */
 export const SERVICE_STATUSES = ['up', 'slow', 'down', 'unknown'] as const;
@@ -12,4 +12,24 @@ export type Verdict = Exclude<ServiceStatus, 'unknown'>;
 /** Judges a good response by its time alone: exactly `slowOverMs` is still `up` (decisions, Services). */
 export function judgeLatency(responseTimeMs: number, slowOverMs: number): 'up' | 'slow' {
   return responseTimeMs > slowOverMs ? 'slow' : 'up';
+}
+
+/** The vocabulary, by verdict. */
+export const STATUS_VOCABULARY: Readonly<Record<Verdict, readonly string[]>> = {
+  up: ['ok', 'up', 'pass', 'healthy', 'operational'],
+  slow: ['slow', 'warn', 'warning', 'degraded', 'partial'],
+  down: ['down', 'error', 'fail', 'failing', 'critical', 'unhealthy', 'outage'],
+};
+
+const VERDICT_OF = new Map(
+  (Object.keys(STATUS_VOCABULARY) as Verdict[]).flatMap((verdict) =>
+    STATUS_VOCABULARY[verdict].map((word) => [word, verdict] as const),
+  ),
+);
+
+/** The verdict that a word of any case stands for; null: not of the vocabulary. */
+export function readStatusWord(word: string): Verdict | null {
+  // Some characters beyond ASCII have an ASCII letter as their lower case, such as the sign for Kelvin.
+  if (!/^[A-Za-z]+$/.test(word)) return null;
+  return VERDICT_OF.get(word.toLowerCase()) ?? null;
 }

@@ -1,11 +1,11 @@
 /** How a judged result moves the current record of a service, and what transition that is. */
 import type { CurrentStatus, LatestCheck, Transition } from './current.ts';
+import type { StatusReason } from './incident.ts';
 import { describeReason } from './incident-text.ts';
 import { latestCheckOf } from './judge.ts';
 import type { CheckResult } from './result.ts';
 import type { Service } from './service.ts';
 import type { Verdict } from './status.ts';
-import type { StatusReason } from './status-reason.ts';
 
 /**
  * The record after a judged result; null: the record is already as new as the result, which then is a sample only.

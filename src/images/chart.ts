@@ -1,14 +1,15 @@
 /** `GET /api/chart/:slug`: the response times of a service, for other pages and for cards of links. */
 import type { Clock } from '../clock.ts';
+import { unknownStatus } from '../domain/current.ts';
 import {
   CHART_SIZES,
   type ChartPicture,
   type ChartSize,
   chartPoints,
   type PictureTheme,
-} from '../domain/chart-picture.ts';
-import { unknownStatus } from '../domain/current.ts';
-import { type PictureWindow, spanOf } from '../domain/picture-window.ts';
+  type PictureWindow,
+  spanOf,
+} from '../domain/picture.ts';
 import { type OpenApiOperation, queryParameters, SLUG } from '../http/openapi.ts';
 import { readParameters, wordParameter } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';

@@ -4,8 +4,7 @@
  */
 import { BoundedMap } from '../async/bounded-map.ts';
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
-import { cellsOf } from '../domain/heatmap-picture.ts';
-import { type PictureSpan, type PictureWindow, stepsOf } from '../domain/picture-window.ts';
+import { cellsOf, type PictureSpan, type PictureWindow, stepsOf } from '../domain/picture.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 
 /** Reads the cells of services in a span of the window: rows in the order of the services. Throws what the store throws. */

@@ -1,9 +1,14 @@
 /** `GET /api/heatmap.png`: services by time, for other pages and for cards of links. */
 import type { Clock } from '../clock.ts';
 import { CATEGORIES, CATEGORY_TITLES, type Category } from '../domain/category.ts';
-import type { PictureTheme } from '../domain/chart-picture.ts';
-import { HEATMAP_SERVICES, type HeatmapGroup, type HeatmapPicture } from '../domain/heatmap-picture.ts';
-import { type PictureWindow, spanOf } from '../domain/picture-window.ts';
+import {
+  HEATMAP_SERVICES,
+  type HeatmapGroup,
+  type HeatmapPicture,
+  type PictureTheme,
+  type PictureWindow,
+  spanOf,
+} from '../domain/picture.ts';
 import type { Service } from '../domain/service.ts';
 import type { OpenApiOperation } from '../http/openapi.ts';
 import { readParameters, wordParameter } from '../http/parameters.ts';

@@ -1,6 +1,5 @@
 /** What charts and heat maps have in common: query parameters and their part of the OpenAPI document. */
-import { PICTURE_THEMES } from '../domain/chart-picture.ts';
-import { PICTURE_WINDOWS } from '../domain/picture-window.ts';
+import { PICTURE_THEMES, PICTURE_WINDOWS } from '../domain/picture.ts';
 import {
   LIMIT_HEADERS,
   OPEN_TO_ALL,

@@ -1,7 +1,7 @@
 /** What the response of `/api/health` says (decisions, "Health check"). Pure rules. */
 
 import { type Failure, type FailureCause, failureOf } from '../domain/failure.ts';
-import { readStatusWord } from '../domain/heartbeat.ts';
+import { readStatusWord } from '../domain/status.ts';
 import { isBlocked, type ResponseHead, statusFailure } from './response-rules.ts';
 
 /** Most bytes of a health body that are read, before and after decoding. */

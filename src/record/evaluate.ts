@@ -14,13 +14,12 @@ import {
   responseTimeOf,
   sampleOfLatest,
 } from '../domain/heartbeat-rules.ts';
-import type { Incident } from '../domain/incident.ts';
-import { judgeAttempt } from '../domain/judge.ts';
+import type { Incident, StatusReason } from '../domain/incident.ts';
+import { judgeAttempt, reasonOfVerdict } from '../domain/judge.ts';
 import { stepOwnIncident } from '../domain/own-incident.ts';
 import { type CheckResult, isSameMemory, type ProbeMemory } from '../domain/result.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
-import { reasonOfVerdict, type StatusReason } from '../domain/status-reason.ts';
 import { nextReported, nextStatus, transitionBetween } from '../domain/transition.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';

@@ -1,6 +1,6 @@
 /** Ticks of axes: round numbers of milliseconds, and times that people think in. Pure. */
 import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
-import type { PictureSpan } from '../domain/picture-window.ts';
+import type { PictureSpan } from '../domain/picture.ts';
 
 /** A line of an axis with what is written beside it. */
 export interface Tick {

@@ -1,5 +1,5 @@
 /** The curves of a chart as coverage: the median's line, and the band between median and 95th percentile. Pure. */
-import type { ChartPoint } from '../domain/chart-picture.ts';
+import type { ChartPoint } from '../domain/picture.ts';
 import type { Coverage } from './coverage.ts';
 
 /** A point of a curve in pixels from the top left corner of the plot. */

@@ -1,5 +1,5 @@
 /** Colours of charts and heat maps. Texts keep a contrast of 4.5 to 1 to their ground; a test holds it. */
-import type { PictureTheme } from '../domain/chart-picture.ts';
+import type { PictureTheme } from '../domain/picture.ts';
 import type { Colour } from './badge-theme.ts';
 
 /** Colours of one theme. */

@@ -1,7 +1,6 @@
 /** A chart of response times: median, 95th percentile, and when the service was down, for pages and cards of links. */
 import { type Bitmap, make } from 'pureimage';
-import type { ChartPicture } from '../domain/chart-picture.ts';
-import { formatPictureTime, sayMissing, sayWindow } from '../domain/picture-window.ts';
+import { type ChartPicture, formatPictureTime, sayMissing, sayWindow } from '../domain/picture.ts';
 import { STATUS_WORDS } from './badge-layout.ts';
 import { BADGE_COLOURS } from './badge-theme.ts';
 import { latencyTicks, type Tick, timeTicks } from './chart-axis.ts';

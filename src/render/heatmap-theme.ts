@@ -2,8 +2,7 @@
  * Colours of heat maps. From good to bad the light theme darkens and the dark one brightens, so that levels keep their
  * order for those who do not tell colours, and in print; hues are blue, amber and red, which are easily distinguished.
  */
-import type { PictureTheme } from '../domain/chart-picture.ts';
-import type { CellLevel } from '../domain/heatmap-picture.ts';
+import type { CellLevel, PictureTheme } from '../domain/picture.ts';
 import type { Colour } from './badge-theme.ts';
 
 /** Colours of a cell: its ground, and the mark on it where it is large enough for one. */

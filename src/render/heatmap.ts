@@ -1,7 +1,14 @@
 /** A heat map of services by time: a row for each service, a column for each step, the worst of both in the cell. */
 import { type Bitmap, make } from 'pureimage';
-import { CELL_LEVELS, type CellLevel, type HeatmapPicture } from '../domain/heatmap-picture.ts';
-import { formatPictureTime, sayMissing, sayWindow, stepsOf } from '../domain/picture-window.ts';
+import {
+  CELL_LEVELS,
+  type CellLevel,
+  formatPictureTime,
+  type HeatmapPicture,
+  sayMissing,
+  sayWindow,
+  stepsOf,
+} from '../domain/picture.ts';
 import { timeTicks } from './chart-axis.ts';
 import { capHeightOf, faceOf, type Pen, textWidth, writeText } from './chart-pen.ts';
 import { PICTURE_COLOURS, type PictureColours } from './chart-theme.ts';

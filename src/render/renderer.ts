@@ -1,7 +1,6 @@
 /** Pictures from the render thread; badges are kept by what they say. */
 import { BoundedMap } from '../async/bounded-map.ts';
-import type { ChartPicture } from '../domain/chart-picture.ts';
-import type { HeatmapPicture } from '../domain/heatmap-picture.ts';
+import type { ChartPicture, HeatmapPicture } from '../domain/picture.ts';
 import type { Log } from '../log.ts';
 import { ON_DEMAND, superviseThread } from '../thread/supervised-thread.ts';
 import type { BadgeInput } from './badge.ts';

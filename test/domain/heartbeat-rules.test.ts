@@ -1,5 +1,6 @@
 /** What a received heartbeat means (decisions, Heartbeats). */
 import t from 'tap';
+import { readTime } from '../../src/domain/durations.ts';
 import {
   checkedAtOf,
   judgeHeartbeat,
@@ -12,7 +13,6 @@ import {
 } from '../../src/domain/heartbeat-rules.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { readTime } from '../../src/domain/utc-time.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10);
 const REPORT = {

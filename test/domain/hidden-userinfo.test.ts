@@ -1,6 +1,6 @@
 /** Addresses without user and password. */
 import t from 'tap';
-import { hideUserinfo } from '../../src/domain/hidden-userinfo.ts';
+import { hideUserinfo } from '../../src/domain/printable-text.ts';
 
 t.test('it hides user and password of every address in a text', async (t) => {
   const table = [

@@ -4,10 +4,10 @@ import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import { FAILURE_CLASSES, type Failure } from '../../src/domain/failure.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import { describeNote, describeReason } from '../../src/domain/incident-text.ts';
+import { reasonOfVerdict } from '../../src/domain/judge.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Verdict } from '../../src/domain/status.ts';
-import { reasonOfVerdict } from '../../src/domain/status-reason.ts';
 import { nextStatus } from '../../src/domain/transition.ts';
 import { failed503, good, makeService } from '../record/record-world.ts';
 

@@ -1,6 +1,6 @@
 /** `GET /api/chart/:slug` and `GET /api/heatmap.png`. */
 import t from 'tap';
-import { spanOf, stepsOf } from '../../src/domain/picture-window.ts';
+import { spanOf, stepsOf } from '../../src/domain/picture.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { HEATMAP_WAIT_MS } from '../../src/images/heatmap.ts';
 import { createHeatmapReader } from '../../src/images/heatmap-reader.ts';

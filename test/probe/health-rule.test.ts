@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { FailureCause } from '../../src/domain/failure.ts';
 import { describeCause } from '../../src/domain/failure-text.ts';
-import { STATUS_VOCABULARY } from '../../src/domain/heartbeat.ts';
+import { STATUS_VOCABULARY } from '../../src/domain/status.ts';
 import { type HealthBody, judgeHealth } from '../../src/probe/health-rule.ts';
 
 const head = (statusCode: number, headers = {}) => ({ statusCode, headers });

@@ -1,7 +1,7 @@
 /** Ticks of axes, and the spans of windows. */
 import fc from 'fast-check';
 import t from 'tap';
-import { PICTURE_WINDOWS, sayWindow, spanOf, stepsOf } from '../../src/domain/picture-window.ts';
+import { PICTURE_WINDOWS, sayWindow, spanOf, stepsOf } from '../../src/domain/picture.ts';
 import { latencyTicks, timeTicks } from '../../src/render/chart-axis.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 7);

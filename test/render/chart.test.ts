@@ -7,8 +7,10 @@ import {
   type ChartPoint,
   chartPoints,
   PICTURE_THEMES,
-} from '../../src/domain/chart-picture.ts';
-import { PICTURE_WINDOWS, spanOf, stepsOf } from '../../src/domain/picture-window.ts';
+  PICTURE_WINDOWS,
+  spanOf,
+  stepsOf,
+} from '../../src/domain/picture.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { drawChart, drawChartPixels } from '../../src/render/chart.ts';
 import { PICTURE_COLOURS } from '../../src/render/chart-theme.ts';

@@ -1,6 +1,11 @@
 /** Heat maps that tests draw, always the same. */
-import { CELL_LEVELS, type HeatmapPicture } from '../../src/domain/heatmap-picture.ts';
-import { type PictureWindow, spanOf, stepsOf } from '../../src/domain/picture-window.ts';
+import {
+  CELL_LEVELS,
+  type HeatmapPicture,
+  type PictureWindow,
+  spanOf,
+  stepsOf,
+} from '../../src/domain/picture.ts';
 
 /** When the scenes were seen. */
 export const SEEN_AT = Date.UTC(2026, 10, 21, 9, 7);

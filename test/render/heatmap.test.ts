@@ -1,9 +1,14 @@
 /** Heat maps: what stands where, levels without colours, many services, hostile names. */
 import fc from 'fast-check';
 import t from 'tap';
-import { PICTURE_THEMES } from '../../src/domain/chart-picture.ts';
-import { CELL_LEVELS, cellsOf, type HeatmapPicture, levelOf } from '../../src/domain/heatmap-picture.ts';
-import { PICTURE_WINDOWS } from '../../src/domain/picture-window.ts';
+import {
+  CELL_LEVELS,
+  cellsOf,
+  type HeatmapPicture,
+  levelOf,
+  PICTURE_THEMES,
+  PICTURE_WINDOWS,
+} from '../../src/domain/picture.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { CELL_MARKS, drawHeatmap, drawHeatmapPixels, heatmapField } from '../../src/render/heatmap.ts';
 import { type CellMark, isMarked } from '../../src/render/heatmap-cells.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ChartPicture } from '../../src/domain/chart-picture.ts';
+import type { ChartPicture } from '../../src/domain/picture.ts';
 import { silentLog } from '../../src/log.ts';
 import { type BadgeInput, drawBadge } from '../../src/render/badge.ts';
 import { drawChart } from '../../src/render/chart.ts';

@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { FAILURE_CLASSES, type Failure, type FailureCause } from '../../src/domain/failure.ts';
 import { describeCause } from '../../src/domain/failure-text.ts';
-import type { Incident, IncidentNote } from '../../src/domain/incident.ts';
+import type { Incident, IncidentNote, StatusReason } from '../../src/domain/incident.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
-import type { StatusReason } from '../../src/domain/status-reason.ts';
 import { createFormats } from '../../src/web/language/formats.ts';
 import { germanFailure } from '../../src/web/language/german-failures.ts';
 import {

@@ -1,8 +1,7 @@
 /** Days of a service: what is said of them, how they are drawn, and the windows they come from. */
 import fc from 'fast-check';
 import t from 'tap';
-import { dayKindOf } from '../../src/domain/day-kind.ts';
-import type { Bucket } from '../../src/domain/sample.ts';
+import { type Bucket, dayKindOf } from '../../src/domain/sample.ts';
 import { closeUp, daysUntil, lastDay, RANGE_NAMES, windowOf } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { barsOf, calendarOf } from '../../src/web/service/service-day-charts.ts';

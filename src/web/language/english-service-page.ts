@@ -1,9 +1,9 @@
 /** What the page of a service and the pages of its incidents show beside the verdict, in English. */
 
-import type { DayKind } from '../../domain/day-kind.ts';
 import type { Failure, Phase } from '../../domain/failure.ts';
 import { describeCauseInSeconds, describeFailure } from '../../domain/failure-text.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
+import type { DayKind } from '../../domain/sample.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
 import type { RangeName } from '../../view/time-ranges.ts';
 import { inSeconds } from './formats.ts';

@@ -1,7 +1,13 @@
 /** Reasons and own incidents in German. */
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
-import type { IncidentNote, IncidentNoteParams, OpeningNote, Outage } from '../../domain/incident.ts';
-import type { StatusReason, StatusReasonParams } from '../../domain/status-reason.ts';
+import type {
+  IncidentNote,
+  IncidentNoteParams,
+  OpeningNote,
+  Outage,
+  StatusReason,
+  StatusReasonParams,
+} from '../../domain/incident.ts';
 import { createFormats } from './formats.ts';
 import { germanFailure } from './german-failures.ts';
 

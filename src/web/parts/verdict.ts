@@ -1,6 +1,6 @@
 /** The verdict on a service as a sentence, in the language of the page. */
 import type { CurrentStatus } from '../../domain/current.ts';
-import { readStatusWord } from '../../domain/heartbeat.ts';
+import { readStatusWord } from '../../domain/status.ts';
 import type { Language } from '../language/language.ts';
 import { lasting, type Phrase, time } from '../language/phrase.ts';
 

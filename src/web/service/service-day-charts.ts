@@ -1,8 +1,7 @@
 /** Days of a service as drawings: a row of bars, and a calendar. Shape and place say what the colours say. */
 
-import { type DayKind, dayKindOf } from '../../domain/day-kind.ts';
 import { DAY_MS } from '../../domain/durations.ts';
-import type { Bucket } from '../../domain/sample.ts';
+import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
 import type { Language } from '../language/language.ts';
 import { sayDay } from './service-days.ts';
 

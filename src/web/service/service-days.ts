@@ -1,6 +1,5 @@
 /** Days of a service in words and in rows: how much of each it was up, and for how long it was down. */
-import { type DayKind, dayKindOf, SLOW_DAY_SHARE } from '../../domain/day-kind.ts';
-import type { Bucket } from '../../domain/sample.ts';
+import { type Bucket, type DayKind, dayKindOf, SLOW_DAY_SHARE } from '../../domain/sample.ts';
 import type { Language } from '../language/language.ts';
 
 /** A row of the tables that say the same as the drawings. */

@@ -1,7 +1,6 @@
 /** 90 days of a service as bars that cost a page next to nothing: one drawn line for each kind of day. */
 import { BoundedMap } from '../../async/bounded-map.ts';
-import { type DayKind, dayKindOf } from '../../domain/day-kind.ts';
-import type { Bucket } from '../../domain/sample.ts';
+import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
 import { daysUntil } from '../../view/time-ranges.ts';
 

@@ -1,0 +1,174 @@
+/** What charts and heat maps show, and how it is computed from buckets of samples. Plain data that crosses threads. */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
+import { type Bucket, dayKindOf } from './sample.ts';
+import type { ServiceStatus } from './status.ts';
+
+/** Windows of charts and heat maps, by the length that they end now. */
+export const PICTURE_WINDOWS = ['24h', '7d', '30d', '90d', '1y'] as const;
+
+/** A window of a chart or a heat map. */
+export type PictureWindow = (typeof PICTURE_WINDOWS)[number];
+
+/** A span of time in equal steps, epoch milliseconds. */
+export interface PictureSpan {
+  readonly from: number;
+  /** Not included. */
+  readonly to: number;
+  readonly stepMs: number;
+}
+
+const SHAPES: Readonly<
+  Record<PictureWindow, { readonly stepMs: number; readonly steps: number; readonly said: string }>
+> = {
+  '24h': { stepMs: 15 * MINUTE_MS, steps: 96, said: 'last 24 hours' },
+  '7d': { stepMs: HOUR_MS, steps: 168, said: 'last 7 days' },
+  '30d': { stepMs: 6 * HOUR_MS, steps: 120, said: 'last 30 days' },
+  '90d': { stepMs: DAY_MS, steps: 90, said: 'last 90 days' },
+  '1y': { stepMs: DAY_MS, steps: 365, said: 'last year' },
+};
+
+/**
+ * The span of a window at `now`: whole steps of UTC, the last of them still running, so that a picture changes only
+ * where checks have been added and steps that are over can be kept.
+ */
+export function spanOf(window: PictureWindow, now: number): PictureSpan {
+  const { stepMs, steps } = SHAPES[window];
+  const to = (Math.floor(now / stepMs) + 1) * stepMs;
+  return { from: to - steps * stepMs, to, stepMs };
+}
+
+/** How many steps a span has. */
+export function stepsOf({ from, to, stepMs }: PictureSpan): number {
+  return Math.ceil((to - from) / stepMs);
+}
+
+/** A time as pictures show it: UTC, to the minute. */
+export function formatPictureTime(at: number): string {
+  return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** What a picture says of checks that are not stored yet: `incomplete since TIME`; null: it has them all. */
+export function sayMissing(missingSince: number | null): string | null {
+  return missingSince === null ? null : `incomplete since ${formatPictureTime(missingSince)}`;
+}
+
+/** The window in words: `last 24 hours`. */
+export function sayWindow(window: PictureWindow): string {
+  return SHAPES[window].said;
+}
+
+/** Sizes of charts: in a page of others, and as the card of a link. */
+export const CHART_SIZES = ['embed', 'card'] as const;
+/** A size of a chart. */
+export type ChartSize = (typeof CHART_SIZES)[number];
+/** Colours for a light or a dark page. */
+export const PICTURE_THEMES = ['light', 'dark'] as const;
+/** A theme of a picture. */
+export type PictureTheme = (typeof PICTURE_THEMES)[number];
+
+/** One step of a chart. */
+export interface ChartPoint {
+  /** Median and 95th percentile in milliseconds; null: no response time is known. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  /** Checks of this step, and how many of them found the service down. */
+  readonly count: number;
+  readonly downCount: number;
+}
+
+/** A chart, ready to be drawn. */
+export interface ChartPicture {
+  /** Display name, any Unicode text. */
+  readonly name: string;
+  /** Shown where the name's script is not in the fonts: the domain. */
+  readonly domain: string;
+  readonly status: ServiceStatus;
+  /** Age of a stale status, such as `12 min ago`; null: it is fresh. */
+  readonly ageText: string | null;
+  /** Start of the last check, epoch milliseconds; null: never checked. */
+  readonly asOf: number | null;
+  /** Checks from this time on may be missing since they are not stored yet, epoch milliseconds; null: none are. */
+  readonly missingSince: number | null;
+  readonly window: PictureWindow;
+  readonly span: PictureSpan;
+  /** One for each step of the span, in order. */
+  readonly points: readonly ChartPoint[];
+  /** Share of good checks in the window; null without checks. */
+  readonly uptimeText: string | null;
+  readonly theme: PictureTheme;
+  readonly size: ChartSize;
+  /** Host of the site, shown on cards. */
+  readonly site: string;
+}
+
+/** The points of a chart, and the share of good checks, rounded down, so that 100 % means all of them. */
+export function chartPoints(buckets: readonly Bucket[]): Pick<ChartPicture, 'points' | 'uptimeText'> {
+  const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
+  const down = buckets.reduce((sum, bucket) => sum + bucket.downCount, 0);
+  return {
+    points: buckets.map(({ p50Ms, p95Ms, count, downCount }) => ({ p50Ms, p95Ms, count, downCount })),
+    uptimeText: count === 0 ? null : `${Math.floor(((count - down) * 10_000) / count) / 100} %`,
+  };
+}
+
+/**
+ * Levels of a cell, from good to bad: no checks; the 95th percentile within 0.5 s, within 1.5 s, or longer without many
+ * slow checks; slow by {@link dayKindOf}; less than half of the checks failed; half of them or more.
+ */
+export const CELL_LEVELS = ['none', 'fast', 'fair', 'long', 'slow', 'failing', 'down'] as const;
+
+/** A level of a cell. */
+export type CellLevel = (typeof CELL_LEVELS)[number];
+
+/** Most services of one heat map; each is at least one pixel high. */
+export const HEATMAP_SERVICES = 1_200;
+
+const FAST_MS = 500;
+const FAIR_MS = 1_500;
+
+/** A service of a heat map. */
+export interface HeatmapRow {
+  /** Display name, any Unicode text. */
+  readonly name: string;
+  /** Shown where the name's script is not in the fonts. */
+  readonly domain: string;
+}
+
+/** Services that are shown together. */
+export interface HeatmapGroup {
+  readonly title: string;
+  readonly rows: readonly HeatmapRow[];
+}
+
+/** A heat map, ready to be drawn. */
+export interface HeatmapPicture {
+  readonly window: PictureWindow;
+  readonly span: PictureSpan;
+  readonly groups: readonly HeatmapGroup[];
+  /** Places in {@link CELL_LEVELS}: the cells of all rows in order, a row's from left to right. */
+  readonly cells: Uint8Array;
+  /** Services that there are; more than rows where some are left out. */
+  readonly total: number;
+  /** When the samples were read, epoch milliseconds. */
+  readonly asOf: number;
+  /** Checks from this time on may be missing since they are not stored yet, epoch milliseconds; null: none are. */
+  readonly missingSince: number | null;
+  readonly theme: PictureTheme;
+}
+
+/** The worst that is known of a step. */
+export function levelOf(step: Bucket): CellLevel {
+  const { count, downCount, p95Ms } = step;
+  const kind = dayKindOf(step);
+  // Checks that cannot be trusted say nothing of the service.
+  if (kind === 'none' || kind === 'suspect') return 'none';
+  if (kind === 'down') return downCount * 2 >= count ? 'down' : 'failing';
+  if (kind === 'slow') return 'slow';
+  if (p95Ms === null || p95Ms <= FAST_MS) return 'fast';
+  return p95Ms <= FAIR_MS ? 'fair' : 'long';
+}
+
+/** The cells of a row, as places in {@link CELL_LEVELS}. */
+export function cellsOf(buckets: readonly Bucket[]): Uint8Array {
+  return Uint8Array.from(buckets, (bucket) => CELL_LEVELS.indexOf(levelOf(bucket)));
+}
