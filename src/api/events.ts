@@ -10,7 +10,7 @@ import { createCooperativeQueue } from '../async/cooperative-queue.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
-import { createClientCounts } from '../http/client-counts.ts';
+import { createClientCounts } from '../http/client-address.ts';
 import { MAX_WRITES_PER_TURN, STREAM_HEAD, streamResponse, writeToStream } from '../http/event-stream.ts';
 import {
   OPEN_TO_ALL,

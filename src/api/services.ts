@@ -1,7 +1,15 @@
-/** `GET /api/v1/services`: services with their current status (contract 4.2). */
+/**
+ * `GET /api/v1/services` and `GET /api/v1/status/:slug`: services with their current status (contract 4.1, 4.2). JSON is
+ * made at the first read after a change and cached until the next; a list joins cached members.
+ */
 import { Type } from '@sinclair/typebox';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { CATEGORIES, type Category } from '../domain/category.ts';
+import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
+import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
+import type { VendorWord } from '../domain/vendor-word.ts';
+import { entityTag } from '../http/conditional.ts';
 import {
   limitParameter,
   OFFSET_PARAMETER,
@@ -10,11 +18,20 @@ import {
   wordParameter,
 } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
-import { named, PAGE_MEMBERS, strict, whole } from '../http/schema.ts';
+import { named, nullable, PAGE_MEMBERS, strict, whole } from '../http/schema.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import type { ServiceFilter, ServiceSearch } from '../view/service-search.ts';
-import { readOperation } from './operation.ts';
-import type { ServiceJson } from './service-json.ts';
-import { ServiceSchema } from './service-view.ts';
+import { intervalOf, isStale, type ListenedAt } from '../view/staleness.ts';
+import { readOperation, SERVICE_SLUG } from './operation.ts';
+import {
+  LatestCheckSchema,
+  SERVICE_MEMBERS,
+  ServiceSchema,
+  viewLatestCheck,
+  viewService,
+} from './service-view.ts';
+import { VendorWordSchema, viewVendorWord } from './vendor.ts';
 
 const QUERY = {
   category: wordParameter(CATEGORIES, 'Only services of this category.'),
@@ -67,4 +84,127 @@ export function servicesRoute(search: ServiceSearch, services: ServiceJson): Rou
         answer: ServicesSchema,
       }),
   };
+}
+
+/** The single status (contract 4.1). */
+export const StatusSchema = named(
+  'ServiceStatus',
+  Type.Object(
+    {
+      ...SERVICE_MEMBERS,
+      latest_check: nullable(LatestCheckSchema, 'Null before the first check.'),
+      vendor: nullable(
+        VendorWordSchema,
+        'What the vendor says of itself; null where no status page is read.',
+      ),
+    },
+    strict,
+  ),
+);
+
+/** The route. */
+export function statusRoute(directory: ServiceDirectory, services: ServiceJson): Route {
+  return {
+    path: '/api/v1/status/:slug',
+    bucket: 'api',
+    handle(request) {
+      const { body, etag } = services.status(findService(directory, request));
+      return json(body, etag);
+    },
+    describe: () =>
+      readOperation({
+        id: 'getStatus',
+        tag: 'Services',
+        summary: 'The current status of one service',
+        description:
+          'up: the newest check was answered in time, up to and including 3,000 ms unless the operator set another bound; slow: later than that; down: an error or no answer, confirmed by further attempts; unknown: not yet checked.',
+        path: [SERVICE_SLUG],
+        answer: StatusSchema,
+      }),
+  };
+}
+
+/** Prepared JSON. */
+export interface ServiceJson {
+  /** A member of the list. */
+  listItem(service: Service): string;
+  /** The single status with its latest check, and its entity tag. */
+  status(service: Service): { readonly body: Buffer; readonly etag: string };
+}
+
+interface Kept {
+  readonly service: Service;
+  readonly current: CurrentStatus;
+  readonly stale: boolean;
+  readonly item: string;
+  status: { readonly body: Buffer; readonly etag: string } | null;
+  /** The vendor's word in `status`. */
+  vendor: VendorWord | null;
+}
+
+/** Services whose JSON is cached, about 1 KiB each; beyond, the one cached first is dropped. */
+const KEPT = 50_000;
+
+/** What the JSON is made of. */
+export interface ServiceJsonSources {
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly intervalMs: number;
+  readonly now: () => number;
+  readonly listenedAt: ListenedAt;
+  /** The vendor's word on a service; null: its status page is not read. */
+  readonly vendorOf: (service: Service) => VendorWord | null;
+}
+
+/** Makes an empty cache over the status store. */
+export function createServiceJson({
+  status,
+  intervalMs,
+  now,
+  listenedAt,
+  vendorOf,
+}: ServiceJsonSources): ServiceJson {
+  const kept = new BoundedMap<number, Kept>(KEPT);
+  const find = (service: Service): Kept => {
+    const current = status.get(service.id) ?? unknownStatus(service.id);
+    const stale = isStale(current, intervalOf(service, intervalMs), now(), listenedAt);
+    const known = kept.get(service.id);
+    // Statuses are never changed in place: the same object has the same content.
+    if (
+      known !== undefined &&
+      known.current === current &&
+      known.service === service &&
+      known.stale === stale
+    )
+      return known;
+    const item = JSON.stringify(viewService(service, current, stale));
+    const fresh: Kept = { service, current, stale, item, status: null, vendor: null };
+    kept.set(service.id, fresh);
+    return fresh;
+  };
+  return {
+    listItem: (service) => find(service).item,
+    status(service) {
+      const entry = find(service);
+      const vendor = vendorOf(service);
+      if (entry.status === null || !isSameWord(entry.vendor, vendor)) {
+        const latest = JSON.stringify(viewLatestCheck(entry.current.latest));
+        const word = JSON.stringify(viewVendorWord(vendor));
+        const body = Buffer.from(`${entry.item.slice(0, -1)},"latest_check":${latest},"vendor":${word}}`);
+        entry.vendor = vendor;
+        entry.status = { body, etag: entityTag(body) };
+      }
+      return entry.status;
+    },
+  };
+}
+
+function isSameWord(a: VendorWord | null, b: VendorWord | null): boolean {
+  if (a === null || b === null) return a === b;
+  return (
+    a.readAt === b.readAt &&
+    a.status === b.status &&
+    a.incidentId === b.incidentId &&
+    a.since === b.since &&
+    a.stale === b.stale
+  );
 }

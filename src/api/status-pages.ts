@@ -15,12 +15,10 @@ import {
   readFilter,
   readPageView,
 } from '../view/status-page-view.ts';
-import { viewIncident } from './incident-view.ts';
-import { IncidentsSchema } from './incidents.ts';
-import { MaintenancesSchema } from './maintenance.ts';
+import { IncidentsSchema, viewIncident } from './incidents.ts';
 import { readOperation } from './operation.ts';
 import { ServiceSchema, viewService, viewServiceName } from './service-view.ts';
-import { viewMaintenance } from './vendor-view.ts';
+import { MaintenancesSchema, viewMaintenance } from './vendor.ts';
 
 const QUERY = {
   incidents: wordParameter(INCIDENT_FILTERS, 'Running incidents, past ones, or both.', 'all'),

@@ -1,17 +1,110 @@
-/** `GET /api/v1/services/:slug/vendor`: a vendor's own word beside our verdict, and how late it is. */
-
+/**
+ * What vendors say: `GET /api/v1/services/:slug/vendor`, a vendor's status beside ours and how late it is, and
+ * `GET /api/v1/maintenance`, the maintenances that vendors announced.
+ */
 import { Type } from '@sinclair/typebox';
-import { acknowledgements } from '../domain/acknowledgement.ts';
-import { DAY_MS } from '../domain/durations.ts';
+import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
+import { DAY_MS, formatTime } from '../domain/durations.ts';
+import type { Maintenance } from '../domain/maintenance.ts';
 import type { Service } from '../domain/service.ts';
-import type { VendorWord } from '../domain/vendor-word.ts';
+import { VENDOR_STATUSES, type VendorWord } from '../domain/vendor-word.ts';
+import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
-import { named, nullable, strict, TimeSchema, whole } from '../http/schema.ts';
+import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { VendorStore } from '../store/ports/vendors.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import { readOperation, SERVICE_SLUG } from './operation.ts';
 import { ServiceNameSchema, viewServiceName } from './service-view.ts';
-import { VendorWordSchema, viewAcknowledgement, viewVendorWord } from './vendor-view.ts';
+
+/** A vendor's own word on a service. */
+export const VendorWordSchema = named(
+  'VendorWord',
+  Type.Object(
+    {
+      status: words(
+        VENDOR_STATUSES,
+        'operational, or the worst severity of what the vendor has open; unknown: never read.',
+      ),
+      since: nullable(TimeSchema, 'When that began; null where it is not known.'),
+      incident_id: nullable(Type.String(), 'The incident that it stands for; null: none is open.'),
+      read_at: nullable(TimeSchema, 'When the status page was last read.'),
+      stale: Type.Boolean({
+        description: 'The page was not read for two intervals: its word may be out of date.',
+      }),
+      url: Type.String({ description: 'The status page.' }),
+      kind: Type.String({ description: 'Its format.' }),
+    },
+    strict,
+  ),
+);
+
+/** A maintenance with its service. */
+export const MaintenanceSchema = named(
+  'Maintenance',
+  Type.Object(
+    {
+      id: Type.String({ description: 'The id of its incident, once it has started.' }),
+      service: ServiceNameSchema,
+      title: Type.String(),
+      description: Type.String({ description: 'Plain text.' }),
+      state: words(['planned', 'running']),
+      starts_at: TimeSchema,
+      ends_at: nullable(TimeSchema, 'Null where the vendor names no end.'),
+      source_url: Type.String(),
+    },
+    strict,
+  ),
+);
+
+const timeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
+const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
+
+/** The vendor's word; null: its status page is not read. */
+export function viewVendorWord(word: VendorWord | null) {
+  if (word === null) return null;
+  return {
+    status: word.status,
+    since: timeOrNull(word.since),
+    incident_id: word.incidentId,
+    read_at: timeOrNull(word.readAt),
+    stale: word.stale,
+    url: word.url,
+    kind: word.kind,
+  };
+}
+
+/** A maintenance without its service. */
+export function viewMaintenance(maintenance: Maintenance) {
+  return {
+    id: maintenance.id,
+    title: maintenance.title,
+    description: maintenance.description,
+    state: maintenance.phase,
+    starts_at: formatTime(maintenance.startsAt),
+    ends_at: timeOrNull(maintenance.endsAt),
+    source_url: maintenance.sourceUrl,
+  };
+}
+
+/** The outages of a year with the vendor's lag. `from`: epoch milliseconds. */
+export function viewAcknowledgement(list: readonly Acknowledgement[], from: number) {
+  const { outages, acknowledged, medianMs, worstMs } = summarizeLags(list);
+  return {
+    from: formatTime(from),
+    outages,
+    acknowledged,
+    median_seconds: seconds(medianMs),
+    worst_seconds: seconds(worstMs),
+    entries: list.map((entry) => ({
+      incident_id: entry.incidentId,
+      vendor_incident_id: entry.vendorIncidentId,
+      started_at: formatTime(entry.startedAt),
+      acknowledged_at: timeOrNull(entry.acknowledgedAt),
+      lag_seconds: seconds(entry.lagMs),
+    })),
+  };
+}
 
 const Lag = nullable(Type.Number(), "Seconds from our first failed check to the vendor's first entry.");
 
@@ -88,6 +181,56 @@ export function vendorRoute({ directory, registry, vendorOf, now }: VendorSource
           'The lag runs from our first failed check to the first entry that the vendor published, over a year; negative where the vendor was first.',
         path: [SERVICE_SLUG],
         answer: VendorSchema,
+      }),
+  };
+}
+
+const QUERY = { limit: limitParameter(50, 100), offset: OFFSET_PARAMETER };
+
+/** Maintenances that are planned or run. */
+export const MaintenancesSchema = named(
+  'MaintenanceList',
+  Type.Object(
+    {
+      maintenance: Type.Array(MaintenanceSchema, { description: 'By their start, earliest first.' }),
+      total: whole('Maintenances that are planned or run.'),
+      ...PAGE_MEMBERS,
+    },
+    strict,
+  ),
+);
+
+/** What the route reads from. */
+export interface MaintenanceSources {
+  readonly directory: ServiceDirectory;
+  readonly registry: Pick<VendorStore, 'listMaintenances' | 'countMaintenances'>;
+}
+
+/** The route. */
+export function maintenanceRoute({ directory, registry }: MaintenanceSources): Route {
+  return {
+    path: '/api/v1/maintenance',
+    bucket: 'api',
+    async handle({ query }) {
+      const { limit, offset } = readParameters(query, QUERY);
+      const [found, total] = await Promise.all([
+        registry.listMaintenances({ limit: Number(limit), offset: Number(offset) }),
+        registry.countMaintenances({}),
+      ]);
+      const maintenance = found.flatMap((one) => {
+        const service = directory.byId(one.serviceId);
+        return service === null ? [] : [{ ...viewMaintenance(one), service: viewServiceName(service) }];
+      });
+      return json(JSON.stringify({ maintenance, total, limit, offset }));
+    },
+    describe: () =>
+      readOperation({
+        id: 'listMaintenance',
+        tag: 'Incidents',
+        summary: 'Maintenances that vendors announced, upcoming and running',
+        description: 'By their start, earliest first, then by id.',
+        query: QUERY,
+        answer: MaintenancesSchema,
       }),
   };
 }

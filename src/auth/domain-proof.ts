@@ -7,7 +7,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ProofFile, Refusal } from '../domain/refusal.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
-import { readAddresses, readTxtRecords } from '../outbound/name-records.ts';
+import { readAddresses, readTxtRecords } from '../outbound/name-client.ts';
 import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { describeCause } from '../domain/failure-text.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
-import { readRetryAfter } from '../outbound/retry-after.ts';
+import { readRetryAfter } from '../outbound/response-head.ts';
 import type { DocumentMemory, FeedMemory } from './feed-actor.ts';
 import { type FeedAddress, FeedFormatError, type FeedReading } from './feed-kind.ts';
 

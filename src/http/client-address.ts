@@ -1,6 +1,6 @@
 /**
- * The client of a request, as limits count it: IPv4 by the address, IPv6 by its /64. `X-Forwarded-For` is believed only from trusted
- * proxies; the client is its right-most address that is none (decisions, Keys and limits).
+ * The client of a request, as limits count it: IPv4 by the address, IPv6 by its /64. `X-Forwarded-For` is believed only
+ * from trusted proxies; the client is its right-most address that is none (decisions, Keys and limits).
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -45,4 +45,28 @@ function countedAs(address: Address): string {
   if (address.kind() === 'ipv4') return address.toString();
   const [a = 0, b = 0, c = 0, d = 0] = (address as ipaddr.IPv6).parts;
   return `${[a, b, c, d].map((part) => part.toString(16)).join(':')}::/64`;
+}
+
+/** Counts by client. */
+export interface ClientCounts {
+  /** How many the client holds. */
+  of(client: string): number;
+  add(client: string): void;
+  /** Takes one back that {@link add} counted. */
+  remove(client: string): void;
+}
+
+/** Makes counts that are all 0. */
+export function createClientCounts(): ClientCounts {
+  const counts = new Map<string, number>();
+  const of = (client: string) => counts.get(client) ?? 0;
+  return {
+    of,
+    add: (client) => void counts.set(client, of(client) + 1),
+    remove(client) {
+      const left = of(client) - 1;
+      if (left > 0) counts.set(client, left);
+      else counts.delete(client);
+    },
+  };
 }

@@ -1,4 +1,5 @@
-/** Reads forms, with a bound, and only from pages of this site. */
+/** Reads forms, with bounds on everything, and only from pages of this site. */
+import { Busboy } from '@fastify/busboy';
 import { HttpError } from './problem.ts';
 import type { HttpRequest } from './route.ts';
 
@@ -26,4 +27,88 @@ export function refuseOtherSites(headers: HttpRequest['headers']): void {
 /** The response to a form: the browser goes to `location` on this site. */
 export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}) {
   return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store', ...headers }, body: '' };
+}
+
+/** What was sent. */
+export interface UploadForm {
+  /** Of a repeated field the first counts. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** The first file; null: none was chosen, or its field had another name. */
+  readonly file: Buffer | null;
+  /** The file, or the whole body, was longer than the bound. */
+  readonly tooLarge: boolean;
+}
+
+const MAX_FIELDS = 10;
+const MAX_FIELD_BYTES = 2_000;
+/** For fields, and for the headers of parts. */
+const MAX_OTHER_BYTES = 16 * 1024;
+/** A photograph that is far too large is read to its end, so that its owner sees the error as a page. */
+const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Reads a form whose field `fileField` is a file of at most `maxFileBytes`. The name and the type that the browser
+ * gives the file are not looked at. Throws an HttpError for what no form of ours sends.
+ */
+export async function readUpload(
+  { headers, readBody }: HttpRequest,
+  fileField: string,
+  maxFileBytes: number,
+): Promise<UploadForm> {
+  refuseOtherSites(headers);
+  const type = headers['content-type'] ?? '';
+  if (!/^multipart\/form-data *;/i.test(type) || readBody === undefined)
+    throw new HttpError('unsupported_media_type', 'This form is sent as multipart/form-data.');
+  try {
+    const body = await readBody(maxFileBytes + MAX_OTHER_BYTES, MAX_DISCARDED_BYTES);
+    return await parse(body, type, fileField, maxFileBytes);
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.code !== 'body_too_large') throw error;
+    return { fields: new Map(), file: null, tooLarge: true };
+  }
+}
+
+function parse(body: Buffer, type: string, fileField: string, maxFileBytes: number): Promise<UploadForm> {
+  return new Promise((resolve, reject) => {
+    const unreadable = () => reject(new HttpError('bad_request', 'The form cannot be read.'));
+    const fields = new Map<string, string>();
+    const chunks: Buffer[] = [];
+    let hasFile = false;
+    let tooLarge = false;
+    try {
+      const parser = new Busboy({
+        headers: { 'content-type': type },
+        limits: {
+          fileSize: maxFileBytes,
+          files: 1,
+          fields: MAX_FIELDS,
+          fieldSize: MAX_FIELD_BYTES,
+          headerPairs: 20,
+          headerSize: 4_096,
+        },
+      });
+      parser.on('field', (name, value) => {
+        if (!fields.has(name)) fields.set(name, value.trim());
+      });
+      parser.on('file', (name, stream) => {
+        stream.on('error', unreadable);
+        stream.on('limit', () => {
+          tooLarge = true;
+        });
+        stream.on('data', (chunk: Buffer) => {
+          if (name === fileField) chunks.push(chunk);
+        });
+        if (name === fileField) hasFile = true;
+      });
+      parser.on('error', unreadable);
+      parser.on('finish', () => {
+        const file = Buffer.concat(chunks);
+        // A browser sends an empty file where none was chosen.
+        resolve({ fields, file: hasFile && file.length > 0 ? file : null, tooLarge });
+      });
+      parser.end(body);
+    } catch {
+      unreadable();
+    }
+  });
 }

@@ -4,7 +4,7 @@
  * as many uncharged attempts at a time as it has requests left; beyond them, only a tag that was sent for that address.
  */
 import { BoundedMap } from '../async/bounded-map.ts';
-import { createClientCounts } from './client-counts.ts';
+import { createClientCounts } from './client-address.ts';
 import { matches } from './conditional.ts';
 
 /** The uncharged requests of all clients. */

@@ -1,9 +1,11 @@
-/** The text of a badge: its word or figure, its mark, and the time that it shows. Pure. */
+/** The text of a badge: its word or figure, its mark, and the time that it shows; and the same for shields.io. Pure. */
+import { type Static, Type } from '@sinclair/typebox';
 import type { CurrentStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { judgeLatency, type ServiceStatus } from '../domain/status.ts';
-import type { BadgeMeasure, BadgeWindow } from '../view/badge-query.ts';
+import { named, strict } from '../http/schema.ts';
+import type { BadgeMeasure, BadgeRequest, BadgeWindow } from '../view/badge-query.ts';
 
 /** The text of a badge in any format. */
 export interface BadgeCaption {
@@ -151,4 +153,54 @@ function sayFigure(
 function sayNothing(window: string, long: string): BadgeCaption {
   const said = `no data of the last ${long}`;
   return { status: 'unknown', word: 'No data', window, ageText: null, asOf: null, said };
+}
+
+/** What Shields reads. */
+export const ShieldsSchema = named(
+  'ShieldsBadge',
+  Type.Object(
+    {
+      schemaVersion: Type.Literal(1),
+      label: Type.String({ description: 'Left: the name of the service, with the window of a figure.' }),
+      message: Type.String({
+        minLength: 1,
+        description: 'Right: the word or the figure, with its age where it is stale.',
+      }),
+      color: Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Colour of the right side.' }),
+      isError: Type.Boolean({
+        description:
+          'True for what is down, stale or unknown: the address of the badge cannot give it another colour then.',
+      }),
+      cacheSeconds: Type.Integer({ minimum: 300, description: 'How long Shields keeps it.' }),
+    },
+    strict,
+  ),
+);
+
+/** What Shields reads. */
+export type ShieldsAnswer = Static<typeof ShieldsSchema>;
+
+/** Colours of the shapes of our own badges, so that both look alike. */
+const COLOURS: Readonly<Record<BadgeRequest['theme'], Readonly<Record<ServiceStatus | 'stale', string>>>> = {
+  light: { up: '#1a8f46', slow: '#b87503', down: '#cf222e', unknown: '#6e7781', stale: '#838c96' },
+  dark: { up: '#3fb968', slow: '#e3a51f', down: '#f85149', unknown: '#9aa4af', stale: '#7d8590' },
+};
+/** As long as shared caches keep a badge (contract, part 8); the least that Shields allows. */
+const CACHE_SECONDS = 300;
+
+/** Makes the answer. Shields escapes every text itself. */
+export function shieldsAnswer(
+  name: string,
+  { status, word, window, ageText }: BadgeCaption,
+  theme: BadgeRequest['theme'],
+): ShieldsAnswer {
+  const line = name.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return {
+    schemaVersion: 1,
+    label: window === null ? line : `${line}, ${window}`,
+    message: ageText === null ? word : `${word} · ${ageText}`,
+    color: COLOURS[theme][ageText === null ? status : 'stale'],
+    isError: ageText !== null || status === 'down' || status === 'unknown',
+    cacheSeconds: CACHE_SECONDS,
+  };
 }

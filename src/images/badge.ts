@@ -21,9 +21,16 @@ import { BADGE_QUERY, type BadgeRequest, readBadgeRequest } from '../view/badge-
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/staleness.ts';
 import { createFigureReader } from './badge-figures.ts';
-import { ShieldsSchema, shieldsAnswer } from './badge-shields.ts';
-import { type BadgeCaption, sayLatency, sayStatus, sayUptime, sentenceOf } from './badge-text.ts';
-import { PICTURE_CACHING } from './picture-cache.ts';
+import {
+  type BadgeCaption,
+  ShieldsSchema,
+  sayLatency,
+  sayStatus,
+  sayUptime,
+  sentenceOf,
+  shieldsAnswer,
+} from './badge-text.ts';
+import { PICTURE_CACHING } from './picture.ts';
 
 /** What a picture shows. */
 export interface BadgeText {

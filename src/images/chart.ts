@@ -18,8 +18,7 @@ import type { StatusStore } from '../store/ports/status.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/staleness.ts';
 import { ageOf } from './badge-text.ts';
-import { pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
-import { createPictureCache } from './picture-cache.ts';
+import { createPictureCache, pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
 
 const QUERY = {
   window: WINDOW_PARAMETER,

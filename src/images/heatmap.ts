@@ -1,13 +1,21 @@
-/** `GET /api/heatmap.png`: services by time, for other pages and for cards of links. */
+/**
+ * `GET /api/heatmap.png`: services by time, for other pages and for cards of links. The samples are read with little
+ * concurrency, and only the steps that can have changed since the last read, so that pages do not wait for heat maps.
+ */
+import { BoundedMap } from '../async/bounded-map.ts';
+import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import type { Clock } from '../clock.ts';
 import { CATEGORIES, CATEGORY_TITLES, type Category } from '../domain/category.ts';
 import {
+  cellsOf,
   HEATMAP_SERVICES,
   type HeatmapGroup,
   type HeatmapPicture,
+  type PictureSpan,
   type PictureTheme,
   type PictureWindow,
   spanOf,
+  stepsOf,
 } from '../domain/picture.ts';
 import type { Service } from '../domain/service.ts';
 import type { OpenApiOperation } from '../http/openapi.ts';
@@ -16,9 +24,7 @@ import { HttpError } from '../http/problem.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
-import { createHeatmapReader } from './heatmap-reader.ts';
-import { pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
-import { createPictureCache } from './picture-cache.ts';
+import { createPictureCache, pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
 
 const QUERY = {
   window: WINDOW_PARAMETER,
@@ -123,5 +129,89 @@ function describeHeatmap(): OpenApiOperation {
     summary: 'Services by time as a picture',
     description:
       'A row for each service, at most 1,200, by category and then slug; a column for each step. A cell shows the worst of its time: no checks; the 95th percentile within 0.5 s, within 1.5 s or longer; over 5 % of the checks slow; some checks failed; half of them or more. Bad cells have marks beside their colour where there is room, and darken, or brighten in the dark theme, with how bad they are. Services whose domain is not verified are left out. While checks wait to be stored, it says since when it is incomplete. Drawn at most once a minute.',
+  };
+}
+
+/** Reads the cells of services in a span of the window: rows in the order of the services. Throws what the store throws. */
+export type ReadCells = (
+  serviceIds: readonly number[],
+  window: PictureWindow,
+  span: PictureSpan,
+) => Promise<Uint8Array>;
+
+/** What is known of a service in a window. */
+interface Row {
+  readonly to: number;
+  /** Cells from this time on were read while checks of theirs were missing; epoch milliseconds, at most `to`. */
+  readonly sureTo: number;
+  readonly cells: Uint8Array;
+}
+
+/** Reads at a time of all heat maps together: those of the pages are to find a turn between them. */
+const MAX_READS = 2;
+/** The running step and the two before it are read again: samples can be late by minutes. */
+const STEPS_READ_AGAIN = 3;
+/** Rows kept of each window; at most 365 bytes each. Beyond, the one read first goes. */
+const ROWS_KEPT = 5_000;
+
+/** Makes the reader. */
+export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missingSince'>): ReadCells {
+  const windows = new Map<PictureWindow, { readonly rows: Map<number, Row>; last: Promise<unknown> }>();
+  const limit = createConcurrencyLimiter(MAX_READS);
+
+  const readRow = async (
+    serviceId: number,
+    known: Row | undefined,
+    span: PictureSpan,
+  ): Promise<Uint8Array> => {
+    const { from, to, stepMs } = span;
+    const steps = stepsOf(span);
+    const moved = known === undefined ? steps : (to - known.to) / stepMs;
+    const unsure = known === undefined ? 0 : Math.ceil((known.to - known.sureTo) / stepMs);
+    const fresh = Math.min(steps, moved + Math.max(STEPS_READ_AGAIN, unsure));
+    // A clock that was set back, too, makes everything be read again.
+    if (known === undefined || moved < 0 || fresh === steps)
+      return cellsOf(await samples.query({ serviceId, from, to, stepMs }));
+    const newest = cellsOf(await samples.query({ serviceId, from: to - fresh * stepMs, to, stepMs }));
+    const cells = new Uint8Array(steps);
+    cells.set(known.cells.subarray(moved));
+    cells.set(newest, steps - fresh);
+    return cells;
+  };
+
+  const readAll = async (
+    serviceIds: readonly number[],
+    rows: Map<number, Row>,
+    span: PictureSpan,
+  ): Promise<Uint8Array> => {
+    const steps = stepsOf(span);
+    const all = new Uint8Array(serviceIds.length * steps);
+    let next = 0;
+    const work = async () => {
+      while (next < serviceIds.length) {
+        const place = next++;
+        const serviceId = serviceIds[place] ?? 0;
+        const missingSince = samples.missingSince?.() ?? null;
+        const cells = await limit(() => readRow(serviceId, rows.get(serviceId), span));
+        rows.set(serviceId, { to: span.to, sureTo: Math.min(span.to, missingSince ?? span.to), cells });
+        all.set(cells, place * steps);
+      }
+    };
+    // If one read fails, the others in flight end before the error is thrown.
+    const ended = await Promise.allSettled(Array.from({ length: MAX_READS }, work));
+    for (const end of ended) if (end.status === 'rejected') throw end.reason;
+    return all;
+  };
+
+  return (serviceIds, window, span) => {
+    const of = windows.get(window) ?? {
+      rows: new BoundedMap<number, Row>(ROWS_KEPT),
+      last: Promise.resolve(),
+    };
+    windows.set(window, of);
+    // Maps of one window follow each other, for one finds what the other has read; those of several take turns.
+    const reading = of.last.then(() => readAll(serviceIds, of.rows, span));
+    of.last = reading.catch(() => {});
+    return reading;
   };
 }

@@ -12,7 +12,7 @@ import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
 import type { ProberState } from '../record/connection-watch.ts';
-import { createTransitionListeners } from '../record/transition-listeners.ts';
+import { createTransitionListeners } from '../record/transition-feed.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { Readiness } from '../view/monitor.ts';

@@ -5,7 +5,7 @@
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Log } from '../log.ts';
-import { createTransitionListeners } from '../record/transition-listeners.ts';
+import { createTransitionListeners } from '../record/transition-feed.ts';
 import type { InboxStore } from '../store/ports/inbox.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';

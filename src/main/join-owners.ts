@@ -6,7 +6,7 @@ import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
 import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { userAgentOf } from '../outbound/user-agent.ts';
+import { userAgentOf } from '../outbound/send-request.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { VERSION } from '../version.ts';

@@ -5,7 +5,7 @@ import { startFeedThread } from '../feeds/feed-thread.ts';
 import { createVendorIntake } from '../feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
-import { userAgentOf } from '../outbound/user-agent.ts';
+import { userAgentOf } from '../outbound/send-request.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { VERSION } from '../version.ts';
 import { createForbiddenAddressLog } from './forbidden-address-log.ts';

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
 import { createFleet } from '../engine/fleet/fleet.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
-import { userAgentOf } from '../outbound/user-agent.ts';
+import { userAgentOf } from '../outbound/send-request.ts';
 import type { ProberSettings } from '../probe/prober.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';

@@ -1,7 +1,7 @@
 /** The machine's own table of names, hosts(5), which comes before every name server. */
 import { readFileSync, statSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
-import { type Address, readAddress } from './special-addresses.ts';
+import { type Address, readAddress } from './address-guard.ts';
 
 /** Addresses of a name in the order of the file; null: the file does not have it. */
 export type HostsLookup = (name: string) => readonly Address[] | null;

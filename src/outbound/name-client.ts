@@ -1,13 +1,23 @@
 /**
- * Asks name servers, and goes on asking until the time of the question is over. Every query that was sent stays open,
- * so that an answer counts however late it comes. See ADR 10 for why this is not left to c-ares.
+ * Asks name servers, and repeats a query until its deadline. Every query that was sent stays open, so that a response
+ * counts however late it comes. ADR 10 says why this is not left to c-ares.
  */
-
-import type { Cancel, Clock } from '../clock.ts';
+import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { HOUR_MS } from '../domain/durations.ts';
-import { isQueryableName, type NameQuery, type NameRecord, type NameReply } from './name-message.ts';
-import { readServer, type ServerList } from './name-servers.ts';
-import { openServerChannel, type ServerChannel } from './name-socket.ts';
+import {
+  isQueryableName,
+  type NameQuery,
+  type NameRecord,
+  type NameReply,
+  type RecordType,
+} from './name-message.ts';
+import {
+  createServerList,
+  openServerChannel,
+  readServer,
+  type ServerChannel,
+  type ServerList,
+} from './name-socket.ts';
 
 /** What a question came to. */
 export type NameAnswer =
@@ -300,4 +310,40 @@ class Question implements OpenQuestion {
       this.#schedule();
     }
   }
+}
+
+/** How the question is asked. */
+export interface NameQuestionSettings {
+  /** `ip` or `ip:port`; empty: the system's. */
+  readonly nameservers: readonly string[];
+  readonly timeoutMs: number;
+}
+
+/** Every TXT record of the name, its parts joined; empty if the name has none or no server answers. Never rejects. */
+export async function readTxtRecords(name: string, settings: NameQuestionSettings): Promise<string[]> {
+  return textsOf(await askNameServers(name, ['TXT'], settings));
+}
+
+/** Every address of the name, of both families; empty if it has none or no server answers. Never rejects. */
+export async function readAddresses(name: string, settings: NameQuestionSettings): Promise<string[]> {
+  return textsOf(await askNameServers(name, ['A', 'AAAA'], settings));
+}
+
+/** Asks for each type at once. One answer a type, in their order; throws where a name server cannot be read. */
+export async function askNameServers(
+  name: string,
+  types: readonly RecordType[],
+  { nameservers, timeoutMs }: NameQuestionSettings,
+): Promise<NameAnswer[]> {
+  const client = createNameClient(createServerList(nameservers, systemClock), systemClock);
+  const until = systemClock.monotonic() + timeoutMs;
+  const answers = await Promise.all(types.map((type) => client.ask({ name, type }, until).answer));
+  client.close();
+  return answers;
+}
+
+function textsOf(answers: readonly NameAnswer[]): string[] {
+  return answers.flatMap((answer) =>
+    answer.kind === 'records' ? answer.records.map(({ text }) => text) : [],
+  );
 }

@@ -9,7 +9,7 @@ import { MAX_RETURNED_MS } from '../domain/result.ts';
 import { createHostsLookup } from './hosts-file.ts';
 import { createNameClient, type NameAnswer, type NameClient, type OpenQuestion } from './name-client.ts';
 import type { NameRecord } from './name-message.ts';
-import { createServerList } from './name-servers.ts';
+import { createServerList } from './name-socket.ts';
 
 /** What one question (a name, a family) came to. */
 export type Lookup =

@@ -1,8 +1,10 @@
 /**
- * Reads the head of an HTTP/1.1 answer as it comes in, line by line (RFC 9112, 2 to 5). It accepts what the RFC lets a
- * recipient accept and browsers do accept, so that a site that opens in a browser is not held for broken: lines that
- * end in a bare LF, folded fields, space before the colon, lines that are no field, a line break before the status.
+ * Reads the head of an HTTP/1.1 response as it arrives, line by line (RFC 9112, 2 to 5), and its `Retry-After`. It accepts
+ * what the RFC lets a recipient accept and browsers do accept, so that a site that opens in a browser does not count as
+ * broken: lines that end in a bare LF, folded fields, space before the colon, lines that are no field, a line break
+ * before the status.
  */
+import { HOUR_MS } from '../domain/durations.ts';
 import type { FailureCause } from '../domain/failure.ts';
 
 /** Header names in lower case. */
@@ -121,4 +123,18 @@ function gather(fields: readonly (readonly [name: string, value: string])[]): He
     else known.push(value);
   }
   return headers;
+}
+
+/** Longest wait that is granted (decisions, "What a check is"). */
+export const MAX_RETRY_AFTER_MS = HOUR_MS;
+
+/** Milliseconds from now, 0 to an hour, from whole seconds or an HTTP date; null: nothing that can be read. */
+export function readRetryAfter(value: string | readonly string[] | undefined, now: number): number | null {
+  const text = (typeof value === 'string' ? value : value?.[0])?.trim();
+  if (text === undefined || text === '') return null;
+  if (/^\d+$/.test(text)) return Math.min(MAX_RETRY_AFTER_MS, Number(text) * 1000);
+  // A date has letters; without this test Date.parse would read `-5` and `1.5` as years.
+  if (!/^[A-Za-z]{3,9},? /.test(text)) return null;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.min(MAX_RETRY_AFTER_MS, Math.max(0, at - now));
 }

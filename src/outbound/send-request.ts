@@ -125,3 +125,10 @@ function withoutPrivate(headers: readonly string[]): string[] {
     (_, index) => !PRIVATE_HEADERS.has((headers[index - (index % 2)] ?? '').toLowerCase()),
   );
 }
+
+/** `Upbeat/<version> (+<siteUrl>)`; what could break the comment or the header is percent-encoded or left out. */
+export function userAgentOf(version: string, siteUrl: string): string {
+  const safeUrl = siteUrl.replace(/[^\x21-\x7e]|[()\\]/g, (character) => encodeURIComponent(character));
+  const comment = safeUrl.replace(/[()\\]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+  return `Upbeat/${version.replace(/[^\w.+-]/g, '')} (+${comment})`;
+}

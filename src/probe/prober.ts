@@ -7,20 +7,25 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-target.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 import { type Failure, failureOf } from '../domain/failure.ts';
-import type { Attempt, ProbeMemory } from '../domain/result.ts';
-import { NO_TIMING } from '../domain/result.ts';
+import { type Attempt, NO_TIMING, type ProbeMemory } from '../domain/result.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
-import { decodeBody } from '../outbound/decode-body.ts';
 import { createDestinationCache, type Destination } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
 import { createResolver } from '../outbound/resolver.ts';
-import { readRetryAfter } from '../outbound/retry-after.ts';
-import { sendRequest, type WebRequest, type WebResponse } from '../outbound/send-request.ts';
+import { decodeBody } from '../outbound/response-body.ts';
+import { readRetryAfter } from '../outbound/response-head.ts';
+import { sendRequest, userAgentOf, type WebRequest, type WebResponse } from '../outbound/send-request.ts';
 import { createTrustStore } from '../outbound/trust.ts';
-import { userAgentOf } from '../outbound/user-agent.ts';
 import { createAbortSwitch } from './abort-switch.ts';
-import { type HealthBody, judgeHealth, MAX_HEALTH_BYTES } from './health-rule.ts';
-import { isBlocked, isUnanswered, judgeRoot, refusesHead } from './response-rules.ts';
+import {
+  type HealthBody,
+  isBlocked,
+  isUnanswered,
+  judgeHealth,
+  judgeRoot,
+  MAX_HEALTH_BYTES,
+  refusesHead,
+} from './response-rules.ts';
 import { createTargetGuards } from './target-guard.ts';
 
 /** Settings of a prober: plain data that can be sent to a thread. */

@@ -1,10 +1,8 @@
 /** Queries the control targets when there is a doubt whether the prober is online. */
-import type { Clock } from '../clock.ts';
+import type { Cancel, Clock } from '../clock.ts';
 import { formatTimeOrNull } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
-import type { ConnectionWatch, ConnectionWatchOptions } from './connection-watch.ts';
-import { afterLoopTime } from './loop-timer.ts';
-import { createOutageLog } from './outage-log.ts';
+import { type ConnectionWatch, type ConnectionWatchOptions, createOutageLog } from './connection-watch.ts';
 
 /** One query serves all failures of the same 2 s (decisions). */
 const QUERY_PERIOD_MS = 2_000;
@@ -193,5 +191,34 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
       stopped = true;
       cancelTimer();
     },
+  };
+}
+
+const TICK_MS = 500;
+/** Of the lateness of a tick, at most this much counts. */
+const MAX_LATE_MS = 50;
+
+/**
+ * Runs `task` after `delayMs` in which the event loop ran. After it was blocked, it first reads what has arrived
+ * meanwhile: an iteration of the loop runs timers before it reads sockets.
+ */
+export function afterLoopTime(clock: Clock, delayMs: number, task: () => void): Cancel {
+  let leftMs = delayMs;
+  let isCancelled = false;
+  let cancelTimer: Cancel = () => {};
+  const wait = (): void => {
+    const sinceMs = clock.monotonic();
+    const tickMs = Math.min(leftMs, TICK_MS);
+    cancelTimer = clock.after(tickMs, () => {
+      leftMs -= Math.min(clock.monotonic() - sinceMs, tickMs + MAX_LATE_MS);
+      // Timers may come up to a millisecond early.
+      if (leftMs >= 1) wait();
+      else setImmediate(() => !isCancelled && task());
+    });
+  };
+  wait();
+  return () => {
+    isCancelled = true;
+    cancelTimer();
   };
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
-import type { AwaitedRevisions } from './awaited-revisions.ts';
+import type { ServiceChange } from '../store/ports/services.ts';
 import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
 import {
   type HeartbeatEnd,
@@ -92,4 +92,53 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions): Heartbea
 /** Whether the service takes the account's heartbeats as it is defined. */
 function isAccepted({ accountId, check }: Service, account: number): boolean {
   return accountId === account && (check.kind === 'heartbeat' || check.keepsKind === true);
+}
+
+/** The waiting heartbeats. */
+export interface AwaitedRevisions {
+  /**
+   * Resolves when a change has delivered this revision of the service, a later one, or its removal. Resolves after five
+   * seconds in any case, since a removal that was delivered before is not delivered again.
+   */
+  wait(serviceId: number, revision: number): Promise<void>;
+  /** A change was applied. */
+  notify(change: ServiceChange): void;
+}
+
+interface Waiter {
+  readonly id: number;
+  readonly revision: number;
+  readonly resolve: () => void;
+}
+
+const WAIT_TIMEOUT_MS = 5_000;
+
+/** Makes an empty list. */
+export function createAwaitedRevisions(clock: Pick<Clock, 'after'>): AwaitedRevisions {
+  const waiters = new Set<Waiter>();
+  return {
+    wait: (id, revision) =>
+      new Promise((resolve) => {
+        const cancel = clock.after(WAIT_TIMEOUT_MS, () => {
+          waiters.delete(waiter);
+          resolve();
+        });
+        const waiter: Waiter = {
+          id,
+          revision,
+          resolve() {
+            cancel();
+            resolve();
+          },
+        };
+        waiters.add(waiter);
+      }),
+    notify({ serviceId, service }) {
+      for (const waiter of waiters) {
+        if (waiter.id !== serviceId || (service !== null && service.revision < waiter.revision)) continue;
+        waiters.delete(waiter);
+        waiter.resolve();
+      }
+    },
+  };
 }

@@ -2,14 +2,14 @@
 import type { Clock } from '../clock.ts';
 import { formatTimeOrNull } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
-import type {
-  Answer,
-  CheckSpan,
-  ConnectionWatch,
-  ConnectionWatchOptions,
-  Ruling,
+import {
+  type Answer,
+  type CheckSpan,
+  type ConnectionWatch,
+  type ConnectionWatchOptions,
+  createOutageLog,
+  type Ruling,
 } from './connection-watch.ts';
-import { createOutageLog } from './outage-log.ts';
 
 /** Results of fewer services say nothing about the connection that they share (decisions). */
 const MIN_SERVICES = 10;

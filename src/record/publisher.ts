@@ -1,17 +1,23 @@
-/** Publishes what the record knows: to the status store, to the listeners of transitions, and to the sample store. */
+/**
+ * Publishes what the record knows: to the status store, to the listeners of transitions, and to the sample store. While
+ * the registry takes no writes, previews of check results are published before they are committed.
+ */
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
+import { judgeAttempt } from '../domain/judge.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
+import { nextStatus } from '../domain/transition.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { Observations } from '../store/ports/observations.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
-import { createSampleWriter } from './sample-writer.ts';
-import { createStatusPublisher } from './status-publisher.ts';
+import { isCheckResult, type Observation } from './observation.ts';
+import { createSampleWriter, createStatusPublisher } from './store-writers.ts';
+import type { TrackedService } from './tracked-services.ts';
 import { createTransitionFeed } from './transition-feed.ts';
 
 /** Where things are published. */
@@ -97,5 +103,42 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
       status.stop();
       feed.stop();
     },
+  };
+}
+
+/** The previews of services that have an update in flight. */
+export interface Previews {
+  /** Publishes what the update in flight and the queue of the service say; a second call changes nothing. */
+  start(tracked: TrackedService): void;
+  /** Publishes what the observation says, if the service has a preview. */
+  extend(tracked: TrackedService, observation: Observation): void;
+}
+
+/** Makes the previews; they are published with the next flush. */
+export function createPreviews(
+  publisher: Pick<Publisher, 'addStatus'>,
+  clock: Pick<Clock, 'now'>,
+  slowOverMs: number,
+): Previews {
+  /** A preview has the `seq` of the newest committed status, so that the updates to come are newer. */
+  function show(tracked: TrackedService, current: CurrentStatus): void {
+    tracked.preview = current;
+    publisher.addStatus({ ...current, seq: tracked.current.seq });
+  }
+
+  function extend(tracked: TrackedService, observation: Observation): void {
+    if (!isCheckResult(observation) || tracked.preview === null) return;
+    const verdict = judgeAttempt(observation, slowOverMs);
+    const next = nextStatus(tracked.preview, observation, verdict, clock.now());
+    if (next !== null) show(tracked, next);
+  }
+
+  return {
+    start(tracked) {
+      if (tracked.inFlight === null || tracked.preview !== null) return;
+      show(tracked, tracked.inFlight.update.current);
+      for (const { observation } of tracked.queue ?? []) extend(tracked, observation);
+    },
+    extend,
   };
 }

@@ -6,8 +6,9 @@ import { type CheckResult, isSameMemory, NO_MEMORY, type ProbeMemory } from '../
 import type { Service } from '../domain/service.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
+import type { StorageRefusal } from '../store/ports/storage-health.ts';
 import type { Update } from './evaluate.ts';
-import type { HeartbeatEnd, Observation } from './observation.ts';
+import { type HeartbeatEnd, isCheckResult, type Observation } from './observation.ts';
 
 /** An observation, and who waits for its end. */
 export interface PendingObservation {
@@ -160,4 +161,38 @@ export function noteHeartbeat(tracked: TrackedService, heartbeat: HeartbeatWrite
   tracked.heardAt = Math.max(arrivedAt, tracked.heardAt ?? arrivedAt);
   if (timestamp !== null && kind !== 'start')
     tracked.toldAt = Math.max(timestamp, tracked.toldAt ?? timestamp);
+}
+
+/** Queued observations of a service where the newest is a result: they must not fill the memory. */
+const MAX_WITH_RESULT = 16;
+/** Queued observations of a service where the newest is a heartbeat; each sender waits too. */
+const MAX_WITH_HEARTBEAT = 1_000;
+
+/** Adds an observation; beyond the bound the oldest one is dropped, and its sender refused. */
+export function enqueue(tracked: TrackedService, pending: PendingObservation): void {
+  tracked.queue ??= [];
+  tracked.queue.push(pending);
+  const bound = isCheckResult(pending.observation) ? MAX_WITH_RESULT : MAX_WITH_HEARTBEAT;
+  if (tracked.queue.length > bound) tracked.queue.shift()?.reply?.('unavailable');
+}
+
+/** Puts an observation back, before all others. */
+export function enqueueFirst(tracked: TrackedService, pending: PendingObservation): void {
+  tracked.queue ??= [];
+  tracked.queue.unshift(pending);
+}
+
+/** Takes the oldest observation out; undefined: the queue is empty. */
+export function dequeue(tracked: TrackedService): PendingObservation | undefined {
+  const next = tracked.queue?.shift();
+  if (tracked.queue?.length === 0) tracked.queue = null;
+  return next;
+}
+
+/** Takes all heartbeats out and refuses them. */
+export function refuseQueuedHeartbeats(tracked: TrackedService, refusal: StorageRefusal): void {
+  const all = tracked.queue ?? [];
+  const left = all.filter(({ reply }) => reply === null);
+  tracked.queue = left.length === 0 ? null : left;
+  for (const { reply } of all) reply?.(refusal);
 }

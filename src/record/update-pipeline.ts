@@ -15,15 +15,17 @@ import { createCommitter, type ServiceUpdate, toRoutineUpdate, toStatusUpdate } 
 import { type EvaluationRules, evaluate, type Update } from './evaluate.ts';
 import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
 import { type HeartbeatReceipt, isCheckResult, type Observation } from './observation.ts';
-import { dequeue, enqueue, enqueueFirst, refuseQueuedHeartbeats } from './observation-queue.ts';
-import { createPreviews } from './previews.ts';
-import type { Publisher } from './publisher.ts';
+import { createPreviews, type Publisher } from './publisher.ts';
 import {
+  dequeue,
+  enqueue,
+  enqueueFirst,
   isOfRevision,
   learn,
   noteHeartbeat,
   type PendingObservation,
   type PendingUpdate,
+  refuseQueuedHeartbeats,
   type TrackedService,
   takeNewMemory,
 } from './tracked-services.ts';

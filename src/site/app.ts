@@ -13,9 +13,9 @@ import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { StatusStore } from '../store/ports/status.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import type { ApiLimits } from '../view/monitor.ts';
-import { withCopyAge } from './copy-age.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
 
 /** Its module for `import` loads Node's `fetch` and WebSocket through `http`, 6 MB; that for `require` does not. */
@@ -220,4 +220,34 @@ function send(response: ServerResponse, answer: HttpResponse, method: string): v
     hasBody ? { ...answer.headers, 'Content-Length': length } : answer.headers,
   );
   response.end(method === 'HEAD' || !hasBody ? undefined : answer.body);
+}
+
+/** Routes whose responses are made from statuses. */
+const FROM_STATUSES = new Set([
+  '/api/v1/status/:slug',
+  '/api/v1/services',
+  '/api/badge/:slug',
+  '/api/chart/:slug',
+]);
+
+/**
+ * Adds `Age` (RFC 9111, 5.1) to responses made from statuses, from one second on. A store without an age is always
+ * current: it is that of the monitor.
+ */
+export function withCopyAge(
+  routes: readonly Route[],
+  { ageMs }: Pick<StatusStore, 'ageMs'>,
+): readonly Route[] {
+  if (ageMs === undefined) return routes;
+  return routes.map((route) => {
+    if (!FROM_STATUSES.has(route.path)) return route;
+    return {
+      ...route,
+      async handle(request) {
+        const answer = await route.handle(request);
+        const seconds = Math.floor(ageMs() / 1_000);
+        return seconds < 1 ? answer : { ...answer, headers: { ...answer.headers, Age: String(seconds) } };
+      },
+    };
+  });
 }

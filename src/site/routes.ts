@@ -5,12 +5,9 @@ import { createEventStreams, type EventSources, type EventStreams } from '../api
 import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
 import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
-import { type MaintenanceSources, maintenanceRoute } from '../api/maintenance.ts';
-import { createServiceJson } from '../api/service-json.ts';
-import { servicesRoute } from '../api/services.ts';
-import { statusRoute } from '../api/status.ts';
+import { createServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
-import { type VendorSources, vendorRoute } from '../api/vendor.ts';
+import { type MaintenanceSources, maintenanceRoute, type VendorSources, vendorRoute } from '../api/vendor.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Route } from '../http/route.ts';

@@ -1,7 +1,7 @@
 /** `GET /api/v1/status/:slug` (contract 2.1, 2.2, 4.1; decisions, Services). */
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { StatusSchema } from '../../src/api/status.ts';
+import { StatusSchema } from '../../src/api/services.ts';
 import { unknownStatus } from '../../src/domain/current.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 

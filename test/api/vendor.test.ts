@@ -2,9 +2,8 @@
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { IncidentDetailSchema } from '../../src/api/incidents.ts';
-import { MaintenancesSchema } from '../../src/api/maintenance.ts';
-import { StatusSchema } from '../../src/api/status.ts';
-import { VendorSchema } from '../../src/api/vendor.ts';
+import { StatusSchema } from '../../src/api/services.ts';
+import { MaintenancesSchema, VendorSchema } from '../../src/api/vendor.ts';
 import type { Maintenance } from '../../src/domain/maintenance.ts';
 import type { VendorWord } from '../../src/domain/vendor-word.ts';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { readLogo } from '../../src/app/read-logo.ts';
+import { readUpload } from '../../src/http/form.ts';
 import { HttpError } from '../../src/http/problem.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
-import { readUpload } from '../../src/http/upload-form.ts';
 import { bmpOf, gifOf, jpegOf, pngOf, webpOf } from '../support/pictures.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

@@ -1,6 +1,6 @@
 /** How many of something each client holds. */
 import t from 'tap';
-import { createClientCounts } from '../../src/http/client-counts.ts';
+import { createClientCounts } from '../../src/http/client-address.ts';
 
 t.test('it counts what each client holds', async (t) => {
   const counts = createClientCounts();

@@ -2,9 +2,8 @@
 import t from 'tap';
 import { spanOf, stepsOf } from '../../src/domain/picture.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
-import { HEATMAP_WAIT_MS } from '../../src/images/heatmap.ts';
-import { createHeatmapReader } from '../../src/images/heatmap-reader.ts';
-import { createPictureCache } from '../../src/images/picture-cache.ts';
+import { createHeatmapReader, HEATMAP_WAIT_MS } from '../../src/images/heatmap.ts';
+import { createPictureCache } from '../../src/images/picture.ts';
 import { drawChart } from '../../src/render/chart.ts';
 import { drawHeatmap } from '../../src/render/heatmap.ts';
 import type { RouteSources } from '../../src/site/routes.ts';

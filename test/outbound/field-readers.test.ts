@@ -1,9 +1,9 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeBody } from '../../src/outbound/decode-body.ts';
-import { readRetryAfter } from '../../src/outbound/retry-after.ts';
-import { userAgentOf } from '../../src/outbound/user-agent.ts';
+import { decodeBody } from '../../src/outbound/response-body.ts';
+import { readRetryAfter } from '../../src/outbound/response-head.ts';
+import { userAgentOf } from '../../src/outbound/send-request.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
 

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { createFakeClock, type FakeClock, systemClock } from '../../src/clock.ts';
 import { createNameClient, type NameAnswer } from '../../src/outbound/name-client.ts';
-import { createServerList, readServer } from '../../src/outbound/name-servers.ts';
+import { createServerList, readServer } from '../../src/outbound/name-socket.ts';
 import { type AnswerName, type NameDelivery, startNameServer } from '../support/name-server.ts';
 
 const TIMEOUT_MS = 10_000;

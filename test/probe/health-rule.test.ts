@@ -3,7 +3,7 @@ import t from 'tap';
 import type { FailureCause } from '../../src/domain/failure.ts';
 import { describeCause } from '../../src/domain/failure-text.ts';
 import { STATUS_VOCABULARY } from '../../src/domain/status.ts';
-import { type HealthBody, judgeHealth } from '../../src/probe/health-rule.ts';
+import { type HealthBody, judgeHealth } from '../../src/probe/response-rules.ts';
 
 const head = (statusCode: number, headers = {}) => ({ statusCode, headers });
 const text = (value: string): HealthBody => ({ kind: 'text', text: value });

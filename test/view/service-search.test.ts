@@ -6,9 +6,8 @@ import type { Service } from '../../src/domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../src/domain/status.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
-import { foldText } from '../../src/view/search-text.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
-import { createServiceSearch } from '../../src/view/service-search.ts';
+import { createServiceSearch, foldText } from '../../src/view/service-search.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 
 const slugs = (json: { services: { slug: string }[] }) => json.services.map(({ slug }) => slug);

@@ -4,8 +4,9 @@ import t from 'tap';
 import { type Bucket, dayKindOf } from '../../src/domain/sample.ts';
 import { closeUp, daysUntil, lastDay, RANGE_NAMES, windowOf } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { barsOf, calendarOf } from '../../src/web/service/service-day-charts.ts';
 import {
+  barsOf,
+  calendarOf,
   dayRows,
   downMsOf,
   firstKnownDay,

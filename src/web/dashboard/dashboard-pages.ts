@@ -9,7 +9,7 @@ import { readHostName } from '../../domain/host-name.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
-import { STATUS_SHAPES } from '../parts/status-pill.ts';
+import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { claimPlace, type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
 import { ownedServicePages } from './owned-service-pages.ts';

@@ -12,8 +12,7 @@ import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import { time } from '../language/phrase.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
-import { STATUS_SHAPES } from '../parts/status-pill.ts';
-import { sayVerdict } from '../parts/verdict.ts';
+import { STATUS_SHAPES, sayVerdict } from '../parts/verdict.ts';
 import { claimPlace, type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
 import {
   type FormOutcome,

@@ -12,9 +12,8 @@ import {
   readPageText,
   readPageTitle,
 } from '../../domain/status-page.ts';
-import { seeOther } from '../../http/form.ts';
+import { readUpload, seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
-import { readUpload } from '../../http/upload-form.ts';
 import type { PageEdit } from '../../store/ports/status-pages.ts';
 import { findListed, logoPath, pageNotFound } from '../../view/status-page-view.ts';
 import type { DashboardSources, ShowPage } from './dashboard-sources.ts';

@@ -1,22 +1,29 @@
-/** The home page: a search, services that are down or slow, recent incidents, then all services by category. */
+/**
+ * The home page: a search, services that are down or slow, recent incidents, then all services by category; and
+ * `/search.json`, the index for its search as one types.
+ */
 import { Type } from '@sinclair/typebox';
+import type { Clock } from '../../clock.ts';
 import { CATEGORIES, isCategory } from '../../domain/category.ts';
 import type { Incident } from '../../domain/incident.ts';
-import { fullName } from '../../domain/service.ts';
+import { dashDomain, fullName } from '../../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { readParameters, wordParameter } from '../../http/parameters.ts';
 import type { Route } from '../../http/route.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
+import type { StatusStore } from '../../store/ports/status.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import { lasting, time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { incidentPath, inLanguage } from '../parts/incidents.ts';
 import { homeOpenGraph } from '../parts/open-graph.ts';
-import { pillMarkup } from '../parts/status-pill.ts';
+import type { SearchRow } from '../parts/page-messages.ts';
+import { pillMarkup } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { type HomeUpdateSources, viewMonitor, viewTroubled } from './home-updates.ts';
-import { type HomeFilter, type HomeView, readHomeView } from './home-view.ts';
+import { type HomeFilter, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
 /** What the page is made of. */
 export interface HomeSources extends HomeUpdateSources {
@@ -125,5 +132,42 @@ function viewIncident(
       resolvedAt === null
         ? home.lasting(lasting(startedAt))
         : [home.lasted(formats.length(resolvedAt - startedAt))],
+  };
+}
+
+/** How long an index is cached, milliseconds. */
+const KEPT_MS = 1_000;
+
+/** What the index is made of. */
+export interface SearchIndexSources {
+  readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+/** The route. Its entity tag changes with the list and with any status. */
+export function searchIndex({ directory, status, clock }: SearchIndexSources): Route {
+  let kept: { readonly until: number; readonly body: string } | null = null;
+  const make = () => {
+    const rows = readHomeView(directory, status, NO_FILTER).groups.flatMap(({ category, entries }) =>
+      entries.map(({ service, page, current }): SearchRow => {
+        const { name, domain } = service;
+        return [name, domain, page === dashDomain(domain) ? 0 : page, category, current.status];
+      }),
+    );
+    return JSON.stringify(rows);
+  };
+  return {
+    path: '/search.json',
+    bucket: 'pages',
+    handle() {
+      const now = clock.monotonic();
+      if (kept === null || kept.until <= now) kept = { until: now + KEPT_MS, body: make() };
+      return {
+        status: 200,
+        headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-cache' },
+        body: kept.body,
+      };
+    },
   };
 }

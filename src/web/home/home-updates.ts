@@ -8,8 +8,7 @@ import type { Language } from '../language/language.ts';
 import { age, escapeMarkup, lasting, type Phrase, say, time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
-import { pillMarkup } from '../parts/status-pill.ts';
-import { sayReason } from '../parts/verdict.ts';
+import { pillMarkup, sayReason } from '../parts/verdict.ts';
 import { type RenderPart, viewAway } from '../parts/views.ts';
 import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 

@@ -1,9 +1,9 @@
 /** What pages say, in German. */
 import type { Words } from './english.ts';
-import { germanBadges } from './german-badges.ts';
 import { germanDashboard } from './german-dashboard.ts';
+import { germanFailure } from './german-failures.ts';
+import { germanNote, germanOpening } from './german-incidents.ts';
 import { germanPageEditor } from './german-page-editor.ts';
-import { germanService } from './german-service.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanStatusPage } from './german-status-page.ts';
 import { say } from './phrase.ts';
@@ -108,10 +108,81 @@ export const german: Words = {
           ? 'eine Prüfung verspätet'
           : `${shown} Prüfungen verspätet`,
   },
-  badges: germanBadges,
+  /** The words of the badge builder. */
+  badges: {
+    title: 'Badges',
+    titleOf: (name) => `Badges für ${name}`,
+    lead: 'Ein Bild für Ihre README oder Website, das sagt, wie es einem Dienst geht und wie alt diese Auskunft ist.',
+    search: 'Dienst',
+    searchHint: 'Name oder Domain',
+    find: 'Finden',
+    noMatch: 'Kein Dienst passt.',
+    more: 'Es gibt noch mehr. Schreiben Sie mehr vom Namen.',
+    examples: 'Was es gibt',
+    example: {
+      status: 'Wie es ihm jetzt geht',
+      uptime: 'Welchen Teil der Zeit er lief',
+      latency: 'Wie schnell er antwortet',
+    },
+    make: 'Einen Dienst auswählen',
+    another: 'Ein anderer Dienst',
+    page: 'Seine Seite',
+    variant: 'Zeigt',
+    variants: { status: 'Zustand', uptime: 'Verfügbarkeit', latency: 'Antwortzeit' },
+    window: 'Über',
+    windows: { '24h': '24 Stunden', '7d': '7 Tage', '30d': '30 Tage', '90d': '90 Tage', '1y': 'ein Jahr' },
+    measure: 'Welche Antwortzeit',
+    measures: { median: 'Median', p95: '95. Perzentil' },
+    theme: 'Farben',
+    themes: { light: 'hell', dark: 'dunkel' },
+    format: 'Format',
+    formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' },
+    show: 'Zeigen',
+    picture: 'Das Badge jetzt',
+    shown: 'Das Badge und die Vorlagen haben sich geändert.',
+    shieldsNote: 'Shields zeichnet es in seinem eigenen Aussehen, aus',
+    shieldsLink: 'dem, was wir ihm sagen',
+    snippets: 'Zum Einfügen',
+    url: 'Adresse',
+    copy: 'Kopieren',
+    copied: 'Kopiert.',
+    copyByHand: 'Mit Strg+C kopieren.',
+    fresh:
+      'Es erneuert sich selbst: Zwischenspeicher behalten ein Badge fünf Minuten. Was alt ist, wird grau und nennt sein Alter.',
+    alt: (name, variant, window) =>
+      variant === 'status'
+        ? `${name}: Zustand`
+        : `${name}: ${variant === 'uptime' ? 'Verfügbarkeit' : 'Antwortzeit'}, ${window}`,
+  },
   dashboard: germanDashboard,
   pageEditor: germanPageEditor,
-  service: germanService,
+  /** The words of the page of one service. */
+  service: {
+    notChecked: 'wurde noch nicht geprüft.',
+    up: (since, lasted) => say`läuft seit ${since} (${lasted}).`,
+    slow: (since, lasted, why) =>
+      say`ist langsam seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+    down: (since, lasted, why) =>
+      say`ist gestört seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+    noHeartbeat: 'es kam kein Lebenszeichen',
+    failure: germanFailure,
+    incidentTitle: germanOpening,
+    incidentNote: germanNote,
+    reported: (word) => `er meldet „${word}“`,
+    ownReport: (took) => `nach eigener Angabe${took === null ? '' : `, mit Antworten in ${took}`}`,
+    slowAnswer: (took) => `die letzte Antwort brauchte ${took}`,
+    vendor: {
+      unknown: 'wurde noch nicht gelesen',
+      operational: 'meldet: alles in Ordnung',
+      maintenance: 'meldet eine Wartung',
+      minor: 'meldet eine leichte Störung',
+      major: 'meldet eine schwere Störung',
+      critical: 'meldet eine kritische Störung',
+    },
+    vendorSince: (said, since) => say`${said}, seit ${since}`,
+    vendorStale: (said, ago) => say`${said}, vor ${ago}; seither war sie nicht zu lesen`,
+    vendorUnread: (said) => say`${said}, als sie zuletzt gelesen wurde`,
+  },
   page: germanServicePage,
   statusPage: germanStatusPage,
 };

@@ -12,7 +12,7 @@ import { Type } from '@sinclair/typebox';
 import { createCooperativeQueue } from '../../async/cooperative-queue.ts';
 import type { Clock } from '../../clock.ts';
 import { unknownStatus } from '../../domain/current.ts';
-import { createClientCounts } from '../../http/client-counts.ts';
+import { createClientCounts } from '../../http/client-address.ts';
 import { MAX_WRITES_PER_TURN, STREAM_HEAD, streamResponse, writeToStream } from '../../http/event-stream.ts';
 import { readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';

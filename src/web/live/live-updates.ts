@@ -25,8 +25,7 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import type { Language } from '../language/language.ts';
 import { age, asMarkup, escapeMarkup, type Phrase } from '../language/phrase.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
-import { pillMarkup } from '../parts/status-pill.ts';
-import { sayVerdict } from '../parts/verdict.ts';
+import { pillMarkup, sayVerdict } from '../parts/verdict.ts';
 
 /** The update of a service's page after a check. */
 export function serviceUpdate(

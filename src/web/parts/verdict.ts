@@ -1,8 +1,8 @@
-/** The verdict on a service as a sentence, in the language of the page. */
+/** The status of a service on pages: its shape, its pill, and the verdict as a sentence. */
 import type { CurrentStatus } from '../../domain/current.ts';
-import { readStatusWord } from '../../domain/status.ts';
+import { readStatusWord, type ServiceStatus } from '../../domain/status.ts';
 import type { Language } from '../language/language.ts';
-import { lasting, type Phrase, time } from '../language/phrase.ts';
+import { escapeMarkup, lasting, type Phrase, time } from '../language/phrase.ts';
 
 /** Since when and why, without the name of the service: `has been down since ...: answered with status 503.` */
 export function sayVerdict(current: CurrentStatus, language: Language): Phrase {
@@ -34,4 +34,17 @@ export function sayReason({ status, latest }: CurrentStatus, { words, formats }:
       : service.slowAnswer(formats.milliseconds(latest.responseTimeMs));
   if (latest.source === 'silence') return service.noHeartbeat;
   return latest.failure === null ? null : service.failure(latest.failure);
+}
+
+/** A shape for each status, for readers who do not see its colour: an SVG path in a box of 10 by 10. */
+export const STATUS_SHAPES: Readonly<Record<ServiceStatus, string>> = {
+  up: 'M5 0a5 5 0 1 0 0 10A5 5 0 0 0 5 0z',
+  slow: 'M5 .5 10 9.5H0z',
+  down: 'M2 0 5 3 8 0l2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3-3-3z',
+  unknown: 'M5 0a5 5 0 1 0 0 10A5 5 0 0 0 5 0zm0 2.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z',
+};
+
+/** Shape and word of a status. */
+export function pillMarkup(status: ServiceStatus, word: string): string {
+  return `<svg viewBox="0 0 10 10" aria-hidden="true"><path d="${STATUS_SHAPES[status]}"/></svg>${escapeMarkup(word)}`;
 }

@@ -13,10 +13,8 @@ import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { lasting, type Phrase, say, time } from '../language/phrase.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
-import { STATUS_SHAPES } from '../parts/status-pill.ts';
-import { sayVerdict } from '../parts/verdict.ts';
-import { barsOf, calendarOf } from './service-day-charts.ts';
-import { dayRows, monthRows, uptimeOf } from './service-days.ts';
+import { STATUS_SHAPES, sayVerdict } from '../parts/verdict.ts';
+import { barsOf, calendarOf, dayRows, monthRows, uptimeOf } from './service-days.ts';
 import { waterfallOf } from './service-phases.ts';
 import { describeLag, describeNow, describeVendor, VENDOR_LOOKS } from './vendor-text.ts';
 

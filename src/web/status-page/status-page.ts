@@ -21,7 +21,7 @@ import { time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import { inLanguage, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
-import { STATUS_SHAPES } from '../parts/status-pill.ts';
+import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { createUptimeBars } from './status-page-bars.ts';
 
