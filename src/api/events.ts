@@ -10,6 +10,7 @@ import { createCooperativeQueue } from '../async/cooperative-queue.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
+import { describeReasonOrNull } from '../domain/incident-text.ts';
 import { createClientCounts } from '../http/client-address.ts';
 import { MAX_WRITES_PER_TURN, STREAM_HEAD, streamResponse, writeToStream } from '../http/event-stream.ts';
 import {
@@ -200,7 +201,7 @@ function formatEvent(transition: Transition): string {
     to,
     at: formatTime(at),
     recorded_at: formatTime(recordedAt),
-    reason,
+    reason: describeReasonOrNull(reason),
   });
   const text = `id: ${position}\nevent: status\ndata: ${data}\n\n`;
   texts.set(transition, text);

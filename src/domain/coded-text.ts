@@ -16,12 +16,21 @@ export type TextTable<Params> = {
 /** A code that has no parameters. */
 export type NoParams = Readonly<Record<never, never>>;
 
-/** The text for a code. One that another version of the program stored and that is not known here is shown itself. */
+/**
+ * The text for a code. `otherwise` is the text for a code that is not known here, such as one that a later version of
+ * the program stored: the sentence that was stored beside the code, or one that fits every code.
+ */
 export function textOf<Params, Code extends keyof Params>(
   texts: TextTable<Params>,
   coded: { readonly code: Code } & Params[Code],
+  otherwise: string,
 ): string {
-  const text: string | ((params: Params[Code]) => string) | undefined = texts[coded.code];
-  if (text === undefined) return String(coded.code);
+  if (!isKnown(texts, coded)) return otherwise;
+  const text: string | ((params: Params[Code]) => string) = texts[coded.code];
   return typeof text === 'string' ? text : text(coded);
+}
+
+/** Whether the table has a text for the code. */
+export function isKnown(texts: object, { code }: { readonly code: PropertyKey }): boolean {
+  return Object.hasOwn(texts, code);
 }

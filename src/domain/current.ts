@@ -1,6 +1,7 @@
 /** The present state of a service as it is served, and the events that change it. */
 import type { Failure, StoredFailure } from './failure.ts';
 import { fromStoredFailure, toStoredFailure } from './failure-text.ts';
+import type { StatusReason } from './incident.ts';
 import type { Timing } from './result.ts';
 import type { ServiceStatus, Verdict } from './status.ts';
 
@@ -50,8 +51,8 @@ export interface Transition {
   readonly at: number;
   /** When it was recorded, epoch milliseconds. */
   readonly recordedAt: number;
-  /** Why, in one line of English; null for a recovery. */
-  readonly reason: string | null;
+  /** Why; null for a recovery. */
+  readonly reason: StatusReason | null;
 }
 
 /** A check as a store keeps it: versions before 0.2 did not keep the reported word, and kept failures as text. */

@@ -1,5 +1,5 @@
 /** Failures in English: the texts of the API, the log and the command line. */
-import { type TextTable, textOf } from './coded-text.ts';
+import { isKnown, type TextTable, textOf } from './coded-text.ts';
 import type {
   AddressProblem,
   AddressProblemParams,
@@ -99,7 +99,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
 
 /** The cause of a failure in one line of at most 200 characters, as in `no answer within 10000 ms`. */
 export function describeCause({ cause }: Pick<Failure, 'cause'>): string {
-  return oneLine(textOf(CAUSES, cause));
+  return oneLine(textOf(CAUSES, cause, 'for an unknown reason'));
 }
 
 /** {@link describeCause} with time limits in seconds, for pages: `no answer within 10 s`. */
@@ -126,7 +126,7 @@ export function describeFailure(failure: Failure): string {
 
 /** An address that cannot be requested, as in `an address that cannot be read`. */
 export function describeAddressProblem(problem: AddressProblem): string {
-  return textOf(ADDRESS_PROBLEMS, problem);
+  return textOf(ADDRESS_PROBLEMS, problem, 'an address that cannot be requested');
 }
 
 /** A failure for a store. The text beside the cause is for versions that do not know the cause. */
@@ -136,8 +136,13 @@ export function toStoredFailure(failure: Failure): StoredFailure {
 
 /** The failure that a store has kept; a cause that is not known here is told by its text. */
 export function fromStoredFailure({ class: kind, phase, cause, detail = '' }: StoredFailure): Failure {
-  const known = cause !== undefined && Object.hasOwn(CAUSES, cause.code);
+  const known = cause !== undefined && isKnown(CAUSES, cause);
   return { class: kind, phase, cause: known ? cause : { code: 'text', text: detail } };
+}
+
+/** Whether this version has a text for the cause of a failure. */
+export function isKnownFailure({ cause }: Pick<Failure, 'cause'>): boolean {
+  return isKnown(CAUSES, cause);
 }
 
 /** Text of others on one line of at most 200 characters, without control characters. */

@@ -1,10 +1,11 @@
 /** Reasons and own incidents in English: the texts of the API, webhooks, feeds and English pages. */
-import { type TextTable, textOf } from './coded-text.ts';
+import { isKnown, type TextTable, textOf } from './coded-text.ts';
 import { formatDuration } from './durations.ts';
-import { describeFailure } from './failure-text.ts';
+import { describeFailure, isKnownFailure } from './failure-text.ts';
 import type {
   IncidentNote,
   IncidentNoteParams,
+  IncidentUpdate,
   OpeningNote,
   Outage,
   StatusReason,
@@ -19,7 +20,10 @@ const REASONS: TextTable<StatusReasonParams> = {
   reported_response_time: ({ responseTimeMs }) => `it reports a response time of ${seconds(responseTimeMs)}`,
   run_failed: 'it reports that a run failed',
   no_heartbeat: ({ silenceMs }) => `no heartbeat arrived for ${formatDuration(silenceMs)}`,
+  text: ({ text }) => text,
 };
+
+const UNKNOWN_REASON = 'no reason is known';
 
 /** After the name of the service. */
 const OUTAGES: Readonly<Record<Outage, string>> = {
@@ -37,11 +41,19 @@ const NOTES: TextTable<IncidentNoteParams> = {
   recovering: ({ domain, reason }) =>
     `${domain} answers again${reason === null ? '' : `, though slowly: ${describeReason(reason)}`}. We watch it.`,
   resolved: ({ domain, checks }) => `${domain} has answered ${checks} checks in a row.`,
+  vanished: 'The status page no longer lists it.',
+  maintenance_began: 'The maintenance has begun.',
+  maintenance_over: 'The maintenance is over.',
 };
 
 /** Why a service is down or slow, in one line that completes a sentence about it: `it took 4.2 s to answer`. */
 export function describeReason(reason: StatusReason): string {
-  return textOf(REASONS, reason);
+  return textOf(REASONS, reason, UNKNOWN_REASON);
+}
+
+/** As {@link describeReason}; null stays null. */
+export function describeReasonOrNull(reason: StatusReason | null): string | null {
+  return reason === null ? null : describeReason(reason);
 }
 
 /** The title of an own incident. */
@@ -49,9 +61,36 @@ export function describeOpening({ name, outage }: OpeningNote): string {
   return `${name} ${OUTAGES[outage]}`;
 }
 
-/** An entry in the timeline of an own incident. */
+/** An entry that we wrote into the timeline of an incident. */
 export function describeNote(note: IncidentNote): string {
-  return textOf(NOTES, note);
+  return textOf(NOTES, note, '');
+}
+
+/** The text of an entry of a timeline, with its note. */
+export function noteOf(note: IncidentNote): Required<Pick<IncidentUpdate, 'text' | 'note'>> {
+  return { text: describeNote(note), note };
+}
+
+/** The reason that a store has kept. `text` is the same in English: it stands where this version does not know the code. */
+export function fromStoredReason(reason: StatusReason | null, text: string | null): StatusReason | null {
+  if (reason !== null && isKnownReason(reason)) return reason;
+  return text === null ? null : { code: 'text', text };
+}
+
+/** The timeline that a store has kept; an entry whose note this version does not know is shown by its text. */
+export function fromStoredUpdates(updates: readonly IncidentUpdate[]): readonly IncidentUpdate[] {
+  return updates.map((update) => {
+    const { note, ...rest } = update;
+    return note === undefined || isKnownNote(note) ? update : rest;
+  });
+}
+
+function isKnownNote(note: IncidentNote): boolean {
+  return isKnown(NOTES, note) && (!('reason' in note) || note.reason === null || isKnownReason(note.reason));
+}
+
+function isKnownReason(reason: StatusReason): boolean {
+  return isKnown(REASONS, reason) && (reason.code !== 'check_failed' || isKnownFailure(reason.failure));
 }
 
 function trouble(domain: string, isReported: boolean): string {
@@ -59,7 +98,7 @@ function trouble(domain: string, isReported: boolean): string {
 }
 
 function orUnknown(reason: StatusReason | null): string {
-  return reason === null ? 'no reason is known' : describeReason(reason);
+  return reason === null ? UNKNOWN_REASON : describeReason(reason);
 }
 
 function seconds(ms: number): string {

@@ -21,7 +21,7 @@ export interface IncidentUpdate {
   readonly status: IncidentStatus;
   /** Plain text; in English where our own checks wrote it. */
   readonly text: string;
-  /** What an own incident's text says, for other languages; absent: a vendor's, or from before 0.2. */
+  /** What a text of ours says, for other languages; absent: the vendor's words, or from before 0.2. */
   readonly note?: IncidentNote;
 }
 
@@ -35,6 +35,8 @@ export interface StatusReasonParams {
   readonly reported_response_time: { readonly responseTimeMs: number };
   readonly run_failed: NoParams;
   readonly no_heartbeat: { readonly silenceMs: number };
+  /** English text that another version recorded; it is shown as it is. */
+  readonly text: { readonly text: string };
 }
 
 /** Why a service is down or slow. */
@@ -43,7 +45,7 @@ export type StatusReason = Coded<StatusReasonParams>;
 /** What kind of outage opened an own incident. */
 export type Outage = 'silent' | 'reports_failure' | 'errors' | 'insecure' | 'unreachable';
 
-/** What the timeline of an own incident says, with parameters. `domain` is the service's. */
+/** What we write into the timeline of an incident, with parameters. `domain` is the service's. */
 export interface IncidentNoteParams {
   /** Always the first entry; `name` and `outage` make the title. */
   readonly opened: TroubleParams & { readonly name: string; readonly outage: Outage };
@@ -52,6 +54,11 @@ export interface IncidentNoteParams {
   readonly recovering: { readonly domain: string; readonly reason: StatusReason | null };
   /** `checks`: good ones in a row. */
   readonly resolved: { readonly domain: string; readonly checks: number };
+
+  // Of a vendor's incident or maintenance, where the vendor writes nothing.
+  readonly vanished: NoParams;
+  readonly maintenance_began: NoParams;
+  readonly maintenance_over: NoParams;
 }
 
 interface TroubleParams {
@@ -62,7 +69,7 @@ interface TroubleParams {
   readonly reason: StatusReason | null;
 }
 
-/** An entry in the timeline of an own incident. */
+/** An entry that we write into the timeline of an incident. */
 export type IncidentNote = Coded<IncidentNoteParams>;
 
 /** The first entry in the timeline of an own incident. */

@@ -2,6 +2,7 @@
 import { DAY_MS } from './durations.ts';
 import type { FeedMaintenance } from './feed-entry.ts';
 import type { Incident, IncidentUpdate } from './incident.ts';
+import { noteOf } from './incident-text.ts';
 import { mergeListed, mergeUpdates } from './vendor-incident.ts';
 
 /** Where a maintenance stands: told ahead, at work, over. */
@@ -126,8 +127,8 @@ function timelineOf(
 ): IncidentUpdate[] {
   const marks: IncidentUpdate[] = [];
   if (!written.some(({ at }) => at >= startedAt))
-    marks.push({ at: startedAt, status: 'identified', text: 'The maintenance has begun.' });
+    marks.push({ at: startedAt, status: 'identified', ...noteOf({ code: 'maintenance_began' }) });
   if (resolvedAt !== null && !written.some(({ status }) => status === 'resolved'))
-    marks.push({ at: resolvedAt, status: 'resolved', text: 'The maintenance is over.' });
+    marks.push({ at: resolvedAt, status: 'resolved', ...noteOf({ code: 'maintenance_over' }) });
   return mergeUpdates(written, marks);
 }

@@ -11,7 +11,7 @@ import type {
   Severity,
   StatusReason,
 } from './incident.ts';
-import { describeNote, describeOpening } from './incident-text.ts';
+import { describeOpening, noteOf } from './incident-text.ts';
 import { fullName, type Service } from './service.ts';
 
 /** Good checks in a row that end an incident: the one that moves it to `monitoring`, and two more. */
@@ -66,20 +66,20 @@ function openIncident(step: IncidentStep): Incident {
     outage: outageOf(current),
     ...troubleOf(step),
   };
-  const description = describeNote(note);
+  const opening = noteOf(note);
   return {
     id: `own-${service.id}-${current.seq}`,
     serviceId: service.id,
     source: 'own',
     title: describeOpening(note),
-    description,
+    description: opening.text,
     severity: severityOf(step),
     status: 'investigating',
     startedAt,
     resolvedAt: null,
     sourceUrl,
     goodChecks: 0,
-    updates: [{ at: startedAt, status: 'investigating', text: description, note }],
+    updates: [{ at: startedAt, status: 'investigating', ...opening }],
   };
 }
 
@@ -128,8 +128,7 @@ function move(open: Incident, status: IncidentStatus, at: number, note: Incident
   const update: IncidentUpdate = {
     at: Math.max(at, open.updates.at(-1)?.at ?? at),
     status,
-    text: describeNote(note),
-    note,
+    ...noteOf(note),
   };
   const updates = [...open.updates, update];
   if (updates.length > MAX_UPDATES) updates.splice(1, updates.length - MAX_UPDATES);

@@ -1,8 +1,10 @@
-/** Refusals and notices in English: the texts of the API, the command line and English pages. */
-import { type TextTable, textOf } from './coded-text.ts';
+/** Refusals, notices and problems of deliveries in English: the texts of the API, the command line and English pages. */
+import { isKnown, type TextTable, textOf } from './coded-text.ts';
 import { formatTime } from './durations.ts';
-import { describeCause } from './failure-text.ts';
+import { describeCause, isKnownFailure } from './failure-text.ts';
 import type {
+  DeliveryProblem,
+  DeliveryProblemParams,
   GivenTextProblem,
   GivenTextProblemParams,
   HostNameProblem,
@@ -39,11 +41,16 @@ const PAGE_FIELDS: Readonly<Record<PageTextField, string>> = {
   group: 'The name of a group',
 };
 
-const PROOF_FILES: TextTable<ProofFileParams> = {
-  redirected: 'it redirects to another host',
-  other_word: 'it holds another word',
+const DELIVERY_PROBLEMS: TextTable<DeliveryProblemParams> = {
   status: ({ statusCode }) => `HTTP ${statusCode}`,
   failed: ({ failure }) => describeCause(failure),
+  text: ({ text }) => text,
+};
+
+const PROOF_FILES: TextTable<ProofFileParams> = {
+  ...DELIVERY_PROBLEMS,
+  redirected: 'it redirects to another host',
+  other_word: 'it holds another word',
 };
 
 const LOGO_FORMATS = 'PNG, JPEG, WebP or GIF';
@@ -78,7 +85,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   name_invalid: ({ problem }) => `The name ${describeGivenTextProblem(problem)}.`,
   domain_invalid: ({ problem }) => `The domain ${describeHostNameProblem(problem)}.`,
   proof_missing: ({ hasRecords, recordName, fileUrl, file }) =>
-    `The domain is not verified: ${hasRecords ? 'the TXT record holds another word' : 'there is no TXT record'} at ${recordName}, and at ${fileUrl}: ${textOf(PROOF_FILES, file)}.`,
+    `The domain is not verified: ${hasRecords ? 'the TXT record holds another word' : 'there is no TXT record'} at ${recordName}, and at ${fileUrl}: ${textOf(PROOF_FILES, file, 'the word is not there')}.`,
   page_slug_invalid: ({ minLength, maxLength }) =>
     `An address is ${minLength} to ${maxLength} lower-case letters and digits, with single dashes between them.`,
   page_slug_reserved: ({ slug }) => `"${slug}" is a word of this site: choose another address.`,
@@ -113,20 +120,43 @@ const NOTICES: TextTable<NoticeParams> = {
 
 /** Why a text is no host name, as the end of a sentence: `must not be an IP address`. */
 export function describeHostNameProblem(problem: HostNameProblem): string {
-  return textOf(HOST_NAME_PROBLEMS, problem);
+  return textOf(HOST_NAME_PROBLEMS, problem, 'is not a host name');
 }
 
 /** What is wrong with a given text, as the end of a sentence: `must have 1 to 100 characters`. */
 export function describeGivenTextProblem(problem: GivenTextProblem): string {
-  return textOf(GIVEN_TEXT_PROBLEMS, problem);
+  return textOf(GIVEN_TEXT_PROBLEMS, problem, 'is not allowed');
 }
 
 /** A refusal as a sentence. */
 export function describeRefusal(refusal: Refusal): string {
-  return textOf(REFUSALS, refusal);
+  return textOf(REFUSALS, refusal, 'The request is refused.');
 }
 
 /** A notice as one or two sentences. */
 export function describeNotice(notice: Notice): string {
-  return textOf(NOTICES, notice);
+  return textOf(NOTICES, notice, '');
+}
+
+/** The notice that a store has kept; null: this version does not know it, and shows the text that was stored with it. */
+export function fromStoredNotice(notice: Notice | null): Notice | null {
+  return notice !== null && isKnown(NOTICES, notice) ? notice : null;
+}
+
+/** Why a webhook was not delivered, in one line: `HTTP 503`. */
+export function describeDeliveryProblem(problem: DeliveryProblem): string {
+  return textOf(DELIVERY_PROBLEMS, problem, 'the delivery failed');
+}
+
+/** The problem that a store has kept. `text` is the same in English: it stands where this version does not know the code. */
+export function fromStoredDeliveryProblem(
+  problem: DeliveryProblem | null,
+  text: string | null,
+): DeliveryProblem | null {
+  const known =
+    problem !== null &&
+    isKnown(DELIVERY_PROBLEMS, problem) &&
+    (problem.code !== 'failed' || isKnownFailure(problem.failure));
+  if (known) return problem;
+  return text === null ? null : { code: 'text', text };
 }

@@ -35,12 +35,16 @@ export type GivenTextProblem = Coded<GivenTextProblemParams>;
 /** Texts of a status page. */
 export type PageTextField = 'title' | 'text' | 'group';
 
-/** What the file of a proof held instead of the word, with parameters. */
-export interface ProofFileParams {
-  readonly redirected: NoParams;
-  readonly other_word: NoParams;
+/** Why a request to an owner's server failed, with parameters. */
+interface ResponseProblemParams {
   readonly status: { readonly statusCode: number };
   readonly failed: { readonly failure: Failure };
+}
+
+/** What the file of a proof held instead of the word, with parameters. */
+export interface ProofFileParams extends ResponseProblemParams {
+  readonly redirected: NoParams;
+  readonly other_word: NoParams;
 }
 
 /** What the file of a proof held instead of the word. */
@@ -137,3 +141,12 @@ interface SlugMove {
 
 /** What an account is told about its services. */
 export type Notice = Coded<NoticeParams>;
+
+/** Why a webhook was not delivered, with parameters. */
+export interface DeliveryProblemParams extends ResponseProblemParams {
+  /** English text of an error of the program, or that another version recorded; it is shown as it is. */
+  readonly text: { readonly text: string };
+}
+
+/** Why a webhook was not delivered. */
+export type DeliveryProblem = Coded<DeliveryProblemParams>;

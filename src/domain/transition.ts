@@ -1,7 +1,6 @@
 /** How a judged result moves the current record of a service, and what transition that is. */
 import type { CurrentStatus, LatestCheck, Transition } from './current.ts';
 import type { StatusReason } from './incident.ts';
-import { describeReason } from './incident-text.ts';
 import { latestCheckOf } from './judge.ts';
 import type { CheckResult } from './result.ts';
 import type { Service } from './service.ts';
@@ -69,7 +68,7 @@ export function transitionBetween(
     to: after.status,
     at: after.since ?? recordedAt,
     recordedAt,
-    reason: reason === null ? null : describeReason(reason),
+    reason,
   };
 }
 

@@ -5,6 +5,7 @@
 import { DAY_MS } from './durations.ts';
 import type { FeedIncident } from './feed-entry.ts';
 import type { Incident, IncidentUpdate } from './incident.ts';
+import { noteOf } from './incident-text.ts';
 
 /** Updates kept of one incident: the first, and the newest. */
 const MAX_UPDATES = 100;
@@ -23,8 +24,8 @@ export interface VendorContext {
   readonly readAt: number;
 }
 
-/** What we say of an entry that is listed no more; no word of the vendor. */
-const VANISHED = 'The status page no longer lists it.';
+/** What we write of an entry that is listed no more; no word of the vendor. */
+const VANISHED = noteOf({ code: 'vanished' });
 
 /** The incident after a read; `known` is what earlier reads left, null at the first. */
 export function vendorIncident(
@@ -63,7 +64,7 @@ export function endVanished(stored: Incident, readAt: number): Incident {
     ...stored,
     status: 'resolved',
     resolvedAt: at,
-    updates: mergeUpdates(stored.updates, [{ at, status: 'resolved', text: VANISHED }]),
+    updates: mergeUpdates(stored.updates, [{ at, status: 'resolved', ...VANISHED }]),
   };
 }
 
@@ -91,7 +92,7 @@ export function hasEnded(startedAt: number, { listsOnlyOpen, starts, readAt }: L
 function withoutInferredEnd(stored: Incident, { status, updates, resolvedAt }: FeedIncident): Incident {
   const isTold = status === 'resolved' && (resolvedAt !== null || lastOf(updates, 'resolved') !== null);
   if (!isTold) return stored;
-  const told = stored.updates.filter(({ text }) => text !== VANISHED);
+  const told = stored.updates.filter(({ text }) => text !== VANISHED.text);
   return told.length === stored.updates.length ? stored : { ...stored, updates: told, resolvedAt: null };
 }
 

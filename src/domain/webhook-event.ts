@@ -2,6 +2,7 @@
 import type { Transition } from './current.ts';
 import { formatTime, formatTimeOrNull } from './durations.ts';
 import type { Incident, IncidentStatus } from './incident.ts';
+import { describeReasonOrNull } from './incident-text.ts';
 import type { Service } from './service.ts';
 
 /** The service of an event, with the names that it has at the time. */
@@ -54,7 +55,7 @@ function dataOf(event: WebhookEvent): object {
   const service = { slug, name, domain };
   if (event.type === 'service.status_changed') {
     const { from, to, at, reason } = event.transition;
-    return { service, from, to, at: formatTime(at), reason };
+    return { service, from, to, at: formatTime(at), reason: describeReasonOrNull(reason) };
   }
   const { id, title, description, severity, status, startedAt, resolvedAt, sourceUrl } = event.incident;
   return {

@@ -6,7 +6,7 @@
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Cancel, Clock, Random } from '../clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
-import { describeCause } from '../domain/failure-text.ts';
+import type { DeliveryProblem } from '../domain/refusal.ts';
 import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -132,7 +132,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
   const deliver = async (delivery: DueDelivery): Promise<DeliveryOutcome | null> => {
     const { id, message, url, secret, body, attempts, dueAt: wasDueAt } = delivery;
     const at = clock.now();
-    let problem: string;
+    let problem: DeliveryProblem;
     try {
       const answer = await outbound.request({
         url,
@@ -150,12 +150,15 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       if (answer.status >= 200 && answer.status < 300)
         return { id, wasDueAt, deliveredAt: clock.now(), problem: null, dueAt: null };
       // Redirects are not followed: the owner configures the new URL.
-      problem = answer.fault === null ? `HTTP ${answer.status}` : describeCause(answer.fault.failure);
+      problem =
+        answer.fault === null
+          ? { code: 'status', statusCode: answer.status }
+          : { code: 'failed', failure: answer.fault.failure };
       // Gone: the receiver wants no more of this (Standard Webhooks).
       if (answer.status === 410) return { id, wasDueAt, deliveredAt: null, problem, dueAt: null };
     } catch (error) {
       if (end.signal.aborted) return null;
-      problem = (error as Error).message;
+      problem = { code: 'text', text: (error as Error).message };
     }
     const wait = RETRY_AFTER_MS[attempts];
     const dueAt = wait === undefined ? null : clock.now() + Math.round(wait * (1 + JITTER * random()));

@@ -59,7 +59,7 @@ t.test('it names a transition by what changed', async (t) => {
     to: 'down',
     at: 7_000,
     recordedAt: 20_000,
-    reason: 'it reports that it is down',
+    reason: { code: 'reported_down' },
   });
   t.equal(transitionBetween(service, UP, { ...UP, observedAt: 9_000 }, 20_000, null), null);
 });

@@ -144,7 +144,7 @@ t.test('it tries again over a day, over restarts, with the same identifier', asy
   world.state.status = 500;
   await world.send();
   await world.pass(1_000, 1);
-  t.match(await world.delivery(), { problem: 'HTTP 500', deliveredAt: null });
+  t.match(await world.delivery(), { problem: { code: 'status', statusCode: 500 }, deliveredAt: null });
   for (const [index, wait] of RETRY_AFTER_MS.entries()) {
     // Seconds before the time the sender looks every second; what comes long before is found at once.
     await world.clock.skip(Math.max(0, wait - 10_000));
@@ -153,7 +153,7 @@ t.test('it tries again over a day, over restarts, with the same identifier', asy
     if (index === 2) await world.restart();
     await world.pass(3_000, index + 2);
   }
-  t.match(await world.delivery(), { dueAt: null, problem: 'HTTP 500' });
+  t.match(await world.delivery(), { dueAt: null, problem: { code: 'status', statusCode: 500 } });
   t.ok(RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0) >= 24 * HOUR);
   t.equal(new Set(world.heard.map(({ headers }) => headers['webhook-id'])).size, 1);
   await world.clock.skip(17 * HOUR);
@@ -166,16 +166,19 @@ t.test('it takes 410 for the end, and follows no redirect', async (t) => {
   world.state.status = 302;
   world.state.headers = { location: 'http://127.0.0.1:1/' };
   await world.send();
-  t.match(await world.pass(1_000, 1), { problem: 'HTTP 302', dueAt: Number });
+  t.match(await world.pass(1_000, 1), { problem: { code: 'status', statusCode: 302 }, dueAt: Number });
   world.state.status = 410;
   await world.send();
-  t.match(await world.pass(1_000, 1), { problem: 'HTTP 410', dueAt: null });
+  t.match(await world.pass(1_000, 1), { problem: { code: 'status', statusCode: 410 }, dueAt: null });
 });
 
 t.test('it looks into no private network for an owner', async (t) => {
   const world = await start(t, []);
   await world.send();
-  t.match(await world.pass(1_000, 1), { problem: /not public/, deliveredAt: null });
+  t.match(await world.pass(1_000, 1), {
+    problem: { code: 'failed', failure: { cause: { code: 'address_not_public' } } },
+    deliveredAt: null,
+  });
   t.equal(world.heard.length, 0);
 });
 

@@ -10,7 +10,7 @@ import type { ServiceStatus } from '../../src/domain/status.ts';
 import { type EvaluationRules, evaluate } from '../../src/record/evaluate.ts';
 import type { MissedHeartbeat, Observation, ReceivedHeartbeat } from '../../src/record/observation.ts';
 import type { ServiceState } from '../../src/store/ports/services.ts';
-import { failed503, good, makeService } from './record-world.ts';
+import { ERROR_503, failed503, good, makeService } from './record-world.ts';
 
 const NOW = 1_000_000;
 const RULES: EvaluationRules = {
@@ -139,7 +139,7 @@ t.test('it gives the whole update of a service that goes down', async (t) => {
       to: 'down',
       at: NOW - 6_000,
       recordedAt: NOW,
-      reason: 'it answered with an error (HTTP 503)',
+      reason: { code: 'check_failed', failure: ERROR_503 },
     },
     incident: { id: 'own-1-4', startedAt: NOW - 6_000, sourceUrl: 'http://localhost/status/service-1' },
   });
@@ -239,7 +239,12 @@ t.test('it turns a heartbeat into an update', async (t) => {
 t.test('it turns a missed heartbeat into an update', async (t) => {
   t.match(evaluate(reportingState('up'), MISSED, NOW, RULES), {
     current: { status: 'down', since: NOW - 200, latest: { source: 'silence', checkedAt: NOW - 200 } },
-    transition: { from: 'up', to: 'down', at: NOW - 200, reason: 'no heartbeat arrived for 1m' },
+    transition: {
+      from: 'up',
+      to: 'down',
+      at: NOW - 200,
+      reason: { code: 'no_heartbeat', silenceMs: 60_000 },
+    },
     incident: { title: 'Service 1 has gone silent' },
     heartbeat: null,
     sample: { serviceId: 1, at: NOW - 200, status: 'down', latencyMs: null, statusCode: 0, suspect: false },

@@ -100,10 +100,10 @@ t.test('it sets the status by the word of the owner, with transition and inciden
     world.told.map(({ to, reason }) => [to, reason]),
     [
       ['up', null],
-      ['slow', 'it reports a response time of 3.0 s'],
-      ['down', 'it reports that it is down'],
+      ['slow', { code: 'reported_response_time', responseTimeMs: 3_001 }],
+      ['down', { code: 'reported_down' }],
       ['up', null],
-      ['down', 'it reports that a run failed'],
+      ['down', { code: 'run_failed' }],
     ],
   );
   t.match(

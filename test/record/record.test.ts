@@ -64,7 +64,7 @@ t.test(
     record.takeResults([failed503(1, clock.now())]);
     await record.idle();
     t.match(registry.transitions.at(-1), { seq: 2, from: 'up', to: 'down', at: START + 294_000 });
-    t.equal(registry.transitions.at(-1)?.reason, 'it answered with an error (HTTP 503)');
+    t.same(registry.transitions.at(-1)?.reason, { code: 'check_failed', failure: ERROR_503 });
     t.match(published.get(1), {
       status: 'down',
       since: START + 294_000,

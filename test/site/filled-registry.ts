@@ -48,8 +48,8 @@ export async function openFilledRegistry(now: number) {
   const forgetLastId = database.prepare("DELETE FROM sqlite_sequence WHERE name = 'services'");
   const setLastId = database.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('services', ?)");
   const addTransition = database.prepare(
-    `INSERT INTO transitions (position, service_id, seq, from_status, to_status, at, recorded_at, reason)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO transitions (position, service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code)
+     VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`,
   );
   const ensureAccount = (id: number) => void addAccount.run(id, id === 1 ? 'ada' : `account ${id}`, now);
 
@@ -96,7 +96,7 @@ export async function openFilledRegistry(now: number) {
     addTransitions(transitions: readonly Transition[]) {
       database.exec('BEGIN IMMEDIATE');
       for (const { position, serviceId, seq, from, to, at, recordedAt, reason } of transitions)
-        addTransition.run(position, serviceId, seq, from, to, at, recordedAt, reason);
+        addTransition.run(position, serviceId, seq, from, to, at, recordedAt, JSON.stringify(reason));
       database.exec('COMMIT');
     },
     /** Stores a key, of an account that is made where there is none. */

@@ -116,7 +116,7 @@ export function transition(position: number, slug: string, more: Partial<Transit
     to: 'down',
     at: NOW + position * 1_000,
     recordedAt: NOW + position * 1_000 + 6_500,
-    reason: 'it refused the connection',
+    reason: { code: 'text', text: 'it refused the connection' },
     ...more,
   };
 }

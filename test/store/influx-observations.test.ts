@@ -54,7 +54,7 @@ const transition: Transition = {
   to: 'down',
   at: T0,
   recordedAt: T0 + 6_000,
-  reason: 'it answered "503"',
+  reason: { code: 'text', text: 'it answered "503"' },
 };
 
 const heartbeat: ObservedHeartbeat = {
@@ -226,7 +226,7 @@ t.test('it writes any text of owners and vendors as it is, on one line', NEEDS_I
     .sample(text, { numRuns: 80, seed: 7 })
     .concat(['\\', 'a\\', '"', '\n', ' ', ',=', 'a\\,b']);
   for (const [index, one] of texts.entries()) {
-    store.observations.transition({ ...transition, at: T0 + index, reason: one });
+    store.observations.transition({ ...transition, at: T0 + index, reason: { code: 'text', text: one } });
     store.observations.heartbeat({
       ...heartbeat,
       // Not all of one service, which may have fifty.

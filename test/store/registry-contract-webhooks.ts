@@ -5,6 +5,7 @@ import type { OpenForTest } from './registry-contract.ts';
 import { entry, firstTurn, incident, NOON, owned, stay, turn } from './registry-fixtures.ts';
 
 const SECRET = 'whsec_c2VjcmV0';
+const HTTP_500 = { code: 'status', statusCode: 500 } as const;
 
 /** Runs this part of the contract. */
 export async function webhookContract(t: Test, open: OpenForTest): Promise<void> {
@@ -126,12 +127,12 @@ export async function webhookContract(t: Test, open: OpenForTest): Promise<void>
       id: delivery?.id ?? 0,
       wasDueAt: NOON,
       deliveredAt: null,
-      problem: 'HTTP 500',
+      problem: HTTP_500,
       dueAt: NOON + 5_000,
     };
     await registry.noteDelivery(failed);
     t.same(await registry.dueDeliveries(NOON + 4_999, 10), []);
-    t.match(await registry.dueDeliveries(NOON + 5_000, 10), [{ attempts: 1, problem: 'HTTP 500' }]);
+    t.match(await registry.dueDeliveries(NOON + 5_000, 10), [{ attempts: 1, problem: HTTP_500 }]);
     await registry.noteDelivery({
       ...failed,
       wasDueAt: NOON + 5_000,

@@ -79,7 +79,7 @@ export function turn(before: CurrentStatus, to: Verdict, at: number, slug = 'any
       to,
       at,
       recordedAt: at + 5,
-      reason: to === 'down' ? 'no answer' : null,
+      reason: to === 'down' ? { code: 'text', text: 'no answer' } : null,
     },
     incident: null,
     memory: null,

@@ -1,40 +1,21 @@
 /** The JSON of webhooks is that which the triggers of earlier versions made, and an upgrade loses no delivery. */
-import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import { INCIDENT_STATUSES, SEVERITIES } from '../../src/domain/incident.ts';
 import { incidentEventType, type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
-import { MIGRATION_NAMES } from '../../src/store/registry/migrations.ts';
 import { registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { registryHere } from '../support/registry-here.ts';
+import { openEarlier } from './earlier-registry.ts';
 import { firstTurn, incident, NOON, turn } from './registry-fixtures.ts';
 
 /** The last step whose tables have triggers. */
 const LAST_WITH_TRIGGERS = '0013-catalogue-names';
 
-async function statementsOf(name: string): Promise<readonly string[]> {
-  const step: { readonly statements: readonly string[] } = await import(
-    `../../src/store/registry/migrations/${name}.ts`
-  );
-  return step.statements;
-}
-
 /** A database of the last version with triggers, with one service that has a webhook. */
 async function withTriggers(file = ':memory:') {
-  const database = new DatabaseSync(file);
-  // As Kysely's migrator and the opening of a registry leave them.
-  database.exec(`PRAGMA application_id = ${0x55504254};
-    CREATE TABLE kysely_migration (name varchar(255) NOT NULL PRIMARY KEY, timestamp varchar(255) NOT NULL);
-    CREATE TABLE kysely_migration_lock (id varchar(255) NOT NULL PRIMARY KEY, is_locked integer DEFAULT 0 NOT NULL);
-    INSERT INTO kysely_migration_lock VALUES ('migration_lock', 0)`);
-  const note = database.prepare('INSERT INTO kysely_migration VALUES (?, ?)');
-  for (const name of MIGRATION_NAMES) {
-    if (name > LAST_WITH_TRIGGERS) break;
-    for (const statement of await statementsOf(name)) database.exec(statement);
-    note.run(name, new Date(NOON).toISOString());
-  }
+  const database = await openEarlier(LAST_WITH_TRIGGERS, file);
   database.exec(`INSERT INTO accounts VALUES (1, 'ada', 0);
     INSERT INTO webhooks VALUES (1, 1, 'https://hooks.example', 'whsec_c2VjcmV0', 0);
     INSERT INTO services (id, slug, dashed, name, domain, category, origin, account_id, verified, paused,
@@ -82,7 +63,9 @@ t.test('it makes the JSON that the triggers made, byte for byte', async (t) => {
         name.run(service.slug, service.name, service.domain);
         seq += 1;
         addTransition.run(seq, 'up', 'down', transition.at, transition.reason);
-        const turned = { ...transition, from: 'up', to: 'down' } as const;
+        const reason =
+          transition.reason === null ? null : ({ code: 'text', text: transition.reason } as const);
+        const turned = { ...transition, from: 'up', to: 'down', reason } as const;
         let equal = same({ type: 'service.status_changed', service, transition: turned });
         const one = incident(1, parts.id, { ...parts, status: first });
         const { id, title, description, severity, startedAt, resolvedAt, sourceUrl } = one;

@@ -5,6 +5,7 @@ import { FAILURE_CLASSES, type Failure, type FailureCause } from '../../src/doma
 import { describeCause } from '../../src/domain/failure-text.ts';
 import type { Incident, IncidentNote, StatusReason } from '../../src/domain/incident.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
+import { endVanished } from '../../src/domain/vendor-incident.ts';
 import { createFormats } from '../../src/web/language/formats.ts';
 import { germanFailure } from '../../src/web/language/german-failures.ts';
 import {
@@ -256,7 +257,17 @@ t.test('it shows texts of vendors and of earlier versions as they are', async (t
     [title, description, ...updates.map((update) => update.text)],
     [recorded.title, text, text, 'shop.example antwortet wieder. Wir beobachten es.'],
   );
-  t.same(inLanguage({ ...recorded, source: 'vendor' }, LANGUAGES.de), { ...recorded, source: 'vendor' });
+  const vendor = {
+    ...recorded,
+    source: 'vendor',
+    updates: [{ at: NOW, status: 'investigating', text }],
+  } as const;
+  t.same(inLanguage(vendor, LANGUAGES.de), vendor);
+  t.same(
+    inLanguage(endVanished(vendor, NOW + MINUTE), LANGUAGES.de).updates.map((update) => update.text),
+    [text, 'Die Statusseite führt es nicht mehr auf.'],
+    'what we write of it is in the language of the page',
+  );
 });
 
 t.test('it says every refusal and every notice in each language', async (t) => {
@@ -278,6 +289,40 @@ t.test('it says every refusal and every notice in each language', async (t) => {
       'Die Domain ist nicht bestätigt: ein TXT-Eintrag fehlt bei _upbeat.a.example, und bei https://a.example/w: die Verbindung wurde abgewiesen.',
     ),
   );
+});
+
+t.test('it has a sentence for a code that this version does not know', async (t) => {
+  const later = JSON.parse('{"code":"later","class":"body","phase":"body","cause":{"code":"later"}}');
+  const opened = {
+    code: 'opened',
+    domain: 'a.example',
+    name: 'A',
+    outage: 'errors',
+    isReported: true,
+  } as const;
+  const said = Object.values(LANGUAGES).map(({ words: { dashboard, service } }) => [
+    dashboard.refusal(later),
+    dashboard.refusal({ code: 'name_invalid', problem: later }),
+    dashboard.deliveryProblem(later),
+    service.failure(later),
+    service.incidentNote({ ...opened, reason: later }),
+  ]);
+  t.strictSame(said, [
+    [
+      'The request is refused.',
+      'The name is not allowed.',
+      'the delivery failed',
+      'for an unknown reason',
+      'a.example is down: no reason is known.',
+    ],
+    [
+      'Die Anfrage wird abgelehnt.',
+      'Der Name ist nicht erlaubt.',
+      'die Zustellung ist gescheitert',
+      'aus einem unbekannten Grund',
+      'a.example ist gestört: ein Grund ist nicht bekannt.',
+    ],
+  ]);
 });
 
 t.test('it lets no markup through, whatever the text', async () => {

@@ -50,7 +50,7 @@ export interface AccountNotice {
   readonly at: number;
   /** In English. */
   readonly text: string;
-  /** Null: an earlier version wrote the text alone. */
+  /** Null: another version wrote it, and this one knows its text alone. */
   readonly notice: Notice | null;
 }
 

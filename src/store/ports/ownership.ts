@@ -4,6 +4,12 @@ import type { CheckKind, Service } from '../../domain/service.ts';
 /** Domains that one account may register within 24 hours, removed ones included (decisions, Ownership). */
 export const MAX_REGISTRATIONS_PER_DAY = 200;
 
+/** Domains of one account that wait to be verified. */
+export const MAX_CLAIMS = 100;
+
+/** Services of owners that may lead to one address (decisions, Ownership). */
+export const MAX_SERVICES_PER_ADDRESS = 20;
+
 /** A domain that an account wants, and has not shown control of. */
 export interface DomainClaim {
   readonly domain: string;
@@ -22,7 +28,7 @@ export interface OwnershipStore {
    * has as many domains as it may have, or registered {@link MAX_REGISTRATIONS_PER_DAY} within a day).
    */
   claimDomain(domain: string, accountId: number): Promise<Service>;
-  /** Stores a claim; at most 100 an account. Rejects with `account_limit`. */
+  /** Stores a claim; at most {@link MAX_CLAIMS} an account. Rejects with `account_limit`. */
   addClaim(accountId: number, claim: DomainClaim): Promise<void>;
   /** Oldest first. */
   claimsOf(accountId: number): Promise<DomainClaim[]>;
@@ -36,8 +42,8 @@ export interface OwnershipStore {
    */
   proveDomain(accountId: number, domain: string, kind: CheckKind, now: number): Promise<Service>;
   /**
-   * Stores the addresses of an owner's domain before it is probed. Rejects with `shared_address` if 20 other services of
-   * owners lead to one of them.
+   * Stores the addresses of an owner's domain before it is probed. Rejects with `shared_address` if
+   * {@link MAX_SERVICES_PER_ADDRESS} other services of owners lead to one of them.
    */
   claimAddresses(domain: string, addresses: readonly string[]): Promise<void>;
 }

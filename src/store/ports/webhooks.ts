@@ -1,4 +1,8 @@
 /** Port of the registry: webhooks of owners, and the deliveries to them. */
+import type { DeliveryProblem } from '../../domain/refusal.ts';
+
+/** Webhooks of one account. */
+export const MAX_WEBHOOKS = 10;
 
 /** An address that receives the events of an account's services. */
 export interface Webhook {
@@ -27,8 +31,8 @@ export interface Delivery {
   readonly attempts: number;
   /** Null: not delivered yet. */
   readonly deliveredAt: number | null;
-  /** Why the last attempt failed, one line; null: it did not, or there was none. */
-  readonly problem: string | null;
+  /** Why the last attempt failed; null: it did not, or there was none. */
+  readonly problem: DeliveryProblem | null;
 }
 
 /** A delivery that is due, with the address and the secret of its webhook. */
@@ -44,7 +48,7 @@ export interface DeliveryOutcome {
   readonly wasDueAt: number | null;
   /** Null: it failed. */
   readonly deliveredAt: number | null;
-  readonly problem: string | null;
+  readonly problem: DeliveryProblem | null;
   /** When it is tried again; null: never. */
   readonly dueAt: number | null;
 }
@@ -53,7 +57,7 @@ export interface DeliveryOutcome {
  * Webhooks and their deliveries. The transaction that writes a transition or an incident also writes its deliveries.
  */
 export interface WebhookStore {
-  /** At most 10 an account. Rejects with `account_limit`. */
+  /** At most {@link MAX_WEBHOOKS} an account. Rejects with `account_limit`. */
   addWebhook(webhook: Omit<Webhook, 'id'>): Promise<Webhook>;
   webhooksOf(accountId: number): Promise<Webhook[]>;
   /** False: the account has none of that id. */

@@ -1,6 +1,6 @@
 /** Accounts, their identities at providers, their sessions and their notices. */
 import type { Notice } from '../../domain/refusal.ts';
-import { describeNotice } from '../../domain/refusal-text.ts';
+import { describeNotice, fromStoredNotice } from '../../domain/refusal-text.ts';
 import { firstFreeForm } from '../../domain/service.ts';
 import type {
   Account,
@@ -163,7 +163,10 @@ export function noticesOf({ kysely, queries }: RegistryStore, accountId: number)
         .orderBy('id', 'desc')
         .limit(MAX_NOTICES),
     )
-    .map((row) => ({ ...row, notice: row.notice === null ? null : JSON.parse(row.notice) }));
+    .map((row) => ({
+      ...row,
+      notice: fromStoredNotice(row.notice === null ? null : JSON.parse(row.notice)),
+    }));
 }
 
 /** Deletes a notice of the account; does nothing if it has none of that id. */

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Incident, IncidentStatus } from '../../domain/incident.ts';
+import { fromStoredUpdates } from '../../domain/incident-text.ts';
 import { incidentEventType } from '../../domain/webhook-event.ts';
 import type {
   IncidentNeighbours,
@@ -202,6 +203,6 @@ export function toIncident(row: Selectable<IncidentsTable>): Incident {
     resolvedAt: row.resolved_at,
     sourceUrl: row.source_url,
     goodChecks: row.good_checks,
-    updates: JSON.parse(row.updates),
+    updates: fromStoredUpdates(JSON.parse(row.updates)),
   };
 }

@@ -1,6 +1,6 @@
 /** Who owns which domain: claims, proofs and what accounts are told (decisions, Ownership). */
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
-import type { DomainClaim } from '../ports/ownership.ts';
+import { type DomainClaim, MAX_CLAIMS, MAX_SERVICES_PER_ADDRESS } from '../ports/ownership.ts';
 import type { NewService } from '../ports/services.ts';
 import { addNotice } from './account-rows.ts';
 import { forgetHeartbeats } from './heartbeat-rows.ts';
@@ -15,10 +15,6 @@ import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { toDefinition, toService, updateService } from './service-rows.ts';
 import { MAX_FORMER_SLUGS } from './slugs.ts';
-
-const MAX_CLAIMS = 100;
-/** Services of owners that may lead to one address (decisions, Ownership). */
-const MAX_SERVICES_PER_ADDRESS = 20;
 
 /** The account's services by slug. */
 export function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Service[] {

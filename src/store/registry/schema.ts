@@ -66,7 +66,10 @@ export interface TransitionsTable {
   to_status: Verdict;
   at: number;
   recorded_at: number;
+  /** In English. */
   reason: string | null;
+  /** JSON of the reason; null: a version before 0.2 wrote the text alone. */
+  reason_code: string | null;
 }
 
 /**
@@ -260,7 +263,10 @@ export interface DeliveriesTable {
   due_at: number | null;
   attempts: Generated<number>;
   delivered_at: number | null;
+  /** In English. */
   problem: string | null;
+  /** JSON of the problem; null: a version before 0.2 wrote the text alone. */
+  problem_code: string | null;
 }
 
 /** Status pages of one's own; a removed one keeps its row, so that its slug stays its account's. */

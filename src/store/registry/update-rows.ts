@@ -10,6 +10,7 @@ import {
   toStoredCheck,
   unknownStatus,
 } from '../../domain/current.ts';
+import { describeReasonOrNull, fromStoredReason } from '../../domain/incident-text.ts';
 import type { HeartbeatWrite } from '../ports/heartbeats.ts';
 import type { CommitOutcome, StatusUpdate } from '../ports/updates.ts';
 import { prepareHeartbeatWriter } from './heartbeat-rows.ts';
@@ -40,8 +41,8 @@ export function prepareUpdateWriter(database: DatabaseSync): WriteUpdates {
   );
   const read = database.prepare('SELECT * FROM current WHERE service_id = ?');
   const addTransition = database.prepare(
-    `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const writeIncident = prepareIncidentWriter(database);
   const outbox = prepareWebhookOutbox(database);
@@ -84,7 +85,16 @@ export function prepareUpdateWriter(database: DatabaseSync): WriteUpdates {
 
   const writeTransition = (transition: Omit<Transition, 'position'>): Transition => {
     const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
-    const { lastInsertRowid } = addTransition.run(serviceId, seq, from, to, at, recordedAt, reason);
+    const { lastInsertRowid } = addTransition.run(
+      serviceId,
+      seq,
+      from,
+      to,
+      at,
+      recordedAt,
+      describeReasonOrNull(reason),
+      reason === null ? null : JSON.stringify(reason),
+    );
     const subscription = outbox.find(serviceId);
     if (subscription !== null)
       outbox.write(subscription, {
@@ -103,12 +113,8 @@ export function prepareUpdateWriter(database: DatabaseSync): WriteUpdates {
  * out, since another service may have their slugs now.
  */
 export function transitionsAfter(store: RegistryStore, position: number, limit: number): Transition[] {
-  return store.queries.all(
-    selectTransitions(store)
-      .where('position', '>', position)
-      .where('removed', '=', 0)
-      .orderBy('position')
-      .limit(limit),
+  return readTransitions(store, (query) =>
+    query.where('position', '>', position).where('removed', '=', 0).orderBy('position').limit(limit),
   );
 }
 
@@ -119,8 +125,8 @@ export function transitionsOf(
   from: number,
   to: number,
 ): Transition[] {
-  return store.queries.all(
-    selectTransitions(store)
+  return readTransitions(store, (query) =>
+    query
       .where('service_id', '=', serviceId)
       .where('at', '>=', from)
       .where('at', '<', to)
@@ -136,7 +142,19 @@ export function lastTransition({ kysely, queries }: RegistryStore): number {
   return queries.first(newest)?.position ?? 0;
 }
 
-function selectTransitions({ kysely }: RegistryStore) {
+type TransitionQuery = ReturnType<typeof selectTransitions>;
+
+function readTransitions(
+  { kysely, queries }: RegistryStore,
+  choose: (query: TransitionQuery) => TransitionQuery,
+): Transition[] {
+  return queries.all(choose(selectTransitions(kysely))).map(({ reason_code, ...row }) => ({
+    ...row,
+    reason: fromStoredReason(reason_code === null ? null : JSON.parse(reason_code), row.reason),
+  }));
+}
+
+function selectTransitions(kysely: RegistryStore['kysely']) {
   return kysely
     .selectFrom('transitions')
     .innerJoin('services', 'services.id', 'transitions.service_id')
@@ -150,6 +168,7 @@ function selectTransitions({ kysely }: RegistryStore) {
       'at',
       'recorded_at as recordedAt',
       'reason',
+      'reason_code',
     ]);
 }
 

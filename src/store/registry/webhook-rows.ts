@@ -1,6 +1,13 @@
 /** Webhooks and their deliveries. */
 import { type Selectable, sql } from 'kysely';
-import type { Delivery, DeliveryOutcome, DueDelivery, Webhook } from '../ports/webhooks.ts';
+import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../domain/refusal-text.ts';
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  type DueDelivery,
+  MAX_WEBHOOKS,
+  type Webhook,
+} from '../ports/webhooks.ts';
 import { addNotice } from './account-rows.ts';
 import type { Secrets } from './protect-secrets.ts';
 import { RegistryError } from './registry-error.ts';
@@ -10,7 +17,6 @@ import type { SecretBox } from './secret-box.ts';
 
 type WithSecrets = RegistryStore & { readonly secrets: Secrets };
 
-const MAX_WEBHOOKS = 10;
 const MAX_SHOWN = 50;
 /** Due deliveries of one account that are named at a time: its slow receivers must not hold up those of others. */
 const MAX_DUE_PER_ACCOUNT = 8;
@@ -99,7 +105,7 @@ export function replayDelivery(
   const own = kysely.selectFrom('webhooks').select('id').where('account_id', '=', accountId);
   const replay = kysely
     .updateTable('deliveries')
-    .set({ due_at: now, attempts: 0, delivered_at: null, problem: null })
+    .set({ due_at: now, attempts: 0, delivered_at: null, problem: null, problem_code: null })
     .where('id', '=', id)
     .where('webhook_id', 'in', own);
   return queries.run(replay) > 0;
@@ -155,7 +161,8 @@ export function noteDelivery({ kysely, queries }: RegistryStore, outcome: Delive
       .set((eb) => ({
         attempts: eb('attempts', '+', 1),
         delivered_at: deliveredAt,
-        problem,
+        problem: problem === null ? null : describeDeliveryProblem(problem),
+        problem_code: problem === null ? null : JSON.stringify(problem),
         due_at: dueAt,
       }))
       .where('id', '=', id)
@@ -209,6 +216,9 @@ function toDelivery(row: Selectable<DeliveriesTable>): Delivery {
     dueAt: row.due_at,
     attempts: row.attempts,
     deliveredAt: row.delivered_at,
-    problem: row.problem,
+    problem: fromStoredDeliveryProblem(
+      row.problem_code === null ? null : JSON.parse(row.problem_code),
+      row.problem,
+    ),
   };
 }

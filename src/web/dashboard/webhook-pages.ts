@@ -60,6 +60,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
           ...delivery,
           url: urls.get(delivery.webhookId) ?? '',
           made: [time(delivery.createdAt)],
+          problem: delivery.problem === null ? null : dashboard.deliveryProblem(delivery.problem),
           replay: dashboard.replayOf(delivery.type, formats.time(delivery.createdAt)),
           state:
             delivery.deliveredAt !== null

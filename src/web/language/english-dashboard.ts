@@ -1,5 +1,5 @@
 /** What the dashboard of owners and the pages of signing in say, in English. */
-import { describeNotice, describeRefusal } from '../../domain/refusal-text.ts';
+import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../domain/refusal-text.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, say } from './phrase.ts';
 
@@ -153,6 +153,7 @@ export const englishDashboard = {
   replayOf: (type: string, time: string) => `Replay ${type} of ${time}`,
   refusal: describeRefusal,
   notice: describeNotice,
+  deliveryProblem: describeDeliveryProblem,
   badAddress: 'The address must begin with https:// or http://, and hold no password.',
   noSuchWebhook: 'There is no such webhook.',
   noSuchDelivery: 'There is no such delivery.',

@@ -1,6 +1,6 @@
 /** What the dashboard of owners and the pages of signing in say, in German. */
 import type { Words } from './english.ts';
-import { germanNotice, germanRefusal } from './german-refusals.ts';
+import { germanDeliveryProblem, germanNotice, germanRefusal } from './german-refusals.ts';
 import { say } from './phrase.ts';
 
 const BY = {
@@ -160,6 +160,7 @@ export const germanDashboard: Words['dashboard'] = {
   replayOf: (type, time) => `${type} vom ${time} wiederholen`,
   refusal: germanRefusal,
   notice: germanNotice,
+  deliveryProblem: germanDeliveryProblem,
   badAddress: 'Die Adresse muss mit https:// oder http:// beginnen und darf kein Passwort enthalten.',
   noSuchWebhook: 'Diesen Webhook gibt es nicht.',
   noSuchDelivery: 'Diese Zustellung gibt es nicht.',

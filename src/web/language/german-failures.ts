@@ -29,6 +29,8 @@ const ADDRESS_PROBLEMS: TextTable<AddressProblemParams> = {
   scheme: ({ scheme }) => `das Schema ${scheme} hat`,
 };
 
+const UNKNOWN_ADDRESS_PROBLEM = 'nicht abgerufen werden kann';
+
 const TIMEOUTS: Readonly<Record<Phase, (limit: string) => string>> = {
   dns: (limit) => `der Name war binnen ${limit} nicht aufzulösen`,
   connect: (limit) => `keine Verbindung binnen ${limit}`,
@@ -86,9 +88,9 @@ const CAUSES: TextTable<FailureCauseParams> = {
   coding_unknown: 'der Inhalt ist in einer Kodierung, die nicht zu lesen ist',
   too_many_redirects: ({ maxRedirects }) => `mehr als ${maxRedirects} Weiterleitungen`,
   redirect_invalid: ({ problem }) =>
-    `Weiterleitung zu einer Adresse, die ${textOf(ADDRESS_PROBLEMS, problem)}`,
+    `Weiterleitung zu einer Adresse, die ${textOf(ADDRESS_PROBLEMS, problem, UNKNOWN_ADDRESS_PROBLEM)}`,
   service_address_invalid: ({ problem }) =>
-    `der Dienst hat eine Adresse, die ${textOf(ADDRESS_PROBLEMS, problem)}`,
+    `der Dienst hat eine Adresse, die ${textOf(ADDRESS_PROBLEMS, problem, UNKNOWN_ADDRESS_PROBLEM)}`,
 
   status: ({ statusCode }) => `Antwort mit Status ${statusCode}`,
   health_too_long: ({ maxBytes }) => `der Zustandsbericht ist länger als ${kibibytes(maxBytes)}`,
@@ -101,7 +103,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
 
 /** Why something failed, in German. A text that another version recorded in English follows its class, in brackets. */
 export function germanFailure({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
-  const text = oneLine(textOf(CAUSES, cause));
+  const text = oneLine(textOf(CAUSES, cause, 'aus einem unbekannten Grund'));
   if (cause.code !== 'text') return text;
   return text === '' ? CLASSES[kind] : `${CLASSES[kind]} (${text})`;
 }

@@ -22,7 +22,10 @@ const REASONS: TextTable<StatusReasonParams> = {
     `der Dienst meldet eine Antwortzeit von ${seconds(responseTimeMs)}`,
   run_failed: 'der Dienst meldet, dass ein Lauf gescheitert ist',
   no_heartbeat: ({ silenceMs }) => `seit ${FORMATS.length(silenceMs)} kam kein Lebenszeichen`,
+  text: ({ text }) => text,
 };
+
+const UNKNOWN_REASON = 'ein Grund ist nicht bekannt';
 
 /** After the name of the service. */
 const OUTAGES: Readonly<Record<Outage, string>> = {
@@ -37,8 +40,11 @@ const NOTES: TextTable<IncidentNoteParams> = {
   opened: ({ domain, isReported, reason }) => trouble(domain, isReported, '', reason),
   failing_again: ({ domain, isReported, reason }) => trouble(domain, isReported, ' wieder', reason),
   recovering: ({ domain, reason }) =>
-    `${domain} antwortet wieder${reason === null ? '' : `, wenn auch langsam: ${textOf(REASONS, reason)}`}. Wir beobachten es.`,
+    `${domain} antwortet wieder${reason === null ? '' : `, wenn auch langsam: ${textOf(REASONS, reason, UNKNOWN_REASON)}`}. Wir beobachten es.`,
   resolved: ({ domain, checks }) => `${domain} hat auf ${checks} Prüfungen nacheinander geantwortet.`,
+  vanished: 'Die Statusseite führt es nicht mehr auf.',
+  maintenance_began: 'Die Wartung hat begonnen.',
+  maintenance_over: 'Die Wartung ist vorbei.',
 };
 
 /** The title of an own incident, in German. */
@@ -46,13 +52,13 @@ export function germanOpening({ name, outage }: OpeningNote): string {
   return `${name} ${OUTAGES[outage]}`;
 }
 
-/** An entry in the timeline of an own incident, in German. */
+/** An entry that we wrote into the timeline of an incident, in German. */
 export function germanNote(note: IncidentNote): string {
-  return textOf(NOTES, note);
+  return textOf(NOTES, note, '');
 }
 
 function trouble(domain: string, isReported: boolean, again: string, reason: StatusReason | null): string {
-  const why = reason === null ? 'ein Grund ist nicht bekannt' : textOf(REASONS, reason);
+  const why = reason === null ? UNKNOWN_REASON : textOf(REASONS, reason, UNKNOWN_REASON);
   return isReported
     ? `${domain} ist${again} gestört: ${why}.`
     : `Unsere Prüfungen von ${domain} schlagen${again} fehl: ${why}.`;

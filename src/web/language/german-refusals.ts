@@ -1,7 +1,9 @@
-/** Refusals and notices in German. */
+/** Refusals, notices and problems of deliveries in German. */
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
 import { formatTime } from '../../domain/durations.ts';
 import type {
+  DeliveryProblem,
+  DeliveryProblemParams,
   GivenTextProblemParams,
   HostNameProblemParams,
   Notice,
@@ -36,11 +38,16 @@ const PAGE_FIELDS: Readonly<Record<PageTextField, string>> = {
   group: 'Der Name einer Gruppe',
 };
 
-const PROOF_FILES: TextTable<ProofFileParams> = {
-  redirected: 'sie leitet zu einem anderen Host weiter',
-  other_word: 'die Datei enthält ein anderes Wort',
+const DELIVERY_PROBLEMS: TextTable<DeliveryProblemParams> = {
   status: ({ statusCode }) => `HTTP ${statusCode}`,
   failed: ({ failure }) => germanFailure(failure),
+  text: ({ text }) => text,
+};
+
+const PROOF_FILES: TextTable<ProofFileParams> = {
+  ...DELIVERY_PROBLEMS,
+  redirected: 'sie leitet zu einem anderen Host weiter',
+  other_word: 'die Datei enthält ein anderes Wort',
 };
 
 const LOGO_FORMATS = 'PNG, JPEG, WebP oder GIF';
@@ -73,10 +80,10 @@ const REFUSALS: TextTable<RefusalParams> = {
   name_taken: ({ name, other }) =>
     `Der Name ${name} gleicht oder ähnelt ${other} aus dem öffentlichen Katalog: wählen Sie einen anderen.`,
 
-  name_invalid: ({ problem }) => textOf(NAME_PROBLEMS, problem),
-  domain_invalid: ({ problem }) => textOf(DOMAIN_PROBLEMS, problem),
+  name_invalid: ({ problem }) => textOf(NAME_PROBLEMS, problem, 'Der Name ist nicht erlaubt.'),
+  domain_invalid: ({ problem }) => textOf(DOMAIN_PROBLEMS, problem, 'Die Domain ist kein Hostname.'),
   proof_missing: ({ hasRecords, recordName, fileUrl, file }) =>
-    `Die Domain ist nicht bestätigt: ${hasRecords ? 'der TXT-Eintrag enthält ein anderes Wort' : 'ein TXT-Eintrag fehlt'} bei ${recordName}, und bei ${fileUrl}: ${textOf(PROOF_FILES, file)}.`,
+    `Die Domain ist nicht bestätigt: ${hasRecords ? 'der TXT-Eintrag enthält ein anderes Wort' : 'ein TXT-Eintrag fehlt'} bei ${recordName}, und bei ${fileUrl}: ${textOf(PROOF_FILES, file, 'das Wort ist nicht da')}.`,
   page_slug_invalid: ({ minLength, maxLength }) =>
     `Eine Adresse besteht aus ${minLength} bis ${maxLength} kleinen Buchstaben und Ziffern, mit einzelnen Bindestrichen dazwischen.`,
   page_slug_reserved: ({ slug }) => `„${slug}“ ist ein Wort dieser Website: wählen Sie eine andere Adresse.`,
@@ -113,12 +120,17 @@ const NOTICES: TextTable<NoticeParams> = {
 
 /** A refusal in German. */
 export function germanRefusal(refusal: Refusal): string {
-  return textOf(REFUSALS, refusal);
+  return textOf(REFUSALS, refusal, 'Die Anfrage wird abgelehnt.');
 }
 
 /** A notice in German. */
 export function germanNotice(notice: Notice): string {
-  return textOf(NOTICES, notice);
+  return textOf(NOTICES, notice, '');
+}
+
+/** Why a webhook was not delivered, in German. */
+export function germanDeliveryProblem(problem: DeliveryProblem): string {
+  return textOf(DELIVERY_PROBLEMS, problem, 'die Zustellung ist gescheitert');
 }
 
 function forbiddenCharacter(what: string, character: string): string {

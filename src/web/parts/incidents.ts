@@ -63,9 +63,8 @@ export function viewPageIncident(
   };
 }
 
-/** An own incident in the language of the page. Texts of vendors and of versions before 0.2 stay as they are. */
+/** An incident with our texts in the language of the page. Texts of vendors and of versions before 0.2 stay as they are. */
 export function inLanguage(incident: Incident, { words }: Pick<Language, 'words'>): Incident {
-  if (incident.source !== 'own') return incident;
   const { incidentTitle, incidentNote } = words.service;
   const updates = incident.updates.map((update) =>
     update.note === undefined ? update : { ...update, text: incidentNote(update.note) },

@@ -5,6 +5,7 @@ import type { Transition } from '../../../domain/current.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { MAX_DEPENDENCIES } from '../../../domain/heartbeat-body.ts';
 import type { Incident, IncidentUpdate } from '../../../domain/incident.ts';
+import { describeReason } from '../../../domain/incident-text.ts';
 import type { ServiceStatus } from '../../../domain/status.ts';
 import type { ObservedHeartbeat } from '../../ports/observations.ts';
 import type { ServiceLabels } from './influx-settings.ts';
@@ -20,7 +21,7 @@ export type LabelsOf = (serviceId: number) => Omit<ServiceLabels, 'serviceId'> |
 export function transitionLine(transition: Transition, labelsOf: LabelsOf): string {
   const { serviceId, slug, from, to, at, reason } = transition;
   const tags = tagsOf(serviceId, labelsOf, slug);
-  const why = reason === null ? '' : `,reason=${quoteText(reason)}`;
+  const why = reason === null ? '' : `,reason=${quoteText(describeReason(reason))}`;
   return `upbeat_transition,${tags} from="${from}",to="${to}",status=${STATUS_NUMBERS[to]}i${why} ${at}`;
 }
 
