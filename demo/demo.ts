@@ -9,10 +9,9 @@ import { stringify } from 'yaml';
 import { formatDuration } from '../src/domain/durations.ts';
 import { TEST_CA_FILE } from '../test/support/certificates.ts';
 import { freePort } from '../test/support/free-port.ts';
-import type { DemoTiming } from './behaviour.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type Sender, type SenderTiming, startSenders } from './heartbeat-senders.ts';
-import { type DemoService, isCutOff, type Script } from './script.ts';
+import { type DemoService, type DemoTiming, isCutOff, type Script } from './script.ts';
 import { startVendors, type VendorPage, type VendorServers } from './vendors/vendor-server.ts';
 
 /** How to show it. */

@@ -10,8 +10,17 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from 'n
 import type { AddressInfo, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type CertificatePair, makeCertificate } from '../test/support/certificates.ts';
-import { type AnswerBehaviour, type Behaviour, type DemoTiming, good, latencyMs } from './behaviour.ts';
-import { behaviourAt, type DemoService, isCutOff, type Script } from './script.ts';
+import {
+  type AnswerBehaviour,
+  type Behaviour,
+  behaviourAt,
+  type DemoService,
+  type DemoTiming,
+  good,
+  isCutOff,
+  latencyMs,
+  type Script,
+} from './script.ts';
 
 /** The fleet at work. */
 export interface Fleet {

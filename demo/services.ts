@@ -1,7 +1,14 @@
 /** The cast of `npm run demo`: invented services of all categories, and what happens to them every five minutes. */
 import type { Category } from '../src/domain/category.ts';
-import { type Behaviour, failing, good, healthy } from './behaviour.ts';
-import type { DemoService, Script, Step } from './script.ts';
+import {
+  type Behaviour,
+  type DemoService,
+  failing,
+  good,
+  healthy,
+  type Script,
+  type Step,
+} from './script.ts';
 import { DEMO_VENDORS } from './vendor-cast.ts';
 
 const SECOND = 1_000;

@@ -1,5 +1,5 @@
 /** The vendors of `npm run demo`: one or more of each format, and what they say every five minutes. */
-import type { FeedKindName } from '../src/feeds/feed-list.ts';
+import type { FeedKindName } from '../src/feeds/feed-kind.ts';
 import type { ScriptedIncident, ToldStatus, ToldUpdate, Vendor } from './vendors/script.ts';
 
 const SECOND = 1_000;

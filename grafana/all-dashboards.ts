@@ -1,4 +1,7 @@
 /** All dashboards, as the text of their files in `dashboards/`. */
+
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { fleetOverview } from './fleet-overview.ts';
 import { heartbeats } from './heartbeats.ts';
@@ -24,4 +27,15 @@ export function allDashboards(): DashboardFile[] {
 
 function file(name: string, dashboard: Dashboard): DashboardFile {
   return { name, text: `${JSON.stringify(dashboard, null, 2)}\n` };
+}
+
+if (import.meta.main) {
+  const FOLDER = join(import.meta.dirname, 'dashboards');
+
+  mkdirSync(FOLDER, { recursive: true });
+  for (const name of readdirSync(FOLDER)) rmSync(join(FOLDER, name));
+  for (const { name, text } of allDashboards()) {
+    writeFileSync(join(FOLDER, name), text);
+    console.log(`grafana/dashboards/${name}`);
+  }
 }

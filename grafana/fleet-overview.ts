@@ -1,11 +1,27 @@
 /** The fleet at a glance: what is up, what is not, what is slow, what flaps, and what is being said about it. */
-import { GraphDrawStyle, TableSortByFieldStateBuilder } from '@grafana/grafana-foundation-sdk/common';
+import {
+  GraphDrawStyle,
+  HeatmapCellLayout,
+  TableSortByFieldStateBuilder,
+} from '@grafana/grafana-foundation-sdk/common';
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { buildDashboard } from './dashboard.ts';
-import { PROMETHEUS } from './data-sources.ts';
-import { latencyHeatMap } from './heat-map.ts';
-import { lines, rows, TRUSTED } from './influx-query.ts';
-import { CELL_SLUG, DASHBOARD_UIDS, ROW_SERVICE_ID, serviceLink, servicePage } from './links.ts';
+import {
+  HeatmapColorMode,
+  HeatmapColorOptionsBuilder,
+  HeatmapColorScale,
+  PanelBuilder,
+  RowsHeatmapOptionsBuilder,
+} from '@grafana/grafana-foundation-sdk/heatmap';
+import {
+  buildDashboard,
+  CELL_SLUG,
+  categoryVariable,
+  DASHBOARD_UIDS,
+  ROW_SERVICE_ID,
+  serviceLink,
+  servicePage,
+  siteVariable,
+} from './dashboard.ts';
 import {
   colouredCells,
   fixedColour,
@@ -17,7 +33,7 @@ import {
   statusCells,
   table,
 } from './panels.ts';
-import { series } from './prometheus-query.ts';
+import { INFLUX, lines, PROMETHEUS, refer, rows, series, TRUSTED } from './queries.ts';
 import {
   countSteps,
   latencySteps,
@@ -26,7 +42,6 @@ import {
   STATUS_COLOURS,
   uptimeSteps,
 } from './status-colours.ts';
-import { categoryVariable, siteVariable } from './variables.ts';
 
 const OF_CATEGORY = '$timeFilter AND "category" =~ /^$category$/';
 const TO_SERVICE = linkedCells(serviceLink(ROW_SERVICE_ID), servicePage(CELL_SLUG));
@@ -182,4 +197,52 @@ function ranking({ title, description, column, query, cells, worst }: Ranking) {
     .overrideByName('service', [TO_SERVICE])
     .overrideByName('service_id', [HIDDEN])
     .overrideByName(column, cells);
+}
+
+/** Bounds of the classes, milliseconds. The last is the limit between up and slow (contract 3). */
+const BOUNDS_MS = [50, 100, 200, 400, 800, 1_500, 3_000];
+
+/**
+ * Makes it, `width` of the grid's 24 columns wide. The server counts each class, so that what is sent does not grow
+ * with the fleet.
+ */
+export function latencyHeatMap(width: number): PanelBuilder {
+  const classes = [...BOUNDS_MS, null].map((toMs, index) => ({ fromMs: BOUNDS_MS[index - 1] ?? null, toMs }));
+  const questions = classes.map(({ fromMs, toMs }, index) => {
+    const bounds = [
+      ...(fromMs === null ? [] : [`"latency_ms" > ${fromMs}`]),
+      ...(toMs === null ? [] : [`"latency_ms" <= ${toMs}`]),
+    ].join(' AND ');
+    const name = toMs === null ? `over ${fromMs} ms` : `to ${toMs} ms`;
+    return lines(
+      `SELECT count("latency_ms") AS "checks" FROM "upbeat_check" WHERE ${TRUSTED} AND "timed" = 1 AND ${bounds}
+       GROUP BY time($__interval) fill(0)`,
+      name,
+    )(String.fromCharCode(65 + index));
+  });
+  return new PanelBuilder()
+    .title('Latency of all checks')
+    .description(
+      'How many checks took how long. What lies over the topmost line was slow: over three seconds.',
+    )
+    .unit('short')
+    .span(width)
+    .height(8)
+    .interval('1m')
+    .datasource(refer(INFLUX))
+    .targets(questions)
+    .calculate(false)
+    .rowsFrame(new RowsHeatmapOptionsBuilder().layout(HeatmapCellLayout.Unknown))
+    .color(
+      new HeatmapColorOptionsBuilder()
+        .mode(HeatmapColorMode.Scheme)
+        .scale(HeatmapColorScale.Exponential)
+        .exponent(0.5)
+        // Its lightness grows evenly, so that it reads without colours too.
+        .scheme('Viridis')
+        .fill('dark-orange')
+        .steps(64),
+    )
+    .cellGap(1)
+    .showLegend();
 }

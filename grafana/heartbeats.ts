@@ -1,9 +1,17 @@
 /** Owners' services that report by themselves, and what they depend on. */
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { incidentAnnotations } from './annotations.ts';
-import { buildDashboard } from './dashboard.ts';
-import { lines, rows } from './influx-query.ts';
-import { CELL_SLUG, DASHBOARD_UIDS, ROW_SERVICE_ID, serviceLink, servicePage } from './links.ts';
+import {
+  buildDashboard,
+  CELL_SLUG,
+  categoryVariable,
+  DASHBOARD_UIDS,
+  incidentAnnotations,
+  ROW_SERVICE_ID,
+  reporterVariable,
+  serviceLink,
+  servicePage,
+  siteVariable,
+} from './dashboard.ts';
 import {
   colouredCells,
   fixedColour,
@@ -16,6 +24,7 @@ import {
   table,
   timeSeries,
 } from './panels.ts';
+import { lines, rows } from './queries.ts';
 import {
   COLOURS,
   latencySteps,
@@ -26,7 +35,6 @@ import {
   statusMappings,
   uptimeSteps,
 } from './status-colours.ts';
-import { categoryVariable, reporterVariable, siteVariable } from './variables.ts';
 
 /** The heartbeats of the chosen services in the chosen time. */
 const HEARTBEATS = '$timeFilter AND "category" =~ /^$category$/ AND "service_id" =~ /^$service$/';

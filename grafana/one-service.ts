@@ -1,11 +1,18 @@
 /** One service: how quick, how steady, what failed, what was said. */
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import type { AnnotationQuery, Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { incidentAnnotations, transitionAnnotations } from './annotations.ts';
-import { buildDashboard } from './dashboard.ts';
-import { lines, OF_SERVICE, rows, TRUSTED_OF_SERVICE } from './influx-query.ts';
-import { DASHBOARD_UIDS, servicePage } from './links.ts';
+import {
+  buildDashboard,
+  categoryVariable,
+  DASHBOARD_UIDS,
+  incidentAnnotations,
+  servicePage,
+  serviceVariable,
+  siteVariable,
+  transitionAnnotations,
+} from './dashboard.ts';
 import { fixedColour, stacked, stat, statusCells, statusTimeline, table, timeSeries } from './panels.ts';
+import { lines, OF_SERVICE, rows, TRUSTED_OF_SERVICE } from './queries.ts';
 import {
   COLOURS,
   certificateSteps,
@@ -15,7 +22,6 @@ import {
   statusMappings,
   uptimeSteps,
 } from './status-colours.ts';
-import { categoryVariable, serviceVariable, siteVariable } from './variables.ts';
 
 const MEASURED = `${TRUSTED_OF_SERVICE} AND "timed" = 1`;
 /** The verdict of each check as the number of its status. */

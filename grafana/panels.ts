@@ -23,7 +23,7 @@ import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/sta
 import { PanelBuilder as StateTimelineBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
-import { type DataSource, INFLUX, refer } from './data-sources.ts';
+import { type DataSource, INFLUX, refer } from './queries.ts';
 import { statusMappings } from './status-colours.ts';
 
 /** A question that still needs its letter. */

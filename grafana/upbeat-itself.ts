@@ -1,13 +1,9 @@
 /** Upbeat itself: does it keep its own promises? Its figures come from `/metrics`. */
-import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { MappingType } from '@grafana/grafana-foundation-sdk/dashboard';
-import { buildDashboard } from './dashboard.ts';
-import { PROMETHEUS } from './data-sources.ts';
-import { DASHBOARD_UIDS } from './links.ts';
+import { type Dashboard, MappingType } from '@grafana/grafana-foundation-sdk/dashboard';
+import { buildDashboard, DASHBOARD_UIDS, siteVariable } from './dashboard.ts';
 import { type PanelFacts, stacked, stat, timeSeries } from './panels.ts';
-import { present, series } from './prometheus-query.ts';
+import { PROMETHEUS, present, series } from './queries.ts';
 import { COLOURS, noneSteps, plainSteps, steps } from './status-colours.ts';
-import { siteVariable } from './variables.ts';
 
 type Facts = Omit<PanelFacts, 'from'>;
 const lineChart = (facts: Facts) => timeSeries({ ...facts, from: PROMETHEUS }).min(0);

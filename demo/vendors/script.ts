@@ -3,7 +3,7 @@
  * every period, with new identifiers. Times are milliseconds into the period, or since the play began.
  */
 import { createHash } from 'node:crypto';
-import type { FeedKindName } from '../../src/feeds/feed-list.ts';
+import type { FeedKindName } from '../../src/feeds/feed-kind.ts';
 
 /** How an incident moves, in a vendor's own mind; formats tell more or less of it. */
 export type ToldStatus = 'investigating' | 'identified' | 'monitoring' | 'resolved';

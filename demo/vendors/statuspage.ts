@@ -1,4 +1,4 @@
-/** Simulated Atlassian Statuspage: `/api/v2/*.json`. */
+/** Simulated pages of Atlassian Statuspage and of incident.io, which imitates its documents: `/api/v2/*.json`. */
 import { asHtml, isoTime, jsonDocument, newestOf, type Render, stableId } from './render.ts';
 import type { Vendor, VendorIncident, VendorMaintenance, VendorState } from './script.ts';
 
@@ -7,7 +7,7 @@ const PART_STATUS = { minor: 'degraded_performance', major: 'partial_outage', cr
 const INDICATORS = ['none', 'minor', 'major', 'critical'];
 const MAINTENANCE_STATUS = { planned: 'scheduled', running: 'in_progress', done: 'completed' };
 
-/** Writes the page. */
+/** Writes a Statuspage. */
 export const renderStatuspage: Render = (vendor, state, now, baseUrl) => {
   const pageId = stableId('page', vendor.slug);
   const page = {
@@ -62,13 +62,8 @@ function viewIncident(vendor: Vendor, incident: VendorIncident, baseUrl: string)
     shortlink: `${baseUrl}/incidents/${id}`,
     page_id: stableId('page', vendor.slug),
     incident_updates: updates.toReversed().map(({ at, status, text }) => ({
-      id: stableId(id, at),
+      ...viewUpdate(stableId(id, at), at, status, text),
       incident_id: id,
-      status,
-      body: asHtml(text),
-      created_at: isoTime(at),
-      updated_at: isoTime(at),
-      display_at: isoTime(at),
       affected_components:
         components.length === 0
           ? null
@@ -90,30 +85,17 @@ function viewIncident(vendor: Vendor, incident: VendorIncident, baseUrl: string)
 }
 
 function viewMaintenance(vendor: Vendor, maintenance: VendorMaintenance, baseUrl: string) {
-  const { id, title, text, components, announcedAt, startsAt, endsAt, state } = maintenance;
-  const changedAt = { planned: announcedAt, running: startsAt, done: endsAt }[state];
+  const { id, text, components, announcedAt, state } = maintenance;
   return {
+    ...viewPlan(maintenance),
     id,
-    name: title,
-    status: MAINTENANCE_STATUS[state],
-    impact: 'maintenance',
-    created_at: isoTime(announcedAt),
-    updated_at: isoTime(changedAt),
     monitoring_at: null,
-    resolved_at: state === 'done' ? isoTime(endsAt) : null,
     shortlink: `${baseUrl}/incidents/${id}`,
     page_id: stableId('page', vendor.slug),
-    scheduled_for: isoTime(startsAt),
-    scheduled_until: isoTime(endsAt),
     incident_updates: [
       {
-        id: stableId(id, announcedAt),
+        ...viewUpdate(stableId(id, announcedAt), announcedAt, 'scheduled', text),
         incident_id: id,
-        status: 'scheduled',
-        body: asHtml(text),
-        created_at: isoTime(announcedAt),
-        updated_at: isoTime(announcedAt),
-        display_at: isoTime(announcedAt),
         affected_components: null,
       },
     ],
@@ -125,6 +107,26 @@ function viewMaintenance(vendor: Vendor, maintenance: VendorMaintenance, baseUrl
       group_id: null,
     })),
   };
+}
+
+/** What both formats say of a maintenance. */
+function viewPlan({ title, announcedAt, startsAt, endsAt, state }: VendorMaintenance) {
+  return {
+    name: title,
+    status: MAINTENANCE_STATUS[state],
+    impact: 'maintenance',
+    created_at: isoTime(announcedAt),
+    updated_at: isoTime({ planned: announcedAt, running: startsAt, done: endsAt }[state]),
+    resolved_at: state === 'done' ? isoTime(endsAt) : null,
+    scheduled_for: isoTime(startsAt),
+    scheduled_until: isoTime(endsAt),
+  };
+}
+
+/** An update as both formats list it. */
+function viewUpdate(id: string, at: number, status: string, text: string) {
+  const time = isoTime(at);
+  return { id, status, body: asHtml(text), created_at: time, updated_at: time, display_at: time };
 }
 
 function viewComponent(vendor: Vendor, name: string, { incidents }: VendorState) {
@@ -149,4 +151,81 @@ function indicatorOf({ incidents }: VendorState): string {
 
 function timeOrNull(at: number | null | undefined): string | null {
   return at == null ? null : isoTime(at);
+}
+
+/** Writes an incident.io page: documents like Statuspage's, with empty lists left out or null. */
+export const renderIncidentIo: Render = (vendor, state, now, baseUrl) => {
+  const page = {
+    id: ulidOf(`page ${vendor.slug}`),
+    name: vendor.name,
+    url: baseUrl,
+    updated_at: isoTime(now),
+  };
+  const incidents = state.incidents.slice(0, 25).map(viewIncidentIo);
+  const open = incidents.filter(({ resolved_at }) => resolved_at === null);
+  const maintenances = state.maintenances.map(viewMaintenanceIo);
+  const ahead = maintenances.filter(({ status }) => status !== 'completed');
+  const components = vendor.components.map((name, position) => ({
+    id: ulidOf(`${vendor.slug} ${name}`),
+    name,
+    status: 'operational',
+    position,
+  }));
+  const indicator = open.some(({ impact }) => impact === 'major')
+    ? 'major'
+    : open.length > 0
+      ? 'minor'
+      : 'none';
+  const status = { indicator, description: 'A word for people' };
+  const at = (name: string, content: object) =>
+    [`/api/v2/${name}.json`, jsonDocument({ page, ...content })] as const;
+  return new Map([
+    // The summary leaves empty lists out; the other documents have null in their place.
+    at('summary', {
+      status,
+      components,
+      ...(open.length === 0 ? {} : { incidents: open }),
+      ...(ahead.length === 0 ? {} : { scheduled_maintenances: ahead }),
+    }),
+    at('status', { status }),
+    at('components', { components }),
+    at('incidents', { incidents: orNull(incidents) }),
+    at('scheduled-maintenances', { scheduled_maintenances: orNull(maintenances) }),
+  ]);
+};
+
+function viewIncidentIo({ id, title, severity, startedAt, resolvedAt, updates }: VendorIncident) {
+  const newest = newestOf(updates);
+  return {
+    id: ulidOf(id),
+    name: title,
+    status: newest.status,
+    impact: severity === 'minor' ? 'minor' : 'major',
+    created_at: isoTime(startedAt),
+    updated_at: isoTime(newest.at),
+    resolved_at: timeOrNull(resolvedAt),
+    shortlink: null,
+    incident_updates: updates
+      .toReversed()
+      .map(({ at, status, text }) => viewUpdate(ulidOf(`${id} ${at}`), at, status, text)),
+  };
+}
+
+function viewMaintenanceIo(maintenance: VendorMaintenance) {
+  const { id, text, announcedAt } = maintenance;
+  return {
+    ...viewPlan(maintenance),
+    id: ulidOf(id),
+    shortlink: null,
+    incident_updates: [viewUpdate(ulidOf(`${id} ${announcedAt}`), announcedAt, 'scheduled', text)],
+  };
+}
+
+/** Looks like a ULID: 26 characters that begin with `01`. */
+function ulidOf(text: string): string {
+  return `01${stableId(text)}${stableId(text, 'more')}`.toUpperCase();
+}
+
+function orNull<T>(list: readonly T[]): readonly T[] | null {
+  return list.length === 0 ? null : list;
 }

@@ -1,20 +1,17 @@
 /** The simulated formats by kind: how a page is written, where it is, and how much of the script the format can tell. */
-import type { FeedKindName } from '../../src/feeds/feed-list.ts';
-import { ATOM_PATH, renderAtom } from './atom.ts';
+import type { FeedKindName } from '../../src/feeds/feed-kind.ts';
 import { AWS_PATH, AWS_REGION_NAME, renderAws } from './aws.ts';
-import { AZURE_PAGE, renderAzure } from './azure.ts';
 import { renderBetterStack } from './betterstack.ts';
 import { renderGcp } from './gcp.ts';
 import { renderHeroku } from './heroku.ts';
-import { renderIncidentIo } from './incidentio.ts';
 import { renderInstatus } from './instatus.ts';
 import type { Render } from './render.ts';
-import { RSS_PATH, renderRss } from './rss.ts';
 import { renderSalesforce, SALESFORCE_PATH } from './salesforce.ts';
 import type { ToldSeverity, Vendor } from './script.ts';
 import { renderSlack } from './slack.ts';
 import { renderStatusIo, statusIoPath } from './statusio.ts';
-import { renderStatuspage } from './statuspage.ts';
+import { renderIncidentIo, renderStatuspage } from './statuspage.ts';
+import { ATOM_PATH, AZURE_PAGE, RSS_PATH, renderAtom, renderAzure, renderRss } from './syndication.ts';
 
 /** How much of an incident a format tells. */
 export interface Fidelity {

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Cancel, Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
-import { type KeyReading, readKey } from './key-text.ts';
+import { type KeyReading, readKey } from './api-keys.ts';
 
 /** The client: anonymous, the bearer of a valid key, or the bearer of an invalid one. */
 export type Authentication =

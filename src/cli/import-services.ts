@@ -1,6 +1,6 @@
 /** `upbeat services import`: registers what a file lists, once, however often it is run. */
 import { readFileSync } from 'node:fs';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
@@ -9,7 +9,6 @@ import type { ListedService } from './import/listed-service.ts';
 import { type NotCarried, readImport, type SkippedEntry } from './import/read-import.ts';
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
-import { startProgress } from './progress.ts';
 import { explainRefusal, listCatalogueDomains, listingOf, newService } from './services.ts';
 
 /** Entries that are written in one transaction; the running program waits for no longer than one lasts. */
@@ -149,4 +148,39 @@ function groupBy<T>(list: readonly T[], keyOf: (one: T) => string): (readonly [T
 /** A reason without what stands between quotation marks, so that reasons of one kind are equal. */
 function withoutValues(reason: string): string {
   return reason.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
+}
+
+/** Progress of some work. */
+export interface Progress {
+  /** So many are done. */
+  note(done: number): void;
+  /** The work has ended. */
+  end(): void;
+}
+
+/** Work that is done sooner shows none, and no two lines come closer, milliseconds. */
+const PAUSE_MS = 1_000;
+
+/** Begins to watch work on `total` things. */
+export function startProgress(
+  total: number,
+  what: string,
+  clock: Pick<Clock, 'monotonic'>,
+  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+): Progress {
+  let shownMs = clock.monotonic();
+  let isShown = false;
+  return {
+    note(done) {
+      const now = clock.monotonic();
+      if (now - shownMs < PAUSE_MS || done >= total) return;
+      shownMs = now;
+      isShown = true;
+      const line = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${what}`;
+      stream.write(stream.isTTY ? `\r${line}` : `${line}\n`);
+    },
+    end() {
+      if (isShown && stream.isTTY) stream.write('\r\u001b[K');
+    },
+  };
 }

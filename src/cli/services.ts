@@ -11,8 +11,8 @@ import { describeGivenTextProblem, describeHostNameProblem } from '../domain/ref
 import { type AcceptRule, type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import type { NewService, RegistryErrorCode, ServiceState, ServiceStore } from '../store/ports/services.ts';
 import { CommandError, UsageError } from './command.ts';
-import { writeCell } from './import/csv-cells.ts';
 import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
+import { writeCell } from './import/own-form.ts';
 import { formatJson, type OutputRow } from './output.ts';
 
 /** Columns of `services list`. */

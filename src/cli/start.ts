@@ -2,7 +2,7 @@
 import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
-import { findWarnings } from '../config/cross-check.ts';
+import { findWarnings } from '../config/resolve-config.ts';
 import { openCompileCache, planCompilation, planMemory } from './child-memory.ts';
 import type { CommonOptions } from './command.ts';
 import { readConfig } from './open-stores.ts';

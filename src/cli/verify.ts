@@ -4,9 +4,9 @@ import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { describeCause } from '../domain/failure-text.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
 import { CommandError, type CommonOptions } from './command.ts';
-import { checkOnce, openProber } from './one-check.ts';
 import { readConfig } from './open-stores.ts';
 import { type OutputRow, printRows } from './output.ts';
+import { checkOnce, openProber } from './probe.ts';
 
 const AT_A_TIME = 32;
 const COLUMNS = ['slug', 'address', 'status', 'code', 'problem', 'advice'];

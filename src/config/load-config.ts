@@ -1,14 +1,14 @@
 /** Loads the configuration: environment beats file beats default; all problems are told at once, with their paths. */
 import { readFileSync } from 'node:fs';
+import type { TSchema } from '@sinclair/typebox';
 import { Ajv } from 'ajv';
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { parseDuration } from '../domain/durations.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
-import { findContradictions } from './cross-check.ts';
 import { describeErrors, formatPath, type SchemaProblem } from './describe-errors.ts';
 import { readEnvironment } from './environment.ts';
 import { FORMATS } from './formats.ts';
-import { NO_FILE, readConfigFile, type SettingTree } from './read-config-file.ts';
-import { type Config, resolveConfig } from './resolve-config.ts';
+import { type Config, findContradictions, resolveConfig } from './resolve-config.ts';
 import { CONFIG_SCHEMA, type ConfigText } from './schema.ts';
 
 /** Where a configuration comes from. */
@@ -81,4 +81,77 @@ function put(tree: SettingTree, path: readonly string[], value: unknown): void {
   const next = (below ?? {}) as SettingTree;
   tree[name] = next;
   put(next, rest, value);
+}
+
+/** Settings by their names, as a file nests them. */
+export type SettingTree = { [name: string]: unknown };
+
+/** A file that was read. */
+export interface ConfigFile {
+  readonly tree: SettingTree;
+  /** `file:line` of the value at `path`, or of what stands nearest above it; null: the file says nothing of it. */
+  readonly placeOf: (path: readonly string[]) => string | null;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** A configuration without a file. */
+export const NO_FILE: ConfigFile = { tree: {}, placeOf: () => null, problems: [] };
+
+/** Reads YAML. Never throws: what is wrong is in `problems`, and the tree is empty then. */
+export function readConfigFile(file: string, readFile: (path: string) => string): ConfigFile {
+  const failed = (...messages: readonly (readonly [place: string, message: string])[]): ConfigFile => ({
+    ...NO_FILE,
+    problems: messages.map(([path, message]) => ({ path, message, place: null })),
+  });
+  let text: string;
+  try {
+    text = readFile(file);
+  } catch (error) {
+    return failed([file, `cannot be read: ${(error as Error).message}`]);
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(text, { uniqueKeys: true, lineCounter: lines, prettyErrors: false });
+  const lineAt = (offset: number) => `${file}:${Math.max(1, lines.linePos(offset).line)}`;
+  if (document.errors.length > 0)
+    return failed(...document.errors.map(({ pos, message }) => [lineAt(pos[0]), message] as const));
+  let tree: unknown;
+  try {
+    tree = document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    // An alias without its anchor, or one that multiplies itself, shows only here.
+    return failed([file, (error as Error).message]);
+  }
+  if (typeof tree !== 'object' || Array.isArray(tree))
+    return failed([file, 'must hold settings by their names']);
+  return {
+    tree: dropEmptySections(tree as SettingTree, CONFIG_SCHEMA),
+    placeOf: (path) => {
+      const offset = offsetOf(document, path);
+      return offset === null ? null : lineAt(offset);
+    },
+    problems: [],
+  };
+}
+
+/** `checks:` with nothing below it is null in YAML and means: all defaults. */
+function dropEmptySections(tree: SettingTree, schema: TSchema): SettingTree {
+  const kept = Object.entries(tree).flatMap(([name, value]) => {
+    const member: TSchema | undefined = Object.hasOwn(schema.properties, name)
+      ? schema.properties[name]
+      : undefined;
+    if (member?.type !== 'object') return [[name, value]];
+    if (value === null) return [];
+    const isSection = typeof value === 'object' && !Array.isArray(value);
+    return [[name, isSection ? dropEmptySections(value as SettingTree, member) : value]];
+  });
+  return Object.fromEntries(kept);
+}
+
+function offsetOf(document: Document, path: readonly string[]): number | null {
+  for (let length = path.length; length > 0; length--) {
+    const keys = path.slice(0, length).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+    const node = document.getIn(keys, true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return null;
 }

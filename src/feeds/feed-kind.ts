@@ -3,6 +3,7 @@
  * {@link FeedKind}; nothing outside that file knows the vendor's words.
  */
 import type { FeedEntry } from '../domain/feed-entry.ts';
+import type { Service, StatusPage, StatusPageKind } from '../domain/service.ts';
 
 export type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
 
@@ -55,4 +56,32 @@ export interface FeedKind {
 export class FeedFormatError extends Error {
   override readonly name = 'FeedFormatError';
   readonly code = 'feed_format';
+}
+
+/** Kinds that have a feed. */
+export type FeedKindName = Exclude<StatusPageKind, 'custom'>;
+
+/** A feed to be read. Plain data that crosses threads. */
+export interface Feed {
+  /** Identity over restarts: kind and address. */
+  readonly id: string;
+  readonly kind: FeedKindName;
+  readonly source: FeedSource;
+}
+
+/** The feed of a status page; null: it has none that we read. */
+export function feedOf(page: StatusPage | null): Feed | null {
+  if (page === null || page.kind === 'custom') return null;
+  const { kind, url: pageUrl, feedUrl } = page;
+  return { id: `${kind} ${feedUrl ?? pageUrl}`, kind, source: { pageUrl, feedUrl } };
+}
+
+/** The feeds of these services, each once, in the order in which they are first named. */
+export function feedsOf(services: Iterable<Service>): Feed[] {
+  const feeds = new Map<string, Feed>();
+  for (const { statusPage } of services) {
+    const feed = feedOf(statusPage);
+    if (feed !== null && !feeds.has(feed.id)) feeds.set(feed.id, feed);
+  }
+  return [...feeds.values()];
 }

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from '../outbound/dial.ts';
 import type { OutboundSettings } from '../outbound/outbound.ts';
 import { superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
-import type { Feed } from './feed-list.ts';
+import type { Feed } from './feed-kind.ts';
 import type { FeedNews, PollerSettings } from './poller.ts';
 
 /** What the thread answers; declared here because `src/` does not import `workers/`. */

@@ -1,7 +1,5 @@
 /** Every kind of status page that has a feed, by its name in the catalogue. */
-import type { FeedKind } from './feed-kind.ts';
-import type { FeedKindName } from './feed-list.ts';
-import { atom } from './kinds/atom.ts';
+import type { FeedKind, FeedKindName } from './feed-kind.ts';
 import { aws } from './kinds/aws.ts';
 import { azure } from './kinds/azure.ts';
 import { betterstack } from './kinds/betterstack.ts';
@@ -9,7 +7,7 @@ import { gcp } from './kinds/gcp.ts';
 import { heroku } from './kinds/heroku.ts';
 import { incidentio } from './kinds/incidentio.ts';
 import { instatus } from './kinds/instatus.ts';
-import { rss } from './kinds/rss.ts';
+import { atom, rss } from './kinds/rss.ts';
 import { salesforce } from './kinds/salesforce.ts';
 import { slack } from './kinds/slack.ts';
 import { statusio } from './kinds/statusio.ts';

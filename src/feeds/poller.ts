@@ -10,8 +10,7 @@ import type { FeedEntry } from '../domain/feed-entry.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { type FeedEffect, type FeedMessage, type FeedState, feedBehaviour, NEW_FEED } from './feed-actor.ts';
-import type { FeedKind } from './feed-kind.ts';
-import type { Feed, FeedKindName } from './feed-list.ts';
+import type { Feed, FeedKind, FeedKindName } from './feed-kind.ts';
 import { type PollOutcome, pollFeed } from './poll-feed.ts';
 
 /** Settings of the poller. */

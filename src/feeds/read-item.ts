@@ -1,6 +1,7 @@
 /** One item of RSS or Atom, understood: which entry it belongs to, what it says of its state, when and of what. */
 import type { FeedIncident, FeedUpdate } from '../domain/feed-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
+import { safeLink } from './feed-urls.ts';
 import { type ItemTimeline, readTimeline } from './item-timeline.ts';
 import {
   isPartState,
@@ -11,9 +12,7 @@ import {
   type WordMeaning,
 } from './item-vocabulary.ts';
 import { oneLine, plainText, unescapeTwice } from './plain-text.ts';
-import { readTime } from './read-time.ts';
-import { safeLink } from './safe-link.ts';
-import { timeOfUlid } from './ulid.ts';
+import { readTime, timeOfUlid } from './read-time.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
 /** Longer than the longest text of an update: an item can hold all updates of its incident. */

@@ -23,6 +23,9 @@ const EPOCH = /^\d{9,10}(?:\.\d{1,9})?$/;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
+const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const ULID_TIME_DIGITS = 10;
+
 /** Hours east of Greenwich: the names of RFC 822 and those that pages print besides. */
 const ZONES: Readonly<Record<string, number>> = {
   z: 0,
@@ -59,6 +62,18 @@ export function readTime(value: unknown): number | null {
   if (EPOCH.test(text)) return within(Number(text) * 1_000);
   if (/^\d{12,13}$/.test(text)) return within(Number(text));
   return readIso(text) ?? readRfc822(text) ?? readDateText(text);
+}
+
+/**
+ * When a ULID (https://github.com/ulid/spec) was generated, epoch milliseconds. Null if the text is none, or if the year
+ * is not from 2000 to 2099.
+ */
+export function timeOfUlid(text: string): number | null {
+  if (!/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text)) return null;
+  let at = 0;
+  for (const digit of text.slice(0, ULID_TIME_DIGITS))
+    at = at * ULID_DIGITS.length + ULID_DIGITS.indexOf(digit);
+  return within(at);
 }
 
 /** Zones that pages name in sentences. */

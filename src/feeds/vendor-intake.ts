@@ -7,7 +7,7 @@ import type { FeedEntry } from '../domain/feed-entry.ts';
 import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { VendorReading, VendorState, VendorStore } from '../store/ports/vendors.ts';
-import { type Feed, feedOf, feedsOf } from './feed-list.ts';
+import { type Feed, feedOf, feedsOf } from './feed-kind.ts';
 import { createLogBatch } from './log-batch.ts';
 import type { FeedNews } from './poller.ts';
 import type { VendorStatusCache } from './vendor-status-cache.ts';

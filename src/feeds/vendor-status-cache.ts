@@ -3,7 +3,7 @@ import { isWithin, type Maintenance } from '../domain/maintenance.ts';
 import type { StatusPage } from '../domain/service.ts';
 import { type VendorWord, worstOf } from '../domain/vendor-word.ts';
 import type { VendorState } from '../store/ports/vendors.ts';
-import { feedOf } from './feed-list.ts';
+import { feedOf } from './feed-kind.ts';
 
 /** How a feed is doing. */
 export interface FeedHealth {

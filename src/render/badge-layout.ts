@@ -1,8 +1,7 @@
 /** Where everything stands on a badge: one layout for its picture in pixels and for the one in outlines. */
 import type { ServiceStatus } from '../domain/status.ts';
-import { BADGE_COLOURS, type BadgeColours, type BadgeTheme, type Colour } from './badge-theme.ts';
-import type { Contour } from './font.ts';
-import { loadFont } from './font.ts';
+import { BADGE_COLOURS, type BadgeColours, type BadgeTheme, type Colour } from './colours.ts';
+import { type Contour, loadFont } from './font.ts';
 import { readableLine, readableName } from './readable-name.ts';
 import { circle, SHAPE_SIZE, statusShape } from './shapes.ts';
 import { createFace, type Face, measure, shorten } from './text.ts';

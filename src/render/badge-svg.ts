@@ -3,7 +3,7 @@
  * nothing from anywhere, and the title says everything to those who do not see it.
  */
 import { BADGE_HEIGHT, BADGE_WIDTH, type BadgeLayout, CARD_RADIUS, markContours } from './badge-layout.ts';
-import type { Colour } from './badge-theme.ts';
+import type { Colour } from './colours.ts';
 import type { Contour } from './font.ts';
 import { traceLine } from './text.ts';
 

@@ -11,11 +11,10 @@ import {
   nameFace,
   wordFace,
 } from './badge-layout.ts';
-import { addPngText } from './badge-png-text.ts';
 import { badgeSvg } from './badge-svg.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
 import { fillRoundRect, paint } from './paint.ts';
-import { encodePalettePng } from './png.ts';
+import { addPngText, encodePalettePng } from './png.ts';
 import { SHAPE_SIZE } from './shapes.ts';
 import { layOut } from './text.ts';
 

@@ -1,7 +1,7 @@
 /** Lines of text and marks at any size, on a pureimage bitmap. Faces are kept by weight and size. */
 import type { Bitmap } from 'pureimage';
 import type { ServiceStatus } from '../domain/status.ts';
-import type { Colour } from './badge-theme.ts';
+import type { Colour } from './colours.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
 import { loadFont, type OutlineStep, type Weight } from './font.ts';
 import { paint } from './paint.ts';

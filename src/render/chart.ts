@@ -2,11 +2,10 @@
 import { type Bitmap, make } from 'pureimage';
 import { type ChartPicture, formatPictureTime, sayMissing, sayWindow } from '../domain/picture.ts';
 import { STATUS_WORDS } from './badge-layout.ts';
-import { BADGE_COLOURS } from './badge-theme.ts';
 import { latencyTicks, type Tick, timeTicks } from './chart-axis.ts';
 import { capHeightOf, drawStatusShape, faceOf, type Pen, textWidth, writeText } from './chart-pen.ts';
 import { bandCoverage, lineCoverage, runsOf } from './chart-plot.ts';
-import { PICTURE_COLOURS, type PictureColours } from './chart-theme.ts';
+import { BADGE_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
 import { fillRect, fillRoundRect, paint } from './paint.ts';
 import { encodePalettePng } from './png.ts';
 import { readableName } from './readable-name.ts';

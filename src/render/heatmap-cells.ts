@@ -2,7 +2,7 @@
  * The cells of a heat map as pixels. WebGL draws the same (`heatmap-webgl.ts`): both follow one rule for each pixel, in
  * whole numbers, so that their pictures agree.
  */
-import type { Colour } from './badge-theme.ts';
+import type { Colour } from './colours.ts';
 
 /** A field of cells. Plain data that crosses processes. */
 export interface CellField {

@@ -3,7 +3,7 @@
  * `heatmap-cells.ts` for each pixel. It runs in a process of its own (`heatmap-process.ts`).
  */
 import type { createCanvas, WebglContext, WebglHandle } from 'node-canvas-webgl';
-import type { Colour } from './badge-theme.ts';
+import type { Colour } from './colours.ts';
 import { type CellField, MARKED_FROM, NO_CELL } from './heatmap-cells.ts';
 
 /** Room for levels in the shader. */

@@ -11,9 +11,8 @@ import {
 } from '../domain/picture.ts';
 import { timeTicks } from './chart-axis.ts';
 import { capHeightOf, faceOf, type Pen, textWidth, writeText } from './chart-pen.ts';
-import { PICTURE_COLOURS, type PictureColours } from './chart-theme.ts';
+import { CELL_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
 import { type CellField, type CellMark, drawCells, MARKED_FROM, NO_CELL } from './heatmap-cells.ts';
-import { CELL_COLOURS } from './heatmap-theme.ts';
 import { fillRect } from './paint.ts';
 import { encodePalettePng } from './png.ts';
 import { readableName } from './readable-name.ts';

@@ -1,6 +1,6 @@
 /** Colours put onto a pureimage bitmap through coverage. */
 import type { Bitmap } from 'pureimage';
-import type { Colour } from './badge-theme.ts';
+import type { Colour } from './colours.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
 import { circle } from './shapes.ts';
 

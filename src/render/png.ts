@@ -10,6 +10,8 @@ export interface Pixels {
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const PALETTE_MAX = 256;
+/** The signature and IHDR, which comes first. */
+const HEAD_BYTES = 33;
 
 /**
  * Encodes as a PNG with 8 bits to the pixel and a palette. Lossless up to 256 colours (all colours without alpha
@@ -43,6 +45,15 @@ export function encodePalettePng(pixels: Pixels): Uint8Array {
     chunk('IDAT', deflateSync(lines, { level: 7, memLevel: 8, windowBits: 14 })),
     chunk('IEND', new Uint8Array()),
   ]);
+}
+
+/**
+ * Adds a text that is not drawn (PNG specification, third edition, 11.3.3.2: tEXt). `keyword` has 1 to 79 printable
+ * Latin-1 characters, `text` any number of them.
+ */
+export function addPngText(png: Uint8Array, keyword: string, text: string): Uint8Array {
+  const body = Buffer.from(`${keyword}\0${text}`, 'latin1');
+  return Buffer.concat([png.subarray(0, HEAD_BYTES), chunk('tEXt', body), png.subarray(HEAD_BYTES)]);
 }
 
 function indexColours({ data }: Pixels): { colours: readonly number[]; indices: Uint8Array } {

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap';
-import { createApiKey, type KeyRequest } from '../../src/auth/api-keys.ts';
+import { createApiKey, generateKeyText, type KeyRequest, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
-import { generateKeyText, readKey } from '../../src/auth/key-text.ts';
 import { createFakeClock } from '../../src/clock.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import type { ApiKey } from '../../src/store/ports/keys.ts';

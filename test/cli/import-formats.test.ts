@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { readCell, writeCell } from '../../src/cli/import/csv-cells.ts';
 import { PLAIN_SERVICE } from '../../src/cli/import/listed-service.ts';
+import { readCell, writeCell } from '../../src/cli/import/own-form.ts';
 import { readImport } from '../../src/cli/import/read-import.ts';
 import { describeLost, describeSkipped } from '../../src/cli/import-services.ts';
 

@@ -5,10 +5,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { parse } from 'yaml';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { findWarnings } from '../../src/config/cross-check.ts';
 import { SETTING_PATHS, SETTINGS } from '../../src/config/environment.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { changedSettings } from '../../src/config/resolve-config.ts';
+import { changedSettings, findWarnings } from '../../src/config/resolve-config.ts';
 import { CONFIG_SCHEMA } from '../../src/config/schema.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

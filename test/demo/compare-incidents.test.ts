@@ -1,7 +1,6 @@
 /** The comparison itself: it is content with a program that knows everything at once, and finds each single fault. */
 import t from 'tap';
-import { failing, good } from '../../demo/behaviour.ts';
-import type { DemoService, Script } from '../../demo/script.ts';
+import { type DemoService, failing, good, type Script } from '../../demo/script.ts';
 import type { Vendor } from '../../demo/vendors/script.ts';
 import { compareIncidents } from './compare-incidents.ts';
 import type { SeenIncident, SeenIncidentInFull, SeenIncidents, SeenOfService } from './seen-incidents.ts';

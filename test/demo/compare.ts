@@ -1,7 +1,7 @@
 /** Compares what the API says with the script. */
-import type { DemoTiming } from '../../demo/behaviour.ts';
+
 import { allowedOf, type Sender, type SenderTiming } from '../../demo/heartbeat-senders.ts';
-import { expected, isCutOff, type Script } from '../../demo/script.ts';
+import { type DemoTiming, expected, isCutOff, type Script } from '../../demo/script.ts';
 import { dashDomain } from '../../src/domain/service.ts';
 
 /** A service of `GET /api/v1/services`, as far as it is compared. */

@@ -2,10 +2,20 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
-import { type Behaviour, type DemoTiming, failing, good, healthy, verdictOf } from '../../demo/behaviour.ts';
 import { startDemo } from '../../demo/demo.ts';
 import type { Sender, SenderTiming } from '../../demo/heartbeat-senders.ts';
-import { type DemoService, isCutOff, type Script, segmentAt } from '../../demo/script.ts';
+import {
+  type Behaviour,
+  type DemoService,
+  type DemoTiming,
+  failing,
+  good,
+  healthy,
+  isCutOff,
+  type Script,
+  segmentAt,
+  verdictOf,
+} from '../../demo/script.ts';
 import type { Category } from '../../src/domain/category.ts';
 import { compare, compareSenders, type Mismatch, type SeenService } from './compare.ts';
 import { compareIncidents } from './compare-incidents.ts';

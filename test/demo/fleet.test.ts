@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import t, { type Test } from 'tap';
-import { type Behaviour, failing, good, healthy } from '../../demo/behaviour.ts';
 import { DEMO_TIMING } from '../../demo/demo.ts';
 import { startFleet } from '../../demo/fleet.ts';
-import type { DemoService } from '../../demo/script.ts';
+import { type Behaviour, type DemoService, failing, good, healthy } from '../../demo/script.ts';
 import { TEST_CA_FILE } from '../support/certificates.ts';
 
 const ca = readFileSync(TEST_CA_FILE);

@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { detectMs, failing, good, verdictOf } from '../../demo/behaviour.ts';
 import { DEMO_TIMING } from '../../demo/demo.ts';
-import { behaviourAt, type DemoService, expected, isCutOff, type Script } from '../../demo/script.ts';
+import {
+  behaviourAt,
+  type DemoService,
+  detectMs,
+  expected,
+  failing,
+  good,
+  isCutOff,
+  type Script,
+  verdictOf,
+} from '../../demo/script.ts';
 import { DEMO_SCRIPT } from '../../demo/services.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
 import { compare, mustBeOffline } from './compare.ts';

@@ -1,7 +1,7 @@
 /** Vendors of a short play: one of each format, a silent one, and one whose server breaks. */
 
 import type { Vendor } from '../../demo/vendors/script.ts';
-import type { FeedKindName } from '../../src/feeds/feed-list.ts';
+import type { FeedKindName } from '../../src/feeds/feed-kind.ts';
 
 /** Parts of every page of the short play; services are served by the first alone. */
 export const SHORT_PART = 'Front & back';

@@ -1,6 +1,6 @@
 /** What the script of the vendors allows the program to know, and when. Times are milliseconds since the play began. */
-import { type DemoTiming, detectMs, verdictOf } from '../../demo/behaviour.ts';
-import type { DemoService, Script } from '../../demo/script.ts';
+
+import { type DemoService, type DemoTiming, detectMs, type Script, verdictOf } from '../../demo/script.ts';
 import {
   type Vendor,
   type VendorIncident,
@@ -8,8 +8,7 @@ import {
   vendorIncidentsAt,
   vendorMaintenancesAt,
 } from '../../demo/vendors/script.ts';
-import type { Fidelity } from '../../demo/vendors/vendor-kinds.ts';
-import { VENDOR_KINDS } from '../../demo/vendors/vendor-kinds.ts';
+import { type Fidelity, VENDOR_KINDS } from '../../demo/vendors/vendor-kinds.ts';
 
 /** What decides how soon the program knows what a vendor says. */
 export interface FeedTiming extends DemoTiming {

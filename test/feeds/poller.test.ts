@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { createFakeClock, systemClock } from '../../src/clock.ts';
 import type { FeedIncident } from '../../src/domain/feed-entry.ts';
-import { FeedFormatError, type FeedKind } from '../../src/feeds/feed-kind.ts';
-import type { Feed, FeedKindName } from '../../src/feeds/feed-list.ts';
+import { type Feed, FeedFormatError, type FeedKind, type FeedKindName } from '../../src/feeds/feed-kind.ts';
 import { createPoller, type FeedNews } from '../../src/feeds/poller.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 

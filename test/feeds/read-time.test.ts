@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { readLocalTime, readTime } from '../../src/feeds/read-time.ts';
+import { readLocalTime, readTime, timeOfUlid } from '../../src/feeds/read-time.ts';
 
 const NOON = Date.UTC(2026, 8, 20, 12);
 
@@ -108,4 +108,24 @@ t.test('it reads a time on the wall of a zone, in winter and in summer', async (
     t.equal(readLocalTime(text, zone), Date.parse(expected), `${text} ${zone}`);
   t.equal(readLocalTime('2026-01-18 08:30', 'Mars/Olympus'), null);
   t.equal(readLocalTime('yesterday', 'UTC'), null);
+});
+
+t.test('a ULID tells when it was made', async (t) => {
+  // OpenAI's page told 2026-09-03T14:58:23.907Z for this one.
+  t.equal(timeOfUlid('01M1KWEDH417T2CF44YYHZDFCR'), Date.parse('2026-09-03T14:58:23.908Z'));
+  t.equal(timeOfUlid('01KY8K3GWWJTSJTRC17GHEH08Z'), Date.parse('2026-07-23T22:56:25.500Z'));
+});
+
+t.test('anything else tells nothing', async (t) => {
+  for (const text of [
+    '',
+    '01M1K0',
+    '01M1KWEDH417T2CF44YYHZDFC',
+    '01M1KWEDH417T2CF44YYHZDFCRX',
+    '01m1kwedh417t2cf44yyhzdfcr',
+    '01M1KWEDH417T2CF44YYHZDFCU',
+    '7ZZZZZZZZZZZZZZZZZZZZZZZZZ',
+    '00000000000000000000000000',
+  ])
+    t.equal(timeOfUlid(text), null, text);
 });

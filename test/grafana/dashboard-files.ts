@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dashboard, Panel, VariableModel } from '@grafana/grafana-foundation-sdk/dashboard';
-import type { AnnotationTarget } from '../../grafana/annotations.ts';
-import type { InfluxTarget } from '../../grafana/influx-query.ts';
+import type { AnnotationTarget } from '../../grafana/dashboard.ts';
+import type { InfluxTarget } from '../../grafana/queries.ts';
 
 /** The repository's folder of Grafana. */
 export const GRAFANA_FOLDER = join(import.meta.dirname, '../../grafana');

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import { BADGE_COLOURS } from '../../src/render/badge-theme.ts';
+import { BADGE_COLOURS } from '../../src/render/colours.ts';
 import { DEFAULT_BADGE, readBadgeRequest } from '../../src/view/badge-query.ts';
 import { decodePng } from '../render/decode-png.ts';
 import { pngChunks } from '../render/png-chunks.ts';

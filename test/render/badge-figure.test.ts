@@ -4,7 +4,7 @@ import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
 import { type BadgeInput, drawBadge, drawBadgePixels, warmUp } from '../../src/render/badge.ts';
 import { BADGE_WIDTH, layOutBadge, wordFace } from '../../src/render/badge-layout.ts';
-import { BADGE_COLOURS, BADGE_THEMES } from '../../src/render/badge-theme.ts';
+import { BADGE_COLOURS, BADGE_THEMES } from '../../src/render/colours.ts';
 import { measure } from '../../src/render/text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
 import { type BadgeInput, drawBadge, warmUp } from '../../src/render/badge.ts';
-import { BADGE_THEMES } from '../../src/render/badge-theme.ts';
+import { BADGE_THEMES } from '../../src/render/colours.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

@@ -4,7 +4,7 @@ import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
 import { type BadgeInput, drawBadge, warmUp } from '../../src/render/badge.ts';
 import { BADGE_HEIGHT, BADGE_WIDTH, STATUS_WORDS } from '../../src/render/badge-layout.ts';
-import { BADGE_COLOURS, BADGE_THEMES, type Colour } from '../../src/render/badge-theme.ts';
+import { BADGE_COLOURS, BADGE_THEMES, type Colour } from '../../src/render/colours.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 import { pngContent } from './png-chunks.ts';

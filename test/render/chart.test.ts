@@ -13,7 +13,7 @@ import {
 } from '../../src/domain/picture.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { drawChart, drawChartPixels } from '../../src/render/chart.ts';
-import { PICTURE_COLOURS } from '../../src/render/chart-theme.ts';
+import { PICTURE_COLOURS } from '../../src/render/colours.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 

@@ -10,9 +10,9 @@ import {
   PICTURE_WINDOWS,
 } from '../../src/domain/picture.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
+import { CELL_COLOURS } from '../../src/render/colours.ts';
 import { CELL_MARKS, drawHeatmap, drawHeatmapPixels, heatmapField } from '../../src/render/heatmap.ts';
 import { type CellMark, isMarked } from '../../src/render/heatmap-cells.ts';
-import { CELL_COLOURS } from '../../src/render/heatmap-theme.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 import { SEEN_AT, scene } from './heatmap-scenes.ts';

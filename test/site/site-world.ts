@@ -1,7 +1,7 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 import type { AddressInfo } from 'node:net';
+import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
-import { generateKeyText, readKey } from '../../src/auth/key-text.ts';
 import { createFakeClock } from '../../src/clock.ts';
 import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/current.ts';
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';

@@ -1,7 +1,6 @@
 /** Reads lists of services in the forms that people have: our own CSV, YAML and JSON, Uptime Kuma's and Gatus'. */
 import { parse as parseCsv } from 'csv-parse/sync';
 import { parse as parseYaml } from 'yaml';
-import { readCell } from './csv-cells.ts';
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
 import { readKumaMonitor } from './kuma.ts';
 import {
@@ -13,7 +12,7 @@ import {
   type LostField,
   type Row,
 } from './listed-service.ts';
-import { readOwnRow } from './own-form.ts';
+import { readCell, readOwnRow } from './own-form.ts';
 
 /** An entry that was left out, with the reason. */
 export interface SkippedEntry {

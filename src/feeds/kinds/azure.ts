@@ -3,10 +3,10 @@
  * Categories name services and regions. The guid is the title in other letters and comes back for another event years
  * later, and links lead to a host of Microsoft's own.
  */
-import { collectEntries } from '../collect-entries.ts';
+import { collectEntries } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { pageBase } from '../feed-urls.ts';
 import { readItemEntries } from '../item-entries.ts';
-import { pageBase } from '../page-base.ts';
 import { readTime } from '../read-time.ts';
 import { readXmlItems, type XmlItem } from '../xml-items.ts';
 

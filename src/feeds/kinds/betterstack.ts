@@ -4,9 +4,9 @@
  * host that serves `/index.json`.
  */
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import { collectEntries } from '../collect-entries.ts';
+import { buildIncident, buildMaintenance, collectEntries } from '../build-entry.ts';
 import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { pageBase } from '../feed-urls.ts';
 import {
   type JsonObject,
   lookUp,
@@ -17,7 +17,6 @@ import {
   toText,
   toWord,
 } from '../json-shape.ts';
-import { pageBase } from '../page-base.ts';
 import { plainText } from '../plain-text.ts';
 import { readTime } from '../read-time.ts';
 

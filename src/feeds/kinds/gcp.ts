@@ -3,14 +3,12 @@
  * in Markdown. A feed address, where one is given, is that of this document.
  */
 import type { FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident } from '../build-entry.ts';
-import { collectEntries } from '../collect-entries.ts';
+import { buildIncident, collectEntries } from '../build-entry.ts';
 import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { pageBase, safeLink } from '../feed-urls.ts';
 import { type JsonObject, member, readJsonList, toObject, toObjects, toText, toWord } from '../json-shape.ts';
-import { pageBase } from '../page-base.ts';
 import { plainMarkdown } from '../plain-text.ts';
 import { readTime } from '../read-time.ts';
-import { safeLink } from '../safe-link.ts';
 
 /** Reads Google's dashboards. */
 export const gcp: FeedKind = {

@@ -4,9 +4,9 @@
  * are over as upcoming and tells no times: nothing is concluded from it.
  */
 import type { FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident } from '../build-entry.ts';
-import { collectEntries } from '../collect-entries.ts';
+import { buildIncident, collectEntries } from '../build-entry.ts';
 import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { pageBase, safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
   lookUp,
@@ -18,10 +18,8 @@ import {
   toText,
   toWord,
 } from '../json-shape.ts';
-import { pageBase } from '../page-base.ts';
 import { plainText } from '../plain-text.ts';
 import { readTime } from '../read-time.ts';
-import { safeLink } from '../safe-link.ts';
 
 const HISTORY = 50;
 

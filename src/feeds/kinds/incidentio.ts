@@ -3,7 +3,7 @@
  * `/api/v2/summary.json` for maintenances, which it lists nowhere else. Empty lists are left out or null; incidents
  * name no components and have no link of their own. A feed address is read as for Statuspage.
  */
-import { collectEntries } from '../collect-entries.ts';
+import { collectEntries } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { type JsonObject, member, requireObjects, toObject } from '../json-shape.ts';
 import { apiBase, readStatuspageEntries } from './statuspage.ts';

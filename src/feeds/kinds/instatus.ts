@@ -3,9 +3,9 @@
  * the base of the host that serves `/summary.json`.
  */
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import { collectEntries } from '../collect-entries.ts';
+import { buildIncident, buildMaintenance, collectEntries } from '../build-entry.ts';
 import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { pageBase, safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
   lookUp,
@@ -17,9 +17,7 @@ import {
   toText,
   toWord,
 } from '../json-shape.ts';
-import { pageBase } from '../page-base.ts';
 import { readTime } from '../read-time.ts';
-import { safeLink } from '../safe-link.ts';
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
   investigating: 'investigating',

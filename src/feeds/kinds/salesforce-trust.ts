@@ -1,11 +1,10 @@
 /** Incidents and maintenances as Salesforce's Trust API writes them. */
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { pageBase, safeLink } from '../feed-urls.ts';
 import { type JsonObject, lookUp, member, toObjects, toText, toWord } from '../json-shape.ts';
-import { pageBase } from '../page-base.ts';
 import { plainText } from '../plain-text.ts';
 import { readTime } from '../read-time.ts';
-import { safeLink } from '../safe-link.ts';
 
 const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   minor: 'minor',

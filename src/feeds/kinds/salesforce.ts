@@ -4,8 +4,7 @@
  * concerns. A feed address, where one is given, is that of this document.
  */
 import type { FeedEntry, FeedIncident } from '../../domain/feed-entry.ts';
-import { buildIncident } from '../build-entry.ts';
-import { collectEntries } from '../collect-entries.ts';
+import { buildIncident, collectEntries } from '../build-entry.ts';
 import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { type JsonObject, member, readJsonList, toObjects, toText, toWord } from '../json-shape.ts';
 import { readTrustIncident, readTrustMaintenance } from './salesforce-trust.ts';

@@ -3,9 +3,9 @@
  * given, replaces that of the history.
  */
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import { collectEntries } from '../collect-entries.ts';
+import { buildIncident, buildMaintenance, collectEntries } from '../build-entry.ts';
 import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { pageBase, safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
   lookUp,
@@ -17,10 +17,8 @@ import {
   toText,
   toWord,
 } from '../json-shape.ts';
-import { pageBase } from '../page-base.ts';
 import { plainText } from '../plain-text.ts';
 import { readTime } from '../read-time.ts';
-import { safeLink } from '../safe-link.ts';
 
 const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   notice: 'minor',

@@ -3,9 +3,9 @@
  * `https://api.status.io/1.0/status/<page id>`, does not follow from the page's: the catalogue gives it as feed address.
  */
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import { collectEntries } from '../collect-entries.ts';
+import { buildIncident, buildMaintenance, collectEntries } from '../build-entry.ts';
 import { type FeedDocument, FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
+import { pageBase, safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
   member,
@@ -16,10 +16,8 @@ import {
   toObjects,
   toText,
 } from '../json-shape.ts';
-import { pageBase } from '../page-base.ts';
 import { plainText } from '../plain-text.ts';
 import { readTime } from '../read-time.ts';
-import { safeLink } from '../safe-link.ts';
 
 /** `state` of a message. */
 const STATUSES = new Map<number, FeedUpdate['status']>([

@@ -4,9 +4,9 @@
  * `/api/v2`, such as `https://example.statuspage.io` for a page whose own host serves none.
  */
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import { collectEntries } from '../collect-entries.ts';
+import { buildIncident, buildMaintenance, collectEntries } from '../build-entry.ts';
 import { type FeedDocument, FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
+import { pageBase, safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
   lookUp,
@@ -18,10 +18,8 @@ import {
   toText,
   toWord,
 } from '../json-shape.ts';
-import { pageBase } from '../page-base.ts';
 import { plainMarkdown, plainText } from '../plain-text.ts';
 import { readTime } from '../read-time.ts';
-import { safeLink } from '../safe-link.ts';
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
   investigating: 'investigating',

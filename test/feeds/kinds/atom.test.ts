@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { FeedFormatError } from '../../../src/feeds/feed-kind.ts';
-import { atom } from '../../../src/feeds/kinds/atom.ts';
+import { atom } from '../../../src/feeds/kinds/rss.ts';
 import { at, PAGE, readDocument, WRONG_DOCUMENTS } from './read-document.ts';
 
 function read(name: string) {

@@ -2,8 +2,12 @@
 import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
-import { type FeedAddress, FeedFormatError, type FeedReading } from '../../../src/feeds/feed-kind.ts';
-import type { FeedKindName } from '../../../src/feeds/feed-list.ts';
+import {
+  type FeedAddress,
+  FeedFormatError,
+  type FeedKindName,
+  type FeedReading,
+} from '../../../src/feeds/feed-kind.ts';
 import { FEED_KINDS } from '../../../src/feeds/kinds-table.ts';
 import { everyNth, propertyRuns } from '../../support/property-runs.ts';
 import { checkReading } from './check-reading.ts';

@@ -15,3 +15,14 @@ export function safeLink(value: unknown, base: string): string | null {
   const href = url.href.replace(/["'<>`]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
   return href.length > MAX_LINK_LENGTH ? null : href;
 }
+
+/** The address without query, fragment and slashes at its end: what paths of documents are appended to. */
+export function pageBase(address: string): string {
+  const url = new URL(address);
+  url.search = '';
+  url.hash = '';
+  // Not by an expression: those take quadratic time for slashes that are not at the end.
+  let end = url.href.length;
+  while (url.href[end - 1] === '/') end--;
+  return url.href.slice(0, end);
+}

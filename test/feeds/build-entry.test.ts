@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
-import { collectEntries } from '../../src/feeds/collect-entries.ts';
+import { collectEntries } from '../../src/feeds/build-entry.ts';
 
 const NOW = Date.UTC(2026, 8, 20, 12);
 const DAY = 86_400_000;
