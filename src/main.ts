@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { createKeyAuthenticator } from './auth/key-authenticator.ts';
+import { endByError } from './cli/command.ts';
 import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
@@ -160,10 +161,19 @@ function ownStorage({ problem }: StorageHealth): StoreStates {
   return message === undefined ? {} : { storage: { problem: message } };
 }
 
+/** Ends the process with status 2 and all problems of the configuration, if it has any. */
+function readOrEnd(read: () => Config): Config {
+  try {
+    return read();
+  } catch (error) {
+    return endByError(error);
+  }
+}
+
 if (import.meta.main) {
   const { values } = parseArgs({ options: { config: { type: 'string' } } });
   const read = () => loadConfig({ file: values.config ?? 'config/upbeat.yaml', env: process.env });
-  const config = read();
+  const config = readOrEnd(read);
   const log = createLog(config.log);
   try {
     const program = startProgram(config, read, log);

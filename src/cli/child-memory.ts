@@ -1,6 +1,6 @@
 /** How the program's process is started so that it needs less memory: fewer arenas, sources compiled once, small heaps. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, globSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a process is started with beyond its entry. */
@@ -73,6 +73,8 @@ export function openCompileCache(parent: string): string | null {
 }
 
 const ROOT = join(import.meta.dirname, '../..');
+/** The list of installed packages, as npm keeps it. */
+const PACKAGE_LIST = 'node_modules/.package-lock.json';
 
 /**
  * The entry, with its arguments, that compiles all sources once before the program starts; each thread would hold the
@@ -85,11 +87,22 @@ export function planCompilation(
 ): readonly string[] | null {
   const { NODE_COMPILE_CACHE: folder, NODE_OPTIONS: options = '' } = env;
   if (folder === undefined || folder === '') return null;
-  const hash = createHash('sha256').update(JSON.stringify([process.version, options, execArgv]));
-  for (const file of globSync(['src/**/*.ts', 'workers/*.ts', 'package-lock.json'], { cwd: ROOT }).sort())
-    hash.update(`${file}\n`).update(readFileSync(join(ROOT, file)));
+  const hash = createHash('sha256').update(JSON.stringify([process.version, ROOT, options, execArgv]));
+  for (const file of listSources()) {
+    const found = statSync(join(ROOT, file), { throwIfNoEntry: false });
+    // Layers of container images keep whole seconds.
+    hash.update(JSON.stringify([file, found?.size, Math.floor((found?.mtimeMs ?? 0) / 1_000)]));
+  }
   const mark = join(folder, `upbeat-${hash.digest('hex').slice(0, 32)}`);
   return existsSync(mark) || !canWrite(folder) ? null : [join(ROOT, 'workers/compile.ts'), mark];
+}
+
+/** Every file that is compiled, and the list of packages, relative to the root. */
+function listSources(): string[] {
+  const files = ['src', 'workers'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  );
+  return [...files.filter((file) => file.endsWith('.ts')).sort(), PACKAGE_LIST];
 }
 
 function canWrite(folder: string): boolean {

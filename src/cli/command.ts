@@ -1,4 +1,6 @@
 /** What every command takes, and the errors that end one with their message alone. */
+import { printableLines } from '../domain/printable-text.ts';
+import { printNote } from './output.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -13,3 +15,20 @@ export class CommandError extends Error {
 
 /** The arguments of the command are wrong: status 2. */
 export class UsageError extends CommandError {}
+
+/** Exit status: the configuration or the arguments are wrong. */
+export const EXIT_USAGE = 2;
+const EXIT_FAILURE = 1;
+/** Codes of errors whose message lists several problems, one on each line. */
+const LISTING_CODES: readonly (string | undefined)[] = ['bad_config', 'bad_catalogue'];
+
+/**
+ * Prints the message of an error on standard error and ends the process: with status 2 if the configuration or the
+ * arguments are wrong, else with 1. Errors are told apart by their codes, so that the classes need not be loaded.
+ */
+export function endByError(error: unknown): never {
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (LISTING_CODES.includes(code)) console.error(printableLines(message));
+  else printNote(`upbeat: ${message}`);
+  process.exit(code === 'bad_config' || error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE);
+}

@@ -1,20 +1,15 @@
 /** All commands with their options, and how they end: errors go to standard error with status 1, wrong usage with 2. */
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
-import { CatalogueError } from '../catalogue/read-catalogue.ts';
-import { ConfigError } from '../config/config-error.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { printableLines } from '../domain/printable-text.ts';
 import { VERSION } from '../version.ts';
 import type { AccountChoice } from './accounts.ts';
-import { type CommonOptions, UsageError } from './command.ts';
+import { type CommonOptions, EXIT_USAGE, endByError } from './command.ts';
 import type { DoctorOptions } from './doctor.ts';
-import { printNote } from './output.ts';
 import type { AddPageOptions } from './pages.ts';
 import type { SetOptions } from './set-service.ts';
 
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
-const EXIT_FAILURE = 1;
-const EXIT_USAGE = 2;
 /** A thousand years: an end beyond what a date can hold could neither be printed nor listed. */
 const MAX_LIFETIME_MS = 1_000 * 31_536_000_000;
 
@@ -223,24 +218,9 @@ function addJson(parent: Command, name: string, description: string): Command {
   return add(parent, name, description).option('--json', 'print JSON');
 }
 
-/**
- * Wraps an action: what it throws is told on standard error, with status 2 where the configuration or the words of the
- * command are wrong, else 1.
- */
+/** Wraps an action: an error that it throws ends the process (`endByError`). */
 function act<A extends unknown[]>(action: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
-  return async (...args) => {
-    try {
-      await action(...args);
-    } catch (error) {
-      const { message } = error as Error;
-      // These list several problems, a line each.
-      if (error instanceof ConfigError || error instanceof CatalogueError)
-        console.error(printableLines(message));
-      else printNote(`upbeat: ${message}`);
-      const isUsage = error instanceof ConfigError || error instanceof UsageError;
-      process.exit(isUsage ? EXIT_USAGE : EXIT_FAILURE);
-    }
-  };
+  return (...args) => action(...args).catch(endByError);
 }
 
 /** Help and version end with 0, everything else that is wrong with the words of a command with 2. */

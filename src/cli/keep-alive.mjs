@@ -34,8 +34,8 @@ export const EXIT_FAULT = 70;
 
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 30_000;
-/** The program could not start, though it was told nothing wrong: a disk is full, a file is locked. */
-const EXIT_NO_START = 1;
+/** Exit statuses of a program that cannot start: a disk is full or a file is locked; the configuration is wrong. */
+const FAILED_STARTS = [1, 2];
 /** A life this long shows that the fault before it was a single one. */
 const GOOD_LIFE_MS = 60_000;
 const PREPARE_TIMEOUT_MS = 60_000;
@@ -53,7 +53,7 @@ const PREPARE_TIMEOUT_MS = 60_000;
  */
 export function nextStep(end, wasReady, livedMs, failures, stopping) {
   if (stopping || end.code === 0) return { kind: 'exit', code: end.code ?? 1 };
-  const again = failures > 0 && end.code === EXIT_NO_START;
+  const again = failures > 0 && FAILED_STARTS.includes(end.code ?? 0);
   const fault = end.signal !== null || end.code === EXIT_FAULT || wasReady || again;
   if (!fault) return { kind: 'exit', code: end.code ?? 1 };
   const inRow = livedMs >= GOOD_LIFE_MS ? 0 : failures;

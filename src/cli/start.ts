@@ -1,34 +1,32 @@
 /** `upbeat start`. */
 import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
-import { findWarnings } from '../config/resolve-config.ts';
+import type { Config } from '../config/resolve-config.ts';
 import { openCompileCache, planCompilation, planMemory } from './child-memory.ts';
 import type { CommonOptions } from './command.ts';
-import { readConfig } from './open-stores.ts';
 import { printNote, printText } from './output.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-/** Checks the configuration, then becomes the parent of the program (`keep-alive.mjs`), under the same process id. */
+/**
+ * Becomes the parent of the program (`keep-alive.mjs`), under the same process id. The program's own process reads the
+ * configuration; this one loads neither it nor the libraries that it takes.
+ */
 export async function start({
   config,
   checkConfig = false,
 }: CommonOptions & { checkConfig?: boolean }): Promise<void> {
-  const read = readConfig(config);
-  if (checkConfig) {
-    const { services } = await loadCatalogue(read.catalogue.file);
-    printText(`${config}: no problems; ${services.length} services in ${read.catalogue.file}`);
-    for (const { path, message } of findWarnings(read)) printNote(`warning: ${path} ${message}`);
-    return;
-  }
+  if (checkConfig) return await check(config);
   const { execArgv, env } = planMemory(process.env, availableBytes(), openCompileCache(tmpdir()));
   const whole = { ...process.env, ...env };
+  const prepare = planCompilation(whole, execArgv);
+  // Compilation takes seconds, so mistakes in the configuration are reported before it.
+  if (prepare !== null) await readConfig(config);
   const order = {
     entry: pathOf('../main.ts'),
     args: ['--config', config],
     execArgv,
-    prepare: planCompilation(whole, execArgv),
+    prepare,
   };
   const command = [process.execPath, pathOf('keep-alive.mjs'), JSON.stringify(order)];
   process.execve?.(process.execPath, command, whole);
@@ -36,6 +34,21 @@ export async function start({
   Object.assign(process.env, env);
   const { keepAlive } = await import('./keep-alive.mjs');
   process.exit(await keepAlive(order));
+}
+
+/** Prints every problem of the configuration and its catalogue, or that there is none. */
+async function check(file: string): Promise<void> {
+  const config = await readConfig(file);
+  const { loadCatalogue } = await import('../catalogue/watch-catalogue.ts');
+  const { findWarnings } = await import('../config/resolve-config.ts');
+  const { services } = await loadCatalogue(config.catalogue.file);
+  printText(`${file}: no problems; ${services.length} services in ${config.catalogue.file}`);
+  for (const { path, message } of findWarnings(config)) printNote(`warning: ${path} ${message}`);
+}
+
+async function readConfig(file: string): Promise<Config> {
+  const { loadConfig } = await import('../config/load-config.ts');
+  return loadConfig({ file, env: process.env });
 }
 
 /** What this process and those that it starts may use: the limit of their container, or what the machine has. */

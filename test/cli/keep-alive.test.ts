@@ -15,7 +15,15 @@ t.test('it ends with its child, or starts it again', async (t) => {
       false,
       { kind: 'restart', afterMs: 2_000, failures: 2 },
     ],
-    ['wrong usage after a fault', { code: 2, signal: null }, false, 50, 1, false, { kind: 'exit', code: 2 }],
+    [
+      'a configuration that has become wrong before a fault',
+      { code: 2, signal: null },
+      false,
+      50,
+      1,
+      false,
+      { kind: 'restart', afterMs: 2_000, failures: 2 },
+    ],
     [
       'a stop that was asked for',
       { code: null, signal: 'SIGTERM' },
