@@ -16,6 +16,7 @@ import { NEEDS_REDIS, until } from '../support/redis-server.ts';
 import { useInflux, useRedis, useVictoria } from '../support/run-servers.ts';
 import { type ContractWorld, createContractWorld, SITES, type SiteName } from './contract/contract-world.ts';
 import { READING_PROMISES } from './contract/reading-promises.ts';
+import { REPORTED_WORDS } from './contract/reported-words.ts';
 import { WRITING_PROMISES } from './contract/writing-promises.ts';
 
 t.jobs = 3;
@@ -35,7 +36,9 @@ interface ContractRun {
 /** Starts the program on stores, and tries every promise; then on a further process, where there can be one. */
 async function runContract(t: Test, storage: object, { hasHistory, beside }: ContractRun) {
   const codes = new Map<SiteName, number>();
+  let word = 'OK';
   const site = createServer((request, response) => {
+    if (request.url === '/worded/health') return response.end(JSON.stringify({ status: word }));
     const name = SITES.find((one) => request.url?.startsWith(`/${one}`));
     response.writeHead((name === undefined ? undefined : codes.get(name)) ?? 200).end();
   });
@@ -46,6 +49,7 @@ async function runContract(t: Test, storage: object, { hasHistory, beside }: Con
     [
       { slug: 'quick', name: 'The quick one', category: 'cloud', check: { url: `${base}/quick` } },
       { slug: 'turning', check: { url: `${base}/turning` } },
+      { slug: 'worded', check: { kind: 'health', url: `${base}/worded/health` } },
       { slug: 'broken', check: { url: `http://127.0.0.1:${await freePort()}/` } },
     ],
     {
@@ -60,8 +64,11 @@ async function runContract(t: Test, storage: object, { hasHistory, beside }: Con
   const monitor = await installation.start();
   t.teardown(() => monitor.killHard());
   const answer = (name: SiteName, status: number) => void codes.set(name, status);
+  const say = (next: string) => {
+    word = next;
+  };
   const tryAll = async (what: string, world: ContractWorld) => {
-    for (const { promise, holds } of [...READING_PROMISES, ...WRITING_PROMISES])
+    for (const { promise, holds } of [...READING_PROMISES, ...WRITING_PROMISES, REPORTED_WORDS])
       await t.test(`${what}: ${promise}`, (t) => holds(t, world));
   };
   const registry = await openRegistry({
@@ -70,7 +77,7 @@ async function runContract(t: Test, storage: object, { hasHistory, beside }: Con
     clock: systemClock,
   });
   t.teardown(() => registry.close());
-  const given = { registry, hasHistory, answer };
+  const given = { registry, hasHistory, answer, say };
   await tryAll('the monitor', createContractWorld({ ...given, program: monitor, name: 'first' }));
   if (!beside) return { monitor };
   const serving = await installation.start(await freePort());

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { until } from '../support/loopback.ts';
 import { type CatalogueEntry, install } from '../support/program.ts';
+import { reasonOn } from './contract/reported-words.ts';
 
 interface Status {
   readonly slug: string;
@@ -191,6 +192,15 @@ t.test('one program', sideBySide(), async (t) => {
   await t.test('it keeps status, since and phase through kill -9', async (t) => {
     shop.answer(500);
     const before = await program.until<Status>('/api/v1/status/shop', isStatus('down'));
+    const beat = await fetch(`${installation.siteUrl}/api/v1/heartbeat`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await installation.makeKey('ada')}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ domain: 'jobs.example.org', status: 'Critical' }),
+    });
+    t.equal(beat.status, 200);
     await program.killHard();
 
     const restarted = await installation.start();
@@ -204,6 +214,10 @@ t.test('one program', sideBySide(), async (t) => {
       incidents.map(({ status }) => status),
       ['investigating', 'resolved'],
     );
+    const jobs = (await restarted.get('/api/v1/status/jobs-example-org')).body;
+    t.match(jobs, { status: 'down', latest_check: { reported: 'Critical' } }, 'a restart forgets no word');
+    const page = String((await restarted.get('/status/jobs-example-org')).body);
+    t.equal(reasonOn(page), 'it reports "Critical"');
     t.equal(await restarted.stop('SIGINT'), 0);
   });
 });

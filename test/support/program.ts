@@ -5,12 +5,14 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import type { Registry } from '../../src/store/ports/registry.ts';
 import { freePort } from './free-port.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'bin/upbeat.mjs');
-/** Each question costs the test and the program some milliseconds of computing. */
-const POLL_MS = 100;
+/** Pauses between two requests of `until`: each costs the test and the program some milliseconds of CPU time. */
+const FIRST_POLL_MS = 50;
+const MAX_POLL_MS = 250;
 
 /** A catalogue entry as the file has it. */
 export interface CatalogueEntry {
@@ -35,6 +37,13 @@ export interface Installation {
   start(port?: number): Promise<RunningProgram>;
   /** Runs a command of `upbeat` to its end. */
   run(...args: readonly string[]): Promise<{ status: number | null; stdout: string; stderr: string }>;
+  /**
+   * Calls the registry as the commands do, beside the running program and without the start of a command. `dataDir`:
+   * where this process sees the data directory, if that is another path than the program's.
+   */
+  withRegistry<T>(work: (registry: Registry) => Promise<T>, dataDir?: string): Promise<T>;
+  /** Makes a key as `upbeat keys create` does; its text. `dataDir`: as for `withRegistry`. */
+  makeKey(account: string, dataDir?: string): Promise<string>;
   remove(): void;
 }
 
@@ -124,6 +133,17 @@ export async function install(
         enter,
       ),
     run: (...args) => runCommand([...args, '--config', configFile], environment, enter),
+    async withRegistry(work, dataDir = join(folder, 'data')) {
+      const { openRegistryHere } = await import('./registry-here.ts');
+      const registry = await openRegistryHere(dataDir);
+      return await work(registry).finally(() => registry.close());
+    },
+    makeKey: (account, dataDir) =>
+      installation.withRegistry(async (registry) => {
+        const { createApiKey } = await import('../../src/auth/api-keys.ts');
+        const order = { account, name: 'laptop', expiresAt: null, now: Date.now() };
+        return (await createApiKey(registry, order)).key;
+      }, dataDir),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
   installation.writeCatalogue(entries);
@@ -160,13 +180,15 @@ async function startProgram(
   const until = async <T>(path: string, accept: (body: T) => boolean, withinMs = 45_000): Promise<T> => {
     const deadline = performance.now() + withinMs;
     let last: unknown;
+    let pauseMs = FIRST_POLL_MS;
     do {
       last = await get(path).then(
         (answer) => answer.body,
         (error: Error) => error.message,
       );
       if (typeof last === 'object' && last !== null && accept(last as T)) return last as T;
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      pauseMs = Math.min(MAX_POLL_MS, pauseMs * 1.25);
     } while (performance.now() < deadline && child.exitCode === null);
     await killHard();
     throw new Error(`${path} still answered ${JSON.stringify(last)}\n${output.slice(-3_000)}`);

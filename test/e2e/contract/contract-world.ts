@@ -24,6 +24,8 @@ export interface ContractWorld {
   readonly hasHistory: boolean;
   /** The simulated site by name: what it answers from now on. */
   answer(site: SiteName, status: number): void;
+  /** The word in the body of the site with a health endpoint, from now on. */
+  say(word: string): void;
   get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Reply>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** Asks until it holds; returns the last body. Throws with it after 60 s. */
@@ -51,7 +53,7 @@ export function newAddress(): string {
 
 /** Makes the world of a running program. */
 export function createContractWorld(
-  given: Pick<ContractWorld, 'program' | 'registry' | 'name' | 'hasHistory' | 'answer'>,
+  given: Pick<ContractWorld, 'program' | 'registry' | 'name' | 'hasHistory' | 'answer' | 'say'>,
 ): ContractWorld {
   const { program, registry } = given;
   const ask = async (path: string, init: RequestInit): Promise<Reply> => {
