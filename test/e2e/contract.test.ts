@@ -38,7 +38,10 @@ async function runContract(t: Test, storage: object, { hasHistory, beside }: Con
   const codes = new Map<SiteName, number>();
   let word = 'OK';
   const site = createServer((request, response) => {
-    if (request.url === '/worded/health') return response.end(JSON.stringify({ status: word }));
+    if (request.url === '/worded/health') {
+      response.end(JSON.stringify({ status: word }));
+      return;
+    }
     const name = SITES.find((one) => request.url?.startsWith(`/${one}`));
     response.writeHead((name === undefined ? undefined : codes.get(name)) ?? 200).end();
   });

@@ -17,28 +17,12 @@ const STATUS = `/api/v1/status/${SLUG}`;
 const SILENCE_MS = 8_000;
 const SILENCE = `${SILENCE_MS / 1_000}s`;
 
-// They mostly wait, each for a program of its own.
-t.jobs = 3;
 t.setTimeout(300_000);
-const sideBySide = () => ({ buffered: true });
-
-async function setUp(t: Test, silence: string): Promise<Installation> {
-  // Nothing listens at the address of the catalogue's one service; it is there for its domain.
-  const entry = { slug: 'big', domain: 'big.example', check: { url: 'http://127.0.0.1:9/' } };
-  const installation = await install([entry], { heartbeats: { silence } });
-  t.teardown(() => installation.remove());
-  return installation;
-}
 
 async function start(t: Test, installation: Installation): Promise<RunningProgram> {
   const program = await installation.start();
   t.teardown(() => program.killHard());
   return program;
-}
-
-async function makeKey(installation: Installation, account: string): Promise<string> {
-  const { stdout } = await installation.run('keys', 'create', '--account', account, '--name', 'laptop');
-  return stdout.trim();
 }
 
 function sender({ siteUrl }: Installation, key: string, domain = DOMAIN) {
@@ -60,10 +44,13 @@ const incidentsOf = async (program: RunningProgram, slug = SLUG) => {
   return (body as { incidents: { title: string; status: string }[] }).incidents;
 };
 
-t.test('one program, and those that follow it', sideBySide(), async (t) => {
-  const installation = await setUp(t, SILENCE);
+t.test('one program, and those that follow it', async (t) => {
+  // Nothing listens at the address of the catalogue's one service; it is there for its domain.
+  const entry = { slug: 'big', domain: 'big.example', check: { url: 'http://127.0.0.1:9/' } };
+  const installation = await install([entry], { heartbeats: { silence: SILENCE } });
+  t.teardown(() => installation.remove());
   const program = await start(t, installation);
-  const key = await makeKey(installation, 'ada');
+  const key = await installation.makeKey('ada');
 
   await t.test(
     'it shows a service from its first heartbeat on, down by silence, and up by the next one',
@@ -107,6 +94,64 @@ t.test('one program, and those that follow it', sideBySide(), async (t) => {
     },
   );
 
+  await t.test('it keeps domains to their accounts', async (t) => {
+    const [domain, slug] = ['mall.example.com', 'mall-example-com'];
+    const add = ['services', 'add', domain, '--account', 'ada', '--kind', 'heartbeat'];
+    t.match(await installation.runHere(...add), { status: 0, stdout: `${slug}\n` });
+    const [ada, bob] = [key, await installation.makeKey('bob')];
+    t.match(await sender(installation, bob, domain)(), { status: 403, body: { code: 'forbidden_domain' } });
+    t.match(await sender(installation, ada, domain)({ status: 'warn' }), {
+      status: 200,
+      body: { status: 'slow' },
+    });
+    t.match(await statusOf(program, slug), { self_reported: false }, 'the word of the operator verifies');
+    for (const taken of ['big.example', 'api.big.example'])
+      t.match(await sender(installation, ada, taken)(), { status: 403, body: { code: 'forbidden_domain' } });
+    t.match(await sender(installation, 'upb_nothing', domain)(), {
+      status: 401,
+      body: { code: 'invalid_key' },
+    });
+
+    const shown = `/api/v1/services/${slug}/dependencies`;
+    t.equal((await program.get(shown)).status, 403);
+    const set = ['services', 'set', slug, '--public-dependencies', '--period', '5s', '--grace', '1s'];
+    t.match(await installation.runHere(...set), { status: 0 });
+    await program.until(shown, (body: object) => 'dependencies' in body);
+    const { body: last } = await sender(
+      installation,
+      ada,
+      domain,
+    )({ checks: { Stripe: { status: 'down' } } });
+    t.match((await program.get(shown)).body, { dependencies: [{ name: 'Stripe', status: 'down' }] });
+    t.match((await program.get('/api/v1/dependencies')).body, {
+      dependencies: [{ name: 'stripe', services: 1 }],
+    });
+    const silent = await program.until<Status>(
+      `/api/v1/status/${slug}`,
+      ({ latest_check }) => latest_check?.source === 'silence',
+    );
+    t.match(silent, { status: 'down' });
+    t.equal(Date.parse(silent.last_checked) - Date.parse(last.checked_at), 6_000, 'by a period of its own');
+    t.match(
+      (await program.get('/api/v1/dependencies')).body,
+      { dependencies: [] },
+      'silence says nothing now',
+    );
+    t.match(await installation.runHere('services', 'set', 'big', '--paused'), {
+      status: 1,
+      stderr: /catalogue/,
+    });
+
+    // What was probed is probed no more, once it speaks for itself.
+    const probed = ['services', 'add', 'other.example.com', '--account', 'ada'];
+    t.match(await installation.runHere(...probed), { status: 0 });
+    await program.until('/api/v1/status/other-example-com', (body: Status) => body.status !== undefined);
+    t.match(await sender(installation, ada, 'other.example.com')(), { status: 200, body: { status: 'up' } });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const other = (await program.get('/api/v1/status/other-example-com')).body;
+    t.match(other, { status: 'up', latest_check: { source: 'heartbeat' } });
+  });
+
   await t.test(
     'it keeps what it answered through kill -9, and tells silence once across restarts',
     async (t) => {
@@ -146,52 +191,4 @@ t.test('one program, and those that follow it', sideBySide(), async (t) => {
       t.equal(await third.stop(), 0);
     },
   );
-});
-
-t.test('it keeps domains to their accounts', sideBySide(), async (t) => {
-  const installation = await setUp(t, '10m');
-  const program = await start(t, installation);
-  const add = ['services', 'add', DOMAIN, '--account', 'ada', '--kind', 'heartbeat'];
-  t.match(await installation.run(...add), { status: 0, stdout: 'shop-example-com\n' });
-  const [ada, bob] = [await makeKey(installation, 'ada'), await makeKey(installation, 'bob')];
-  t.match(await sender(installation, bob)(), { status: 403, body: { code: 'forbidden_domain' } });
-  t.match(await sender(installation, ada)({ status: 'warn' }), { status: 200, body: { status: 'slow' } });
-  t.match(await statusOf(program), { self_reported: false }, 'the word of the operator verifies');
-  for (const domain of ['big.example', 'api.big.example'])
-    t.match(await sender(installation, ada, domain)(), { status: 403, body: { code: 'forbidden_domain' } });
-  t.match(await sender(installation, 'upb_nothing')(), { status: 401, body: { code: 'invalid_key' } });
-
-  const shown = '/api/v1/services/shop-example-com/dependencies';
-  t.equal((await program.get(shown)).status, 403);
-  const set = [
-    'services',
-    'set',
-    'shop-example-com',
-    '--public-dependencies',
-    '--period',
-    '5s',
-    '--grace',
-    '1s',
-  ];
-  t.match(await installation.run(...set), { status: 0 });
-  await program.until(shown, (body: object) => 'dependencies' in body);
-  await sender(installation, ada)({ checks: { Stripe: { status: 'down' } } });
-  t.match((await program.get(shown)).body, { dependencies: [{ name: 'Stripe', status: 'down' }] });
-  t.match((await program.get('/api/v1/dependencies')).body, {
-    dependencies: [{ name: 'stripe', services: 1 }],
-  });
-  const silent = await program.until<Status>(STATUS, ({ status }) => status === 'down');
-  t.match(silent, { latest_check: { source: 'silence' } }, 'by a period of its own');
-  t.match((await program.get('/api/v1/dependencies')).body, { dependencies: [] }, 'silence says nothing now');
-  t.match(await installation.run('services', 'set', 'big', '--paused'), { status: 1, stderr: /catalogue/ });
-
-  // What was probed is probed no more, once it speaks for itself.
-  const probed = ['services', 'add', 'other.example.com', '--account', 'ada'];
-  t.match(await installation.run(...probed), { status: 0 });
-  await program.until('/api/v1/status/other-example-com', (body: Status) => body.status !== undefined);
-  t.match(await sender(installation, ada, 'other.example.com')(), { status: 200, body: { status: 'up' } });
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  const other = (await program.get('/api/v1/status/other-example-com')).body;
-  t.match(other, { status: 'up', latest_check: { source: 'heartbeat' } });
-  t.equal(await program.stop(), 0);
 });

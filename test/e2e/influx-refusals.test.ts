@@ -22,7 +22,6 @@ interface Ready {
 }
 
 t.setTimeout(300_000);
-t.jobs = 2;
 
 /** Everything that shows the past, and what it may answer while the past cannot be read. */
 const PATHS: readonly (readonly [path: string, statuses: readonly number[]])[] = [
@@ -54,18 +53,19 @@ async function startBeside(t: Test, influx: object) {
   t.teardown(() => installation.remove());
   const program = await installation.start();
   t.teardown(() => program.killHard());
-  await installation.run(
-    'pages',
-    'add',
-    'fleet',
-    '--account',
-    'ada',
-    '--title',
-    'Fleet',
-    '--group',
-    'All: shop',
-  );
+  await installation.withRegistry(async (registry) => {
+    const { id: accountId } = await registry.ensureAccount('ada', Date.now());
+    const groups = [{ name: 'All', services: [1] }];
+    await registry.addPage({ accountId, slug: 'fleet', title: 'Fleet', text: '', groups, now: Date.now() });
+  });
   return { installation, program };
+}
+
+/** An InfluxDB 2 with the bucket. */
+async function startV2(t: Test) {
+  const server = await startInfluxV2(t);
+  await server.makeBucket('upbeat', 90 * 86_400);
+  return server;
 }
 
 async function saysSoAndGoesOn(t: Test, program: RunningProgram, problem: RegExp, advice: RegExp) {
@@ -83,62 +83,88 @@ async function saysSoAndGoesOn(t: Test, program: RunningProgram, problem: RegExp
   t.match((await program.get('/api/v1/services/shop/history')).body, { code: 'history_unavailable' });
 }
 
-t.test('a token that InfluxDB 2 does not know', { buffered: true }, async (t) => {
-  const server = await startInfluxV2(t);
-  await server.makeBucket('upbeat', 90 * 86_400);
-  const influx = { url: server.url, token: 'hunter2', org: 'acme' };
-  const { program, installation } = await startBeside(t, influx);
-  await saysSoAndGoesOn(t, program, /HTTP 401/, /storage\.influx\.token/);
-  t.notMatch(program.output(), /hunter2/);
-  t.match(await installation.run('doctor'), {
-    status: 1,
-    stdout: /^MEND +influx .*HTTP 401.*storage\.influx\.token/m,
-  });
-});
+t.test('programs beside an InfluxDB that refuses them', async (t) => {
+  const world = t;
+  const [locked, nameless] = [await startV2(t), await startV2(t)];
+  type Beside = Awaited<ReturnType<typeof startBeside>>;
+  const beside: { locked?: Beside; nameless?: Beside } = {};
+  t.jobs = 3;
 
-t.test('no organisation for InfluxDB 2: all is kept until it is set', { buffered: true }, async (t) => {
-  const server = await startInfluxV2(t);
-  await server.makeBucket('upbeat', 90 * 86_400);
-  const { program, installation } = await startBeside(t, { url: server.url, token: server.token });
-  const ready = await program.until<Ready>(
-    '/readyz',
-    ({ degraded, parts }) => degraded.length > 0 && (parts.influx?.waiting ?? 0) >= 3,
-  );
-  t.match(ready, {
-    degraded: ['influx'],
-    parts: {
-      influx: { problem: /Please provide either orgID or org/, advice: /set storage\.influx\.org/, lost: 0 },
+  const first = t.test('a token that InfluxDB 2 does not know', { buffered: true }, async (t) => {
+    const influx = { url: locked.url, token: 'hunter2', org: 'acme' };
+    beside.locked = await startBeside(world, influx);
+    const { program } = beside.locked;
+    await saysSoAndGoesOn(t, program, /HTTP 401/, /storage\.influx\.token/);
+    t.notMatch(program.output(), /hunter2/);
+  });
+
+  const second = t.test(
+    'no organisation for InfluxDB 2: all is kept until it is set',
+    { buffered: true },
+    async (t) => {
+      const influx = { url: nameless.url, token: nameless.token };
+      beside.nameless = await startBeside(world, influx);
+      const { program } = beside.nameless;
+      const ready = await program.until<Ready>(
+        '/readyz',
+        ({ degraded, parts }) => degraded.length > 0 && (parts.influx?.waiting ?? 0) >= 3,
+      );
+      t.match(ready, {
+        degraded: ['influx'],
+        parts: {
+          influx: {
+            problem: /Please provide either orgID or org/,
+            advice: /set storage\.influx\.org/,
+            lost: 0,
+          },
+        },
+      });
+      t.match(ready.parts.influx?.missing_since, /^\d{4}-.*Z$/);
+      t.match(program.output(), /set storage\.influx\.org/);
     },
-  });
-  t.match(ready.parts.influx?.missing_since, /^\d{4}-.*Z$/);
-  t.match(program.output(), /set storage\.influx\.org/);
-  const [doctor, setup, check] = await Promise.all([
-    installation.run('doctor'),
-    installation.run('doctor', '--setup'),
-    installation.run('start', '--check-config'),
-  ]);
-  t.match(doctor, { status: 1, stdout: /^MEND +influx .*storage\.influx\.org/m });
-  t.match(setup, { status: 1, stdout: /^MEND +influx organisation .*set storage\.influx\.org to acme/m });
-  t.match(check, { status: 0, stderr: /warning: storage\.influx\.org is not set/ });
-  t.equal(await program.stop(), 0);
-  t.equal(server.lines.filter((line) => line.startsWith('upbeat_check')).length, 0);
-});
+  );
 
-t.test(
-  'a database that InfluxDB 1.6 lacks, and one that comes',
-  { ...NEEDS_INFLUX, buffered: true },
-  async (t) => {
-    const server = await startInflux(t, { folder: join(t.testdir(), 'influx') });
-    const { program } = await startBeside(t, { url: server.url, api: 'v1', bucket: 'shop' });
-    await saysSoAndGoesOn(t, program, /database not found/, /doctor --setup, which makes the database shop/);
-    await ask(server.url, 'CREATE DATABASE shop');
-    await program.until<Ready>('/readyz', ({ degraded }) => degraded.length === 0);
-    await until(async () => {
-      const { status, body } = await program.get('/api/v1/services/shop/history');
-      return status === 200 && (body as { readonly incomplete: boolean }).incomplete === false;
-    }, 'the history is whole');
-    t.match((await program.get('/readyz')).body, {
-      parts: { influx: { problem: null, lost: 0, missing_since: null } },
+  const third = t.test(
+    'a database that InfluxDB 1.6 lacks, and one that comes',
+    { ...NEEDS_INFLUX, buffered: true },
+    async (t) => {
+      const server = await startInflux(world, { folder: join(world.testdir(), 'influx') });
+      const { program } = await startBeside(world, { url: server.url, api: 'v1', bucket: 'shop' });
+      await saysSoAndGoesOn(
+        t,
+        program,
+        /database not found/,
+        /doctor --setup, which makes the database shop/,
+      );
+      await ask(server.url, 'CREATE DATABASE shop');
+      await program.until<Ready>('/readyz', ({ degraded }) => degraded.length === 0);
+      await until(async () => {
+        const { status, body } = await program.get('/api/v1/services/shop/history');
+        return status === 200 && (body as { readonly incomplete: boolean }).incomplete === false;
+      }, 'the history is whole');
+      t.match((await program.get('/readyz')).body, {
+        parts: { influx: { problem: null, lost: 0, missing_since: null } },
+      });
+    },
+  );
+  await Promise.all([first, second, third]);
+
+  await t.test('the commands say what to mend', async (t) => {
+    t.match(await beside.locked?.installation.runHere('doctor'), {
+      status: 1,
+      stdout: /^MEND +influx .*HTTP 401.*storage\.influx\.token/m,
     });
-  },
-);
+    const run = async (...words: string[]) => await beside.nameless?.installation.runHere(...words);
+    t.match(await run('doctor'), { status: 1, stdout: /^MEND +influx .*storage\.influx\.org/m });
+    t.match(await run('doctor', '--setup'), {
+      status: 1,
+      stdout: /^MEND +influx organisation .*set storage\.influx\.org to acme/m,
+    });
+    t.match(await run('start', '--check-config'), {
+      status: 0,
+      stderr: /warning: storage\.influx\.org is not set/,
+    });
+    t.equal(await beside.nameless?.program.stop(), 0);
+    t.equal(nameless.lines.filter((line) => line.startsWith('upbeat_check')).length, 0);
+  });
+});

@@ -52,7 +52,7 @@ t.test('it writes all that it observes, once, whatever ends meanwhile', NEEDS_IN
   t.teardown(() => installation.remove());
   const folder = join(installation.folder, 'influx');
   let server = await startInflux(t, { folder, port });
-  t.equal((await installation.run('doctor', '--setup')).status, 0);
+  t.equal((await installation.runHere('doctor', '--setup')).status, 0);
   let program = await installation.start();
   t.teardown(() => program.killHard());
   const isStatus = (status: string) =>
@@ -62,17 +62,20 @@ t.test('it writes all that it observes, once, whatever ends meanwhile', NEEDS_IN
     until(async () => (await rows(measurement)).length >= count, `${count} of ${measurement}`);
 
   await isStatus('up');
-  const { stdout } = await installation.run('keys', 'create', '--account', 'ada', '--name', 'laptop');
+  const key = await installation.makeKey('ada');
   const beat = async (status: string) => {
     const response = await fetch(`${installation.siteUrl}/api/v1/heartbeat`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${stdout.trim()}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ domain: 'jobs.example.org', status, checks: { queue: { status, latency: 7 } } }),
     });
     return response.status;
   };
   t.equal(await beat('ok'), 200);
-  t.equal((await installation.run('services', 'set', 'jobs-example-org', '--public-dependencies')).status, 0);
+  t.equal(
+    (await installation.runHere('services', 'set', 'jobs-example-org', '--public-dependencies')).status,
+    0,
+  );
   await until(async () => {
     await beat('ok');
     return (await rows('upbeat_dependency')).length > 0;

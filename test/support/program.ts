@@ -38,12 +38,14 @@ export interface Installation {
   /** Runs a command of `upbeat` to its end. */
   run(...args: readonly string[]): Promise<{ status: number | null; stdout: string; stderr: string }>;
   /**
-   * Calls the registry as the commands do, beside the running program and without the start of a command. `dataDir`:
-   * where this process sees the data directory, if that is another path than the program's.
+   * Runs a command of `upbeat` in this process, which spares a start. One at a time, and while no other test prints:
+   * the output of the process is the command's meanwhile.
    */
-  withRegistry<T>(work: (registry: Registry) => Promise<T>, dataDir?: string): Promise<T>;
-  /** Makes a key as `upbeat keys create` does; its text. `dataDir`: as for `withRegistry`. */
-  makeKey(account: string, dataDir?: string): Promise<string>;
+  runHere(...args: readonly string[]): Promise<{ status: number; stdout: string; stderr: string }>;
+  /** Calls the registry as the commands do, beside the running program and without the start of a command. */
+  withRegistry<T>(work: (registry: Registry) => Promise<T>): Promise<T>;
+  /** Makes a key as `upbeat keys create` does; its text. */
+  makeKey(account: string): Promise<string>;
   remove(): void;
 }
 
@@ -133,17 +135,21 @@ export async function install(
         enter,
       ),
     run: (...args) => runCommand([...args, '--config', configFile], environment, enter),
-    async withRegistry(work, dataDir = join(folder, 'data')) {
+    async runHere(...args) {
+      const { runCommandHere } = await import('../cli/run-command.ts');
+      return await runCommandHere([...args, '--config', configFile]);
+    },
+    async withRegistry(work) {
       const { openRegistryHere } = await import('./registry-here.ts');
-      const registry = await openRegistryHere(dataDir);
+      const registry = await openRegistryHere(join(folder, 'data'));
       return await work(registry).finally(() => registry.close());
     },
-    makeKey: (account, dataDir) =>
+    makeKey: (account) =>
       installation.withRegistry(async (registry) => {
         const { createApiKey } = await import('../../src/auth/api-keys.ts');
         const order = { account, name: 'laptop', expiresAt: null, now: Date.now() };
         return (await createApiKey(registry, order)).key;
-      }, dataDir),
+      }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
   installation.writeCatalogue(entries);
