@@ -1,7 +1,8 @@
 /** Reading what heartbeats left: the last of them, and what they say of dependencies. */
-import { sql } from 'kysely';
+
 import type { Dependencies, FailingDependency, StoredHeartbeat } from '../ports/heartbeats.ts';
 import { KEPT_HEARTBEATS } from './heartbeat-rows.ts';
+import { sql } from './kysely.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** The last heartbeats of a service, newest first. */

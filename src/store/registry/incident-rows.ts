@@ -1,6 +1,6 @@
 /** Incidents: written by one prepared statement; each list is one walk along an index. */
 import type { DatabaseSync } from 'node:sqlite';
-import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import type { Selectable, SelectQueryBuilder } from 'kysely';
 import type { Incident, IncidentStatus } from '../../domain/incident.ts';
 import { fromStoredUpdates } from '../../domain/incident-text.ts';
 import { incidentEventType } from '../../domain/webhook-event.ts';
@@ -10,6 +10,7 @@ import type {
   IncidentQuery,
   ServicesIncidentQuery,
 } from '../ports/incidents.ts';
+import { sql } from './kysely.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { IncidentsTable, RegistrySchema } from './schema.ts';
 import { prepareWebhookOutbox } from './webhook-outbox.ts';

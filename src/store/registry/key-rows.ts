@@ -1,7 +1,7 @@
 /** API keys. */
 import { timingSafeEqual } from 'node:crypto';
-import { sql } from 'kysely';
 import type { ApiKey, NewKey } from '../ports/keys.ts';
+import { sql } from './kysely.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 

@@ -1,17 +1,15 @@
 /** Kysely over `node:sqlite`: its SQLite dialect for migrations, and its query builder run synchronously. */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { Compilable, DatabaseConnection, Dialect } from 'kysely';
+import { BoundedMap } from '../../async/bounded-map.ts';
 import {
-  type Compilable,
   CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
   SqliteAdapter,
   SqliteDriver,
   SqliteIntrospector,
   SqliteQueryCompiler,
-} from 'kysely';
-import { BoundedMap } from '../../async/bounded-map.ts';
+} from './kysely.ts';
 
 /** The dialect over an open database. Transactions take the write lock at their beginning. */
 export function createSqliteDialect(database: DatabaseSync): Dialect {

@@ -1,8 +1,9 @@
 /** Everything that the record and the engine must know at start. */
-import { sql } from 'kysely';
+
 import { NO_MEMORY } from '../../domain/result.ts';
 import type { ServiceState } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
+import { sql } from './kysely.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { toService } from './service-rows.ts';
 import { toCurrent } from './update-rows.ts';

@@ -1,8 +1,8 @@
 /** Vendors' maintenances: stored when announced, an incident from their start to their end. */
 import type { Selectable, SelectQueryBuilder } from 'kysely';
-import { sql } from 'kysely';
 import { type Maintenance, nextPhaseAt } from '../../domain/maintenance.ts';
 import type { MaintenanceQuery } from '../ports/vendors.ts';
+import { sql } from './kysely.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { MaintenancesTable, RegistrySchema } from './schema.ts';
 

@@ -4,7 +4,8 @@
  */
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import { type Migration, sql } from 'kysely';
+import type { Migration } from 'kysely';
+import { sql } from './kysely.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely, Migrator } from 'kysely';
 import { isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
+import { Kysely, Migrator } from './kysely.ts';
 import { createSqliteDialect } from './kysely-sqlite.ts';
 import { MIGRATION_NAMES, readMigrations } from './migrations.ts';
 import {

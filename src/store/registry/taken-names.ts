@@ -1,8 +1,8 @@
 /** Names of the public catalogue, which no owner's service may bear (decisions, Ownership). */
 
-import { sql } from 'kysely';
 import { BoundedMap } from '../../async/bounded-map.ts';
 import { nameKeys } from '../../domain/resembling-names.ts';
+import { sql } from './kysely.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 

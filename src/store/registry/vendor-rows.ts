@@ -1,13 +1,14 @@
 /** Entries of vendors' feeds as incidents and maintenances, each exactly once (decisions, Incidents). */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { FeedEntry } from '../../domain/feed-entry.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
 import type { MaintenanceAdvance, VendorReading, VendorState } from '../ports/vendors.ts';
 import { toIncident, type WriteIncident } from './incident-rows.ts';
+import { sql } from './kysely.ts';
 import { endMaintenance, readMaintenances, toMaintenance, writeMaintenance } from './maintenance-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { VendorEntriesTable } from './schema.ts';

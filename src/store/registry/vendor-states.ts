@@ -1,6 +1,7 @@
 /** What vendors say now of each service, for the copy in the process. */
-import { sql } from 'kysely';
+
 import type { VendorState } from '../ports/vendors.ts';
+import { sql } from './kysely.ts';
 import { toMaintenance } from './maintenance-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 

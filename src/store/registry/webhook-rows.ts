@@ -1,5 +1,5 @@
 /** Webhooks and their deliveries. */
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../domain/refusal-text.ts';
 import {
   type Delivery,
@@ -9,6 +9,7 @@ import {
   type Webhook,
 } from '../ports/webhooks.ts';
 import { addNotice } from './account-rows.ts';
+import { sql } from './kysely.ts';
 import type { Secrets } from './protect-secrets.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
