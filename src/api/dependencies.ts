@@ -1,11 +1,12 @@
 /** What services report about their dependencies: of one service, and over all services that make it public. */
-import { Type } from '@sinclair/typebox';
+
 import { formatTime } from '../domain/durations.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { Type } from '../json-schema.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import { readOperation, SERVICE_SLUG } from './operation.ts';

@@ -4,7 +4,6 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import { Type } from '@sinclair/typebox';
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { createCooperativeQueue } from '../async/cooperative-queue.ts';
 import type { Clock } from '../clock.ts';
@@ -24,6 +23,7 @@ import { readParameters, refuse } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import type { Allowance } from '../http/rate-limits.ts';
 import type { Route } from '../http/route.ts';
+import { Type } from '../json-schema.ts';
 import type { Log } from '../log.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';

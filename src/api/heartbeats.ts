@@ -1,5 +1,5 @@
 /** The endpoints that services report to (contract 4.5; decisions, Heartbeats). */
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
+
 import { formatDuration, formatTime } from '../domain/durations.ts';
 import {
   type HeartbeatKind,
@@ -18,6 +18,7 @@ import { LIMIT_HEADERS, type OpenApiOperation, problems } from '../http/openapi.
 import { HttpError, type ProblemCode } from '../http/problem.ts';
 import type { HttpResponse, PostRequest, Route } from '../http/route.ts';
 import { named, nullable, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { type Static, type TSchema, Type } from '../json-schema.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../record/observation.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
 import type { ApiLimits } from '../view/monitor.ts';

@@ -1,11 +1,12 @@
 /** `GET /api/v1/services/:slug/history`: the past of a service in equal buckets. */
-import { type Static, Type } from '@sinclair/typebox';
+
 import { DAY_MS, formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { named, nullable, strict, TimeSchema, whole } from '../http/schema.ts';
+import { type Static, Type } from '../json-schema.ts';
 import {
   isSampleReadError,
   MAX_BUCKETS,

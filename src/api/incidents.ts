@@ -1,11 +1,12 @@
 /** Incidents as JSON: of all services, of one service, and one with its timeline (contract 2.3, 4.3, 4.4). */
-import { Type } from '@sinclair/typebox';
+
 import { formatTime } from '../domain/durations.ts';
 import { INCIDENT_STATUSES, type Incident, type IncidentStatus, SEVERITIES } from '../domain/incident.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { Type } from '../json-schema.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import { INCIDENT_ID, readOperation, SERVICE_SLUG } from './operation.ts';

@@ -1,5 +1,5 @@
 /** Operations of the OpenAPI document that read JSON, and the parameters that most paths have. */
-import type { TSchema } from '@sinclair/typebox';
+
 import {
   LIMIT_HEADERS,
   OPEN_TO_ALL,
@@ -10,6 +10,7 @@ import {
   SLUG,
 } from '../http/openapi.ts';
 import type { ParameterSchemas } from '../http/parameters.ts';
+import type { TSchema } from '../json-schema.ts';
 
 /** The service of most paths. */
 export const SERVICE_SLUG = SLUG('The service, in any case.', 'github');

@@ -1,5 +1,5 @@
 /** A service, its name and its newest check as JSON, with their schemas (contract 2.1, 2.2; decisions, Services). */
-import { type Static, Type } from '@sinclair/typebox';
+
 import { CATEGORIES } from '../domain/category.ts';
 import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
@@ -8,6 +8,7 @@ import { describeCause } from '../domain/failure-text.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { named, nullable, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { type Static, Type } from '../json-schema.ts';
 
 const ResponseTime = nullable(
   whole('Whole milliseconds from the start of name resolution to the headers of the deciding answer.'),

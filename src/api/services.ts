@@ -2,7 +2,7 @@
  * `GET /api/v1/services` and `GET /api/v1/status/:slug`: services with their current status (contract 4.1, 4.2). JSON is
  * made at the first read after a change and cached until the next; a list joins cached members.
  */
-import { Type } from '@sinclair/typebox';
+
 import { BoundedMap } from '../async/bounded-map.ts';
 import { CATEGORIES, type Category } from '../domain/category.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
@@ -19,6 +19,7 @@ import {
 } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
 import { named, nullable, PAGE_MEMBERS, strict, whole } from '../http/schema.ts';
+import { Type } from '../json-schema.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import type { ServiceFilter, ServiceSearch } from '../view/service-search.ts';

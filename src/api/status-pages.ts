@@ -1,11 +1,12 @@
 /** Owners' status pages as JSON: `/api/v1/pages/:slug`, and the same at `/p/:slug.json`. */
-import { Type } from '@sinclair/typebox';
+
 import { formatTime } from '../domain/durations.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';
 import { SLUG } from '../http/openapi.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from '../http/parameters.ts';
 import { type HttpRequest, json, type Route } from '../http/route.ts';
 import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { Type } from '../json-schema.ts';
 import {
   INCIDENT_FILTERS,
   logoPath,

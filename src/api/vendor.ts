@@ -2,7 +2,7 @@
  * What vendors say: `GET /api/v1/services/:slug/vendor`, a vendor's status beside ours and how late it is, and
  * `GET /api/v1/maintenance`, the maintenances that vendors announced.
  */
-import { Type } from '@sinclair/typebox';
+
 import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
 import { DAY_MS, formatTime } from '../domain/durations.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
@@ -11,6 +11,7 @@ import { VENDOR_STATUSES, type VendorWord } from '../domain/vendor-word.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
 import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { Type } from '../json-schema.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';

@@ -1,7 +1,6 @@
 /** Parses the catalogue, a YAML file with the public services, and reports all problems at once. */
 
 import { isIPv4 } from 'node:net';
-import { type Static, Type } from '@sinclair/typebox';
 import { Ajv, type ErrorObject } from 'ajv';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { CATEGORIES, type Category } from '../domain/category.ts';
@@ -12,6 +11,7 @@ import {
   STATUS_PAGE_KINDS,
   type StatusPageKind,
 } from '../domain/service.ts';
+import { type Static, Type } from '../json-schema.ts';
 import type { NewService } from '../store/ports/services.ts';
 
 /** String formats of entries, each with a description for error messages. */

@@ -1,7 +1,8 @@
 /** Says in our own words what the schema found wrong: one sentence for each place, with what to write instead. */
-import type { TSchema } from '@sinclair/typebox';
+
 import type { ErrorObject } from 'ajv';
 import { formatDuration } from '../domain/durations.ts';
+import type { TSchema } from '../json-schema.ts';
 import { closest } from './closest-name.ts';
 import { SETTING_PATHS } from './environment.ts';
 import { FORMATS } from './formats.ts';

@@ -1,6 +1,7 @@
 /** Settings from environment variables: the path in capitals joined by `_` behind `UPBEAT_`; `…_FILE` names a file. */
-import type { TSchema } from '@sinclair/typebox';
+
 import { parse as parseYaml } from 'yaml';
+import type { TSchema } from '../json-schema.ts';
 import { closest } from './closest-name.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { CONFIG_SCHEMA } from './schema.ts';

@@ -1,9 +1,9 @@
 /** Loads the configuration: environment beats file beats default; all problems are told at once, with their paths. */
 import { readFileSync } from 'node:fs';
-import type { TSchema } from '@sinclair/typebox';
 import { Ajv } from 'ajv';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { parseDuration } from '../domain/durations.ts';
+import type { TSchema } from '../json-schema.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { describeErrors, formatPath, type SchemaProblem } from './describe-errors.ts';
 import { readEnvironment } from './environment.ts';

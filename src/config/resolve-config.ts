@@ -1,6 +1,7 @@
 /** The configuration as the program uses it: durations in milliseconds under names that say so, blocks canonical. */
-import type { TSchema } from '@sinclair/typebox';
+
 import { formatDuration } from '../domain/durations.ts';
+import type { TSchema } from '../json-schema.ts';
 import type { SchemaProblem } from './describe-errors.ts';
 import { SETTINGS, type Setting } from './environment.ts';
 import { FORMATS } from './formats.ts';

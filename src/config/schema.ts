@@ -3,8 +3,8 @@
  * Durations and blocks are written as text in files; `formats.ts` reads them into what the program uses.
  */
 
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { DAY_MS } from '../domain/durations.ts';
+import { type Static, type TSchema, Type } from '../json-schema.ts';
 
 /** Extra members of a setting's schema, beside those of JSON Schema. */
 export interface SettingNotes {

@@ -3,7 +3,7 @@
  * not allowed are refused with the parameter's name and the allowed values; unknown parameters are ignored
  * (decisions, Services).
  */
-import { type TSchema, Type } from '@sinclair/typebox';
+import { type TSchema, Type } from '../json-schema.ts';
 import { HttpError } from './problem.ts';
 
 /** A set of query parameters by name, each a TypeBox schema; the OpenAPI document is made from the same. */

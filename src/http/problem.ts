@@ -1,5 +1,5 @@
 /** Errors of the API: one registry of codes with their HTTP status, and their body by RFC 9457. */
-import { Type } from '@sinclair/typebox';
+import { Type } from '../json-schema.ts';
 import { named, words } from './schema.ts';
 
 /** Stable codes that clients may rely on, with status and title. */

@@ -1,5 +1,5 @@
 /** JSON Schemas of bodies, and the names under which the OpenAPI document lists them. */
-import { type TSchema, Type } from '@sinclair/typebox';
+import { type TSchema, Type } from '../json-schema.ts';
 
 const NAME = Symbol('name in components.schemas');
 

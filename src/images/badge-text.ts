@@ -1,10 +1,11 @@
 /** The text of a badge: its word or figure, its mark, and the time that it shows; and the same for shields.io. Pure. */
-import { type Static, Type } from '@sinclair/typebox';
+
 import type { CurrentStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { judgeLatency, type ServiceStatus } from '../domain/status.ts';
 import { named, strict } from '../http/schema.ts';
+import { type Static, Type } from '../json-schema.ts';
 import type { BadgeMeasure, BadgeRequest, BadgeWindow } from '../view/badge-query.ts';
 
 /** The text of a badge in any format. */

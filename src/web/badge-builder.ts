@@ -1,8 +1,9 @@
 /** `/badges` and `/badges/:slug`: choose a service and what its badge shows, see it, and take the snippet along. */
-import { Type } from '@sinclair/typebox';
+
 import { fullName, type Service } from '../domain/service.ts';
 import { readParameters } from '../http/parameters.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
+import { Type } from '../json-schema.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import {
   BADGE_FORMATS,

@@ -2,7 +2,7 @@
  * The home page: a search, services that are down or slow, recent incidents, then all services by category; and
  * `/search.json`, the index for its search as one types.
  */
-import { Type } from '@sinclair/typebox';
+
 import type { Clock } from '../../clock.ts';
 import { CATEGORIES, isCategory } from '../../domain/category.ts';
 import type { Incident } from '../../domain/incident.ts';
@@ -10,6 +10,7 @@ import { dashDomain, fullName } from '../../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { readParameters, wordParameter } from '../../http/parameters.ts';
 import type { Route } from '../../http/route.ts';
+import { Type } from '../../json-schema.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';

@@ -8,7 +8,6 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import { Type } from '@sinclair/typebox';
 import { createCooperativeQueue } from '../../async/cooperative-queue.ts';
 import type { Clock } from '../../clock.ts';
 import { unknownStatus } from '../../domain/current.ts';
@@ -17,6 +16,7 @@ import { MAX_WRITES_PER_TURN, STREAM_HEAD, streamResponse, writeToStream } from 
 import { readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
+import { Type } from '../../json-schema.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { chooseLanguage, LANGUAGES, type Language } from '../language/language.ts';

@@ -1,12 +1,12 @@
 /** `/p/:slug`: an owner's status page, its logo, and the embed that other sites show in a frame. */
 
-import { Type } from '@sinclair/typebox';
 import type { Incident } from '../../domain/incident.ts';
 import type { PageStanding } from '../../domain/page-verdict.ts';
 import { fullName } from '../../domain/service.ts';
 import { OFFSET_PARAMETER, readParameters, wordParameter } from '../../http/parameters.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
+import { Type } from '../../json-schema.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import {
   INCIDENT_FILTERS,
