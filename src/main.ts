@@ -9,11 +9,10 @@ import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings, findWarnings } from './config/resolve-config.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, listenWithRetry } from './http/server.ts';
 import { createLog, type Log } from './log.ts';
 import { createActiveRole } from './main/active-role.ts';
 import { joinOwners } from './main/join-owners.ts';
-import { listenWithRetry } from './main/listen-with-retry.ts';
 import { openSharedStores, type StoreStates } from './main/open-stores.ts';
 import { startRole } from './main/start-role.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -76,7 +75,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     samples,
     registry,
     heartbeats: role.heartbeats,
-    owners: owners.door,
+    owners: owners.site,
     ownedPages: registry,
     vendorOf: role.vendorOf,
     renderBadge: renderer.badge,

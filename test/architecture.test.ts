@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   thread: ['actor', 'clock'],
   config: ['domain', 'json-schema'],
   actor: ['clock'],
-  outbound: ['async', 'domain', 'clock'],
+  outbound: ['async', 'domain', 'clock', 'log'],
   probe: ['domain', 'outbound', 'clock'],
   engine: ['async', 'actor', 'domain', 'clock', 'log', 'thread'],
   record: ['async', 'domain', PORTS, 'clock', 'log'],

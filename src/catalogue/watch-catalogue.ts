@@ -1,10 +1,11 @@
-/** Reloads the catalogue on demand and whenever its file changes. */
+/** Reloads the catalogue on demand and whenever its file changes, and stores it in the registry. */
 import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { NewService } from '../store/ports/services.ts';
+import type { NewService, ServiceStore } from '../store/ports/services.ts';
+import { refusalOf } from '../store/ports/storage-health.ts';
 import { readCatalogue } from './read-catalogue.ts';
 
 /** A catalogue that is being watched. */
@@ -107,4 +108,42 @@ function watchFolder(file: string, onChange: () => void): () => void {
   } catch {
     return () => {};
   }
+}
+
+/** Time before a list is stored again after the disk has refused it, milliseconds. */
+const STORE_RETRY_MS = 2_000;
+
+/**
+ * Creates the function that stores a list and logs `message`. While the disk accepts no writes, the known services stay,
+ * and the newest list is retried. Rejects with other errors of the registry.
+ */
+export function createCatalogueWriter({
+  registry,
+  clock,
+  log,
+  file,
+}: {
+  readonly registry: Pick<ServiceStore, 'putCatalogue'>;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly log: Log;
+  /** For the log. */
+  readonly file: string;
+}) {
+  let newest = 0;
+  return async (services: readonly NewService[], message: string): Promise<void> => {
+    newest += 1;
+    const turn = newest;
+    const put = async (): Promise<void> => {
+      if (turn !== newest) return;
+      try {
+        log.info({ ...(await registry.putCatalogue(services)), file }, message);
+      } catch (error) {
+        if (refusalOf(error) === null) throw error;
+        clock.after(STORE_RETRY_MS, () => void retry());
+      }
+    };
+    const retry = (): Promise<void> =>
+      put().catch((error: Error) => log.error({ error, file }, 'the catalogue could not be stored'));
+    await put();
+  };
 }

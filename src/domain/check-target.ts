@@ -1,6 +1,6 @@
 /** What the prober is told to check, and the shape of the function that makes one attempt. */
 import type { Attempt, ProbeMemory } from './result.ts';
-import type { CheckDefinition, ServiceOrigin } from './service.ts';
+import type { CheckDefinition, Service, ServiceOrigin } from './service.ts';
 
 /** A service as the engine and the prober see it: how to check it, not how it is. */
 export interface CheckTarget {
@@ -12,6 +12,18 @@ export interface CheckTarget {
   readonly memory: ProbeMemory;
   /** Start of its newest check, epoch milliseconds; null: never checked, it belongs to the first sweep. */
   readonly lastCheckedAt: number | null;
+}
+
+/** The target of a service. Null: it is paused, sends heartbeats or is not verified yet, so it is not checked. */
+export function checkTargetOf(
+  service: Service,
+  memory: ProbeMemory,
+  lastCheckedAt: number | null,
+): CheckTarget | null {
+  const { id: serviceId, revision, domain, origin, check, paused, verified } = service;
+  // An owner's domain is not checked before it is verified (decisions, Ownership).
+  if (paused || check.kind === 'heartbeat' || !verified) return null;
+  return { serviceId, revision, domain, origin, check, memory, lastCheckedAt };
 }
 
 /** Options of an attempt. */

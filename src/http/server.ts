@@ -2,6 +2,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { retry } from '../async/retry.ts';
+import { systemClock } from '../clock.ts';
+import type { Log } from '../log.ts';
 import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 
 /** Not imported by name: Node would load its `fetch` and WebSocket with it, 6 MB. */
@@ -137,4 +140,37 @@ export function listen(server: Server, host: string, port: number): Promise<numb
     server.once('error', failed);
     server.listen(port, host, listening);
   });
+}
+
+/** How long a port in use is retried: {@link LISTEN_RETRIES} times with this pause, milliseconds. */
+const LISTEN_RETRY_MS = 200;
+const LISTEN_RETRIES = 30;
+/** Minimum time between two log lines about connections that cannot be accepted, milliseconds. */
+const LOG_AGAIN_MS = 60_000;
+
+/**
+ * Listens and resolves with the port. With `patient`, a port in use is retried for 6 s, because another process may be
+ * stopping. Rejects as {@link listen} does. A connection that cannot be accepted later, for example because the process
+ * may open no more files, is logged.
+ */
+export async function listenWithRetry(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+  patient: boolean,
+  log: Log,
+): Promise<number> {
+  const listeningPort = await retry(() => listen(server, host, port), {
+    maxRetries: patient ? LISTEN_RETRIES : 0,
+    pauseMs: LISTEN_RETRY_MS,
+    isTransient: (error) => (error as NodeJS.ErrnoException).code === 'EADDRINUSE',
+    onFirstRetry: () => log.info({ port }, 'waiting for another process to release the port'),
+  });
+  let silentUntilMs = 0;
+  server.on('error', (error) => {
+    const nowMs = systemClock.monotonic();
+    if (nowMs < silentUntilMs) return;
+    silentUntilMs = nowMs + LOG_AGAIN_MS;
+    log.warn({ error }, 'a connection could not be accepted');
+  });
+  return listeningPort;
 }

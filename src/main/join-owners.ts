@@ -5,12 +5,12 @@ import { type Clock, systemRandom } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
 import { startWebhookSender } from '../notify/webhook-sender.ts';
+import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { VERSION } from '../version.ts';
-import { createForbiddenAddressLog } from './forbidden-address-log.ts';
 
 /** Builds the parts. Nothing runs before it is called. */
 export async function joinOwners(parts: {
@@ -49,7 +49,7 @@ export async function joinOwners(parts: {
       return webhooks.stop;
     },
     /** The parts that the dashboard uses. */
-    door: {
+    site: {
       registry,
       samples,
       providers,

@@ -5,10 +5,10 @@ import { startFeedThread } from '../feeds/feed-thread.ts';
 import { createVendorIntake } from '../feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
+import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { VERSION } from '../version.ts';
-import { createForbiddenAddressLog } from './forbidden-address-log.ts';
 
 /** Maximum time over which the first reads of all pages are spread, milliseconds. */
 const FIRST_SPREAD_MS = 15_000;

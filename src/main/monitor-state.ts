@@ -39,10 +39,10 @@ export function formatMonitorState({
 }
 
 /** Parses a state; missing or unreadable parts are those of {@link UNKNOWN_MONITOR_STATE}. */
-export function parseMonitorState(words: Readonly<Record<string, string>>): MonitorState {
+export function parseMonitorState(fields: Readonly<Record<string, string>>): MonitorState {
   const read = <T>(name: string, fallback: T): T => {
     try {
-      return words[name] === undefined ? fallback : (JSON.parse(words[name]) as T);
+      return fields[name] === undefined ? fallback : (JSON.parse(fields[name]) as T);
     } catch {
       return fallback;
     }
@@ -51,7 +51,7 @@ export function parseMonitorState(words: Readonly<Record<string, string>>): Moni
     prober: read('prober', UNKNOWN_MONITOR_STATE.prober),
     stores: read('stores', UNKNOWN_MONITOR_STATE.stores),
     vendorChanges: read('vendors', 0),
-    feeds: Object.keys(words).flatMap((name) => {
+    feeds: Object.keys(fields).flatMap((name) => {
       const feed = name.startsWith(FEED) ? read<FeedHealth | null>(name, null) : null;
       return feed === null ? [] : [feed];
     }),

@@ -1,8 +1,10 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
 import { availableParallelism } from 'node:os';
-import { loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
+import { createCatalogueWriter, loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
+import { checkTargetOf } from '../domain/check-target.ts';
 import { createFleet } from '../engine/fleet/fleet.ts';
 import { askControlTargets } from '../outbound/control-targets.ts';
+import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { ProberSettings } from '../probe/prober.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
@@ -11,12 +13,9 @@ import type { WriterLease } from '../store/registry/writer-lease.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
 import { VERSION } from '../version.ts';
 import type { Role } from './active-role.ts';
-import { startTargets, targetOf } from './check-targets.ts';
-import { createForbiddenAddressLog } from './forbidden-address-log.ts';
 import { joinVendors } from './join-vendors.ts';
 import { formatMonitorState } from './monitor-state.ts';
 import { openMonitorStores, type SharedStores, type StoreParts } from './open-stores.ts';
-import { createCatalogueWriter } from './store-catalogue.ts';
 
 /** The arguments of a role. */
 export interface RoleParts extends StoreParts {
@@ -109,7 +108,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     registry,
     watchTransitions,
     deadlines: record.deadlines,
-    words: () =>
+    fields: () =>
       formatMonitorState({
         prober: prober(),
         stores: stores.states(),
@@ -154,7 +153,10 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     record.applyChange(change);
     intake.applyChange(serviceId, service);
     const { memory, lastCheckedAt } = record.probeStateOf(serviceId);
-    fleet.apply({ serviceId, target: service === null ? null : targetOf(service, memory, lastCheckedAt) });
+    fleet.apply({
+      serviceId,
+      target: service === null ? null : checkTargetOf(service, memory, lastCheckedAt),
+    });
   });
   const catalogueWatch = watchCatalogue(catalogue.text, {
     file,
@@ -183,7 +185,10 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       record.startListening();
       await inbox?.drained();
       await intake.load(states.map(({ service }) => service));
-      await fleet.start(startTargets(states));
+      const targets = states.map(({ service, memory, current }) =>
+        checkTargetOf(service, memory, current.latest?.checkedAt ?? null),
+      );
+      await fleet.start(targets.filter((target) => target !== null));
       return { services: states.length, threads };
     },
     reload: () => catalogueWatch.reload(),

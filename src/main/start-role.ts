@@ -1,8 +1,9 @@
 /** Determines the role of this process, and makes a serving process the monitor when the previous monitor has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { retry } from '../async/retry.ts';
+import type { Log } from '../log.ts';
 import { acquireLease, createLeaseSight, type WriterLease } from '../store/registry/writer-lease.ts';
 import type { ActiveRole } from './active-role.ts';
-import { type AcquireLease, claimLease, type LeaseClaim, waitForLease } from './lease-claim.ts';
 import { type MonitorRole, type RoleParts, startMonitor } from './start-monitor.ts';
 import { type ServingRole, startServing } from './start-serving.ts';
 
@@ -16,8 +17,22 @@ export interface RoleChanges {
 /** Starts what only the monitor may do beside its record, while `isOurs`; returns a function that stops it. */
 export type StartDeliveries = (isOurs: () => boolean) => () => Promise<void>;
 
-/** How long a process that can serve waits for the lease first, milliseconds. */
+/** Requests the lease. Rejects with the code `lease_held` if another process holds it. */
+type AcquireLease = () => Promise<WriterLease>;
+
+/** A pending request for the lease. */
+interface LeaseClaim {
+  /** Resolves with the lease once no other process holds it. Never rejects, and never resolves after `withdraw`. */
+  readonly lease: Promise<WriterLease>;
+  /** Withdraws the request. A lease that is granted nevertheless is released. */
+  withdraw(): Promise<void>;
+}
+
+/** How long a process that can serve waits for the lease before it serves, milliseconds. */
 const FIRST_CLAIM_MS = 500;
+const LEASE_RETRY_MS = 200;
+/** The lease expires within 5 s without a renewal; a start is refused after 6 s. */
+const LEASE_RETRIES = 30;
 
 /**
  * Without Redis only the monitor can serve: the process waits for another monitor to end and then fails. With Redis it
@@ -53,7 +68,15 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
   }
 
   if (shared.redis === null) {
-    await become(await waitForLease(acquire, log));
+    // A killed holder may still be in the process list, and a stopping one may not have finished.
+    const lease = await retry(acquire, {
+      maxRetries: LEASE_RETRIES,
+      pauseMs: LEASE_RETRY_MS,
+      isTransient: isHeld,
+      onFirstRetry: (error) =>
+        log.info({ problem: (error as Error).message }, 'waiting for another process to end'),
+    });
+    await become(lease);
   } else {
     claim = claimLease(acquire, log);
     const lease = await Promise.race([claim.lease, sleep(FIRST_CLAIM_MS, null, { ref: true })]);
@@ -98,7 +121,44 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
       // The next holder starts checks and deliveries at once.
       await held?.release();
       await serving?.stop();
-      await claim?.give();
+      await claim?.withdraw();
     },
   };
+}
+
+/** Requests the lease repeatedly, for a process that serves meanwhile. */
+function claimLease(acquire: AcquireLease, log: Log): LeaseClaim {
+  const claimed = Promise.withResolvers<WriterLease>();
+  let withdrawn = false;
+  let lastProblem = '';
+
+  async function run(): Promise<void> {
+    while (!withdrawn) {
+      try {
+        const lease = await acquire();
+        if (withdrawn) await lease.release();
+        else claimed.resolve(lease);
+        return;
+      } catch (error) {
+        const { message } = error as Error;
+        if (!isHeld(error) && message !== lastProblem)
+          log.warn({ problem: message }, 'the lease cannot be requested');
+        lastProblem = message;
+        await sleep(LEASE_RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    lease: claimed.promise,
+    async withdraw() {
+      withdrawn = true;
+      await running;
+    },
+  };
+}
+
+function isHeld(error: unknown): boolean {
+  return (error as { code?: string }).code === 'lease_held';
 }

@@ -4,8 +4,8 @@
  */
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import { createHeartbeatForwarder } from '../record/heartbeat-forwarder.ts';
+import { followTransitions } from '../record/transition-follower.ts';
 import type { Role } from './active-role.ts';
-import { followTransitions } from './follow-transitions.ts';
 import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './monitor-state.ts';
 import { openReadSamples } from './open-stores.ts';
 import type { RoleParts } from './start-monitor.ts';
@@ -57,9 +57,9 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
       log.debug({ problem: (error as Error).message }, 'vendor statuses could not be read');
     }
   }
-  const inRedis = redis.openServing((words) => {
+  const inRedis = redis.openServing((fields) => {
     const { vendorChanges } = monitor;
-    monitor = parseMonitorState(words);
+    monitor = parseMonitorState(fields);
     vendorStatuses.keepFeeds(new Set(monitor.feeds.map(({ feedId }) => feedId)));
     for (const { feedId, readAt, problem } of monitor.feeds) {
       if (readAt !== null) vendorStatuses.notePoll(feedId, readAt, null);

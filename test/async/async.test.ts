@@ -1,12 +1,12 @@
 /** The patterns of asynchronous code: bounds, order, and that nothing runs twice or is lost. */
 import fc from 'fast-check';
 import t from 'tap';
-import { createBackoff } from '../../src/async/backoff.ts';
 import { BoundedMap } from '../../src/async/bounded-map.ts';
 import { createCoalescingLoop } from '../../src/async/coalescing-loop.ts';
 import { createConcurrencyLimiter, createKeyedLimiter } from '../../src/async/concurrency-limiter.ts';
 import { forEachYielding } from '../../src/async/cooperative-queue.ts';
 import { createListeners } from '../../src/async/listeners.ts';
+import { createBackoff, retry } from '../../src/async/retry.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -126,6 +126,38 @@ t.test('pauses double up to their maximum, until a success', async (t) => {
   t.equal(backoff.pauseMs, 500);
   backoff.reset();
   t.same([backoff.pauseMs, backoff.next(), backoff.next()], [100, 100, 200]);
+});
+
+t.test('a retry repeats transient failures only, and no more often than allowed', async (t) => {
+  const outcomes = async (maxRetries: number, ...results: readonly string[]) => {
+    let attempts = 0;
+    const firstRetries: unknown[] = [];
+    const options = {
+      maxRetries,
+      pauseMs: 0,
+      isTransient: (error: unknown) => error === 'transient',
+      onFirstRetry: (error: unknown) => void firstRetries.push(error),
+    };
+    const attempt = async () => {
+      const result = results[attempts++];
+      if (result !== 'done') throw result;
+      return result;
+    };
+    const ended = await retry(attempt, options).catch((error: unknown) => error);
+    return { ended, attempts, firstRetries };
+  };
+  t.same(await outcomes(3, 'done'), { ended: 'done', attempts: 1, firstRetries: [] });
+  t.same(await outcomes(3, 'transient', 'transient', 'done'), {
+    ended: 'done',
+    attempts: 3,
+    firstRetries: ['transient'],
+  });
+  t.same(await outcomes(1, 'transient', 'transient', 'done'), {
+    ended: 'transient',
+    attempts: 2,
+    firstRetries: ['transient'],
+  });
+  t.same(await outcomes(3, 'fatal', 'done'), { ended: 'fatal', attempts: 1, firstRetries: [] });
 });
 
 t.test('a limiter keeps to its maximum, in order, also over tasks that fail', async () => {

@@ -17,10 +17,10 @@ export interface MonitorStateReader {
 
 const TIMEOUT_MS = 1_000;
 
-/** Reads the words until it is closed; `onState` hears them after each reading, as they were written. */
+/** Reads the fields until it is closed; `onState` hears them after each reading, as they were written. */
 export function openMonitorState(options: {
   readonly address: RedisAddress;
-  readonly onState: (words: Readonly<Record<string, string>>) => void;
+  readonly onState: (fields: Readonly<Record<string, string>>) => void;
   readonly clock: Clock;
   readonly log: Log;
 }): MonitorStateReader {
@@ -29,7 +29,7 @@ export function openMonitorState(options: {
     onState(await client.hgetall(`${address.prefix}:${MONITOR_KEY}`));
   const { state, close } = openRedisConnection({
     address,
-    purpose: 'words',
+    purpose: 'fields',
     timeoutMs: TIMEOUT_MS,
     prepare: read,
     // Every second.

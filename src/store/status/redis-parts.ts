@@ -17,7 +17,7 @@ export interface RedisMonitorParts {
   write(
     sources: Pick<TransitionStreamOptions, 'registry' | 'watchTransitions'> & {
       /** What the monitor says of itself, by name. */
-      readonly words: () => ReadonlyMap<string, string>;
+      readonly fields: () => ReadonlyMap<string, string>;
       /** Ends of silence of services that report by themselves, epoch milliseconds, by number. */
       readonly deadlines: () => ReadonlyMap<number, number>;
     },
@@ -38,7 +38,7 @@ export interface RedisParts {
   /** Opens what the monitor writes; only the holder of the writer lease may, and only while `isFresh`. */
   openMonitor(isFresh: () => boolean): RedisMonitorParts;
   /** Opens what others read; `onState` hears every second what the monitor says of itself. */
-  openServing(onState: (words: Readonly<Record<string, string>>) => void): RedisServingParts;
+  openServing(onState: (fields: Readonly<Record<string, string>>) => void): RedisServingParts;
   /** Why Redis is not of use, one line without secrets; null: it is. */
   problem(): string | null;
   /** Sums over the open connections. */
@@ -72,10 +72,10 @@ export function openRedisParts(options: {
       const mayWrite = () => !status.superseded;
       return {
         status,
-        write({ words, deadlines, ...sources }) {
+        write({ fields, deadlines, ...sources }) {
           const scores = () => new Map([...deadlines()].map(([id, at]) => [String(id), String(at)]));
           const keys = [
-            { key: MONITOR_KEY, type: 'hash', read: words },
+            { key: MONITOR_KEY, type: 'hash', read: fields },
             { key: DEADLINES_KEY, type: 'sorted-set', read: scores },
           ] as const;
           writers.push(
@@ -96,15 +96,15 @@ export function openRedisParts(options: {
     },
     openServing(onState) {
       const status = openRedisStatusReader(common);
-      const words = openMonitorState({ ...common, onState });
+      const fields = openMonitorState({ ...common, onState });
       open.add(status);
-      open.add(words);
+      open.add(fields);
       return {
         status,
         async close() {
           open.delete(status);
-          open.delete(words);
-          words.close();
+          open.delete(fields);
+          fields.close();
           await status.close();
         },
       };

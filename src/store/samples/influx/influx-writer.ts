@@ -2,7 +2,7 @@
  * Lines on their way to InfluxDB, in order: what cannot be sent goes to the spool, and all that comes later behind it,
  * until the server has taken everything.
  */
-import { createBackoff } from '../../../async/backoff.ts';
+import { createBackoff } from '../../../async/retry.ts';
 import type { Cancel, Clock } from '../../../clock.ts';
 import type { InfluxFault } from './influx-fault.ts';
 import type { InfluxLink } from './influx-link.ts';

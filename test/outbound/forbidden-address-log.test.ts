@@ -3,7 +3,7 @@ import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import { toStoredFailure } from '../../src/domain/failure-text.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import { createForbiddenAddressLog } from '../../src/main/forbidden-address-log.ts';
+import { createForbiddenAddressLog } from '../../src/outbound/forbidden-address-log.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { startNameServer } from '../support/name-server.ts';
 

@@ -1,8 +1,7 @@
 /** What befalls a server once it listens. */
 import t from 'tap';
-import { createHttpServer } from '../../src/http/server.ts';
+import { createHttpServer, listenWithRetry } from '../../src/http/server.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import { listenWithRetry } from '../../src/main/listen-with-retry.ts';
 
 t.test('a connection that cannot be taken is told of once, and ends nothing', async (t) => {
   const told: unknown[] = [];

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 import { describeCause } from '../domain/failure-text.ts';
 import type { Log } from '../log.ts';
-import type { ForbiddenAddress } from '../outbound/dial.ts';
+import type { ForbiddenAddress } from './dial.ts';
 
 /** Time before the same address is logged again, milliseconds; checks find it every few minutes. */
 const QUIET_MS = HOUR_MS;

@@ -2,13 +2,14 @@
  * Transitions in a serving process: read from the shared registry after another process has committed, and published
  * once the copy of the statuses shows them.
  */
+import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Log } from '../log.ts';
-import { createTransitionListeners } from '../record/transition-feed.ts';
 import type { InboxStore } from '../store/ports/inbox.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
+import { createTransitionListeners } from './transition-feed.ts';
 
 /** Options of the follower. */
 export interface TransitionFollowerOptions {
@@ -27,10 +28,10 @@ export interface TransitionFollower {
   stop(): void;
 }
 
-const PAGE = 1_000;
-const LOOK_MS = 1_000;
+const PAGE_SIZE = 1_000;
+const POLL_MS = 1_000;
 /** Maximum delay of a transition, milliseconds; Redis may be unavailable and the copy old. */
-const MAX_WAIT_MS = 100;
+const MAX_DELAY_MS = 100;
 
 /** Starts after the newest existing transition. */
 export async function followTransitions(options: TransitionFollowerOptions): Promise<TransitionFollower> {
@@ -39,60 +40,48 @@ export async function followTransitions(options: TransitionFollowerOptions): Pro
   let readUpTo = await registry.lastTransition();
   listeners.startAfter(readUpTo);
   let waiting: { readonly transition: Transition; readonly untilMs: number }[] = [];
-  let reading: Promise<void> | null = null;
-  let again = false;
+  const reading = createCoalescingLoop(read);
+  const poll = () => void reading.run();
 
   const isShown = ({ serviceId, seq }: Transition) => (status.get(serviceId)?.seq ?? 0) >= seq;
 
-  function tell(all: boolean): void {
+  /** Publishes what is due, in order: a waiting transition delays those behind it. */
+  function publish(): void {
     const nowMs = clock.monotonic();
-    // In order: a waiting transition holds up those behind it.
-    const stay = all
-      ? -1
-      : waiting.findIndex(({ transition, untilMs }) => untilMs > nowMs && !isShown(transition));
-    const due = stay === -1 ? waiting : waiting.slice(0, stay);
-    waiting = stay === -1 ? [] : waiting.slice(stay);
+    const firstWaiting = waiting.findIndex(
+      ({ transition, untilMs }) => untilMs > nowMs && !isShown(transition),
+    );
+    publishFirst(firstWaiting === -1 ? waiting.length : firstWaiting);
+  }
+
+  function publishFirst(count: number): void {
+    const due = waiting.slice(0, count);
+    waiting = waiting.slice(count);
     for (const { transition } of due) listeners.announce(transition);
   }
 
   async function read(): Promise<void> {
     try {
-      do {
-        again = false;
-        for (;;) {
-          const page = await registry.transitionsAfter(readUpTo, PAGE);
-          const untilMs = clock.monotonic() + MAX_WAIT_MS;
-          for (const transition of page) waiting.push({ transition, untilMs });
-          readUpTo = page.at(-1)?.position ?? readUpTo;
-          if (page.length > 0) clock.after(MAX_WAIT_MS, () => tell(false));
-          if (page.length < PAGE) break;
-        }
-        tell(false);
-      } while (again);
+      for (;;) {
+        const page = await registry.transitionsAfter(readUpTo, PAGE_SIZE);
+        const untilMs = clock.monotonic() + MAX_DELAY_MS;
+        for (const transition of page) waiting.push({ transition, untilMs });
+        readUpTo = page.at(-1)?.position ?? readUpTo;
+        if (page.length > 0) clock.after(MAX_DELAY_MS, publish);
+        if (page.length < PAGE_SIZE) break;
+      }
+      publish();
     } catch (error) {
       log.debug({ problem: (error as Error).message }, 'transitions could not be read; trying again');
     }
   }
 
-  function look(): Promise<void> {
-    again = true;
-    reading ??= read().finally(() => {
-      reading = null;
-    });
-    return reading;
-  }
-
-  const stops = [
-    registry.watchOtherProcesses(() => void look()),
-    status.watch(() => tell(false)),
-    clock.every(LOOK_MS, () => void look()),
-  ];
+  const stops = [registry.watchOtherProcesses(poll), status.watch(publish), clock.every(POLL_MS, poll)];
   return {
     watch: listeners.watch,
     async catchUp() {
-      await look();
-      await look();
-      tell(true);
+      await reading.run();
+      publishFirst(waiting.length);
     },
     stop() {
       for (const stop of stops) stop();

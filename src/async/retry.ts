@@ -1,0 +1,55 @@
+/** Retries of what failed for a reason that may pass. */
+
+/** The growing pauses between retries of one operation. */
+export interface Backoff {
+  /** The pause before the next retry, milliseconds; the one after it is twice as long, up to the maximum. */
+  next(): number;
+  /** The pause that `next` will return, milliseconds. */
+  readonly pauseMs: number;
+  /** After a success: the next pause is the first one again. */
+  reset(): void;
+}
+
+/** Creates pauses that double from `firstMs` to `maxMs`. */
+export function createBackoff(firstMs: number, maxMs: number): Backoff {
+  let pauseMs = firstMs;
+  return {
+    next() {
+      const pause = pauseMs;
+      pauseMs = Math.min(maxMs, pauseMs * 2);
+      return pause;
+    },
+    get pauseMs() {
+      return pauseMs;
+    },
+    reset() {
+      pauseMs = firstMs;
+    },
+  };
+}
+
+/** Options of {@link retry}. */
+export interface RetryOptions {
+  /** Retries after the first attempt. */
+  readonly maxRetries: number;
+  /** Between two attempts, milliseconds. */
+  readonly pauseMs: number;
+  /** Whether an error may pass; the promise rejects with any other. */
+  readonly isTransient: (error: unknown) => boolean;
+  /** Called with the first transient error. */
+  readonly onFirstRetry: (error: unknown) => void;
+}
+
+/** Repeats `attempt` until it succeeds. Rejects with the error of the last attempt. */
+export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { maxRetries, pauseMs, isTransient, onFirstRetry } = options;
+  for (let retries = 0; ; retries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (retries === maxRetries || !isTransient(error)) throw error;
+      if (retries === 0) onFirstRetry(error);
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
