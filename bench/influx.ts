@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { InfluxDB } from '@influxdata/influxdb-client';
 import type { Sample } from '../src/domain/sample.ts';
 import { silentLog } from '../src/log.ts';
+import { packSamples } from '../src/store/samples/encoding.ts';
 import { openInfluxSamples } from '../src/store/samples/influx/influx-samples.ts';
 import { createLineWriter } from '../src/store/samples/influx/line-protocol.ts';
-import { packSamples } from '../src/store/samples/wire.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { type BenchRow, floor, median, printRows } from './row.ts';
 

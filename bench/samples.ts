@@ -38,7 +38,7 @@ export async function run(): Promise<BenchRow[]> {
   }
   await store.flush();
   const seconds = (performance.now() - startedMs) / 1_000;
-  await store.tidy();
+  await store.compact();
   const { user, system } = process.cpuUsage(cpuBefore);
   const total = SERVICES * ROUNDS;
 
@@ -49,7 +49,7 @@ export async function run(): Promise<BenchRow[]> {
   await store.append(
     Array.from({ length: samples }, (_, index) => sampleOf(SERVICES + 1, first + index * STEP_MS, index)),
   );
-  await store.tidy();
+  await store.compact();
   const timeOf = async (days: number, stepMs: number): Promise<number> => {
     const query = { serviceId: SERVICES + 1, from: end - days * DAY_MS, to: end, stepMs };
     const times: number[] = [];

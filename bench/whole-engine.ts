@@ -13,7 +13,7 @@ import type { FromHost } from '../src/engine/protocol.ts';
 import { unpackResults } from '../src/engine/result-packing.ts';
 import { silentLog } from '../src/log.ts';
 import { createRecord } from '../src/record/record.ts';
-import { packSamples } from '../src/store/samples/wire.ts';
+import { packSamples } from '../src/store/samples/encoding.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 
 /** Checks every target once; resolves when all results are judged. */

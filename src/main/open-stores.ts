@@ -114,7 +114,7 @@ export async function openReadSamples({ config, log, fail }: StoreParts) {
   const settings = influxSettings(config);
   if (settings !== null) {
     // The vendor's client comes with it, 7 MB.
-    const { openInfluxReading } = await import('../store/samples/influx-reading.ts');
+    const { openInfluxReading } = await import('../store/samples/influx/influx-reading.ts');
     return openInfluxReading({ settings, log, onEnd });
   }
   return await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd });

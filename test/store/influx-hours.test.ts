@@ -1,22 +1,23 @@
 /** Hours summed up beside their samples: long windows are read from few points, and nothing of the answer changes. */
+
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { HOUR_MS } from '../../src/domain/durations.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
-import { createHourCollector } from '../../src/store/samples/influx/hour-collector.ts';
+import { packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
 import {
+  createHourCollector,
   HOUR_GRACE_MS,
   hourLine,
   hourOf,
   readHours,
-  summariseHour,
-} from '../../src/store/samples/influx/hour-summary.ts';
+  summarizeHour,
+} from '../../src/store/samples/influx/hour-summaries.ts';
 import { openInfluxLink } from '../../src/store/samples/influx/influx-link.ts';
 import { queryBuckets } from '../../src/store/samples/influx/influx-reader.ts';
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
-import { packRest, packSamples } from '../../src/store/samples/wire.ts';
 import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { useInflux } from '../support/run-servers.ts';
@@ -36,7 +37,7 @@ t.test('a line of an hour says all that its samples say to a bucket', async (t) 
   });
   fc.assert(
     fc.property(fc.array(sample, { maxLength: 60 }), (samples) => {
-      const summary = summariseHour(samples.map(packRest));
+      const summary = summarizeHour(samples.map(packOutcome));
       const line = hourLine(7, 3 * HOUR_MS, summary);
       const fields = Object.fromEntries(
         (line.split(' ')[1] ?? '').split(/,(?=\w+=)/).map((field) => {

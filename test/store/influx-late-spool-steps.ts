@@ -1,7 +1,6 @@
 /** Uses a spool as the lines on standard input say, one answer a line: `open`, `put TEXT`, `first`. */
 import { createInterface } from 'node:readline';
-import { openLateSpool } from '../../src/store/samples/influx/late-spool.ts';
-import type { Spool } from '../../src/store/samples/influx/spool.ts';
+import { openLateSpool, type Spool } from '../../src/store/samples/influx/spool.ts';
 
 const [dataDir = ''] = process.argv.slice(2);
 let spool: Spool | null = null;

@@ -189,7 +189,11 @@ t.test(
       const good = Array.from({ length: 100 }, (_, at) => `upbeat_check,service_id=1 up=1i ${NOW - at}`);
       const lines = [...good.slice(0, 50), 'nonsense', ...good.slice(50), "more_nonsense'dropped=9"];
       const outcome = await link.send(lines);
-      t.match(outcome, { rest: [], dropped: 2, problem: null, refusal: /unable to parse 'nonsense'/ }, name);
+      t.match(
+        outcome,
+        { unsent: [], dropped: 2, problem: null, refusal: /unable to parse 'nonsense'/ },
+        name,
+      );
       const [table] = await link.query([`SELECT COUNT(up) FROM upbeat_check`]).catch(() => [null]);
       if (name !== 'the double of InfluxDB 2') t.equal(table?.rows[0]?.[1], 100, name);
     }

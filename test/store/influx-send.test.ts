@@ -1,8 +1,7 @@
 /** How refused requests are divided until the points at fault are found, and how few requests that takes. */
 import fc from 'fast-check';
 import t from 'tap';
-import { sendLines } from '../../src/store/samples/influx/send-lines.ts';
-import { judgeRefusal, type WriteRefusal } from '../../src/store/samples/influx/write-answer.ts';
+import { judgeRefusal, sendLines, type WriteRefusal } from '../../src/store/samples/influx/send-lines.ts';
 
 const lines = (count: number) => Array.from({ length: count }, (_, at) => `m,service_id=1 up=1i ${at}`);
 const refusal = (status: number, message: string): WriteRefusal => ({ status, message, retryAfterMs: null });
@@ -73,11 +72,11 @@ t.test('every good line is stored, whichever others are bad', async (t) => {
         const stored = new Set<string>();
         let dropped = 0;
         // What one round leaves is sent in the next.
-        let rest: readonly string[] = all;
-        for (let round = 0; rest.length > 0 && round < 50; round++) {
-          const outcome = await sendLines(server.post, rest, size);
+        let unsent: readonly string[] = all;
+        for (let round = 0; unsent.length > 0 && round < 50; round++) {
+          const outcome = await sendLines(server.post, unsent, size);
           dropped += outcome.dropped;
-          rest = outcome.rest;
+          unsent = outcome.unsent;
           for (const line of server.stored) stored.add(line);
         }
         const isAllBad = bad.size === count;
@@ -91,7 +90,7 @@ t.test('every good line is stored, whichever others are bad', async (t) => {
 t.test('one bad line of 5,000 costs a few requests', async (t) => {
   const all = lines(5_000);
   const server = serverOf(new Set([all[1_234] ?? '']));
-  t.match(await sendLines(server.post, all, anySize()), { rest: [], dropped: 1, problem: null });
+  t.match(await sendLines(server.post, all, anySize()), { unsent: [], dropped: 1, problem: null });
   t.equal(server.stored.size, 4_999);
   t.ok(server.requests < 40, `${server.requests} requests`);
 });
@@ -101,7 +100,7 @@ t.test('a server that takes nothing at all loses nothing', async (t) => {
   const server = serverOf(new Set(all));
   const outcome = await sendLines(server.post, all, anySize());
   t.match(outcome, { dropped: 0, refusal: null, problem: /HTTP 400: bad line/, fault: 'other' });
-  t.same(outcome.rest, all);
+  t.same(outcome.unsent, all);
   t.ok(server.requests <= 60, `${server.requests} requests`);
 });
 
@@ -129,6 +128,6 @@ t.test('what is left when the server goes away in the middle is sent again, and 
     { maxLines: 100 },
   );
   // 8 too large, 4 too large, 2 too large; then it is away.
-  t.same(outcome.rest, all);
+  t.same(outcome.unsent, all);
   t.match(outcome, { dropped: 0, problem: /HTTP 503/, fault: 'server', retryAfterMs: 2_000 });
 });

@@ -7,7 +7,7 @@ import { openSpool } from '../../src/store/samples/influx/spool.ts';
 
 const FULL = 5_000;
 /** What a test answers: all was stored, or nothing was. */
-type TestAnswer = Omit<SendOutcome, 'rest'> & { readonly takes: 'all' | 'none' };
+type TestAnswer = Omit<SendOutcome, 'unsent'> & { readonly takes: 'all' | 'none' };
 
 const STORED: TestAnswer = {
   takes: 'all',
@@ -41,7 +41,7 @@ async function makeWriter(t: Test) {
         answer({ takes, ...outcome }: TestAnswer) {
           requests.splice(requests.indexOf(request), 1);
           if (takes === 'all') arrived.push(...sent);
-          resolve({ ...outcome, rest: takes === 'all' ? [] : sent });
+          resolve({ ...outcome, unsent: takes === 'all' ? [] : sent });
         },
       };
       requests.push(request);

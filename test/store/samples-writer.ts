@@ -15,6 +15,6 @@ const store = await openSamples({
 for (let at = Number(start) + 1; ; at += 500) {
   void store.append(Array.from({ length: 500 }, (_, index) => sampleAt(at + index)));
   await store.flush();
-  if (at % 3_000 < 500) await store.tidy();
+  if (at % 3_000 < 500) await store.compact();
   process.stdout.write(`${at + 499}\n`);
 }

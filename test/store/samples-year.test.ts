@@ -1,12 +1,13 @@
 /** Long windows of the embedded sample store: answered from days as a whole, with nothing counted twice or not at all. */
+
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import type { Bucket, Sample } from '../../src/domain/sample.ts';
-import { createSampleBook } from '../../src/store/samples/sample-book.ts';
+import { packSamples } from '../../src/store/samples/encoding.ts';
+import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
-import { packSamples } from '../../src/store/samples/wire.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { naiveBuckets, sampleAt } from './samples-contract.ts';
 
@@ -31,17 +32,17 @@ const SAMPLES: readonly Sample[] = Array.from(
 async function openYear(t: Test, rawDays: number) {
   const dataDir = t.testdir();
   const open = () =>
-    createSampleBook({
+    createSampleEngine({
       database: openSamplesDatabase(dataDir),
       rawRetentionMs: rawDays * DAY,
       rollupRetentionMs: 800 * DAY,
       now: () => NOW,
     });
-  const book = open();
-  t.teardown(() => book.close());
-  book.append(packSamples(SAMPLES));
-  await book.tidy();
-  return { book, dataDir };
+  const engine = open();
+  t.teardown(() => engine.close());
+  engine.append(packSamples(SAMPLES));
+  await engine.compact();
+  return { engine, dataDir };
 }
 
 /** Compares: what is counted to the last sample, what is measured within 1 %. */
@@ -70,7 +71,7 @@ function isNear(given: readonly Bucket[], wanted: readonly Bucket[]): string | n
 }
 
 t.test('it counts every sample of a long window once, wherever the window and its steps begin', async (t) => {
-  const { book } = await openYear(t, 500);
+  const { engine } = await openYear(t, 500);
   fc.assert(
     fc.property(
       fc.integer({ min: -3 * DAY, max: 200 * DAY }),
@@ -84,7 +85,7 @@ t.test('it counts every sample of a long window once, wherever the window and it
         const at = START + offset;
         const from = aligned ? Math.floor(at / DAY) * DAY : at;
         const query = { serviceId: 1, from, to: from + length, stepMs };
-        const problem = isNear(book.query(query), naiveBuckets(SAMPLES, 1, from, query.to, stepMs));
+        const problem = isNear(engine.query(query), naiveBuckets(SAMPLES, 1, from, query.to, stepMs));
         if (problem !== null) throw new Error(problem);
       },
     ),
@@ -93,53 +94,53 @@ t.test('it counts every sample of a long window once, wherever the window and it
 });
 
 t.test('it needs neither samples nor hours for a year by the day', async (t) => {
-  const { book, dataDir } = await openYear(t, 90);
+  const { engine, dataDir } = await openYear(t, 90);
   const query = { serviceId: 1, from: NOW - (NOW % DAY) - 365 * DAY, to: NOW - (NOW % DAY), stepMs: DAY };
   const wanted = naiveBuckets(SAMPLES, 1, query.from, query.to, query.stepMs);
-  t.equal(isNear(book.query(query), wanted), null);
+  t.equal(isNear(engine.query(query), wanted), null);
   const file = new DatabaseSync(join(dataDir, 'samples.sqlite'));
   file.exec('DELETE FROM blocks; DELETE FROM summaries');
   file.close();
-  t.equal(isNear(book.query(query), wanted), null);
+  t.equal(isNear(engine.query(query), wanted), null);
 });
 
 t.test('it counts what came late, before and after it is in its block', async (t) => {
-  const { book } = await openYear(t, 500);
+  const { engine } = await openYear(t, 500);
   const late = sampleAt(START + 200 * DAY + 5 * HOUR + 1, { status: 'down', latencyMs: 3 });
   const query = { serviceId: 1, from: START, to: START + DAYS * DAY, stepMs: 10 * DAY };
   const wanted = naiveBuckets([...SAMPLES, late], 1, query.from, query.to, query.stepMs);
-  book.append(packSamples([late]));
-  t.equal(isNear(book.query(query), wanted), null);
-  await book.tidy();
-  t.equal(isNear(book.query(query), wanted), null);
+  engine.append(packSamples([late]));
+  t.equal(isNear(engine.query(query), wanted), null);
+  await engine.compact();
+  t.equal(isNear(engine.query(query), wanted), null);
 });
 
 t.test('it answers from hours what an older version summarised', async (t) => {
-  const { book, dataDir } = await openYear(t, 90);
+  const { engine, dataDir } = await openYear(t, 90);
   const file = new DatabaseSync(join(dataDir, 'samples.sqlite'));
   file.exec('DELETE FROM days');
   file.close();
   const query = { serviceId: 1, from: START, to: START + DAYS * DAY, stepMs: DAY };
   const wanted = naiveBuckets(SAMPLES, 1, query.from, query.to, query.stepMs);
-  t.equal(isNear(book.query(query), wanted), null);
-  await book.tidy();
-  t.equal(isNear(book.query(query), wanted), null);
+  t.equal(isNear(engine.query(query), wanted), null);
+  await engine.compact();
+  t.equal(isNear(engine.query(query), wanted), null);
 });
 
 t.test('it forgets days with their hours', async (t) => {
   let now = NOW;
-  const book = createSampleBook({
+  const engine = createSampleEngine({
     database: openSamplesDatabase(t.testdir()),
     rawRetentionMs: 10 * DAY,
     rollupRetentionMs: 100 * DAY,
     now: () => now,
   });
-  t.teardown(() => book.close());
-  book.append(packSamples([sampleAt(NOW - 60 * DAY), sampleAt(NOW - DAY)]));
-  await book.tidy();
-  const count = () => book.query({ serviceId: 1, from: START, to: NOW + DAY, stepMs: 500 * DAY })[0]?.count;
+  t.teardown(() => engine.close());
+  engine.append(packSamples([sampleAt(NOW - 60 * DAY), sampleAt(NOW - DAY)]));
+  await engine.compact();
+  const count = () => engine.query({ serviceId: 1, from: START, to: NOW + DAY, stepMs: 500 * DAY })[0]?.count;
   t.equal(count(), 2);
   now = NOW + 60 * DAY;
-  await book.tidy();
+  await engine.compact();
   t.equal(count(), 1);
 });

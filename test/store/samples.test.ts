@@ -1,4 +1,5 @@
 /** The embedded sample store: the contract, and what only a file on disk can get wrong. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -8,10 +9,10 @@ import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
 import { silentLog } from '../../src/log.ts';
-import { createSampleBook } from '../../src/store/samples/sample-book.ts';
+import { packSamples } from '../../src/store/samples/encoding.ts';
+import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
-import { packSamples } from '../../src/store/samples/wire.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
 
@@ -29,15 +30,15 @@ t.after(() => {
 const now = () => Date.UTC(2026, 10, 3);
 
 /** The thread's store in this process, with a file and a retention of the test's own. */
-function openBook(dataDir = folder(), now: () => number = Date.now, rawDays = 90, rollupDays = 730) {
+function openEngine(dataDir = folder(), now: () => number = Date.now, rawDays = 90, rollupDays = 730) {
   const database = openSamplesDatabase(dataDir);
-  const book = createSampleBook({
+  const engine = createSampleEngine({
     database,
     rawRetentionMs: rawDays * DAY,
     rollupRetentionMs: rollupDays * DAY,
     now,
   });
-  return { book, dataDir };
+  return { engine, dataDir };
 }
 
 t.test('where another process reads what one writes', (t) => {
@@ -45,8 +46,8 @@ t.test('where another process reads what one writes', (t) => {
   runSamplesContract(t, {
     async open() {
       const now = () => Date.UTC(2026, 10, 3);
-      const { book: writer, dataDir } = openBook(folder(), now);
-      const follower = createSampleBook({
+      const { engine: writer, dataDir } = openEngine(folder(), now);
+      const follower = createSampleEngine({
         database: openSamplesDatabase(dataDir),
         rawRetentionMs: 90 * DAY,
         rollupRetentionMs: 730 * DAY,
@@ -58,7 +59,7 @@ t.test('where another process reads what one writes', (t) => {
           writer.append(packSamples(samples));
           writer.flush();
           // What was read from the journal may be in blocks when it is read again.
-          if (appends++ % 2 === 1) await writer.tidy();
+          if (appends++ % 2 === 1) await writer.compact();
         },
         query: async (query) => follower.query(query),
         newest: async (serviceId, limit) => follower.newest(serviceId, limit),
@@ -77,23 +78,23 @@ t.test('where another process reads what one writes', (t) => {
 t.test('it keeps what a former writer wrote after it woke, and what its successor wrote', async (t) => {
   for (const tidies of ['former', 'successor'] as const) {
     const now = () => Date.UTC(2026, 10, 3);
-    const { book: former, dataDir } = openBook(folder(), now);
+    const { engine: former, dataDir } = openEngine(folder(), now);
     former.append(packSamples([sampleAt(now() - 3)]));
     former.flush();
-    const { book: successor } = openBook(dataDir, now);
+    const { engine: successor } = openEngine(dataDir, now);
     successor.append(packSamples([sampleAt(now() - 2)]));
     successor.flush();
     former.append(packSamples([sampleAt(now() - 1)]));
     former.flush();
-    await (tidies === 'former' ? former : successor).tidy();
+    await (tidies === 'former' ? former : successor).compact();
     // A crash: only what is on disk remains.
-    const { book: next } = openBook(dataDir, now);
+    const { engine: next } = openEngine(dataDir, now);
     t.same(
       next.newest(1, 10).map(({ at }) => at - now()),
       [-1, -2, -3],
       `tidied by the ${tidies}`,
     );
-    for (const book of [former, successor, next]) book.close();
+    for (const engine of [former, successor, next]) engine.close();
   }
 });
 
@@ -122,7 +123,7 @@ t.test('it serves the port through its thread, and keeps everything over a resta
   await first.append([sampleAt(now - 1), sampleAt(now)]);
   t.equal(first.stats().appended, 3);
   t.equal((await first.newest(1, 10)).length, 3);
-  await first.tidy();
+  await first.compact();
   await first.append([sampleAt(now + 1)]);
   await first.flush();
   t.equal(first.stats().pending, 0);
@@ -142,8 +143,8 @@ t.test(
   'it answers from hours what is out of raw retention, within 1 %, and forgets what is out of both',
   async (t) => {
     let now = Date.UTC(2026, 0, 1);
-    const { book } = openBook(folder(), () => now, 2, 20);
-    t.teardown(() => book.close());
+    const { engine } = openEngine(folder(), () => now, 2, 20);
+    t.teardown(() => engine.close());
     const samples: Sample[] = [];
     for (let at = now; at < now + DAY; at += 300_000) {
       const latencyMs = 20 + (((at / 300_000) * 7_919) % 5_000);
@@ -152,16 +153,16 @@ t.test(
       );
     }
     samples.push(sampleAt(now + 1_000, { status: 'down', latencyMs: null, statusCode: 0 }));
-    book.append(packSamples(samples));
-    await book.tidy();
+    engine.append(packSamples(samples));
+    await engine.compact();
     const query = { serviceId: 1, from: now, to: now + DAY, stepMs: DAY / 4 };
     const exact = naiveBuckets(samples, 1, query.from, query.to, query.stepMs);
-    t.same(book.query(query), exact);
+    t.same(engine.query(query), exact);
 
     now += 5 * DAY;
-    await book.tidy();
-    t.same(book.newest(1, 5), [], 'single samples are gone');
-    for (const [index, bucket] of book.query(query).entries()) {
+    await engine.compact();
+    t.same(engine.newest(1, 5), [], 'single samples are gone');
+    for (const [index, bucket] of engine.query(query).entries()) {
       const expected = exact[index];
       t.match(bucket, {
         count: expected?.count,
@@ -175,20 +176,22 @@ t.test(
       }
     }
     now += 30 * DAY;
-    book.append(packSamples([sampleAt(now)]));
-    await book.tidy();
+    engine.append(packSamples([sampleAt(now)]));
+    await engine.compact();
   },
 );
 
 t.test('it takes samples that come late into the day where they belong', async (t) => {
   const start = Date.UTC(2026, 5, 1);
-  const { book } = openBook(folder(), () => start + 3 * DAY);
-  t.teardown(() => book.close());
-  book.append(packSamples([sampleAt(start + 5), sampleAt(start + DAY + 5)]));
-  await book.tidy();
-  book.append(packSamples([sampleAt(start + 1, { latencyMs: 7 })]));
-  await book.tidy();
-  t.match(book.query({ serviceId: 1, from: start, to: start + DAY, stepMs: DAY }), [{ count: 2, p50Ms: 7 }]);
+  const { engine } = openEngine(folder(), () => start + 3 * DAY);
+  t.teardown(() => engine.close());
+  engine.append(packSamples([sampleAt(start + 5), sampleAt(start + DAY + 5)]));
+  await engine.compact();
+  engine.append(packSamples([sampleAt(start + 1, { latencyMs: 7 })]));
+  await engine.compact();
+  t.match(engine.query({ serviceId: 1, from: start, to: start + DAY, stepMs: DAY }), [
+    { count: 2, p50Ms: 7 },
+  ]);
 });
 
 t.test('it loses nothing that was flushed when it is killed, and doubles nothing', async (t) => {
@@ -214,9 +217,9 @@ t.test('it loses nothing that was flushed when it is killed, and doubles nothing
     await once(child, 'exit');
     flushed = Number(output.trim().split('\n').at(-1));
   }
-  const { book } = openBook(dataDir);
-  t.teardown(() => book.close());
-  const [bucket] = book.query({ serviceId: 1, from: 1, to: flushed + 1, stepMs: flushed });
+  const { engine } = openEngine(dataDir);
+  t.teardown(() => engine.close());
+  const [bucket] = engine.query({ serviceId: 1, from: 1, to: flushed + 1, stepMs: flushed });
   t.equal(bucket?.count, flushed, 'every sample that was acknowledged is there once');
 });
 
@@ -234,7 +237,7 @@ async function filledStore() {
     });
   const store = await open('here');
   await store.append(Array.from({ length: 3_000 }, (_, index) => sampleAt(Date.now() - index * 1_000)));
-  await store.tidy();
+  await store.compact();
   await store.close();
   return { dataDir, file, open };
 }
@@ -287,7 +290,7 @@ t.test(
   (t) => {
     const dataDir = folder();
     const database = openSamplesDatabase(dataDir);
-    const book = createSampleBook({
+    const engine = createSampleEngine({
       database,
       rawRetentionMs: 90 * DAY,
       rollupRetentionMs: 730 * DAY,
@@ -295,20 +298,22 @@ t.test(
       maxPending: 1_000,
     });
     const T = now();
-    book.append(packSamples([sampleAt(T - 10)]));
-    book.flush();
+    engine.append(packSamples([sampleAt(T - 10)]));
+    engine.flush();
     const lock = new DatabaseSync(join(dataDir, 'samples.sqlite'));
     lock.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
     for (let batch = 0; batch < 11; batch++)
-      book.append(packSamples(Array.from({ length: 100 }, (_, index) => sampleAt(T + batch * 100 + index))));
-    t.match(book.state(), { pending: 900, lost: 200 });
-    const kept = book.newest(1, 1_000).map(({ at }) => at - T);
+      engine.append(
+        packSamples(Array.from({ length: 100 }, (_, index) => sampleAt(T + batch * 100 + index))),
+      );
+    t.match(engine.state(), { pending: 900, lost: 200 });
+    const kept = engine.newest(1, 1_000).map(({ at }) => at - T);
     t.same([kept.length, kept[0], kept.at(-2), kept.at(-1)], [901, 1_099, 200, -10], 'what is on disk stays');
     lock.exec('ROLLBACK');
     lock.close();
-    t.match(book.flush(), { pending: 0, lost: 200, problem: null });
-    t.equal(book.newest(1, 1_000).length, 901);
-    book.close();
+    t.match(engine.flush(), { pending: 0, lost: 200, problem: null });
+    t.equal(engine.newest(1, 1_000).length, 901);
+    engine.close();
     t.end();
   },
 );

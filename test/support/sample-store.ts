@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
-import { createSampleBook } from '../../src/store/samples/sample-book.ts';
+import { packSamples } from '../../src/store/samples/encoding.ts';
+import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
-import { packSamples } from '../../src/store/samples/wire.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -23,7 +23,7 @@ export interface SampleStoreOptions {
 /** Opens an empty store; `close` removes its file. */
 export function openSampleStore({ now, tidies = false }: SampleStoreOptions): SampleStore {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-samples-'));
-  const book = createSampleBook({
+  const book = createSampleEngine({
     database: openSamplesDatabase(folder),
     rawRetentionMs: 90 * DAY_MS,
     rollupRetentionMs: 730 * DAY_MS,
@@ -34,7 +34,7 @@ export function openSampleStore({ now, tidies = false }: SampleStoreOptions): Sa
     async append(samples) {
       appended += samples.length;
       book.append(packSamples(samples));
-      if (tidies) await book.tidy();
+      if (tidies) await book.compact();
     },
     query: async (query) => book.query(query),
     newest: async (serviceId, limit) => book.newest(serviceId, limit),

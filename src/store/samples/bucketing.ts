@@ -1,26 +1,24 @@
-/** Puts samples and summaries into the buckets of a query. */
+/** Adds samples and summaries to the buckets of a query. */
 import { percentileOf, weightedPercentileOf } from '../../domain/percentile.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { MAX_BUCKETS, type SampleQuery } from '../ports/samples.ts';
-import type { Series } from './block.ts';
-import { classOf, quantileOf } from './sketch.ts';
-import { addSummary, emptySummary, type Summary } from './summary.ts';
-import { isSuspect, latencyOf, verdictOf } from './wire.ts';
+import { isSuspect, latencyOf, type Series, verdictOf } from './encoding.ts';
+import { addSummary, classOf, emptySummary, quantileOf, type Summary } from './summary.ts';
 
-/** Fills the buckets of one query. */
+/** The buckets of one query. */
 export interface Bucketing {
-  /** Takes the samples that lie in the window. */
+  /** Adds the samples that lie in the window. */
   addSeries(series: Series): void;
-  /** Takes a summary whose span begins at `startAt`; it belongs to the bucket in which it begins. */
+  /** Adds a summary whose span starts at `startAt`, to the bucket in which it starts. */
   addSummary(startAt: number, summary: Summary): void;
-  /** Takes samples that were counted by their latency; their span, which begins at `startAt`, lies in one bucket. */
+  /** Adds samples that were counted by latency; their span, which starts at `startAt`, lies in one bucket. */
   addCounted(startAt: number, counted: CountedSamples): void;
   /** Whether a span lies in the window, and in one bucket. */
   holds(startAt: number, lengthMs: number): boolean;
   buckets(): Bucket[];
 }
 
-/** Samples without their times, exact for all that a bucket says. */
+/** Samples without their times, counted exactly. Suspect ones count in `suspect` alone. */
 export interface CountedSamples {
   /** By verdict: up, slow, down. */
   readonly counts: readonly [number, number, number];
@@ -29,7 +27,7 @@ export interface CountedSamples {
   readonly latencies: ReadonlyMap<number, number>;
 }
 
-/** Begins a query. Throws a RangeError for a window that cannot be answered. */
+/** Creates the empty buckets of a query. Throws a RangeError for a window that cannot be answered. */
 export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
   const count = Math.ceil((to - from) / stepMs);
   if (!(stepMs > 0) || !(to > from) || count > MAX_BUCKETS) {
@@ -38,26 +36,26 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
   const exact = Array.from({ length: count }, emptySummary);
   /** Latencies of single samples, from which percentiles are exact. */
   const latencies: (number[] | undefined)[] = new Array(count);
-  /** Latencies by their counts, of buckets that hold counted samples. */
+  /** Counts of latencies in buckets with counted samples. */
   const counted: (Map<number, number> | undefined)[] = new Array(count);
-  const summarised = new Set<number>();
+  const summarized = new Set<number>();
 
   const placeOf = (time: number): number => Math.floor((time - from) / stepMs);
 
   return {
-    addSeries({ times, rests }) {
+    addSeries({ times, outcomes }) {
       for (let index = 0; index < times.length; index++) {
         const time = times[index] as number;
         if (time < from || time >= to) continue;
         const place = placeOf(time);
         const bucket = exact[place] as Summary;
-        const rest = rests[index] as number;
-        if (isSuspect(rest)) {
+        const outcome = outcomes[index] as number;
+        if (isSuspect(outcome)) {
           bucket.suspect++;
           continue;
         }
-        bucket.counts[verdictOf(rest) as 0 | 1 | 2]++;
-        const latency = latencyOf(rest);
+        bucket.counts[verdictOf(outcome) as 0 | 1 | 2]++;
+        const latency = latencyOf(outcome);
         if (latency === -1) continue;
         bucket.latencySum += latency;
         bucket.latencyCount++;
@@ -70,7 +68,7 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
       if (startAt < from || startAt >= to) return;
       const place = placeOf(startAt);
       addSummary(exact[place] as Summary, summary);
-      summarised.add(place);
+      summarized.add(place);
     },
     addCounted(startAt, { counts, suspect, latencies: byLatency }) {
       if (startAt < from || startAt >= to) return;
@@ -93,7 +91,7 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
         const [up, slow, down] = summary.counts;
         const total = up + slow + down;
         const startAt = from + place * stepMs;
-        const rank = summarised.has(place)
+        const rank = summarized.has(place)
           ? sketchRank(summary, latencies[place] ?? [])
           : counted[place] === undefined
             ? exactRank(latencies[place] ?? [])
@@ -124,7 +122,7 @@ function exactRank(latencies: readonly number[]): Rank {
   return (ratio) => percentileOf(sorted, ratio);
 }
 
-/** The same of latencies by their counts, and of single ones. */
+/** Percentiles of counted latencies and single ones. */
 function countedRank(counted: ReadonlyMap<number, number>, single: readonly number[]): Rank {
   const merged = new Map(counted);
   for (const latency of single) merged.set(latency, (merged.get(latency) ?? 0) + 1);
@@ -133,7 +131,7 @@ function countedRank(counted: ReadonlyMap<number, number>, single: readonly numb
   return (ratio) => weightedPercentileOf(sorted, total, ratio);
 }
 
-/** Percentiles of a bucket that holds summaries, single samples counted in. */
+/** Percentiles of a bucket with summaries and single latencies. */
 function sketchRank({ sketch, latencyCount }: Summary, single: readonly number[]): Rank {
   const merged = emptySummary();
   addSummary(merged, { ...emptySummary(), sketch });

@@ -1,9 +1,9 @@
-/** The file of the sample store: a journal of what came in, a block for each service and day, summaries of its hours and of it. */
+/** The file of the sample store: a journal, a block for each service and day, and summaries of the hours and the day. */
 import { mkdirSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type OpenedSamples, openSamplesFile, type SamplesFileOptions, samplesFile } from './samples-file.ts';
 
-/** Days since 1970 that a key has room for. */
+/** The number of days since 1970 that a key can contain. */
 export const KEY_DAYS = 65_536;
 
 /** A block or a summary by its key, `service × KEY_DAYS + day since 1970`. */
@@ -12,43 +12,43 @@ export interface KeyedBytes {
   readonly bytes: Uint8Array;
 }
 
-/** The open file, as the statements that are needed. */
+/** The statements of the open file. */
 export interface SamplesDatabase {
   /** Runs `work` in one transaction, on disk when it returns; rolls back and rethrows what it throws. */
   transaction<T>(work: () => T): T;
   addToJournal(bytes: Uint8Array): void;
-  /** Entries after `afterSeq`, in their order. */
+  /** Entries after `afterSeq`, in order. */
   journal(afterSeq: number): Iterable<{ readonly seq: number; readonly bytes: Uint8Array }>;
-  /** Of the oldest entry that is there; 0: there is none. */
+  /** Number of the oldest entry; 0: there is none. */
   firstJournalSeq(): number;
   lastJournalSeq(): number;
-  cutJournal(upToSeq: number): void;
+  deleteJournal(upToSeq: number): void;
   block(key: number): Uint8Array | null;
   putBlock(key: number, bytes: Uint8Array): void;
   blocks(fromKey: number, toKey: number): KeyedBytes[];
   /** Newest first. */
   newestBlocks(fromKey: number, toKey: number, limit: number): KeyedBytes[];
-  cutBlocks(fromKey: number, beforeKey: number): void;
-  /** The hours of days. */
+  deleteBlocks(fromKey: number, beforeKey: number): void;
+  /** Summaries of the hours of days. */
   hours(fromKey: number, toKey: number): KeyedBytes[];
-  /** Days as a whole. */
+  /** Summaries of days. */
   days(fromKey: number, toKey: number): KeyedBytes[];
-  /** Puts the summaries of a day: of its hours, and of it as a whole. */
+  /** Stores the summaries of a day and of its hours. */
   putSummaries(key: number, hours: Uint8Array, day: Uint8Array): void;
-  cutSummaries(fromKey: number, beforeKey: number): void;
+  deleteSummaries(fromKey: number, beforeKey: number): void;
   /** Keys of blocks before `today` that have no summary. */
-  unsummarised(today: number): number[];
+  unsummarized(today: number): number[];
   /** Keys of blocks of days before `day`. */
   outdated(day: number): number[];
-  /** Gives the pages that the journal no longer needs back to the file system. */
+  /** Returns pages that the journal no longer needs to the file system. */
   shrink(): void;
   fileBytes(): number;
-  /** Where a damaged file was moved when this one was opened, so that it begins anew; null: there was none. */
+  /** Where a damaged file was moved when this one was opened; null: there was none. */
   readonly setAside: string | null;
   close(): void;
 }
 
-/** Opens or makes the file. Throws SamplesError with what to do. */
+/** Opens or creates the file. Throws a SamplesError with what to do. */
 export function openSamplesDatabase(
   dataDir: string,
   options: Omit<SamplesFileOptions, 'dataDir'> = {},
@@ -60,7 +60,7 @@ export function openSamplesDatabase(
   let sql = prepareStatements(opened.database);
   const { setAside } = opened;
 
-  /** Opens a file anew that could not be shared when it was opened: its disk may take writes by now. */
+  /** Opens a file again that could not be shared when it was opened, because its disk may accept writes by now. */
   const share = (): void => {
     if (opened.access === 'shared') return;
     opened.database.close();
@@ -97,23 +97,23 @@ export function openSamplesDatabase(
     },
     firstJournalSeq: () => Number(sql.firstSeq.get()?.seq ?? 0),
     lastJournalSeq: () => Number(sql.lastSeq.get()?.seq ?? 0),
-    cutJournal: (upToSeq) => void sql.cutJournal.run(upToSeq),
+    deleteJournal: (upToSeq) => void sql.deleteJournal.run(upToSeq),
     block: (key) => (sql.block.get(key)?.bytes as Uint8Array | undefined) ?? null,
     putBlock: (key, bytes) => void sql.putBlock.run(key, bytes),
     blocks: (fromKey, toKey) => sql.blocks.all(fromKey, toKey) as unknown as KeyedBytes[],
     newestBlocks: (fromKey, toKey, limit) => sql.newest.all(fromKey, toKey, limit) as unknown as KeyedBytes[],
-    cutBlocks: (fromKey, beforeKey) => void sql.cutBlocks.run(fromKey, beforeKey),
+    deleteBlocks: (fromKey, beforeKey) => void sql.deleteBlocks.run(fromKey, beforeKey),
     hours: (fromKey, toKey) => sql.hours.all(fromKey, toKey) as unknown as KeyedBytes[],
     days: (fromKey, toKey) => sql.days.all(fromKey, toKey) as unknown as KeyedBytes[],
     putSummaries(key, ofHours, ofDay) {
       sql.putHours.run(key, ofHours);
       sql.putDay.run(key, ofDay);
     },
-    cutSummaries(fromKey, beforeKey) {
-      sql.cutHours.run(fromKey, beforeKey);
-      sql.cutDays.run(fromKey, beforeKey);
+    deleteSummaries(fromKey, beforeKey) {
+      sql.deleteHours.run(fromKey, beforeKey);
+      sql.deleteDays.run(fromKey, beforeKey);
     },
-    unsummarised: (today) =>
+    unsummarized: (today) =>
       keysOf(
         'SELECT b.key AS key FROM blocks b LEFT JOIN days d ON d.key = b.key WHERE d.key IS NULL AND (b.key & 65535) < ?',
         today,
@@ -128,7 +128,7 @@ export function openSamplesDatabase(
 function prepareStatements(database: DatabaseSync) {
   return {
     addToJournal: database.prepare('INSERT INTO journal (bytes) VALUES (?)'),
-    cutJournal: database.prepare('DELETE FROM journal WHERE seq <= ?'),
+    deleteJournal: database.prepare('DELETE FROM journal WHERE seq <= ?'),
     lastSeq: database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal'),
     firstSeq: database.prepare('SELECT coalesce(min(seq), 0) AS seq FROM journal'),
     block: database.prepare('SELECT bytes FROM blocks WHERE key = ?'),
@@ -137,13 +137,13 @@ function prepareStatements(database: DatabaseSync) {
     newest: database.prepare(
       'SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT ?',
     ),
-    cutBlocks: database.prepare('DELETE FROM blocks WHERE key >= ? AND key < ?'),
+    deleteBlocks: database.prepare('DELETE FROM blocks WHERE key >= ? AND key < ?'),
     hours: database.prepare('SELECT key, bytes FROM summaries WHERE key >= ? AND key <= ? ORDER BY key'),
     days: database.prepare('SELECT key, bytes FROM days WHERE key >= ? AND key <= ? ORDER BY key'),
     putHours: database.prepare('INSERT OR REPLACE INTO summaries (key, bytes) VALUES (?, ?)'),
     putDay: database.prepare('INSERT OR REPLACE INTO days (key, bytes) VALUES (?, ?)'),
-    cutHours: database.prepare('DELETE FROM summaries WHERE key >= ? AND key < ?'),
-    cutDays: database.prepare('DELETE FROM days WHERE key >= ? AND key < ?'),
+    deleteHours: database.prepare('DELETE FROM summaries WHERE key >= ? AND key < ?'),
+    deleteDays: database.prepare('DELETE FROM days WHERE key >= ? AND key < ?'),
     pages: database.prepare(
       'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
     ),

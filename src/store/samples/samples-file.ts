@@ -1,4 +1,4 @@
-/** Opens the file of the sample store: makes it, sets a damaged one aside, refuses the file of another program. */
+/** Opens the file of the sample store: creates it, moves a damaged one away, refuses the file of another program. */
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -18,13 +18,13 @@ export class SamplesError extends Error {
 export interface SamplesFileOptions {
   readonly dataDir: string;
   /**
-   * Identity of the installation, shared by its stores: a file of another one is refused, a new file and one that was
-   * written before there were identities get it. Absent: any file is taken as it is.
+   * Identity of the installation, shared by its stores. A file of another one is refused; a new file, and one of a version
+   * without identities, gets it. Absent: any file is accepted.
    */
   readonly installation?: string;
-  /** False: a damaged file is refused, because another process writes it. Default true: it is set aside. */
+  /** False: a damaged file is refused, because another process writes it. Default true: it is moved away. */
   readonly mayReplace?: boolean;
-  /** Epoch milliseconds, for the name of a file that is set aside. Default: not known. */
+  /** Epoch milliseconds, for the name of a damaged file. Default: 1970. */
   readonly now?: () => number;
 }
 
@@ -36,10 +36,10 @@ export interface OpenedSamples {
   readonly setAside: string | null;
 }
 
-const FORM = 1;
+const FORMAT = 1;
 const APPLICATION_ID = 0x55505453;
 const BUSY_TIMEOUT_MS = 5_000;
-/** Up to this size the whole file is looked through at start; that takes about a second. */
+/** Up to this size the whole file is checked at start, which takes about a second. */
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 const DAMAGES: ReadonlySet<number> = new Set([11, 26]);
 
@@ -48,7 +48,7 @@ export function samplesFile(dataDir: string): string {
   return join(dataDir, 'samples.sqlite');
 }
 
-/** Opens or makes the file. Throws {@link SamplesError} with what to do. */
+/** Opens or creates the file. Throws a {@link SamplesError} with what to do. */
 export function openSamplesFile(options: SamplesFileOptions): OpenedSamples {
   const { dataDir, mayReplace = true, now = () => 0 } = options;
   const file = samplesFile(dataDir);
@@ -66,7 +66,7 @@ export function openSamplesFile(options: SamplesFileOptions): OpenedSamples {
   }
 }
 
-/** What is wrong with the content of the store's file, however large it is; null: nothing, or there is none. */
+/** What is wrong with the content of the store's file, of any size; null: nothing, or there is no file. */
 export function examineSamplesFile(dataDir: string): string | null {
   const file = samplesFile(dataDir);
   if (!existsSync(file)) return null;
@@ -96,7 +96,7 @@ function openFile(file: string, options: SamplesFileOptions): OpenedSamples {
   }
 }
 
-/** What is on disk can be read; without a file that has its tables, an empty store in memory stands for it. */
+/** Opens the file for reading; without a file that has its tables, an empty store in memory replaces it. */
 function openOnFullDisk(file: string): OpenedSamples {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     const { database, access } = openWithoutRoom(file);
@@ -121,7 +121,7 @@ function prepareFile(database: DatabaseSync, file: string, { installation }: Sam
   const { application_id: owner } = database.prepare('PRAGMA application_id').get() as {
     application_id: number;
   };
-  const { user_version: form } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+  const { user_version: format } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   const isNew =
     owner === 0 && database.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count === 0;
   if (!isNew && owner !== APPLICATION_ID) {
@@ -130,7 +130,7 @@ function prepareFile(database: DatabaseSync, file: string, { installation }: Sam
       `${file} is a database of another program. Set storage.dataDir to another folder.`,
     );
   }
-  if (form > FORM) {
+  if (format > FORMAT) {
     throw new SamplesError(
       'samples_newer',
       `${file} was written by a newer version of Upbeat. Run that version, or restore a copy.`,
@@ -144,7 +144,7 @@ function prepareFile(database: DatabaseSync, file: string, { installation }: Sam
     PRAGMA temp_store = MEMORY;
     PRAGMA journal_size_limit = 16777216;
   `);
-  if (isNew) database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORM}`);
+  if (isNew) database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}`);
   database.exec(TABLES);
   if (installation !== undefined) claimFor(database, file, installation);
 }
@@ -155,7 +155,7 @@ function checkPages(database: DatabaseSync, file: string): void {
   if (found !== 'ok') throw damaged(file, String(found));
 }
 
-/** Takes a file that belongs to no installation yet, and refuses that of another one. */
+/** Claims a file that belongs to no installation yet, and refuses that of another one. */
 function claimFor(database: DatabaseSync, file: string, installation: string): void {
   const read = () => database.prepare("SELECT value FROM facts WHERE name = 'installation'").get()?.value;
   const found = read();
@@ -168,7 +168,7 @@ function claimFor(database: DatabaseSync, file: string, installation: string): v
   database.prepare("INSERT OR IGNORE INTO facts (name, value) VALUES ('installation', ?)").run(installation);
 }
 
-/** SQLite's word for what is wrong with the content of a file; null: something else is wrong. */
+/** SQLite's message for damaged content; null: the error has another cause. */
 function damageOf(error: unknown): string | null {
   if (error instanceof SamplesError) return error.message;
   if (!(error instanceof Error) || !('errcode' in error)) return null;

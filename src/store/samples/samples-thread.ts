@@ -1,8 +1,9 @@
-/** What the sample store's thread serves, and its own timetable. */
+/** What the thread of the embedded sample store serves, and when it writes and compacts. */
 
 import { systemClock } from '../../clock.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
-import { createSampleBook, type SampleBook, type SampleBookState } from './sample-book.ts';
+import type { Methods } from '../../thread/rpc.ts';
+import { createSampleEngine, type SampleEngine } from './sample-engine.ts';
 import { openSamplesDatabase } from './samples-database.ts';
 
 /** What the thread is started with. */
@@ -12,79 +13,51 @@ export interface SamplesThreadData {
   readonly rollupRetentionMs: number;
   /** Another process writes; this one only reads. */
   readonly follows: boolean;
-  /** Identity of the installation; undefined: it does not matter. */
+  /** Identity of the installation; undefined: any file is accepted. */
   readonly installation: string | undefined;
 }
 
-/** The thread's methods; `open` comes first. */
-export type SamplesMethods = {
-  /** Where a damaged file was moved, so that a new one could begin; null: there was none. */
+/** The thread's methods: `open` first, then those of the engine. */
+export type SamplesMethods = { readonly [Name in keyof SampleEngine]: SampleEngine[Name] } & {
+  /** Where a damaged file was moved; null: there was none. */
   readonly open: () => { readonly setAside: string | null };
-  readonly state: () => SampleBookState;
-  readonly append: (packed: Float64Array) => SampleBookState;
-  readonly flush: () => SampleBookState;
-  readonly query: SampleBook['query'];
-  readonly newest: SampleBook['newest'];
-  readonly tidy: () => Promise<void>;
-  readonly close: () => SampleBookState;
 };
 
-/** At the most so much is lost when the power goes. */
+/** A power cut loses at most the samples of this time. */
 const COMMIT_MS = 500;
-const TIDY_MS = HOUR_MS;
+const COMPACT_MS = HOUR_MS;
 
-/** Makes the methods; nothing is opened before `open`. */
-export function createSamplesMethods(data: SamplesThreadData): SamplesMethods {
-  let book: SampleBook | null = null;
-  const opened = () => {
-    if (book === null) throw new Error('the sample store is not open');
-    return book;
-  };
-  const timers: NodeJS.Timeout[] = [];
-  return {
+/** Creates the methods; `open` opens the file and adds the engine's. */
+export function createSamplesMethods(data: SamplesThreadData): Methods {
+  const methods: Methods & Pick<SamplesMethods, 'open'> = {
     open() {
-      const now = () => systemClock.now();
       const { dataDir, installation, follows } = data;
+      const { now, every } = systemClock;
       const database = openSamplesDatabase(dataDir, {
         ...(installation === undefined ? {} : { installation }),
         mayReplace: !follows,
         now,
       });
-      const { setAside } = database;
-      book = createSampleBook({ ...data, database, now });
-      if (follows) return { setAside };
-      const quietly = (work: () => unknown) => async () => {
-        try {
-          await work();
-        } catch {
-          // The state of the next append tells; what waits is tried again.
-        }
+      const engine = createSampleEngine({ ...data, database, now });
+      const stops = follows
+        ? []
+        : [every(COMMIT_MS, ignoreErrors(engine.flush)), every(COMPACT_MS, ignoreErrors(engine.compact))];
+      const close = () => {
+        for (const stop of stops) stop();
+        return engine.close();
       };
-      timers.push(
-        setInterval(
-          quietly(() => opened().flush()),
-          COMMIT_MS,
-        ),
-      );
-      timers.push(
-        setInterval(
-          quietly(() => opened().tidy()),
-          TIDY_MS,
-        ),
-      );
-      return { setAside };
+      Object.assign(methods, engine, { close });
+      return { setAside: database.setAside };
     },
-    state: () => opened().state(),
-    append: (packed) => opened().append(packed),
-    flush: () => opened().flush(),
-    query: (query) => opened().query(query),
-    newest: (serviceId, limit) => opened().newest(serviceId, limit),
-    tidy: () => opened().tidy(),
-    close() {
-      for (const timer of timers) clearInterval(timer);
-      const last = opened().close();
-      book = null;
-      return last;
-    },
+  };
+  return methods;
+}
+
+/** Errors show in the engine's state, and the next call retries. */
+function ignoreErrors(work: () => unknown): () => void {
+  return async () => {
+    try {
+      await work();
+    } catch {}
   };
 }

@@ -1,15 +1,16 @@
-/** The embedded sample store: an SQLite file of the data directory, served by a thread of its own. */
+/** The embedded sample store: an SQLite file in the data directory, served by a thread. */
+import type { Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
 import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
 import type { SampleStore } from '../ports/samples.ts';
-import type { SampleBookState } from './sample-book.ts';
-import { createSampleGatherer } from './sample-gatherer.ts';
+import { packSamples } from './encoding.ts';
+import { createSampleBatcher } from './sample-batcher.ts';
+import type { SampleEngineState } from './sample-engine.ts';
 import type { SamplesMethods, SamplesThreadData } from './samples-thread.ts';
-import { packSamples } from './wire.ts';
 
 /** How to open the store. */
 export interface SamplesOptions {
-  /** Folder of `samples.sqlite`; it is made where it does not exist. */
+  /** Folder of `samples.sqlite`; it is created if it does not exist. */
   readonly dataDir: string;
   /** How long single samples are kept, milliseconds. */
   readonly rawRetentionMs: number;
@@ -17,28 +18,28 @@ export interface SamplesOptions {
   readonly rollupRetentionMs: number;
   /** True: another process writes the store, and this one only reads. Default false. */
   readonly follows?: boolean;
-  /** Identity of the installation that the store belongs to; absent: any store is taken. */
+  /** Identity of the installation that the store belongs to; absent: any store is accepted. */
   readonly installation?: string;
   readonly log: Log;
-  /** Called if the thread ends unasked. */
+  /** Called if the thread ends by a fault. */
   readonly onEnd?: (reason: Error) => void;
 }
 
 /** The port, and what only this adapter has. */
 export interface SqliteSamples extends SampleStore {
-  /** Why samples wait in memory, one line; null: the disk takes them. */
+  /** Why samples wait in memory, one line; null: the disk accepts them. */
   problem(): string | null;
-  /** Samples given up since the start, because the disk took none for too long. */
+  /** Samples dropped since the start, because the disk accepted none for too long. */
   lost(): number;
-  /** Where a damaged file was moved at the opening; null: there was none. */
+  /** Where a damaged file was moved when the store was opened; null: there was none. */
   readonly setAside: string | null;
-  /** Moves what came in to its final place now, and deletes what is out of retention; it happens hourly by itself. */
-  tidy(): Promise<void>;
+  /** Moves the journal into blocks and deletes what is out of retention; this also happens hourly. */
+  compact(): Promise<void>;
 }
 
 const ENTRY = new URL('../../../workers/samples.ts', import.meta.url);
-const LOOK_MS = 1_000;
-const NO_STATE: SampleBookState = { pending: 0, fileBytes: 0, problem: null, lost: 0 };
+const POLL_MS = 1_000;
+const NO_STATE: SampleEngineState = { pending: 0, fileBytes: 0, problem: null, lost: 0 };
 
 /** Opens the store. Rejects with a sentence that says what to do; its `code` is that of a SamplesError. */
 export async function openSamples(options: SamplesOptions): Promise<SqliteSamples> {
@@ -70,7 +71,7 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
 
   let state = NO_STATE;
 
-  const note = (next: SampleBookState) => {
+  const note = (next: SampleEngineState) => {
     if (next.problem !== null && state.problem === null) {
       log.error({ problem: next.problem }, 'samples cannot be written; they are kept in memory');
     } else if (next.problem === null && state.problem !== null) {
@@ -80,46 +81,46 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
       log.error({ lost: next.lost }, 'samples are dropped: the disk has accepted none for too long');
     state = next;
   };
-  const gatherer = createSampleGatherer(async (samples) => {
+  const batcher = createSampleBatcher<Sample>(async (samples) => {
     const packed = packSamples(samples);
     note(await thread.call('append', [packed], [packed.buffer]));
   });
 
-  // What waits is tried again by the thread, whether samples come in or not.
-  const look = setInterval(() => {
+  // The thread retries failed writes even if no samples arrive.
+  const polling = setInterval(() => {
     if (state.problem !== null) thread.call('state', []).then(note, () => {});
-  }, LOOK_MS);
-  look.unref();
+  }, POLL_MS);
+  polling.unref();
 
   return {
     setAside,
     problem: () => state.problem,
     lost: () => state.lost,
-    append: gatherer.append,
+    append: batcher.append,
     async query(query) {
-      await gatherer.sendFirst();
+      await batcher.flush();
       return thread.call('query', [query]);
     },
     async newest(serviceId, limit) {
-      await gatherer.sendFirst();
+      await batcher.flush();
       return thread.call('newest', [serviceId, limit]);
     },
     async flush() {
-      await gatherer.sendFirst();
+      await batcher.flush();
       note(await thread.call('flush', []));
     },
     stats: () => ({
-      appended: gatherer.appended,
-      pending: gatherer.waiting + state.pending,
+      appended: batcher.appended,
+      pending: batcher.waiting + state.pending,
       fileBytes: state.fileBytes,
     }),
-    async tidy() {
-      await gatherer.sendFirst();
-      await thread.call('tidy', []);
+    async compact() {
+      await batcher.flush();
+      await thread.call('compact', []);
     },
     async close() {
-      clearInterval(look);
-      await gatherer.sendFirst();
+      clearInterval(polling);
+      await batcher.flush();
       note(await thread.call('close', []));
       await thread.stop();
     },

@@ -1,8 +1,7 @@
-/** The hours of a day of one service, and the day, summarised: what is left when single samples fall out of retention. */
+/** The hours of a day of one service, and the day, summarized: what is left when single samples fall out of retention. */
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
-import { createReader, createWriter, type Series } from './block.ts';
-import { addToSketch, classOf, type Sketch } from './sketch.ts';
-import { isSuspect, latencyOf, verdictOf } from './wire.ts';
+import { weightedPercentileOf } from '../../domain/percentile.ts';
+import { createReader, createWriter, isSuspect, latencyOf, type Series, verdictOf } from './encoding.ts';
 
 /** Summary of one hour, or of any span. */
 export interface Summary {
@@ -20,22 +19,22 @@ export function emptySummary(): Summary {
   return { counts: [0, 0, 0], suspect: 0, latencySum: 0, latencyCount: 0, sketch: new Map() };
 }
 
-/** Counts a sample in. */
-export function addSample(summary: Summary, rest: number): void {
-  if (isSuspect(rest)) {
+/** Adds a packed outcome. */
+export function addSample(summary: Summary, outcome: number): void {
+  if (isSuspect(outcome)) {
     summary.suspect++;
     return;
   }
-  const verdict = verdictOf(rest) as 0 | 1 | 2;
+  const verdict = verdictOf(outcome) as 0 | 1 | 2;
   summary.counts[verdict]++;
-  const latency = latencyOf(rest);
+  const latency = latencyOf(outcome);
   if (latency === -1) return;
   summary.latencySum += latency;
   summary.latencyCount++;
   addToSketch(summary.sketch, classOf(latency));
 }
 
-/** Adds one summary to another. */
+/** Adds `from` to `to`. */
 export function addSummary(to: Summary, from: Summary): void {
   for (const verdict of [0, 1, 2] as const) to.counts[verdict] += from.counts[verdict];
   to.suspect += from.suspect;
@@ -47,26 +46,26 @@ export function addSummary(to: Summary, from: Summary): void {
 /** Summaries by the number of their hour. */
 export type Hours = ReadonlyMap<number, Summary>;
 
-/** The hours of a day, from 0 to 23: only those in which something was measured. */
-export function summariseHours(series: Series): Hours {
+/** Summaries of the hours of a day, from 0 to 23, that have samples. */
+export function summarizeHours(series: Series): Hours {
   const hours = new Map<number, Summary>();
   for (let index = 0; index < series.times.length; index++) {
     const hour = Math.floor(((series.times[index] as number) % DAY_MS) / HOUR_MS);
     const summary = hours.get(hour) ?? emptySummary();
     hours.set(hour, summary);
-    addSample(summary, series.rests[index] as number);
+    addSample(summary, series.outcomes[index] as number);
   }
   return hours;
 }
 
-/** A day as a whole, from its hours. */
-export function summariseDay(hours: Hours): Summary {
+/** The summary of a day from those of its hours. */
+export function summarizeDay(hours: Hours): Summary {
   const day = emptySummary();
   for (const summary of hours.values()) addSummary(day, summary);
   return day;
 }
 
-/** Summaries as bytes. */
+/** Encodes the summaries of hours. */
 export function encodeHours(hours: Hours): Uint8Array {
   const writer = createWriter(1_024);
   for (const [hour, { counts, suspect, latencySum, latencyCount, sketch }] of hours) {
@@ -82,17 +81,17 @@ export function encodeHours(hours: Hours): Uint8Array {
   return writer.bytes();
 }
 
-/** A day as a whole, as bytes. */
+/** Encodes the summary of a day. */
 export function encodeDay(day: Summary): Uint8Array {
   return encodeHours(new Map([[0, day]]));
 }
 
-/** The opposite of {@link encodeDay}. */
+/** The inverse of {@link encodeDay}. */
 export function decodeDay(bytes: Uint8Array): Summary {
   return decodeHours(bytes).get(0) ?? emptySummary();
 }
 
-/** The opposite of {@link encodeHours}. */
+/** The inverse of {@link encodeHours}. */
 export function decodeHours(bytes: Uint8Array): Hours {
   const reader = createReader(bytes);
   const hours = new Map<number, Summary>();
@@ -114,4 +113,39 @@ export function decodeHours(bytes: Uint8Array): Hours {
     hours.set(hour, summary);
   }
   return hours;
+}
+
+/** Counts by class. */
+export type Sketch = Map<number, number>;
+
+const EXACT_UP_TO = 50;
+const GROWTH = 1.02;
+const LOG_GROWTH = Math.log(GROWTH);
+
+/** The class of a latency in milliseconds. */
+export function classOf(latencyMs: number): number {
+  if (latencyMs <= EXACT_UP_TO) return latencyMs;
+  return EXACT_UP_TO + Math.ceil(Math.log(latencyMs / EXACT_UP_TO) / LOG_GROWTH);
+}
+
+/** The latency that represents a class, whole milliseconds. */
+function latencyOfClass(index: number): number {
+  if (index <= EXACT_UP_TO) return index;
+  const upper = EXACT_UP_TO * GROWTH ** (index - EXACT_UP_TO);
+  return Math.round((2 * upper) / (1 + GROWTH));
+}
+
+/** Adds to the count of a class. */
+function addToSketch(sketch: Sketch, index: number, count = 1): void {
+  sketch.set(index, (sketch.get(index) ?? 0) + count);
+}
+
+/** The quantile by nearest rank, milliseconds; null: nothing was counted. */
+export function quantileOf(
+  sorted: readonly (readonly [index: number, count: number])[],
+  total: number,
+  ratio: number,
+): number | null {
+  const index = weightedPercentileOf(sorted, total, ratio);
+  return index === null ? null : latencyOfClass(index);
 }

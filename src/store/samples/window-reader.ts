@@ -1,25 +1,24 @@
-/** Answers a query from what is on disk of a service, and from its samples that are in no block yet. */
+/** Reads the buckets of a query from the blocks and summaries on disk, and from samples that are in no block yet. */
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import type { SampleQuery } from '../ports/samples.ts';
-import { decodeBlock, mergeSeries, type Series } from './block.ts';
 import { createBucketing } from './bucketing.ts';
+import { decodeBlock, EMPTY_SERIES, mergeSeries, type Series } from './encoding.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 import { decodeDay, decodeHours } from './summary.ts';
 
-/** What reading needs. */
+/** The sources of a query. */
 export interface WindowReading {
   readonly database: Pick<SamplesDatabase, 'blocks' | 'hours' | 'days'>;
   readonly query: SampleQuery;
   /** Samples that are in no block yet, by day since 1970. */
   readonly fresh: ReadonlyMap<number, Series>;
-  /** Of days before this, epoch milliseconds, there may be summaries alone. */
+  /** Days before this, epoch milliseconds, may have summaries only. */
   readonly rawFrom: number;
 }
 
-/** Percentiles of longer windows come from summaries of days (within 1 %): a year costs little more than a quarter. */
+/** Percentiles of longer windows come from summaries of days (within 1 %), so that a year costs little more than a quarter. */
 const EXACT_MS = 92 * DAY_MS;
-const EMPTY: Series = { times: [], rests: [] };
 
 /** Every bucket of the window in order. Throws a RangeError for a window that cannot be answered. */
 export function readWindow({ database, query, fresh, rawFrom }: WindowReading): Bucket[] {
@@ -33,14 +32,14 @@ export function readWindow({ database, query, fresh, rawFrom }: WindowReading): 
   if (to - from > EXACT_MS) {
     for (const { key, bytes } of database.days(firstKey, lastKey)) {
       const day = dayOf(key);
-      // Of a day with samples that came late its summary does not know yet.
+      // The summary of a day lacks samples that came late.
       if (fresh.has(day) || !bucketing.holds(day * DAY_MS, DAY_MS)) continue;
       bucketing.addSummary(day * DAY_MS, decodeDay(bytes));
       answered.add(key);
     }
   }
-  const rest = gaps(firstKey, lastKey, answered);
-  for (const [gapFrom, gapTo] of rest) {
+  const missing = gaps(firstKey, lastKey, answered);
+  for (const [gapFrom, gapTo] of missing) {
     for (const { key, bytes } of database.blocks(gapFrom, gapTo)) {
       const late = fresh.get(dayOf(key));
       const block = decodeBlock(bytes);
@@ -49,10 +48,10 @@ export function readWindow({ database, query, fresh, rawFrom }: WindowReading): 
     }
   }
   for (const [day, series] of fresh)
-    if (!answered.has(serviceId * KEY_DAYS + day)) bucketing.addSeries(mergeSeries(EMPTY, series));
-  // Days that have no block any more are answered from their hours.
+    if (!answered.has(serviceId * KEY_DAYS + day)) bucketing.addSeries(mergeSeries(EMPTY_SERIES, series));
+  // Days whose blocks were deleted are read from the summaries of their hours.
   if (Math.floor(from / DAY_MS) > Math.floor(rawFrom / DAY_MS)) return bucketing.buckets();
-  for (const [gapFrom, gapTo] of rest) {
+  for (const [gapFrom, gapTo] of missing) {
     for (const { key, bytes } of database.hours(gapFrom, gapTo)) {
       if (answered.has(key)) continue;
       for (const [hour, summary] of decodeHours(bytes))
@@ -62,7 +61,7 @@ export function readWindow({ database, query, fresh, rawFrom }: WindowReading): 
   return bucketing.buckets();
 }
 
-/** Spans of keys from `first` to `last`, both included, in which none is answered. */
+/** Ranges of keys from `first` to `last`, both included, that are not answered. */
 function gaps(first: number, last: number, answered: ReadonlySet<number>): (readonly [number, number])[] {
   const found: (readonly [number, number])[] = [];
   for (let at = first; at <= last; at++) {

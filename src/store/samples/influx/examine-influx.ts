@@ -1,17 +1,17 @@
-/** What `upbeat doctor` finds of InfluxDB: whether it takes a point, and gives it back. */
+/** The test of InfluxDB by `upbeat doctor`: it writes a point and reads it back. */
 import { randomInt } from 'node:crypto';
 import { systemClock } from '../../../clock.ts';
 import { adviceFor, InfluxError } from './influx-fault.ts';
-import { type InfluxLink, openInfluxLink } from './influx-link.ts';
+import { type InfluxLink, numberReader, openInfluxLink } from './influx-link.ts';
 import type { InfluxSettings } from './influx-settings.ts';
 
-/** What was found, and what to mend; `advice` null: all is well. */
-export interface InfluxFinding {
+/** A finding; `advice` null: nothing needs to be fixed. */
+interface InfluxFinding {
   readonly found: string;
   readonly advice: string | null;
 }
 
-/** A measurement of its own, so that the point is in no history; it goes with the retention of the bucket. */
+/** A measurement of its own, so that no history contains the point; the bucket's retention deletes it. */
 const MEASUREMENT = 'upbeat_doctor';
 
 /** Writes a point and reads it back, as samples are written and histories are read. `now`: epoch milliseconds. Never rejects. */
@@ -20,16 +20,12 @@ export async function examineInflux(
   now = systemClock.now(),
 ): Promise<InfluxFinding> {
   const link = openInfluxLink(settings);
-  try {
-    // Another value each time, so that the point of another server or bucket is not taken for it.
-    const nonce = randomInt(2 ** 47);
-    return (
-      (await write(link, settings, `${MEASUREMENT} nonce=${nonce}i ${now}`)) ??
-      (await readBack(link, settings, now, nonce))
-    );
-  } finally {
-    await link.close();
-  }
+  // A new value each time tells the point from those of other servers or buckets.
+  const nonce = randomInt(2 ** 47);
+  return (
+    (await write(link, settings, `${MEASUREMENT} nonce=${nonce}i ${now}`)) ??
+    (await readBack(link, settings, now, nonce))
+  );
 }
 
 /** Null: the point was stored. */
@@ -56,14 +52,13 @@ async function readBack(
   const { url, bucket } = settings;
   try {
     const [table = null] = await link.query([`SELECT nonce FROM ${MEASUREMENT} WHERE time = ${at}ms`]);
-    // VictoriaMetrics answers every statement with a list of databases.
+    // VictoriaMetrics responds to every statement with a list of databases.
     if (table !== null && !table.columns.includes('time'))
       return {
         found: `${url} took a point; it answers no InfluxQL, so the pages have no histories`,
         advice: null,
       };
-    const place = table?.columns.indexOf('nonce') ?? -1;
-    if (table?.rows.some((row) => row[place] === nonce) === true)
+    if (table?.rows.some((row) => numberReader(table)(row, 'nonce') === nonce) === true)
       return { found: `${url} has ${bucket}; a point was written and read back`, advice: null };
     return {
       found: `a point was written to ${bucket}, and InfluxQL does not find it`,

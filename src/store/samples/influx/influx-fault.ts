@@ -3,8 +3,8 @@ import { SampleReadError, type SampleReadErrorCode } from '../../ports/samples.t
 import { DEFAULT_BUCKET, type InfluxSettings } from './influx-settings.ts';
 
 /**
- * `unreachable`: no answer; `token`, `rights`: it does not know or allow us; `org`, `bucket`: it does not have what the
- * settings name; `busy`: it limits the rate; `server`: a fault of its own; `no_influxql`: it takes points alone, as
+ * `unreachable`: no response; `token`, `rights`: the token is unknown or may not do it; `org`, `bucket`: the server lacks
+ * what the settings name; `busy`: it limits the rate; `server`: its own error; `no_influxql`: it only accepts points, as
  * VictoriaMetrics does; `other`: anything else.
  */
 export type InfluxFault =
@@ -18,7 +18,7 @@ export type InfluxFault =
   | 'no_influxql'
   | 'other';
 
-/** A question or a request for setup that found no answer. */
+/** A query or a request of the setup that failed. */
 export class InfluxError extends SampleReadError {
   readonly fault: InfluxFault;
 
@@ -40,7 +40,7 @@ const CODES: Readonly<Record<InfluxFault, SampleReadErrorCode>> = {
   other: 'samples_refused',
 };
 
-/** The fault behind an answer that is not success. `status` 0: no answer arrived. */
+/** The fault behind a response that is not success. `status` 0: no response arrived. */
 export function faultOf(status: number, message: string): InfluxFault {
   if (status === 0) return 'unreachable';
   if (status === 401) return 'token';
@@ -51,7 +51,7 @@ export function faultOf(status: number, message: string): InfluxFault {
   return status === 404 || /database not found/.test(message) ? 'bucket' : 'other';
 }
 
-/** What to mend; one sentence without secrets. */
+/** How to fix it; one sentence without secrets. */
 export function adviceFor(
   fault: InfluxFault,
   { bucket = DEFAULT_BUCKET, org, api }: Pick<InfluxSettings, 'bucket' | 'org' | 'api'>,

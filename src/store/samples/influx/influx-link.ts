@@ -1,45 +1,53 @@
-/** One server: writing through its client, reading by InfluxQL, which every InfluxDB from 1.6 on answers. */
+/** The connection to one server: writes through InfluxData's client, reads by InfluxQL, which InfluxDB has from 1.6 on. */
 import { HttpError, InfluxDB } from '@influxdata/influxdb-client';
 import { faultOf, InfluxError } from './influx-fault.ts';
 import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
-import { type PostLines, type SendOutcome, sendLines } from './send-lines.ts';
-import type { WriteRefusal } from './write-answer.ts';
+import {
+  describeRefusal,
+  MAX_SHOWN,
+  type PostLines,
+  type SendOutcome,
+  sendLines,
+  type WriteRefusal,
+} from './send-lines.ts';
 
-/** A table of an answer. */
+/** A row of a table. */
+export type InfluxRow = readonly (number | string | boolean | null)[];
+
+/** A table of a response. */
 export interface InfluxTable {
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly (number | string | boolean | null)[])[];
+  readonly rows: readonly InfluxRow[];
 }
 
 /** A link to a server. */
 export interface InfluxLink {
-  /** Sends lines as one request, and in parts where the server refuses some of them. Never rejects. */
+  /** Sends lines as one request, and in parts if the server refuses some of them. Never rejects. */
   send(lines: readonly string[]): Promise<SendOutcome>;
-  /** Runs statements; a table each, null where one has no rows. Rejects with {@link InfluxError}. */
+  /** Runs statements; returns a table for each, null for one without rows. Rejects with {@link InfluxError}. */
   query(statements: readonly string[]): Promise<(InfluxTable | null)[]>;
-  close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
 const GZIP_BYTES = 1_000;
-const MAX_SHOWN = 300;
-/** Opens a link; nothing is asked of the server yet. A request that gets no answer for `timeoutMs` has failed. */
+
+/** Creates a link; nothing is requested yet. A request without a response for `timeoutMs` has failed. */
 export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS): InfluxLink {
   const { url, bucket } = settings;
   const headers = authorizationOf(settings);
-  // InfluxDB packs an answer in so small pieces that it takes ten times as long.
-  const asking = { ...headers, 'accept-encoding': 'identity' };
+  // InfluxDB compresses a response in so small pieces that it takes ten times as long.
+  const queryHeaders = { ...headers, 'accept-encoding': 'identity' };
   const client = new InfluxDB({ url, timeout: timeoutMs, headers });
   const path = writePath(settings);
   const options = {
     method: 'POST',
     headers: { 'content-type': 'text/plain; charset=utf-8' },
-    // On one machine, packing costs more than what it saves.
+    // On one machine, compression costs more than it saves.
     gzipThreshold: isLoopback(url) ? Number.MAX_SAFE_INTEGER : GZIP_BYTES,
   };
   const post: PostLines = async (lines) => {
     try {
-      // Below the client's own buffer and retries: what could not be sent waits in the spool, in order.
+      // Below the client's own buffer and retries: lines that could not be sent wait in the spool, in order.
       await client.transport.request(path, lines.join('\n'), options);
       return null;
     } catch (error) {
@@ -51,24 +59,41 @@ export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS)
     send: (lines) => sendLines(post, lines, size),
     async query(statements) {
       const body = new URLSearchParams({ db: bucket, epoch: 'ms', q: statements.join(';') });
-      const signal = AbortSignal.timeout(timeoutMs);
-      let text: string;
-      let status: number;
-      try {
-        const response = await fetch(`${url}/query`, { method: 'POST', headers: asking, body, signal });
-        status = response.status;
-        text = await response.text();
-      } catch (error) {
-        throw new InfluxError('unreachable', `InfluxDB does not answer: ${reasonOf(error)}`);
-      }
-      if (status >= 300) {
-        const message = messageOf(text);
-        const problem = `InfluxDB answered with HTTP ${status}: ${message.slice(0, MAX_SHOWN)}`;
-        throw new InfluxError(faultOf(status, message), problem);
-      }
-      return readAnswer(text, statements.length);
+      const init = { method: 'POST', headers: queryHeaders, body };
+      const { status, text } = await fetchText(`${url}/query`, init, timeoutMs);
+      if (status >= 300) throw responseError(status, messageOf(text));
+      return readTables(text, statements.length);
     },
-    async close() {},
+  };
+}
+
+/** Requests an address and reads the response. Rejects with an {@link InfluxError} if no response arrives. */
+export async function fetchText(
+  url: string,
+  init: RequestInit,
+  timeoutMs = TIMEOUT_MS,
+): Promise<{ readonly status: number; readonly text: string }> {
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    throw responseError(0, reasonOf(error));
+  }
+}
+
+/** The error for a response that is not success, or for its absence (`status` 0). */
+export function responseError(status: number, message: string): InfluxError {
+  return new InfluxError(faultOf(status, message), describeRefusal({ status, message }));
+}
+
+/** Reads numbers from the rows of a table by column; null: the column is missing, or contains no number. */
+export function numberReader({
+  columns,
+}: InfluxTable): (row: InfluxRow | undefined, column: string) => number | null {
+  const places = new Map(columns.map((column, place) => [column, place]));
+  return (row, column) => {
+    const value = row?.[places.get(column) ?? -1];
+    return typeof value === 'number' ? value : null;
   };
 }
 
@@ -104,35 +129,36 @@ function messageOf(body: string): string {
   }
 }
 
-interface RawAnswer {
+/** The JSON of a response to a query. */
+interface QueryBody {
   readonly error?: string;
   readonly results?: readonly {
     readonly error?: string;
     readonly series?: readonly {
       readonly columns: readonly string[];
-      readonly values?: InfluxTable['rows'];
+      readonly values?: readonly InfluxRow[];
     }[];
   }[];
 }
 
-function readAnswer(text: string, count: number): (InfluxTable | null)[] {
-  let answer: RawAnswer;
+function readTables(text: string, count: number): (InfluxTable | null)[] {
+  let body: QueryBody;
   try {
-    answer = JSON.parse(text) as RawAnswer;
+    body = JSON.parse(text) as QueryBody;
   } catch {
     throw new InfluxError('other', 'InfluxDB answered with something else than JSON');
   }
-  const problem = answer.error ?? answer.results?.find(({ error }) => error !== undefined)?.error;
+  const problem = body.error ?? body.results?.find(({ error }) => error !== undefined)?.error;
   if (problem !== undefined)
     throw new InfluxError(faultOf(200, problem), `InfluxDB: ${problem.slice(0, MAX_SHOWN)}`);
   return Array.from({ length: count }, (_, index) => {
-    const [series] = answer.results?.[index]?.series ?? [];
+    const [series] = body.results?.[index]?.series ?? [];
     return series === undefined ? null : { columns: series.columns, rows: series.values ?? [] };
   });
 }
 
-/** Why a request found no answer: the code of the system, or a sentence. */
-export function reasonOf(error: unknown): string {
+/** Why a request got no response: the code of the system, or a sentence. */
+function reasonOf(error: unknown): string {
   const { cause, message, code } = error as Error & { code?: unknown };
   const codes = [(cause as { code?: unknown } | undefined)?.code, code];
   // The code of a timeout is a number that says nothing.

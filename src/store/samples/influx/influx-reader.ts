@@ -1,38 +1,37 @@
 /**
- * Reading by InfluxQL. Every number in a statement is a whole number of our own, so that nothing of a client's input
- * ever stands in one, and every statement is bounded in time.
+ * Reads samples by InfluxQL. Statements contain whole numbers only and no input of clients, and every statement is
+ * bounded in time.
  */
 import { DAY_MS, HOUR_MS } from '../../../domain/durations.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
-import type { Series } from '../block.ts';
-import { createBucketing } from '../bucketing.ts';
-import { packRest } from '../wire.ts';
-import { type HourSummary, hourOf, hoursStatement, readHours, summariseHour } from './hour-summary.ts';
+import { type CountedSamples, createBucketing } from '../bucketing.ts';
+import { packOutcome, type Series } from '../encoding.ts';
+import { hourOf, hoursStatement, readHours, summarizeHour } from './hour-summaries.ts';
 import { InfluxError } from './influx-fault.ts';
-import type { InfluxLink, InfluxTable } from './influx-link.ts';
+import { type InfluxLink, type InfluxTable, numberReader } from './influx-link.ts';
 import { MEASUREMENT } from './influx-settings.ts';
 
-/** What the reader may use of summed up hours beside the link. */
-export interface HourKeeping {
+/** The summaries of hours that a reader may write. */
+export interface HourSummaryWriter {
   /** Hours that start before this are complete at the server, epoch milliseconds. */
   readonly completeBefore: number;
-  /** Takes the summary of an hour that had none. */
-  keep(serviceId: number, hour: number, summary: HourSummary): void;
+  /** Stores the summary of an hour that has none. */
+  store(serviceId: number, hour: number, summary: CountedSamples): void;
 }
 
 /** Shorter windows are read from the samples alone. */
 const SHORT_MS = 2 * DAY_MS;
-/** Longer windows may be summed up by the server, whose percentiles round their rank to the nearest instead of upwards. */
+/** Longer windows may be summarized by the server, whose percentiles round their rank to the nearest instead of upwards. */
 const EXACT_MS = 92 * DAY_MS;
-/** Samples of such a window that are not summed up by hours; of more, the server does it. */
+/** With more samples outside of summarized hours than this, the server summarizes such a window. */
 const MAX_LOOSE_SAMPLES = 200_000;
-/** Samples, and statements, of a request: they bound its memory. */
+/** Bounds of one request, so that its memory is bounded. */
 const MAX_SAMPLES = 20_000;
 const MAX_STATEMENTS = 100;
-/** Taken for the samples of an hour where they were not counted. */
+/** Estimate of the samples of an hour that were not counted. */
 const SAMPLES_AN_HOUR = 400;
-/** Summaries are asked for so many hours at a time. */
+/** Maximum number of hours whose summaries are requested at a time. */
 const HOURS_AT_ONCE = 92 * 24;
 
 const FIELDS = 'up, slow, suspect, timed, latency_ms, status_code';
@@ -45,14 +44,13 @@ interface Span {
 }
 
 /**
- * Every bucket of the window in order, empty ones included: from summed up hours where they lie in one bucket, and from
- * samples elsewhere. `hours` null: summaries are read and none is made. Throws a RangeError for a window without an
- * answer.
+ * Every bucket of the window in order, empty ones included: from summaries of hours that lie in one bucket, and from
+ * samples elsewhere. `hours` null: no summaries are written. Throws a RangeError for a window that cannot be answered.
  */
 export async function queryBuckets(
   link: Pick<InfluxLink, 'query'>,
   query: SampleQuery,
-  hours: HourKeeping | null = null,
+  hours: HourSummaryWriter | null = null,
 ): Promise<Bucket[]> {
   const bucketing = createBucketing(query);
   const { serviceId, from, to, stepMs } = query;
@@ -77,13 +75,13 @@ export async function queryBuckets(
   for (const spans of requestsOf(loose)) {
     for (const { span, series } of await readSpans(link, serviceId, spans)) {
       bucketing.addSeries(series);
-      if (hours !== null && isByHours) keepHours(hours, serviceId, span, series, known);
+      if (hours !== null && isByHours) storeHours(hours, serviceId, span, series, known);
     }
   }
   return bucketing.buckets();
 }
 
-/** Parts of `[from, to)` outside of the given hours, in their order; none is across the start of its first whole hour. */
+/** Parts of `[from, to)` outside of the given hours, in order; none spans the start of the first whole hour. */
 function gapsOf(from: number, to: number, hours: ReadonlySet<number>): Pick<Span, 'from' | 'to'>[] {
   if (hours.size === 0) return [{ from, to }];
   const gaps: Pick<Span, 'from' | 'to'>[] = [];
@@ -98,7 +96,7 @@ function gapsOf(from: number, to: number, hours: ReadonlySet<number>): Pick<Span
   return gaps;
 }
 
-/** Long spans divided into days of UTC, those without a sample left out. */
+/** Divides long spans into days of UTC and omits those without samples. */
 async function sizesOf(
   link: Pick<InfluxLink, 'query'>,
   serviceId: number,
@@ -113,15 +111,17 @@ async function sizesOf(
     const [table] = await select(link, [
       `SELECT COUNT(up) AS count FROM ${MEASUREMENT} WHERE ${where({ serviceId, from, to })} GROUP BY time(1d) FILL(none)`,
     ]);
-    for (const { time, count } of table === undefined || table === null ? [] : rowsOf(table)) {
-      const [start, samples] = [time ?? 0, count ?? 0];
+    if (table === undefined || table === null) continue;
+    const read = numberReader(table);
+    for (const row of table.rows) {
+      const [start, samples] = [read(row, 'time') ?? 0, read(row, 'count') ?? 0];
       if (samples > 0) sized.push({ from: Math.max(from, start), to: Math.min(to, start + DAY_MS), samples });
     }
   }
   return sized;
 }
 
-/** Spans that are asked for together. */
+/** Groups spans into requests. */
 function requestsOf(spans: readonly Span[]): Span[][] {
   const requests: Span[][] = [];
   let room = 0;
@@ -152,16 +152,16 @@ async function readSpans(
   return spans.map((span, place) => {
     const table = tables[place] ?? null;
     const samples = table === null ? [] : readSamples(serviceId, table);
-    return { span, series: { times: samples.map(({ at }) => at), rests: samples.map(packRest) } };
+    return { span, series: { times: samples.map(({ at }) => at), outcomes: samples.map(packOutcome) } };
   });
 }
 
-/** Sums up the hours of a span that are complete and have no summary yet. */
-function keepHours(
-  { completeBefore, keep }: HourKeeping,
+/** Stores summaries of the hours of a span that are complete and have none. */
+function storeHours(
+  { completeBefore, store }: HourSummaryWriter,
   serviceId: number,
   span: Span,
-  { times, rests }: Series,
+  { times, outcomes }: Series,
   known: ReadonlySet<number>,
 ): void {
   const byHour = new Map<number, number[]>();
@@ -169,10 +169,10 @@ function keepHours(
     const hour = hourOf(at);
     if (hour < span.from || hour + HOUR_MS > span.to || hour >= completeBefore || known.has(hour)) continue;
     const list = byHour.get(hour);
-    if (list === undefined) byHour.set(hour, [rests[place] as number]);
-    else list.push(rests[place] as number);
+    if (list === undefined) byHour.set(hour, [outcomes[place] as number]);
+    else list.push(outcomes[place] as number);
   }
-  for (const [hour, list] of byHour) keep(serviceId, hour, summariseHour(list));
+  for (const [hour, list] of byHour) store(serviceId, hour, summarizeHour(list));
 }
 
 /** Newest samples, newest first. */
@@ -201,32 +201,31 @@ async function querySummed(
     `SELECT COUNT(suspect) AS count FROM ${MEASUREMENT} WHERE ${where(query)} AND suspect = 1 ${groups}`,
     `SELECT MEAN(latency_ms) AS mean, ${ranks} FROM ${MEASUREMENT} WHERE ${where(query)} AND suspect = 0 AND timed = 1 ${groups}`,
   ]);
-  const [byCount, bySuspect, byTime] = [trusted, suspect, timed].map((table) => byStart(table ?? null));
+  const [counted, suspected, measured] = [trusted, suspect, timed].map((table) => groupReader(table ?? null));
   return empty.map((bucket) => {
-    const counted = byCount?.get(bucket.startAt) ?? {};
-    const latency = byTime?.get(bucket.startAt) ?? {};
-    const count = counted.count ?? 0;
-    const upCount = counted.up ?? 0;
-    const slowCount = counted.slow ?? 0;
+    const { startAt } = bucket;
+    const count = counted?.(startAt, 'count') ?? 0;
+    const upCount = counted?.(startAt, 'up') ?? 0;
+    const slowCount = counted?.(startAt, 'slow') ?? 0;
     return {
       ...bucket,
       count,
       upCount,
       slowCount,
-      downCount: counted.down ?? 0,
-      suspectCount: bySuspect?.get(bucket.startAt)?.count ?? 0,
+      downCount: counted?.(startAt, 'down') ?? 0,
+      suspectCount: suspected?.(startAt, 'count') ?? 0,
       uptimeRatio: count === 0 ? null : (upCount + slowCount) / count,
-      meanMs: latency.mean ?? null,
-      p50Ms: latency.p50 ?? null,
-      p95Ms: latency.p95 ?? null,
-      p99Ms: latency.p99 ?? null,
+      meanMs: measured?.(startAt, 'mean') ?? null,
+      p50Ms: measured?.(startAt, 'p50') ?? null,
+      p95Ms: measured?.(startAt, 'p95') ?? null,
+      p99Ms: measured?.(startAt, 'p99') ?? null,
     };
   });
 }
 
 /**
- * Asks for points. VictoriaMetrics answers every statement with a list of databases: without a look at the columns that
- * would pass for a history without a single check.
+ * Queries points. VictoriaMetrics responds to every statement with a list of databases, which without a test of the columns
+ * would pass for a history without checks.
  */
 async function select(
   link: Pick<InfluxLink, 'query'>,
@@ -248,29 +247,21 @@ function whole(value: number): number {
 }
 
 function readSamples(serviceId: number, table: InfluxTable): Sample[] {
-  return rowsOf(table).map((row) => ({
+  const read = numberReader(table);
+  return table.rows.map((row) => ({
     serviceId,
-    at: row.time ?? 0,
-    status: row.up === 1 ? 'up' : row.slow === 1 ? 'slow' : 'down',
-    latencyMs: row.timed === 1 ? (row.latency_ms ?? null) : null,
-    statusCode: row.status_code ?? 0,
-    suspect: row.suspect === 1,
+    at: read(row, 'time') ?? 0,
+    status: read(row, 'up') === 1 ? 'up' : read(row, 'slow') === 1 ? 'slow' : 'down',
+    latencyMs: read(row, 'timed') === 1 ? read(row, 'latency_ms') : null,
+    statusCode: read(row, 'status_code') ?? 0,
+    suspect: read(row, 'suspect') === 1,
   }));
 }
 
-type Row = Readonly<Record<string, number | null | undefined>>;
-
-function rowsOf({ columns, rows }: InfluxTable): Row[] {
-  return rows.map((values) =>
-    Object.fromEntries(
-      columns.map((column, index) => {
-        const value = values[index];
-        return [column, typeof value === 'number' ? value : null];
-      }),
-    ),
-  );
-}
-
-function byStart(table: InfluxTable | null): ReadonlyMap<number, Row> {
-  return new Map(table === null ? [] : rowsOf(table).map((row) => [row.time ?? 0, row]));
+/** Reads the numbers of the group that starts at a time, by column; null: there is no such group or number. */
+function groupReader(table: InfluxTable | null): (startAt: number, column: string) => number | null {
+  if (table === null) return () => null;
+  const read = numberReader(table);
+  const groups = new Map(table.rows.map((row) => [read(row, 'time'), row]));
+  return (startAt, column) => read(groups.get(startAt), column);
 }

@@ -1,4 +1,4 @@
-/** Samples in InfluxDB (operating, `storage.influx`): sent by a thread of its own, with a spool while the server is away. */
+/** Samples in InfluxDB (operating, `storage.influx`), written by a thread with a spool for the time without the server. */
 
 import { systemClock } from '../../../clock.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
@@ -7,12 +7,12 @@ import type { Log } from '../../../log.ts';
 import { FATAL, superviseThread } from '../../../thread/supervised-thread.ts';
 import type { Observations } from '../../ports/observations.ts';
 import { isSampleReadError, type SampleStore } from '../../ports/samples.ts';
-import { createSampleGatherer } from '../sample-gatherer.ts';
-import { packSamples } from '../wire.ts';
-import { packDetails } from './detail-wire.ts';
+import { packSamples } from '../encoding.ts';
+import { createSampleBatcher } from '../sample-batcher.ts';
 import { adviceFor, type InfluxFault } from './influx-fault.ts';
 import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxState, InfluxThreadData } from './influx-thread.ts';
+import { packDetails } from './line-protocol.ts';
 import { createDependencyLines, heartbeatLine, incidentLines, transitionLine } from './observation-lines.ts';
 
 /** How to open the store. */
@@ -20,38 +20,38 @@ export interface InfluxSamplesOptions {
   readonly settings: InfluxSettings;
   /** Folder of the spool. */
   readonly dataDir: string;
-  /** Most bytes of the spool; default 1 GiB. */
+  /** Maximum size of the spool, bytes; default 1 GiB. */
   readonly spoolBytes?: number;
-  /** A request that gets no answer for so long has failed, milliseconds; default 10 s. */
+  /** Timeout of a request, milliseconds; default 10 s. */
   readonly timeoutMs?: number;
-  /** Names of a service, for the tags; null: it is not known. */
+  /** Names of a service, for the tags; null: it is unknown. */
   readonly labelsOf: (serviceId: number) => Pick<ServiceLabels, 'slug' | 'category'> | null;
   /** Updates of incidents older than this are not written, milliseconds; default 90 days. */
   readonly retentionMs?: number;
   readonly log: Log;
-  /** Called if the thread ends unasked. */
+  /** Called if the thread ends by a fault. */
   readonly onEnd?: (reason: Error) => void;
 }
 
-/** The port, and how the server is doing. */
+/** The port, and the state of the server. */
 export interface InfluxSamples extends SampleStore {
-  /** Why the server has not all samples, or cannot be asked for them, one line; null: all is well. */
+  /** Why the server lacks samples or cannot be queried, one line; null: neither. */
   problem(): string | null;
-  /** What to mend for that problem, one sentence; null: nothing. */
+  /** How to fix that problem, one sentence; null: nothing to fix. */
   advice(): string | null;
-  /** Time of the oldest sample that waits on disk, epoch milliseconds; null: none does. */
+  /** Time of the oldest sample in the spool, epoch milliseconds; null: there is none. */
   missingSince(): number | null;
-  /** Points given up since the start. */
+  /** Points dropped since the start. */
   lost(): number;
-  /** Takes what goes beside the samples, on the same road. */
+  /** Writes transitions, incidents and heartbeats beside the samples. */
   readonly observations: Observations;
 }
 
 const ENTRY = new URL('../../../../workers/samples-influx.ts', import.meta.url);
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const SPOOL_BYTES = 1024 ** 3;
 const RETENTION_MS = 90 * DAY_MS;
-/** Observations that wait for the thread; more than this means that it has stopped taking any. */
+/** Maximum number of observations that wait for the thread; further ones are dropped. */
 const MAX_WAITING = 100_000;
 const NO_STATE: InfluxState = {
   pending: 0,
@@ -65,7 +65,7 @@ const NO_STATE: InfluxState = {
   unread: null,
 };
 
-/** Opens the store. The server may be away: samples wait in the spool until it is there. */
+/** Opens the store. While the server is unavailable, samples wait in the spool. */
 export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
   const { settings, dataDir, spoolBytes = SPOOL_BYTES, retentionMs = RETENTION_MS } = options;
   const { timeoutMs, labelsOf, log, onEnd } = options;
@@ -80,21 +80,21 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       onEnd?.(reason);
     },
   });
-  const told = new Map<number, string>();
+  const sentLabels = new Map<number, string>();
   let state = NO_STATE;
   const adviceOf = (fault: InfluxFault | null): string | null =>
     fault === null ? null : adviceFor(fault, settings);
 
-  /** Asks the thread, and remembers whether the server could be read. */
-  const read = async <T>(asking: Promise<T>): Promise<T> => {
+  /** Awaits a query, and updates the state if that has changed whether the server can be queried. */
+  const read = async <T>(query: Promise<T>): Promise<T> => {
     try {
-      return await asking;
+      return await query;
     } catch (error) {
-      if (isSampleReadError(error)) await look();
+      if (isSampleReadError(error)) await poll();
       throw error;
     } finally {
-      // The answer tells that it is well again.
-      if (state.unread !== null) await look();
+      // The query may have succeeded again.
+      if (state.unread !== null) await poll();
     }
   };
 
@@ -119,76 +119,74 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     state = next;
   };
 
-  const look = (): Promise<void> => thread.call('state', []).then(note, () => {});
+  const poll = (): Promise<void> => thread.call('state', []).then(note, () => {});
 
-  /** Names that the thread does not know yet, or knows otherwise. */
+  /** Names that are new or changed since they were sent to the thread. */
   const newLabels = (samples: readonly Sample[]): ServiceLabels[] =>
     [...new Set(samples.map(({ serviceId }) => serviceId))].flatMap((serviceId) => {
       const labels = labelsOf(serviceId);
       if (labels === null) return [];
       const { slug, category } = labels;
       const text = `${slug} ${category}`;
-      if (told.get(serviceId) === text) return [];
-      told.set(serviceId, text);
+      if (sentLabels.get(serviceId) === text) return [];
+      sentLabels.set(serviceId, text);
       return [{ serviceId, slug, category }];
     });
 
-  const gatherer = createSampleGatherer(async (samples) => {
+  const batcher = createSampleBatcher<Sample>(async (samples) => {
     const packed = packSamples(samples);
     const details = packDetails(samples);
     const buffers = details === null ? [packed.buffer] : [packed.buffer, details.buffer];
     note(await thread.call('append', [packed, details, newLabels(samples)], buffers));
   });
-  const observed = createSampleGatherer<string>(async (lines) => note(await thread.call('write', [lines])));
-  let onTheWay = 0;
+  const observed = createSampleBatcher<string>(async (lines) => note(await thread.call('write', [lines])));
+  let waiting = 0;
   let dropped = 0;
 
   const observe = (lines: readonly string[]): void => {
-    if (onTheWay + lines.length > MAX_WAITING) {
+    if (waiting + lines.length > MAX_WAITING) {
       dropped += lines.length;
       return;
     }
-    onTheWay += lines.length;
-    const taken = observed.append(lines);
-    // It rejects where the thread has ended, which has been told.
-    taken
-      .catch(() => {})
-      .finally(() => {
-        onTheWay -= lines.length;
-      });
+    waiting += lines.length;
+    const taken = () => {
+      waiting -= lines.length;
+    };
+    // A rejection means that the thread has ended, which `onEnd` reports.
+    observed.append(lines).then(taken, taken);
   };
   const dependencyLines = createDependencyLines();
 
-  const sendFirst = async (): Promise<void> => {
-    await Promise.all([gatherer.sendFirst(), observed.sendFirst()]);
+  const flush = async (): Promise<void> => {
+    await Promise.all([batcher.flush(), observed.flush()]);
   };
 
-  const looking = setInterval(() => void look(), LOOK_MS);
-  looking.unref();
+  const polling = setInterval(() => void poll(), POLL_MS);
+  polling.unref();
 
   note(await thread.call('state', []));
   return {
-    append: gatherer.append,
+    append: batcher.append,
     observations: {
       transition: (transition) => observe([transitionLine(transition, labelsOf)]),
       incident: (incident) => observe(incidentLines(incident, labelsOf, systemClock.now() - retentionMs)),
       heartbeat: (heartbeat) => observe([heartbeatLine(heartbeat), ...dependencyLines(heartbeat)]),
     },
     async query(query) {
-      await gatherer.sendFirst();
+      await batcher.flush();
       return await read(thread.call('query', [query]));
     },
     async newest(serviceId, limit) {
-      await gatherer.sendFirst();
+      await batcher.flush();
       return await read(thread.call('newest', [serviceId, limit]));
     },
     async flush() {
-      await sendFirst();
+      await flush();
       note(await thread.call('flush', []));
     },
     stats: () => ({
-      appended: gatherer.appended,
-      pending: gatherer.waiting + onTheWay + state.pending,
+      appended: batcher.appended,
+      pending: batcher.waiting + waiting + state.pending,
       fileBytes: state.spoolBytes,
     }),
     problem: () => state.problem ?? waitingText(state.spooled) ?? state.unread?.problem ?? null,
@@ -196,15 +194,15 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     missingSince: () => state.missingSince,
     lost: () => state.lost + dropped,
     async close() {
-      clearInterval(looking);
-      await sendFirst();
+      clearInterval(polling);
+      await flush();
       note(await thread.call('close', []));
       await thread.stop();
     },
   };
 }
 
-/** What `/readyz` says while the server is there and gets what waited for it; null: nothing waits. */
+/** What `/readyz` says while the spool is being sent; null: it is empty. */
 function waitingText(lines: number): string | null {
   return lines === 0 ? null : `${lines} points wait on disk and are being sent`;
 }

@@ -4,34 +4,33 @@ import { type Cancel, systemClock } from '../../../clock.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
-import { createHourCollector } from './hour-collector.ts';
-import { hourLine, hourOf, hoursOverAt } from './hour-summary.ts';
+import { createHourCollector, hourLine, hourOf, hoursOverAt } from './hour-summaries.ts';
 import { InfluxError, type InfluxFault } from './influx-fault.ts';
 import { openInfluxLink } from './influx-link.ts';
-import { type HourKeeping, queryBuckets, queryNewest } from './influx-reader.ts';
+import { type HourSummaryWriter, queryBuckets, queryNewest } from './influx-reader.ts';
 import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
 import { createInfluxWriter, type InfluxWriterState } from './influx-writer.ts';
-import { openLateSpool } from './late-spool.ts';
 import { createLineWriter } from './line-protocol.ts';
+import { openLateSpool } from './spool.ts';
 
 /** What the thread is started with. */
 export interface InfluxThreadData {
   readonly settings: InfluxSettings;
   readonly dataDir: string;
   readonly spoolBytes: number;
-  /** The server keeps points for so long, milliseconds. */
+  /** How long the server keeps points, milliseconds. */
   readonly retentionMs: number;
-  /** Of a request, milliseconds; undefined: the link's own. */
+  /** Of a request, milliseconds; undefined: the link's default. */
   readonly timeoutMs: number | undefined;
 }
 
 const READ_AGAIN_MS = 2_000;
-/** Between two looks whether an hour is over. */
+/** How often completed hours are summarized, milliseconds. */
 const FINISH_MS = 60_000;
 
-/** How writing and reading go. */
+/** State of writing and reading. */
 export interface InfluxState extends InfluxWriterState {
-  /** Why the last question found no answer; null: it did, or none was asked. */
+  /** Why the last query failed; null: it succeeded, or there was none. */
   readonly unread: { readonly problem: string; readonly fault: InfluxFault } | null;
 }
 
@@ -42,7 +41,7 @@ export type InfluxMethods = {
     details: Float64Array | null,
     labels: readonly ServiceLabels[],
   ) => Promise<InfluxState>;
-  /** Takes lines as they are. */
+  /** Writes lines. */
   readonly write: (lines: readonly string[]) => InfluxState;
   readonly state: () => InfluxState;
   readonly flush: () => Promise<InfluxState>;
@@ -51,7 +50,7 @@ export type InfluxMethods = {
   readonly close: () => Promise<InfluxState>;
 };
 
-/** Opens the spool and makes the methods. */
+/** Opens the spool and creates the methods. */
 export function createInfluxMethods({
   settings,
   dataDir,
@@ -67,16 +66,16 @@ export function createInfluxMethods({
     const finished = hours.finish(systemClock.now());
     if (finished.length > 0) writer.append(finished, true);
   });
-  /** Hours may be summed up that are over, and of which nothing waits on disk. */
-  const hourKeeping = (): HourKeeping => {
+  /** Hours can be summarized once they are complete and none of their samples waits on disk. */
+  const hourSummaries = (): HourSummaryWriter => {
     const { lateSamples } = hours;
     const missingSince = writer.state().missingSince ?? Number.MAX_SAFE_INTEGER;
     return {
       completeBefore: Math.min(hoursOverAt(systemClock.now()), hourOf(missingSince)),
-      keep(serviceId, hour, summary) {
-        // It may be without a sample that came while it was read.
+      store(serviceId, hour, summary) {
+        // It may lack a sample that arrived while it was read.
         if (hours.lateSamples !== lateSamples) return;
-        // The server refuses points that are about to go, and some of the hour's samples may be gone.
+        // The server refuses points that it is about to delete, and may have deleted some of the hour's samples.
         if (hour < systemClock.now() - retentionMs + DAY_MS) return;
         hours.noteWritten(serviceId, hour);
         writer.append([hourLine(serviceId, hour, summary)], true);
@@ -86,15 +85,15 @@ export function createInfluxMethods({
   let unread: InfluxState['unread'] = null;
   let cancelRetry: Cancel | null = null;
   const state = (): InfluxState => ({ ...writer.state(), unread });
-  /** Asks when everything that was appended before is at the server or in the spool. */
-  const read = async <T>(ask: () => Promise<T>): Promise<T> => {
+  /** Queries once everything that was appended before is at the server or in the spool. */
+  const read = async <T>(query: () => Promise<T>): Promise<T> => {
     await writer.flush();
     try {
-      const answer = await ask();
+      const result = await query();
       unread = null;
-      return answer;
+      return result;
     } catch (error) {
-      // It is so for good, and no fault.
+      // A server without InfluxQL stays without it, which is no fault.
       if (error instanceof InfluxError && error.fault !== 'no_influxql') {
         unread = { problem: error.message, fault: error.fault };
         cancelRetry ??= systemClock.after(READ_AGAIN_MS, readAgain);
@@ -102,7 +101,7 @@ export function createInfluxMethods({
       throw error;
     }
   };
-  /** After a failure the server is asked on, so that the state is correct although no history is requested. */
+  /** After a failure the query is repeated, so that the state is correct even if no history is requested. */
   const readAgain = (): void => {
     cancelRetry = null;
     read(() => queryNewest(link, 0, 1)).catch(() => {});
@@ -111,8 +110,8 @@ export function createInfluxMethods({
     async append(packed, details, labels) {
       lines.name(labels);
       writer.append(lines.write(packed, details));
-      const spoilt = hours.add(packed);
-      if (spoilt.length > 0) writer.append(spoilt, true);
+      const invalid = hours.add(packed);
+      if (invalid.length > 0) writer.append(invalid, true);
       await writer.room();
       return state();
     },
@@ -125,14 +124,12 @@ export function createInfluxMethods({
       await writer.flush();
       return state();
     },
-    query: (query) => read(() => queryBuckets(link, query, hourKeeping())),
+    query: (query) => read(() => queryBuckets(link, query, hourSummaries())),
     newest: (serviceId, limit) => read(() => queryNewest(link, serviceId, limit)),
     async close() {
       cancelRetry?.();
       stopFinishing();
-      const last = await writer.close();
-      await link.close();
-      return { ...last, unread };
+      return { ...(await writer.close()), unread };
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Lines on their way to InfluxDB, in order: what cannot be sent goes to the spool, and all that comes later behind it,
- * until the server has taken everything.
+ * Writes lines to InfluxDB in order. Lines that cannot be sent go to the spool, and all later lines after them, until the
+ * server has accepted everything.
  */
 import { createBackoff } from '../../../async/retry.ts';
 import type { Cancel, Clock } from '../../../clock.ts';
@@ -9,7 +9,7 @@ import type { InfluxLink } from './influx-link.ts';
 import type { SendOutcome } from './send-lines.ts';
 import type { Spool } from './spool.ts';
 
-/** How the writer is doing. */
+/** State of the writer. */
 export interface InfluxWriterState {
   /** Samples not yet at the server, in memory and in the spool. */
   readonly pending: number;
@@ -18,203 +18,202 @@ export interface InfluxWriterState {
   readonly spooled: number;
   /** Time of the oldest check in the spool, epoch milliseconds; null: no check waits there. */
   readonly missingSince: number | null;
-  /** Why the server does not take samples, one line; null: it does. */
+  /** Why the server does not accept samples, one line; null: it does. */
   readonly problem: string | null;
-  /** The kind of that problem, where the server answered it. */
+  /** The kind of that problem, if the server reported it. */
   readonly fault: InfluxFault | null;
-  /** Samples dropped: the spool was full, or the server refused them for good. */
+  /** Samples dropped: the spool was full, or the server refused them permanently. */
   readonly lost: number;
-  /** Why the server refused some for good, the last time; null: it never did. */
+  /** Why the server last refused samples permanently; null: it never did. */
   readonly refusal: string | null;
 }
 
 /** The writer. */
 export interface InfluxWriter {
   /**
-   * Takes lines. `rewrites`: a later one may be the same point as an earlier one and is to win, so they are never sent
-   * beside each other.
+   * Takes lines. `rewrites`: a later line may replace the point of an earlier one, so they are never sent in parallel.
    */
   append(lines: readonly string[], rewrites?: boolean): void;
-  /** Resolves when little waits in memory: callers that are faster than the server wait for it. */
+  /** Resolves when few lines are in memory: callers that are faster than the server wait for it. */
   room(): Promise<void>;
   /** Resolves when everything appended before is at the server or in the spool. */
   flush(): Promise<void>;
   state(): InfluxWriterState;
-  /** Flushes and ends; the spool stays for the next start. How it was at the end. */
+  /** Flushes and ends; the spool stays for the next start. Returns the last state. */
   close(): Promise<InfluxWriterState>;
 }
 
 /** Lines of a request. */
 const MAX_LINES = 5_000;
-/** Full requests at a time: the server stores one while the next one comes in. */
+/** Full requests in flight: the server stores one while the next one arrives. */
 const MAX_IN_FLIGHT = 2;
-/** Lines in memory that make those wait who bring more. */
+/** With this many lines in memory, callers of `room` wait. */
 const MAX_IN_MEMORY = 4 * MAX_LINES;
-/** Lines in memory where the disk takes none; of more, the oldest are given up. */
+/** Maximum number of lines in memory while the disk refuses them; the oldest are dropped. */
 const MAX_STUCK = 50_000;
-/** Lines gathered for this long go together. */
-const GATHER_MS = 250;
-const FIRST_WAIT_MS = 1_000;
-const MAX_WAIT_MS = 30_000;
-/** A server that asks for more patience (`Retry-After`) is tried again after this all the same. */
+/** Lines are sent together after this time, milliseconds. */
+const BATCH_MS = 250;
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 30_000;
+/** Maximum pause that a server can ask for by `Retry-After`, milliseconds. */
 const MAX_RETRY_AFTER_MS = 300_000;
-/** Between two batches of the spool: a server that comes back is not run over. */
+/** Between two batches of the spool, milliseconds, so that a server that has just returned is not overloaded. */
 const SPOOL_PAUSE_MS = 20;
 
-/** Makes a writer, and begins with what an earlier run left in the spool. */
+/** Creates a writer, which begins with what an earlier run left in the spool. */
 export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool, clock: Clock): InfluxWriter {
-  let gathered: string[] = [];
-  /** So many of those gathered first may be rewrites. */
+  let buffered: string[] = [];
+  /** This many lines at the start of the buffer may be rewrites. */
   let rewriting = 0;
-  /** Requests on their way, oldest first; each is done when it and all before it have been dealt with. */
-  const underway: { readonly done: Promise<void>; readonly lines: number }[] = [];
-  let cancelGather: Cancel | null = null;
-  let cancelPump: Cancel | null = null;
+  /** Requests, oldest first; each is done when its outcome and those of all before it are handled. */
+  const inFlight: { readonly done: Promise<void>; readonly lines: number }[] = [];
+  let cancelSend: Cancel | null = null;
+  let cancelDrain: Cancel | null = null;
   let problem: string | null = null;
   let fault: InfluxFault | null = null;
   let refused = 0;
   let refusal: string | null = null;
-  const backoff = createBackoff(FIRST_WAIT_MS, MAX_WAIT_MS);
+  const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
   let closed = false;
-  /** The server is away and the disk takes nothing: lines wait in memory. */
-  let stuck = false;
-  const roomSeekers: (() => void)[] = [];
+  /** The server is unavailable and the disk refuses writes: lines wait in memory. */
+  let isStuck = false;
+  const roomWaiters: (() => void)[] = [];
 
-  /** Lines in memory, those on their way included. */
-  const inMemory = (): number => underway.reduce((sum, { lines }) => sum + lines, gathered.length);
+  /** Lines in memory, including those in flight. */
+  const inMemory = (): number => inFlight.reduce((sum, { lines }) => sum + lines, buffered.length);
 
-  /** Callers never wait for a disk, though. */
+  /** Callers never wait for a disk. */
   const makeRoom = (): void => {
-    if (inMemory() < MAX_IN_MEMORY || stuck) for (const resolve of roomSeekers.splice(0)) resolve();
+    if (inMemory() < MAX_IN_MEMORY || isStuck) for (const resolve of roomWaiters.splice(0)) resolve();
   };
 
-  /** Sends or spools what is gathered. */
-  const ship = async (): Promise<void> => {
-    cancelGather?.();
-    cancelGather = null;
-    while (gathered.length > 0 && !stuck) {
-      if (underway.length > 0 && !mayGoBeside()) {
-        await underway[0]?.done;
+  /** Sends or spools the buffer. */
+  const sendBuffered = async (): Promise<void> => {
+    cancelSend?.();
+    cancelSend = null;
+    while (buffered.length > 0 && !isStuck) {
+      if (inFlight.length > 0 && !maySendInParallel()) {
+        await inFlight[0]?.done;
         continue;
       }
       const lines = take();
-      if (spool.samples > 0) keep(lines);
+      if (spool.samples > 0) addToSpool(lines);
       else begin(lines, lines.length, (outcome) => settle(outcome, lines));
     }
     makeRoom();
-    boundGathered();
+    boundBuffer();
   };
 
-  /** Only a full request goes beside another, and none with a point that another may bring too. */
-  const mayGoBeside = (): boolean =>
-    underway.length < MAX_IN_FLIGHT && gathered.length >= MAX_LINES && rewriting === 0 && spool.samples === 0;
+  /** Only full requests are sent in parallel, and none with a point that another may contain too. */
+  const maySendInParallel = (): boolean =>
+    inFlight.length < MAX_IN_FLIGHT && buffered.length >= MAX_LINES && rewriting === 0 && spool.samples === 0;
 
   const take = (): string[] => {
-    const lines = gathered.slice(0, MAX_LINES);
-    gathered = gathered.slice(MAX_LINES);
-    rewriting = Math.min(gathered.length, Math.max(0, rewriting - lines.length));
+    const lines = buffered.slice(0, MAX_LINES);
+    buffered = buffered.slice(MAX_LINES);
+    rewriting = Math.min(buffered.length, Math.max(0, rewriting - lines.length));
     return lines;
   };
 
-  /** Sets a request on its way; `count` of its lines are in memory alone. Its outcome is dealt with in its turn. */
+  /** Sends a request, of whose lines `count` are in memory only. Outcomes are handled in the order of the requests. */
   const begin = (
     lines: readonly string[],
     count: number,
-    deal: (outcome: SendOutcome) => void,
+    handle: (outcome: SendOutcome) => void,
   ): Promise<void> => {
     const sent = link.send(lines);
-    const before = underway.at(-1)?.done;
+    const before = inFlight.at(-1)?.done;
     const run = async (): Promise<void> => {
       const outcome = await sent;
       await before;
-      underway.shift();
-      deal(outcome);
+      inFlight.shift();
+      handle(outcome);
       makeRoom();
     };
     const done = run();
-    underway.push({ done, lines: count });
+    inFlight.push({ done, lines: count });
     return done;
   };
 
   const settle = (outcome: SendOutcome, lines: readonly string[]): void => {
     note(outcome, lines.length);
-    if (outcome.rest.length === 0) return;
-    keep(outcome.rest);
-    pumpAfter(waitFor(outcome));
+    if (outcome.unsent.length === 0) return;
+    addToSpool(outcome.unsent);
+    drainSpoolAfter(pauseAfter(outcome));
   };
 
-  const waitFor = ({ retryAfterMs }: SendOutcome): number =>
+  const pauseAfter = ({ retryAfterMs }: SendOutcome): number =>
     Math.max(backoff.pauseMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 
-  /** Puts lines on disk; where that is not possible they stay in memory, before all others. */
-  const keep = (lines: readonly string[]): void => {
+  /** Writes lines to the spool; if that fails, they stay in memory before all others. */
+  const addToSpool = (lines: readonly string[]): void => {
     try {
       spool.put(lines);
     } catch (error) {
       problem = `samples cannot be kept on disk: ${(error as Error).message}`;
       fault = null;
-      gathered = [...lines, ...gathered];
+      buffered = [...lines, ...buffered];
       rewriting += lines.length;
-      stuck = true;
-      if (cancelPump === null) pumpAfter(backoff.pauseMs);
+      isStuck = true;
+      if (cancelDrain === null) drainSpoolAfter(backoff.pauseMs);
     }
   };
 
-  const boundGathered = (): void => {
-    const excess = gathered.length - MAX_STUCK;
-    if (!stuck || excess <= 0) return;
+  const boundBuffer = (): void => {
+    const excess = buffered.length - MAX_STUCK;
+    if (!isStuck || excess <= 0) return;
     refused += excess;
-    gathered = gathered.slice(excess);
+    buffered = buffered.slice(excess);
   };
 
   const note = (
-    { rest, dropped, problem: found, fault: kind, refusal: reason }: SendOutcome,
+    { unsent, dropped, problem: found, fault: kind, refusal: reason }: SendOutcome,
     count: number,
   ) => {
     refused += dropped;
     if (reason !== null && dropped > 0) refusal = reason;
-    // Where it takes some, it is the points that are wrong, and nothing is the matter with the server.
-    problem = found ?? (dropped === count && rest.length === 0 ? reason : null);
+    // If it accepts some, the points are wrong, not the server.
+    problem = found ?? (dropped === count && unsent.length === 0 ? reason : null);
     fault = kind;
   };
 
-  const pumpAfter = (ms: number): void => {
-    cancelPump?.();
-    cancelPump = closed
+  const drainSpoolAfter = (ms: number): void => {
+    cancelDrain?.();
+    cancelDrain = closed
       ? null
       : clock.after(ms, () => {
-          pump().catch((error: Error) => {
+          drainSpool().catch((error: Error) => {
             problem = `the spool cannot be read: ${error.message}`;
             fault = null;
-            pumpAfter(MAX_WAIT_MS);
+            drainSpoolAfter(MAX_PAUSE_MS);
           });
         });
   };
 
-  /** One batch of the spool, and the next one after a pause; what no disk took comes after them. */
-  const pump = async (): Promise<void> => {
-    cancelPump = null;
-    while (underway.length > 0) await underway[0]?.done;
+  /** Sends a batch of the spool, the next one after a pause, and then the lines that the disk refused. */
+  const drainSpool = async (): Promise<void> => {
+    cancelDrain = null;
+    while (inFlight.length > 0) await inFlight[0]?.done;
     if (closed) return;
     const batch = spool.first(MAX_LINES);
     if (batch === null) {
-      stuck = false;
-      await ship();
+      isStuck = false;
+      await sendBuffered();
       return;
     }
     await begin(batch.lines, 0, (outcome) => {
-      const { rest } = outcome;
+      const { unsent } = outcome;
       note(outcome, batch.lines.length);
-      const isBetter = rest.length < batch.lines.length;
-      if (isBetter) spool.remove(batch, rest);
-      if (rest.length > 0 && !isBetter) backoff.next();
+      const hasProgress = unsent.length < batch.lines.length;
+      if (hasProgress) spool.remove(batch, unsent);
+      if (unsent.length > 0 && !hasProgress) backoff.next();
       else backoff.reset();
-      pumpAfter(rest.length === 0 ? SPOOL_PAUSE_MS : waitFor(outcome));
+      drainSpoolAfter(unsent.length === 0 ? SPOOL_PAUSE_MS : pauseAfter(outcome));
     });
-    // There may be room on the disk again.
-    if (!stuck) return;
-    stuck = false;
-    await ship();
+    // The disk may have space again.
+    if (!isStuck) return;
+    isStuck = false;
+    await sendBuffered();
   };
 
   const state = (): InfluxWriterState => ({
@@ -229,33 +228,33 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   });
 
   const flush = async (): Promise<void> => {
-    await ship();
-    await Promise.all(underway.map(({ done }) => done));
+    await sendBuffered();
+    await Promise.all(inFlight.map(({ done }) => done));
   };
 
-  pumpAfter(0);
+  drainSpoolAfter(0);
   return {
     append(lines, rewrites = false) {
-      for (const line of lines) gathered.push(line);
-      if (rewrites) rewriting = gathered.length;
-      if (gathered.length >= MAX_LINES) void ship();
-      else cancelGather ??= clock.after(GATHER_MS, () => void ship());
+      for (const line of lines) buffered.push(line);
+      if (rewrites) rewriting = buffered.length;
+      if (buffered.length >= MAX_LINES) void sendBuffered();
+      else cancelSend ??= clock.after(BATCH_MS, () => void sendBuffered());
     },
     room: () =>
-      inMemory() < MAX_IN_MEMORY || stuck
+      inMemory() < MAX_IN_MEMORY || isStuck
         ? Promise.resolve()
-        : new Promise<void>((resolve) => roomSeekers.push(resolve)),
+        : new Promise<void>((resolve) => roomWaiters.push(resolve)),
     flush,
     state,
     async close() {
       await flush();
       closed = true;
-      cancelPump?.();
-      cancelGather?.();
-      while (underway.length > 0) await underway[0]?.done;
-      // What neither the server nor the disk took ends here.
-      refused += gathered.length;
-      gathered = [];
+      cancelDrain?.();
+      cancelSend?.();
+      while (inFlight.length > 0) await inFlight[0]?.done;
+      // Lines that neither the server nor the disk accepted are lost.
+      refused += buffered.length;
+      buffered = [];
       const last = state();
       spool.close();
       return last;

@@ -9,7 +9,7 @@ import { describeReason } from '../../../domain/incident-text.ts';
 import type { ServiceStatus } from '../../../domain/status.ts';
 import type { ObservedHeartbeat } from '../../ports/observations.ts';
 import type { ServiceLabels } from './influx-settings.ts';
-import { escapeTag, quoteText, serviceTags } from './line-text.ts';
+import { escapeTag, quoteText, serviceTags } from './line-protocol.ts';
 
 /** A status as a number, from good to bad; dashboards colour by it. */
 const STATUS_NUMBERS: Readonly<Record<ServiceStatus, number>> = { up: 0, slow: 1, down: 2, unknown: 3 };

@@ -1,17 +1,17 @@
 /** The bucket of InfluxDB 2, and the mapping by which InfluxQL finds it as a database (its API, `/api/v2`). */
 import { formatDuration } from '../../../domain/durations.ts';
-import { adviceFor, faultOf, InfluxError } from './influx-fault.ts';
-import { reasonOf } from './influx-link.ts';
+import { adviceFor } from './influx-fault.ts';
+import { fetchText, responseError } from './influx-link.ts';
 import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
 
-/** One thing that is needed there. */
+/** One thing that the setup needs at the server. */
 export interface SetupStep {
   readonly what: 'organisation' | 'database' | 'bucket' | 'mapping' | 'retention' | 'server';
-  /** It was made now. False: it was there, or it could not be made. */
+  /** It was created now. False: it existed, or could not be created. */
   readonly made: boolean;
   /** One sentence, without secrets. */
   readonly found: string;
-  /** What to mend; null: nothing. */
+  /** What to fix; null: nothing. */
   readonly advice: string | null;
 }
 
@@ -26,25 +26,26 @@ interface Mapping {
   readonly bucketID: string;
   readonly database: string;
   readonly default: boolean;
-  /** Made by the server of the bucket's name, while there is no other. */
+  /** The server derives it from the bucket's name while there is no other. */
   readonly virtual?: boolean;
 }
 
-interface Answer {
+type JsonObject = Readonly<Record<string, unknown>>;
+
+interface ApiResponse {
   readonly status: number;
-  /** Null: it is not JSON. */
-  readonly body: Readonly<Record<string, unknown>> | null;
+  /** Null: it is not a JSON object. */
+  readonly body: JsonObject | null;
 }
 
-/** How an id looks; a name of this form is taken for one. */
+/** The format of ids; a name of this format is taken for an id. */
 const ID = /^[0-9a-f]{16}$/;
-const TIMEOUT_MS = 10_000;
-/** The policy that InfluxQL means where none is named. */
+/** The policy that InfluxQL uses if none is named. */
 const POLICY = 'autogen';
 
 /**
- * Makes what is missing and adds a step for each thing. False: the server has no buckets, and nothing was done. Rejects
- * with an {@link InfluxError}.
+ * Creates what is missing and adds a step for each thing. False: the server has no buckets, and nothing was done. Rejects
+ * with an `InfluxError`.
  */
 export async function setUpBucket(
   settings: InfluxSettings,
@@ -52,58 +53,52 @@ export async function setUpBucket(
   steps: SetupStep[],
 ): Promise<boolean> {
   const { org, bucket: name } = settings;
-  const shown = await ask(settings, 'GET', '/api/v2/orgs', org === null ? {} : queryOf(org));
-  if (shown.body === null) return false;
+  const missingOrg = (found: string, advice: string): true => {
+    steps.push({ what: 'organisation', made: false, found, advice });
+    return true;
+  };
+  const response = await request(settings, 'GET', '/api/v2/orgs', org === null ? {} : queryOf(org));
+  if (response.body === null) return false;
   if (org === null) {
-    const [one, other] = listOf(accept(shown), 'orgs');
+    const [one, other] = listOf(accept(response), 'orgs');
     const known = one !== undefined && other === undefined ? String(one.name) : 'its name or id';
-    steps.push({
-      what: 'organisation',
-      made: false,
-      found: 'storage.influx.org is not set, and InfluxDB 2 takes nothing without it',
-      advice: `set storage.influx.org to ${known}`,
-    });
-    return true;
+    return missingOrg(
+      'storage.influx.org is not set, and InfluxDB 2 takes nothing without it',
+      `set storage.influx.org to ${known}`,
+    );
   }
-  const orgs = shown.status === 404 ? null : listOf(accept(shown), 'orgs');
-  if (orgs === null) {
-    steps.push({
-      what: 'organisation',
-      made: false,
-      found: `there is no organisation ${org}`,
-      advice: adviceFor('org', settings),
-    });
-    return true;
-  }
+  if (response.status === 404)
+    return missingOrg(`there is no organisation ${org}`, adviceFor('org', settings));
+  const orgs = listOf(accept(response), 'orgs');
   const found = await findBucket(settings, org);
-  // A token that may not see organisations can still see a bucket, and so whose it is.
+  // A token that may not see organisations can still see a bucket and its owner.
   const orgId = ID.test(org) ? org : (orgs[0]?.id ?? found?.orgID);
-  if (orgId === undefined) {
-    steps.push({
-      what: 'organisation',
-      made: false,
-      found: `the token does not see the organisation ${org}, whose id a new bucket needs`,
-      advice:
-        'set storage.influx.org to its id, or storage.influx.token to one that may also read it (read:orgs)',
-    });
-    return true;
-  }
+  if (orgId === undefined)
+    return missingOrg(
+      `the token does not see the organisation ${org}, whose id a new bucket needs`,
+      'set storage.influx.org to its id, or storage.influx.token to one that may also read it (read:orgs)',
+    );
   const bucket = found ?? (await makeBucket(settings, String(orgId), retentionMs, steps));
   if (found !== null) steps.push(compareRetention(found, retentionMs));
   await findOrMakeMapping(settings, { orgId: String(orgId), bucketId: bucket.id, database: name }, steps);
   return true;
 }
 
-/** An organisation is asked for by its id or by its name; only writes take either for both. */
+/** How long points are kept, as in `for 90d`; 0: for ever. */
+export function keptText(ms: number): string {
+  return ms === 0 ? 'for ever' : `for ${formatDuration(ms)}`;
+}
+
+/** Reads take an organisation by id or by name; only writes accept either for both. */
 function queryOf(org: string): Record<string, string> {
   return ID.test(org) ? { orgID: org } : { org };
 }
 
 async function findBucket(settings: InfluxSettings, org: string): Promise<Bucket | null> {
   const name = settings.bucket;
-  const answer = await ask(settings, 'GET', '/api/v2/buckets', { name, ...queryOf(org) });
-  // Some versions answer 404, others list buckets of the system instead.
-  const buckets = answer.status === 404 ? [] : (listOf(accept(answer), 'buckets') as unknown as Bucket[]);
+  const response = await request(settings, 'GET', '/api/v2/buckets', { name, ...queryOf(org) });
+  // Some versions respond with 404, others list buckets of the system instead.
+  const buckets = response.status === 404 ? [] : (listOf(accept(response), 'buckets') as unknown as Bucket[]);
   return buckets.find((bucket) => bucket.name === name) ?? null;
 }
 
@@ -116,9 +111,9 @@ async function makeBucket(
   const name = settings.bucket;
   const retentionRules = [{ type: 'expire', everySeconds: Math.ceil(retentionMs / 1_000) }];
   const made = accept(
-    await ask(settings, 'POST', '/api/v2/buckets', {}, { orgID: orgId, name, retentionRules }),
+    await request(settings, 'POST', '/api/v2/buckets', {}, { orgID: orgId, name, retentionRules }),
   );
-  const found = `${name} was made, and keeps points for ${formatDuration(retentionMs)}`;
+  const found = `${name} was made, and keeps points ${keptText(retentionMs)}`;
   steps.push({ what: 'bucket', made: true, found, advice: null });
   return made as unknown as Bucket;
 }
@@ -129,7 +124,7 @@ function compareRetention({ id, name, retentionRules }: Bucket, retentionMs: num
   return {
     what: 'bucket',
     made: false,
-    found: `${name} is there, and keeps points ${seconds === 0 ? 'for ever' : `for ${formatDuration(seconds * 1_000)}`}`,
+    found: `${name} is there, and keeps points ${keptText(seconds * 1_000)}`,
     advice:
       seconds === wanted
         ? null
@@ -142,15 +137,15 @@ async function findOrMakeMapping(
   { orgId, bucketId, database }: { orgId: string; bucketId: string; database: string },
   steps: SetupStep[],
 ): Promise<void> {
-  const answer = await ask(settings, 'GET', '/api/v2/dbrps', { orgID: orgId, db: database });
-  const mappings = (listOf(accept(answer), 'content') as unknown as Mapping[]).filter(
+  const response = await request(settings, 'GET', '/api/v2/dbrps', { orgID: orgId, db: database });
+  const mappings = (listOf(accept(response), 'content') as unknown as Mapping[]).filter(
     (mapping) => mapping.database === database,
   );
   const known =
     mappings.find((mapping) => mapping.default) ?? mappings.find(({ virtual }) => virtual !== true);
   if (known === undefined) {
     const mapping = { orgID: orgId, bucketID: bucketId, database, retention_policy: POLICY, default: true };
-    accept(await ask(settings, 'POST', '/api/v2/dbrps', {}, mapping));
+    accept(await request(settings, 'POST', '/api/v2/dbrps', {}, mapping));
     const found = `the database ${database} was mapped to the bucket, for InfluxQL`;
     steps.push({ what: 'mapping', made: true, found, advice: null });
     return;
@@ -167,55 +162,38 @@ async function findOrMakeMapping(
   });
 }
 
-/** Asks; what is no HTTP answer rejects, and so does one that says that we may not. */
-async function ask(
+/** Sends a request. Rejects if no response arrives, or one that denies access or reports a fault of the server. */
+async function request(
   settings: InfluxSettings,
   method: 'GET' | 'POST',
   path: string,
   query: Record<string, string>,
   body?: object,
-): Promise<Answer> {
-  const init = {
+): Promise<ApiResponse> {
+  const { status, text } = await fetchText(`${settings.url}${path}?${new URLSearchParams(query)}`, {
     method,
     headers: { ...authorizationOf(settings), 'content-type': 'application/json' },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  };
-  let text: string;
-  let status: number;
-  try {
-    const response = await fetch(`${settings.url}${path}?${new URLSearchParams(query)}`, init);
-    status = response.status;
-    text = await response.text();
-  } catch (error) {
-    throw new InfluxError('unreachable', `InfluxDB does not answer: ${reasonOf(error)}`);
-  }
-  if (status === 401 || status === 403 || status >= 500) throw refusal(status, text);
-  return { status, body: readObject(text) };
+  });
+  if (status === 401 || status === 403 || status >= 500) throw responseError(status, text);
+  return { status, body: parseObject(text) };
 }
 
-function accept({ status, body }: Answer): Readonly<Record<string, unknown>> {
-  if (status >= 300 || body === null) throw refusal(status, body === null ? '' : JSON.stringify(body));
+function accept({ status, body }: ApiResponse): JsonObject {
+  if (status >= 300 || body === null) throw responseError(status, body === null ? '' : JSON.stringify(body));
   return body;
 }
 
-function refusal(status: number, text: string): InfluxError {
-  return new InfluxError(
-    faultOf(status, text),
-    `InfluxDB answered with HTTP ${status}: ${text.slice(0, 200)}`,
-  );
-}
-
-function readObject(text: string): Readonly<Record<string, unknown>> | null {
+function parseObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : null;
   } catch {
     return null;
   }
 }
 
-function listOf(body: Readonly<Record<string, unknown>>, name: string): readonly Record<string, unknown>[] {
+function listOf(body: JsonObject, name: string): readonly Record<string, unknown>[] {
   const list = body[name];
   return Array.isArray(list) ? list : [];
 }

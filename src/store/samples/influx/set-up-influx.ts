@@ -1,27 +1,105 @@
-/** `upbeat doctor --setup`: makes what InfluxDB lacks for us. What is there already is never changed, only told of. */
+/** `upbeat doctor --setup`: creates what InfluxDB lacks. What exists is never changed, only reported. */
+import { DAY_MS, formatDuration, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../domain/durations.ts';
 import { adviceFor, InfluxError } from './influx-fault.ts';
-import { openInfluxLink } from './influx-link.ts';
+import { type InfluxLink, type InfluxTable, openInfluxLink } from './influx-link.ts';
 import type { InfluxSettings } from './influx-settings.ts';
-import { type SetupStep, setUpBucket } from './set-up-bucket.ts';
-import { setUpDatabase } from './set-up-database.ts';
+import { keptText, type SetupStep, setUpBucket } from './set-up-bucket.ts';
 
 /**
- * Makes database and retention policy (`v1`), or bucket and mapping of the database for InfluxQL (`v2`). Points are to
- * be kept for `retentionMs`. Never rejects: what goes wrong is the last step.
+ * Creates database and retention policy (`v1`), or bucket and mapping of the database for InfluxQL (`v2`). Points are
+ * kept for `retentionMs`. Never rejects: a failure is the last step.
  */
 export async function setUpInflux(settings: InfluxSettings, retentionMs: number): Promise<SetupStep[]> {
   const steps: SetupStep[] = [];
-  const link = openInfluxLink(settings);
   try {
     const byBuckets = settings.api === 'v2' && (await setUpBucket(settings, retentionMs, steps));
     // InfluxDB 1.8 is written to like version 2, and set up like version 1.
-    if (!byBuckets) await setUpDatabase(link, settings.bucket, retentionMs, steps);
+    if (!byBuckets) await setUpDatabase(openInfluxLink(settings), settings.bucket, retentionMs, steps);
   } catch (error) {
     const { message } = error as Error;
     const advice = adviceFor(error instanceof InfluxError ? error.fault : 'other', settings);
     steps.push({ what: 'server', made: false, found: message, advice });
-  } finally {
-    await link.close();
   }
   return steps;
+}
+
+/** Name of the retention policy that is created; what is written without a name goes to the default one. */
+const POLICY = 'upbeat';
+
+/**
+ * Creates what is missing in InfluxDB 1 and adds a step for each thing. Names in statements are quoted. Rejects as the
+ * link does.
+ */
+async function setUpDatabase(
+  link: InfluxLink,
+  database: string,
+  retentionMs: number,
+  steps: SetupStep[],
+): Promise<void> {
+  const hasDatabase = async (): Promise<boolean> => {
+    const [databases] = await link.query(['SHOW DATABASES']);
+    return (databases?.rows ?? []).some(([one]) => one === database);
+  };
+  const made = (what: SetupStep['what'], found: string) =>
+    steps.push({ what, made: true, found, advice: null });
+  const name = quoteName(database);
+  const terms = `DURATION ${Math.ceil(retentionMs)}ms REPLICATION 1`;
+  const kept = formatDuration(retentionMs);
+  if (!(await hasDatabase())) {
+    await link.query([`CREATE DATABASE ${name} WITH ${terms} NAME ${quoteName(POLICY)}`]);
+    // VictoriaMetrics accepts every statement.
+    if (await hasDatabase()) made('database', `${database} was made, and keeps points for ${kept}`);
+    else
+      steps.push({
+        what: 'server',
+        made: false,
+        found: 'it takes points and has no databases',
+        advice: null,
+      });
+    return;
+  }
+  steps.push({ what: 'database', made: false, found: `${database} is there`, advice: null });
+  const [policies] = await link.query([`SHOW RETENTION POLICIES ON ${name}`]);
+  const policy = defaultPolicy(policies ?? null);
+  if (policy === null) {
+    await link.query([`CREATE RETENTION POLICY ${quoteName(POLICY)} ON ${name} ${terms} DEFAULT`]);
+    made('retention', `${POLICY} was made the default policy, and keeps points for ${kept}`);
+    return;
+  }
+  steps.push({
+    what: 'retention',
+    made: false,
+    found: `the default policy ${policy.name} keeps points ${keptText(policy.durationMs)}`,
+    advice:
+      policy.durationMs === retentionMs
+        ? null
+        : `storage.rawRetention is ${kept}: set it to what the server does, or run ALTER RETENTION POLICY ${quoteName(policy.name)} ON ${name} DURATION ${Math.ceil(retentionMs / HOUR_MS)}h SHARD DURATION ${shardOf(retentionMs)}`,
+  });
+}
+
+function defaultPolicy(table: InfluxTable | null): { name: string; durationMs: number } | null {
+  const place = (column: string) => table?.columns.indexOf(column) ?? -1;
+  const row = table?.rows.find((values) => values[place('default')] === true);
+  if (row === undefined) return null;
+  return { name: String(row[place('name')]), durationMs: parseGoDuration(String(row[place('duration')])) };
+}
+
+/** The shard duration that the server chooses for a new policy; that of the old one may be too long for the new duration. */
+function shardOf(retentionMs: number): string {
+  const days = retentionMs / DAY_MS;
+  return days < 2 ? '1h' : days <= 180 ? '1d' : '7d';
+}
+
+/** Parses a duration in the format of Go, such as `2160h0m0s`, into milliseconds. */
+function parseGoDuration(text: string): number {
+  const units: Readonly<Record<string, number>> = { h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS, ms: 1 };
+  return [...text.matchAll(/([\d.]+)(ms|h|m|s)/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0),
+    0,
+  );
+}
+
+/** A name in InfluxQL. */
+function quoteName(name: string): string {
+  return `"${name.replaceAll(/(["\\])/g, '\\$1').replaceAll('\n', '\\n')}"`;
 }

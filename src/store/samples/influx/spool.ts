@@ -1,52 +1,53 @@
 /**
- * What InfluxDB could not take yet, on disk and in order: an SQLite file beside the other stores. It is bounded; the
- * oldest goes first, and is counted.
+ * Lines that InfluxDB has not accepted yet, on disk and in order: an SQLite file beside the other stores. Its size is
+ * bounded; the oldest lines are dropped first, and counted.
  */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { isDiskRefusal } from '../../sqlite/open-full.ts';
 import { MEASUREMENT } from './influx-settings.ts';
 
-/** The oldest lines of the spool, of as many rows as fill a request. */
+/** The oldest lines of the spool, as many rows as fill a request. */
 export interface SpooledBatch {
-  /** Number of the newest row that it holds. */
+  /** Number of its newest row. */
   readonly upTo: number;
   readonly lines: readonly string[];
 }
 
 /** The spool. */
 export interface Spool {
-  /** Puts a batch behind all others; it is on disk when this returns. Throws where the disk does not take it. */
+  /** Appends a batch; it is on disk when this returns. Throws if the disk refuses the write. */
   put(lines: readonly string[]): void;
   /** The oldest lines, at most `maxLines` unless a single row has more; null: the spool is empty. */
   first(maxLines: number): SpooledBatch | null;
   /**
-   * The lines of a batch were dealt with, but for `rest`, which stays before all others. Never throws: what a full disk
-   * does not let go is not given out again.
+   * Removes a batch except for `unsent`, which stays before all others. Never throws: rows that a full disk cannot
+   * delete are not returned again.
    */
-  remove(batch: SpooledBatch, rest?: readonly string[]): void;
-  /** Time of the first check among the lines that wait, epoch milliseconds; null: no check waits. */
+  remove(batch: SpooledBatch, unsent?: readonly string[]): void;
+  /** Time of the oldest check in the spool, epoch milliseconds; null: it has none. */
   oldestCheckAt(): number | null;
-  /** Samples that wait. */
+  /** Samples in the spool. */
   readonly samples: number;
   readonly bytes: number;
-  /** Samples that were dropped for want of room, since the spool was opened. */
+  /** Samples that were dropped for lack of space since the spool was opened. */
   readonly dropped: number;
   close(): void;
 }
 
 /** Name of the file in the data directory. */
-export const SPOOL_FILE = 'influx-spool.sqlite';
-/** Finds the first check in a spool; rows of earlier versions do not say. */
+const SPOOL_FILE = 'influx-spool.sqlite';
+/** Finds the oldest check in a spool; rows of earlier versions do not tell. */
 export const OLDEST_CHECK =
   'SELECT check_at FROM batches WHERE seq > ? AND check_at IS NOT NULL ORDER BY seq LIMIT 1';
 
 /** Pages of 4 KiB that an empty spool may keep. */
 const MAX_EMPTY_PAGES = 256;
 
-/** Opens the spool of a data directory. `maxBytes` bounds what waits, compressed. */
+/** Opens the spool of a data directory, whose compressed rows take at most `maxBytes`. */
 export function openSpool(dataDir: string, maxBytes: number): Spool {
   mkdirSync(dataDir, { recursive: true });
   const database = new DatabaseSync(join(dataDir, SPOOL_FILE), { timeout: 5_000 });
@@ -83,9 +84,9 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
   let samples = Number(sum.samples);
   let bytes = Number(sum.bytes);
   let dropped = 0;
-  /** Batches up to here are done with, though the disk may not have let them go. */
+  /** Batches up to here are removed, although a full disk may still have their rows. */
   let doneUpTo = 0;
-  /** Undefined: to be looked up. */
+  /** Undefined: it must be queried. */
   let checkAt: number | null | undefined;
 
   const takeFirst = (): number => {
@@ -130,24 +131,24 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
       if (count === 0) return null;
       return { upTo: newest, lines: parts.flatMap((part) => part.toString().split('\n')) };
     },
-    remove(batch, rest = []) {
-      // Some of its rows may have been dropped meanwhile, for want of room.
+    remove(batch, unsent = []) {
+      // Some of its rows may have been dropped meanwhile, for lack of space.
       if (batch.upTo <= doneUpTo) return;
       const sent = upTo.get(doneUpTo, batch.upTo) ?? {};
       try {
         database.exec('BEGIN IMMEDIATE');
         remove.run(batch.upTo);
-        const packed = rest.length === 0 ? null : pack(rest);
-        if (packed !== null) insertAt.run(batch.upTo, rest.length, packed, timeOfFirstCheck(rest));
+        const packed = unsent.length === 0 ? null : pack(unsent);
+        if (packed !== null) insertAt.run(batch.upTo, unsent.length, packed, timeOfFirstCheck(unsent));
         database.exec('COMMIT');
-        samples += rest.length;
+        samples += unsent.length;
         bytes += packed?.length ?? 0;
         doneUpTo = packed === null ? batch.upTo : batch.upTo - 1;
       } catch {
         if (database.isTransaction) database.exec('ROLLBACK');
-        // The whole batch is sent again then, which stores its points once.
-        if (rest.length > 0) return;
-        // They go with the next that can be removed; a restart before that sends them again.
+        // The whole batch is then sent again, which stores its points once.
+        if (unsent.length > 0) return;
+        // Its rows are deleted with the next batch; a restart before that sends them again.
         doneUpTo = batch.upTo;
       }
       samples -= Number(sent.samples);
@@ -187,4 +188,39 @@ function timeOfFirstCheck(lines: readonly string[]): number | null {
   const line = lines.find((one) => one.startsWith(`${MEASUREMENT},`));
   const at = Number(line?.slice(line.lastIndexOf(' ') + 1) ?? Number.NaN);
   return Number.isSafeInteger(at) ? at : null;
+}
+
+/**
+ * Opens the spool of a data directory. If its disk is full, the spool refuses lines until it can be opened. Throws other
+ * errors.
+ */
+export function openLateSpool(dataDir: string, maxBytes: number): Spool {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  let opened: Spool | null = null;
+  /** Throws while the disk accepts no writes: the writer then keeps the lines in memory and tries again. */
+  const open = (): Spool => {
+    opened ??= openSpool(dataDir, maxBytes);
+    return opened;
+  };
+  try {
+    open();
+  } catch (error) {
+    if (!isDiskRefusal(error, join(dataDir, SPOOL_FILE))) throw error;
+  }
+  return {
+    put: (lines) => open().put(lines),
+    first: (maxLines) => open().first(maxLines),
+    remove: (batch, unsent) => open().remove(batch, unsent),
+    oldestCheckAt: () => opened?.oldestCheckAt() ?? null,
+    get samples() {
+      return opened?.samples ?? 0;
+    },
+    get bytes() {
+      return opened?.bytes ?? 0;
+    },
+    get dropped() {
+      return opened?.dropped ?? 0;
+    },
+    close: () => opened?.close(),
+  };
 }

@@ -1,78 +1,84 @@
 /**
- * The sample store's thread: takes batches into memory and, at least once a second, into a journal on disk; moves them
- * into blocks of a service and day when enough have come together; summarises days that are over.
+ * The storage engine of the embedded sample store. Batches go into memory and, at least once a second, into a journal on
+ * disk. Compaction moves them into blocks of one service and day, applies the retention, and summarises days that are over.
  */
 
 import { forEachYielding } from '../../async/cooperative-queue.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
 import type { SampleQuery } from '../ports/samples.ts';
-import { decodeBlock, encodeBlock, mergeSeries, type Series } from './block.ts';
+import {
+  decodeBlock,
+  EMPTY_SERIES,
+  encodeBlock,
+  mergeSeries,
+  type Series,
+  STRIDE,
+  unpackOutcome,
+} from './encoding.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
-import { encodeDay, encodeHours, summariseDay, summariseHours } from './summary.ts';
+import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.ts';
 import { readWindow } from './window-reader.ts';
-import { STRIDE, unpackRest } from './wire.ts';
 
-/** Retention in milliseconds, and the clock of the thread. */
-export interface SampleBookOptions {
+/** Options of the engine; retention in milliseconds. */
+export interface SampleEngineOptions {
   readonly database: SamplesDatabase;
   readonly rawRetentionMs: number;
   readonly rollupRetentionMs: number;
   readonly now: () => number;
   /**
-   * True: another process writes the file, and this book only reads. It then sees what that one has on disk. Default
-   * false.
+   * True: another process writes the file, and this engine reads what is on disk. Default false.
    */
   readonly follows?: boolean;
-  /** Samples that wait in memory while the disk takes none; default 500,000. */
+  /** Maximum number of samples in memory while the disk refuses writes; default 500,000. */
   readonly maxPending?: number;
 }
 
-/** State of the store after a call. */
-export interface SampleBookState {
+/** State of the engine after a call. */
+export interface SampleEngineState {
   /** Samples not yet in the journal. */
   readonly pending: number;
   readonly fileBytes: number;
-  /** Why the last write failed; null: it did not. */
+  /** Why the last write failed; null: it succeeded. */
   readonly problem: string | null;
-  /** Samples lost because the disk took nothing for too long. */
+  /** Samples dropped because the disk refused writes for too long. */
   readonly lost: number;
 }
 
-/** The store, as its thread serves it. */
-export interface SampleBook {
+/** The engine, as its thread serves it. */
+export interface SampleEngine {
   /** Takes packed samples. */
-  append(packed: Float64Array): SampleBookState;
-  /** Puts everything that came in on disk. Throws where the disk refuses it. */
-  flush(): SampleBookState;
-  state(): SampleBookState;
+  append(packed: Float64Array): SampleEngineState;
+  /** Writes everything to disk. Throws if the disk refuses the write. */
+  flush(): SampleEngineState;
+  state(): SampleEngineState;
   query(query: SampleQuery): Bucket[];
   newest(serviceId: number, limit: number): Sample[];
-  /** Moves everything into blocks, summarises days that are over, deletes what is out of retention; in slices. */
-  tidy(): Promise<void>;
-  /** What the disk does not take is lost, and counted in what is returned. */
-  close(): SampleBookState;
+  /** Moves the journal into blocks, summarizes past days and deletes what is out of retention, in slices. */
+  compact(): Promise<void>;
+  /** Samples that the disk refuses are lost, and counted in the returned state. */
+  close(): SampleEngineState;
 }
 
-/** The journal is moved into blocks at this many samples; each is written about three times in all. */
+/** The journal is compacted at this many samples, so that each is written about three times in all. */
 const JOURNAL_SAMPLES = 100_000;
-/** Services that are moved in one transaction, so that a query never waits long. */
-const SLICE = 200;
-/** While the disk refuses writes, so many samples wait in memory, about 20 MB; then the oldest are lost and counted. */
+/** Services of one transaction, so that queries do not wait long. */
+const SERVICES_PER_SLICE = 200;
+/** Default of `maxPending`, about 20 MB; of more samples, the oldest are dropped and counted. */
 const MAX_PENDING = 500_000;
-/** This share of them stays then: making room costs as much as there are. */
+/** The share of them that is then kept, because dropping costs as much as there are. */
 const KEPT_SHARE = 0.9;
 
-/** Opens the store: reads the journal that a crash may have left. */
-export function createSampleBook({
+/** Creates the engine and reads the journal that a crash may have left. */
+export function createSampleEngine({
   database,
   rawRetentionMs,
   rollupRetentionMs,
   now,
   follows = false,
   maxPending = MAX_PENDING,
-}: SampleBookOptions): SampleBook {
-  /** Samples that are in no block yet, by service, in the order of their arrival. */
+}: SampleEngineOptions): SampleEngine {
+  /** Samples that are in no block yet, by service, in order of arrival. */
   const buffers = new Map<number, Series>();
   let unwritten: Float64Array[] = [];
   let pending = 0;
@@ -81,26 +87,26 @@ export function createSampleBook({
   let journalEnd = 0;
   let problem: string | null = null;
   let lost = 0;
-  let tidying: Promise<void> | null = null;
+  let compacting: Promise<void> | null = null;
   let fileBytes = database.fileBytes();
-  const keptPending = maxPending * KEPT_SHARE;
+  const targetPending = maxPending * KEPT_SHARE;
 
   const buffer = (packed: Float64Array) => {
     for (let at = 0; at < packed.length; at += STRIDE) {
       const serviceId = packed[at] as number;
       let series = buffers.get(serviceId);
       if (series === undefined) {
-        series = { times: [], rests: [] };
+        series = { times: [], outcomes: [] };
         buffers.set(serviceId, series);
       }
       series.times.push(packed[at + 1] as number);
-      series.rests.push(packed[at + 2] as number);
+      series.outcomes.push(packed[at + 2] as number);
     }
   };
 
   /**
-   * Takes entries that are not known yet into the buffers: those of a crash, of the process that writes, and of a former
-   * writer that stood still, woke, and wrote once more before it knew.
+   * Reads new entries into the buffers: those left by a crash, those of the process that writes, and those of a former
+   * writer that was suspended and wrote once more before it noticed that it had been replaced.
    */
   const readJournal = (afterSeq: number) => {
     for (const { seq, bytes } of database.journal(afterSeq)) {
@@ -112,7 +118,7 @@ export function createSampleBook({
   };
   readJournal(0);
 
-  /** Reads on where another process writes. What it has moved into blocks meanwhile is not kept here twice. */
+  /** Reads what another process has written. Samples that it has moved into blocks are no longer kept here. */
   const follow = () => {
     if (!follows) return;
     const start = database.firstJournalSeq();
@@ -140,16 +146,16 @@ export function createSampleBook({
     fileBytes = database.fileBytes();
   };
 
-  const state = (): SampleBookState => ({ pending, fileBytes, problem, lost });
+  const state = (): SampleEngineState => ({ pending, fileBytes, problem, lost });
 
   const dropOldest = () => {
-    if (pending <= maxPending || tidying !== null) return;
-    while (pending > keptPending && unwritten.length > 1) {
+    if (pending <= maxPending || compacting !== null) return;
+    while (pending > targetPending && unwritten.length > 1) {
       const count = (unwritten.shift()?.length ?? 0) / STRIDE;
       pending -= count;
       lost += count;
     }
-    // What is lost goes from the answers too, and from the memory.
+    // Dropped samples disappear from results and memory, too.
     buffers.clear();
     [journaled, journalEnd] = [0, 0];
     readJournal(0);
@@ -157,19 +163,19 @@ export function createSampleBook({
   };
 
   const putSummaries = (key: number, series: Series) => {
-    const hours = summariseHours(series);
-    database.putSummaries(key, encodeHours(hours), encodeDay(summariseDay(hours)));
+    const hours = summarizeHours(series);
+    database.putSummaries(key, encodeHours(hours), encodeDay(summarizeDay(hours)));
   };
 
-  /** Moves the buffers of some services into blocks; summaries of days that are over follow in the same transaction. */
-  const seal = (services: readonly number[]) => {
+  /** Moves the buffers of some services into blocks, and summarizes their past days in the same transaction. */
+  const compactServices = (services: readonly number[]) => {
     const today = Math.floor(now() / DAY_MS);
     database.transaction(() => {
       for (const serviceId of services) {
         for (const [day, series] of splitByDay(buffers.get(serviceId))) {
           const key = serviceId * KEY_DAYS + day;
           const old = database.block(key);
-          const merged = mergeSeries(old === null ? { times: [], rests: [] } : decodeBlock(old), series);
+          const merged = mergeSeries(old === null ? EMPTY_SERIES : decodeBlock(old), series);
           database.putBlock(key, encodeBlock(merged));
           if (day < today) putSummaries(key, merged);
         }
@@ -178,7 +184,7 @@ export function createSampleBook({
     for (const serviceId of services) buffers.delete(serviceId);
   };
 
-  const summarise = (keys: readonly number[]) => {
+  const summarizeDays = (keys: readonly number[]) => {
     database.transaction(() => {
       for (const key of keys) {
         const block = database.block(key);
@@ -188,39 +194,43 @@ export function createSampleBook({
   };
 
   /** Deletes the days of a service that are out of retention. */
-  const forget = (services: readonly number[]) => {
+  const deleteExpired = (services: readonly number[]) => {
     const rawDay = Math.floor((now() - rawRetentionMs) / DAY_MS);
     const rollupDay = Math.floor((now() - rollupRetentionMs) / DAY_MS);
     database.transaction(() => {
       for (const serviceId of services) {
-        database.cutBlocks(serviceId * KEY_DAYS, serviceId * KEY_DAYS + rawDay);
-        database.cutSummaries(serviceId * KEY_DAYS, serviceId * KEY_DAYS + rollupDay);
+        database.deleteBlocks(serviceId * KEY_DAYS, serviceId * KEY_DAYS + rawDay);
+        database.deleteSummaries(serviceId * KEY_DAYS, serviceId * KEY_DAYS + rollupDay);
       }
     });
   };
 
-  const tidy = async () => {
+  const compact = async () => {
     writeJournal();
     readJournal(journalEnd);
-    // Only what is in the buffers is moved, and so only that is cut.
+    // Only what is in the buffers is moved, so only that is deleted from the journal.
     const upTo = journalEnd;
     const moved = journaled;
-    await forEachYielding([...buffers.keys()], SLICE, seal);
-    database.transaction(() => database.cutJournal(upTo));
+    await forEachYielding([...buffers.keys()], SERVICES_PER_SLICE, compactServices);
+    database.transaction(() => database.deleteJournal(upTo));
     journaled -= moved;
     const today = Math.floor(now() / DAY_MS);
-    await forEachYielding(database.unsummarised(today), SLICE, summarise);
+    await forEachYielding(database.unsummarized(today), SERVICES_PER_SLICE, summarizeDays);
     const old = database.outdated(Math.floor((now() - rawRetentionMs) / DAY_MS));
-    await forEachYielding([...new Set(old.map((key) => Math.floor(key / KEY_DAYS)))], SLICE, forget);
+    await forEachYielding(
+      [...new Set(old.map((key) => Math.floor(key / KEY_DAYS)))],
+      SERVICES_PER_SLICE,
+      deleteExpired,
+    );
     database.shrink();
     fileBytes = database.fileBytes();
   };
 
-  const startTidying = () => {
-    tidying ??= tidy().finally(() => {
-      tidying = null;
+  const startCompacting = () => {
+    compacting ??= compact().finally(() => {
+      compacting = null;
     });
-    return tidying;
+    return compacting;
   };
 
   return {
@@ -241,7 +251,7 @@ export function createSampleBook({
         throw error;
       }
       if (journaled >= JOURNAL_SAMPLES) {
-        startTidying().catch((error: Error) => {
+        startCompacting().catch((error: Error) => {
           problem = error.message;
         });
       }
@@ -255,25 +265,25 @@ export function createSampleBook({
     },
     newest(serviceId, limit) {
       follow();
-      let found = mergeSeries(EMPTY, buffers.get(serviceId) ?? EMPTY);
+      let found = mergeSeries(EMPTY_SERIES, buffers.get(serviceId) ?? EMPTY_SERIES);
       const start = serviceId * KEY_DAYS;
       for (let end = start + KEY_DAYS - 1; ; ) {
         const [block] = database.newestBlocks(start, end, 1);
         if (block === undefined) break;
         found = mergeSeries(decodeBlock(block.bytes), found);
         end = block.key - 1;
-        // A late sample may lie before this block, but never in the days after it.
+        // A late sample may precede this block, but never lies in the days after it.
         const firstOfDay = (block.key - start) * DAY_MS;
         if (found.times.filter((time) => time >= firstOfDay).length >= limit) break;
       }
       return found.times
-        .map((at, index) => ({ serviceId, at, ...unpackRest(found.rests[index] as number) }))
+        .map((at, index) => ({ serviceId, at, ...unpackOutcome(found.outcomes[index] as number) }))
         .reverse()
         .slice(0, limit);
     },
-    async tidy() {
-      await tidying;
-      await startTidying();
+    async compact() {
+      await compacting;
+      await startCompacting();
     },
     close() {
       try {
@@ -288,18 +298,16 @@ export function createSampleBook({
   };
 }
 
-const EMPTY: Series = { times: [], rests: [] };
-
 function splitByDay(series: Series | undefined): Map<number, Series> {
   const days = new Map<number, Series>();
   if (series === undefined) return days;
   for (let index = 0; index < series.times.length; index++) {
     const time = series.times[index] as number;
     const day = Math.floor(time / DAY_MS);
-    const known = days.get(day) ?? { times: [], rests: [] };
+    const known = days.get(day) ?? { times: [], outcomes: [] };
     days.set(day, known);
     known.times.push(time);
-    known.rests.push(series.rests[index] as number);
+    known.outcomes.push(series.outcomes[index] as number);
   }
   return days;
 }

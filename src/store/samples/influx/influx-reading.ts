@@ -1,11 +1,11 @@
 /** Samples in InfluxDB as a process reads them that writes none: without a spool, in a thread of its own. */
-import type { Bucket, Sample } from '../../domain/sample.ts';
-import type { Log } from '../../log.ts';
-import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
-import type { SampleQuery, SampleStore } from '../ports/samples.ts';
-import { openInfluxLink } from './influx/influx-link.ts';
-import { queryBuckets, queryNewest } from './influx/influx-reader.ts';
-import type { InfluxSettings } from './influx/influx-settings.ts';
+import type { Bucket, Sample } from '../../../domain/sample.ts';
+import type { Log } from '../../../log.ts';
+import { FATAL, superviseThread } from '../../../thread/supervised-thread.ts';
+import type { SampleQuery, SampleStore } from '../../ports/samples.ts';
+import { openInfluxLink } from './influx-link.ts';
+import { queryBuckets, queryNewest } from './influx-reader.ts';
+import type { InfluxSettings } from './influx-settings.ts';
 
 /** The thread's methods. */
 export type InfluxReadingMethods = {
@@ -13,7 +13,7 @@ export type InfluxReadingMethods = {
   readonly newest: (serviceId: number, limit: number) => Promise<Sample[]>;
 };
 
-const ENTRY = new URL('../../../workers/samples-influx-reading.ts', import.meta.url);
+const ENTRY = new URL('../../../../workers/samples-influx-reading.ts', import.meta.url);
 
 /** Makes the methods. */
 export function createInfluxReadingMethods(settings: InfluxSettings): InfluxReadingMethods {

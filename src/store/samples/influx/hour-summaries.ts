@@ -1,0 +1,170 @@
+/**
+ * Exact summaries of the hours of a service: each latency with its count, so that percentiles over hours equal those of
+ * the samples. InfluxDB stores them beside the samples, so that months are read as a few thousand points. Hours are
+ * summarized while their samples pass on the way to the server.
+ */
+import { BoundedMap } from '../../../async/bounded-map.ts';
+import { HOUR_MS } from '../../../domain/durations.ts';
+import type { CountedSamples } from '../bucketing.ts';
+import { createReader, createWriter, isSuspect, latencyOf, STRIDE, verdictOf } from '../encoding.ts';
+import { type InfluxTable, numberReader } from './influx-link.ts';
+
+/** Measurement of the summaries. */
+const HOUR_MEASUREMENT = 'upbeat_hour';
+/** An hour is complete this long after its end, because heartbeats may be ten minutes late. */
+export const HOUR_GRACE_MS = 900_000;
+
+/** The start of the hour of a time, epoch milliseconds. */
+export function hourOf(at: number): number {
+  return Math.floor(at / HOUR_MS) * HOUR_MS;
+}
+
+/** Hours that start before this are complete at `now`. */
+export function hoursOverAt(now: number): number {
+  return hourOf(now - HOUR_GRACE_MS);
+}
+
+/** Summarizes packed outcomes, without two of the same time. */
+export function summarizeHour(outcomes: Iterable<number>): CountedSamples {
+  const counts: [number, number, number] = [0, 0, 0];
+  const latencies = new Map<number, number>();
+  let suspect = 0;
+  for (const outcome of outcomes) {
+    if (isSuspect(outcome)) {
+      suspect++;
+      continue;
+    }
+    counts[verdictOf(outcome) as 0 | 1 | 2]++;
+    const latency = latencyOf(outcome);
+    if (latency !== -1) latencies.set(latency, (latencies.get(latency) ?? 0) + 1);
+  }
+  return { counts, suspect, latencies };
+}
+
+/** A summary as a line. */
+export function hourLine(
+  serviceId: number,
+  hour: number,
+  { counts, suspect, latencies }: CountedSamples,
+): string {
+  const [up, slow, down] = counts;
+  const fields = `up=${up}i,slow=${slow}i,down=${down}i,suspect=${suspect}i,valid=1i`;
+  return `${HOUR_MEASUREMENT},service_id=${serviceId} ${fields},latencies="${encodeLatencies(latencies)}" ${hour}`;
+}
+
+/** The line that invalidates the summary of an hour, because a sample came late. */
+export function invalidHourLine(serviceId: number, hour: number): string {
+  return `${HOUR_MEASUREMENT},service_id=${serviceId} valid=0i ${hour}`;
+}
+
+/** The statement for the summaries of a service that start in `[from, to)`. Whole numbers only. */
+export function hoursStatement(serviceId: number, from: number, to: number): string {
+  return `SELECT up, slow, down, suspect, valid, latencies FROM ${HOUR_MEASUREMENT} WHERE service_id = '${serviceId}' AND time >= ${from}ms AND time < ${to}ms`;
+}
+
+/** The valid summaries of a response by the start of their hours. */
+export function readHours(table: InfluxTable | null): Map<number, CountedSamples> {
+  const hours = new Map<number, CountedSamples>();
+  if (table === null) return hours;
+  const read = numberReader(table);
+  const latenciesAt = table.columns.indexOf('latencies');
+  for (const row of table.rows) {
+    if (read(row, 'valid') !== 1) continue;
+    hours.set(read(row, 'time') ?? 0, {
+      counts: [read(row, 'up') ?? 0, read(row, 'slow') ?? 0, read(row, 'down') ?? 0],
+      suspect: read(row, 'suspect') ?? 0,
+      latencies: decodeLatencies(String(row[latenciesAt])),
+    });
+  }
+  return hours;
+}
+
+/** Latencies in ascending order, each as its distance from the one before, and its count. */
+function encodeLatencies(latencies: ReadonlyMap<number, number>): string {
+  const writer = createWriter(latencies.size * 3);
+  let last = 0;
+  for (const [latency, count] of [...latencies].sort((a, b) => a[0] - b[0])) {
+    writer.varint(latency - last);
+    writer.varint(count);
+    last = latency;
+  }
+  return Buffer.from(writer.bytes()).toString('base64');
+}
+
+function decodeLatencies(text: string): Map<number, number> {
+  const reader = createReader(Buffer.from(text, 'base64'));
+  const latencies = new Map<number, number>();
+  let last = 0;
+  while (!reader.atEnd) {
+    last += reader.varint();
+    latencies.set(last, reader.varint());
+  }
+  return latencies;
+}
+
+/** Collects the samples of open hours. */
+export interface HourCollector {
+  /** Takes packed samples; returns lines that invalidate the summaries of hours for which they came late. */
+  add(packed: Float64Array): string[];
+  /** Lines of the hours that are complete at `now`, epoch milliseconds. Each is returned once. */
+  finish(now: number): string[];
+  /** Notes that an hour was summarized from the samples at the server. */
+  noteWritten(serviceId: number, hour: number): void;
+  /** Late samples since the start; a read that began before one of them may lack it. */
+  readonly lateSamples: number;
+}
+
+/** Maximum number of remembered hours that were summarized from the server; late samples of older ones go unnoticed. */
+const MAX_NOTED = 100_000;
+const KEY_HOURS = 10_000_000;
+
+/** Creates a collector at `now`, epoch milliseconds. The current hour is left out, because its first samples are missing. */
+export function createHourCollector(now: number): HourCollector {
+  const firstWhole = hourOf(now) + HOUR_MS;
+  let overBefore = hoursOverAt(now);
+  /** Samples by hour, service and time; of two with the same time the last one counts. */
+  const open = new Map<number, Map<number, Map<number, number>>>();
+  const noted = new BoundedMap<number, true>(MAX_NOTED);
+  let lateSamples = 0;
+
+  const keyOf = (serviceId: number, hour: number): number => serviceId * KEY_HOURS + hour / HOUR_MS;
+  const isWritten = (serviceId: number, hour: number): boolean =>
+    hour >= firstWhole || noted.has(keyOf(serviceId, hour));
+
+  return {
+    add(packed) {
+      const invalid = new Set<string>();
+      for (let place = 0; place < packed.length; place += STRIDE) {
+        const serviceId = packed[place] as number;
+        const at = packed[place + 1] as number;
+        const hour = hourOf(at);
+        if (hour < overBefore) {
+          lateSamples++;
+          if (isWritten(serviceId, hour)) invalid.add(invalidHourLine(serviceId, hour));
+        } else if (hour >= firstWhole) {
+          const services = open.get(hour) ?? new Map<number, Map<number, number>>();
+          open.set(hour, services);
+          const samples = services.get(serviceId) ?? new Map<number, number>();
+          services.set(serviceId, samples);
+          samples.set(at, packed[place + 2] as number);
+        }
+      }
+      return [...invalid];
+    },
+    finish(moment) {
+      overBefore = Math.max(overBefore, hoursOverAt(moment));
+      const lines: string[] = [];
+      for (const [hour, services] of open) {
+        if (hour >= overBefore) continue;
+        for (const [serviceId, samples] of services)
+          lines.push(hourLine(serviceId, hour, summarizeHour(samples.values())));
+        open.delete(hour);
+      }
+      return lines;
+    },
+    noteWritten: (serviceId, hour) => void noted.set(keyOf(serviceId, hour), true),
+    get lateSamples() {
+      return lateSamples;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** Collects samples for a moment, so that they go to a store's thread in one message. */
+
+/** A batch is sent after this time, milliseconds. */
+const BATCH_MS = 50;
+/** A batch of this size is sent at once. */
+const MAX_BATCH = 5_000;
+
+/** A batcher of samples, or of the lines that are written beside them. */
+export interface SampleBatcher<T> {
+  /** Adds items to the batch; resolves when the thread has taken them, rejects with its error. */
+  append(items: readonly T[]): Promise<void>;
+  /** Sends the batch now, so that a query that follows sees everything that was appended before. */
+  flush(): Promise<void>;
+  /** Items in the batch. */
+  readonly waiting: number;
+  /** Items appended since the start. */
+  readonly appended: number;
+}
+
+/** Creates a batcher that passes batches to `send` in order. */
+export function createSampleBatcher<T>(send: (items: readonly T[]) => Promise<void>): SampleBatcher<T> {
+  let batch: T[] = [];
+  /** Settles for all callers of the current batch; null: it is empty. */
+  let sent: PromiseWithResolvers<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let appended = 0;
+
+  const flush = async (): Promise<void> => {
+    if (sent === null) return;
+    clearTimeout(timer);
+    const [items, { resolve, reject }] = [batch, sent];
+    batch = [];
+    sent = null;
+    await send(items).then(resolve, reject);
+  };
+
+  return {
+    append(items) {
+      if (items.length === 0) return Promise.resolve();
+      appended += items.length;
+      for (const item of items) batch.push(item);
+      if (sent === null) {
+        sent = Promise.withResolvers();
+        // This timer keeps the process alive until the accepted samples are written.
+        timer = setTimeout(() => void flush(), BATCH_MS);
+      }
+      const { promise } = sent;
+      if (batch.length >= MAX_BATCH) void flush();
+      return promise;
+    },
+    flush,
+    get waiting() {
+      return batch.length;
+    },
+    get appended() {
+      return appended;
+    },
+  };
+}
