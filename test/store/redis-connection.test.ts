@@ -25,7 +25,7 @@ t.test('it dials again where the client has given up', NEEDS_REDIS, async (t) =>
   const [client] = clients;
   client?.disconnect();
   await until(() => connection.state().reconnects === 1, 'it is ready again');
-  t.equal(await connection.ask((client) => client.exists('x')), 0);
+  t.equal(await connection.run((client) => client.exists('x')), 0);
   connection.close();
   await until(() => client?.status === 'end');
   t.equal(connection.ready, false, 'after its close it stays away');

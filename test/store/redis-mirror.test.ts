@@ -3,8 +3,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRedisMirror } from '../../src/store/status/redis-mirror.ts';
-import { openMonitorState } from '../../src/store/status/redis-monitor-state.ts';
+import { openMonitorState, openRedisMirror } from '../../src/store/status/redis-mirror.ts';
 import {
   NEEDS_REDIS,
   type RedisServer,

@@ -3,7 +3,6 @@
  * block of a service and day. Times in a block are stored as the change of their distance, which is close to zero for a
  * service that is checked on time.
  */
-
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { MAX_SAMPLE_LATENCY_MS, type Sample } from '../../domain/sample.ts';
 import type { Verdict } from '../../domain/status.ts';

@@ -4,7 +4,7 @@ import type { CurrentStatus } from '../../domain/current.ts';
 import type { Log } from '../../log.ts';
 import type { StatusStore } from '../ports/status.ts';
 
-/** Makes an empty store. `log` hears of listeners that throw; they hinder neither the store nor each other. */
+/** Creates an empty store. Errors of listeners are logged; they affect neither the store nor each other. */
 export function createMemoryStatusStore({ log }: { readonly log: Log }): StatusStore {
   const records = new Map<number, CurrentStatus>();
   const listeners = createListeners<[CurrentStatus]>((error, { serviceId }) =>

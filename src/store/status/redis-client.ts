@@ -1,9 +1,9 @@
-/** Makes the client of a Redis installation: a single server, one that Sentinels know, or a cluster. */
+/** Creates the client of a Redis installation: a single server, one behind Sentinels, or a cluster. */
 import { createHash } from 'node:crypto';
 import { Cluster, Redis, type SentinelConnectionOptions, SentinelConnector } from 'ioredis';
 import type { RedisAddress } from '../../domain/redis-address.ts';
 
-/** A client; both kinds know the same commands. */
+/** A client; both kinds have the same commands. */
 export type RedisClient = Redis | Cluster;
 
 /** A script and its SHA-1, by which the server knows it. */
@@ -16,13 +16,12 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_DELAY_MS = 1_000;
 const SLOTS_REFRESH_MS = 5_000;
-/** How often a command may be sent on by a cluster that moves its slots. */
+/** How often a cluster that moves its slots may redirect a command. */
 const MAX_REDIRECTIONS = 5;
 
 /**
- * Creates a client that connects at once and reconnects indefinitely. It queues nothing while there is no connection: a command then fails
- * at once, for its sender knows better what to do meanwhile. Commands of one turn of the event loop are sent together,
- * unless they may block.
+ * Creates a client that connects at once and reconnects indefinitely. Without a connection a command fails at once instead
+ * of being queued. Commands of one turn of the event loop are sent together, unless they may block.
  */
 export function createRedisClient(
   address: RedisAddress,
@@ -35,7 +34,7 @@ export function createRedisClient(
   const retryStrategy = (times: number) => Math.min(FIRST_RETRY_MS * times, MAX_RETRY_DELAY_MS);
   const common = {
     connectionName: name,
-    // Servers and proxies before Redis 6 know no other.
+    // Servers and proxies before Redis 6 support no other.
     protocol: 2 as const,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -82,8 +81,8 @@ export function createRedisClient(
 }
 
 /**
- * The client asks Sentinels through connections of its own, some of which have nobody who hears their errors: it then
- * writes them to the console, again and again while a Sentinel is down. That one is down is no fault of ours.
+ * The client connects to Sentinels itself. Some of these connections have no listener of errors, so that it would write
+ * them to the console again and again while a Sentinel is down.
  */
 class QuietSentinelConnector extends SentinelConnector {
   constructor(options: unknown) {
@@ -98,12 +97,12 @@ class QuietSentinelConnector extends SentinelConnector {
   }
 }
 
-/** Makes a script of Lua text. */
+/** Creates a script from Lua text. */
 export function redisScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Runs a script; sends its text only where the server does not know it. All keys must lie in one slot. */
+/** Runs a script; sends its text only if the server does not know it. All keys must be in one slot. */
 export async function runScript(
   client: RedisClient,
   { text, sha1 }: RedisScript,
@@ -116,4 +115,9 @@ export async function runScript(
     if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
     return await client.eval(text, keys.length, ...keys, ...args);
   }
+}
+
+/** Pairs of a flat list of names and values, as Redis returns them. */
+export function pairsOf(flat: readonly string[]): [name: string, value: string][] {
+  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : []));
 }

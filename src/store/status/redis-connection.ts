@@ -1,6 +1,6 @@
 /**
  * One connection to Redis that knows whether it works. The client alone cannot tell: a server that hangs keeps its
- * sockets open, and one that was emptied, or lost its memory in a fail-over, answers as before.
+ * sockets open, and one that was emptied, or lost its memory in a failover, responds as before.
  */
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
@@ -8,66 +8,74 @@ import { describeRedis, type RedisAddress } from '../../domain/redis-address.ts'
 import type { Log } from '../../log.ts';
 import { createRedisClient, type RedisClient } from './redis-client.ts';
 
-/** What a connection needs. */
-export interface RedisConnectionOptions {
+/** What every connection to an installation needs. */
+export interface RedisContext {
   readonly address: RedisAddress;
-  /** What for, in one word; shown in the log and in `CLIENT LIST`. */
-  readonly purpose: string;
-  /** Longest time that an answer may take, milliseconds. */
-  readonly timeoutMs: number;
-  /** True: commands may block, so that none waits for another to be sent together. Default false. */
-  readonly blocking?: boolean;
-  /** Runs after each dial, before the connection counts as ready; a rejection is tried again. */
-  readonly prepare: (client: RedisClient) => Promise<unknown>;
-  /** Called every second; a rejection makes the connection be prepared again. */
-  readonly probe: (client: RedisClient) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** Options of a connection. */
+interface RedisConnectionOptions extends RedisContext {
+  /** What the connection is for, in one word; shown in the log and in `CLIENT LIST`. */
+  readonly purpose: string;
+  /** Timeout of a command, milliseconds. */
+  readonly timeoutMs: number;
+  /** True: commands may block, so that they are not sent together. Default false. */
+  readonly blocking?: boolean;
+  /** Runs after each connect, before the connection is ready; a rejection is retried. */
+  readonly prepare: (client: RedisClient) => Promise<unknown>;
+  /** Called every second; after a rejection the connection is prepared again. */
+  readonly probe: (client: RedisClient) => Promise<unknown>;
 }
 
 /** Figures for metrics and `/readyz`. */
 export interface RedisConnectionState {
   /** Why it does not work, one line without secrets; null: it works. */
   readonly problem: string | null;
-  /** Commands that were not answered in time, or by an error, since the start. */
+  /** Commands without a response in time, or with an error as response, since the start. */
   readonly commandsFailed: number;
-  /** How often it became ready again, the first time not counted. */
+  /** How often it became ready again, without the first time. */
   readonly reconnects: number;
 }
 
-/** The connection. */
-export interface RedisConnection {
-  readonly ready: boolean;
-  /** Sends commands; rejects with a {@link RedisAway} where the answer is an error, late, or cannot come. */
-  ask<T>(work: (client: RedisClient) => Promise<T>, timeoutMs?: number): Promise<T>;
-  /** Calls `listener` each time that the connection has become ready. */
-  watchReady(listener: () => void): () => void;
+/** Something that works by a connection. */
+export interface RedisPart {
   state(): RedisConnectionState;
   close(): void;
 }
 
-/** Redis did not do what was asked. The message has no secrets; the client's own errors may have. */
-export class RedisAway extends Error {
+/** The connection. */
+interface RedisConnection extends RedisPart {
+  readonly ready: boolean;
+  /** Runs commands; rejects with a {@link RedisUnavailable} if the response is an error, late or impossible. */
+  run<T>(work: (client: RedisClient) => Promise<T>): Promise<T>;
+  /** Calls `listener` each time that the connection becomes ready; the returned function removes it. */
+  watchReady(listener: () => void): () => void;
+}
+
+/** A command failed. The message contains no secrets, unlike those of the client's own errors. */
+class RedisUnavailable extends Error {
   readonly code = 'redis_away';
 }
 
 const CLOSED = 'the connection was closed';
-const CLIENT_PATIENCE_MS = 1_000;
+const CLIENT_GRACE_MS = 1_000;
 const PROBE_MS = 1_000;
-const FIRST_TRY_MS = 20;
+const FIRST_RETRY_MS = 20;
 const MAX_RETRY_DELAY_MS = 1_000;
-/** A connection that worked this long begins anew with short waits. */
+/** After a connection that worked for this time, pauses are short again. */
 const STEADY_MS = 5_000;
-/** After so many tries without an answer the connection is dialled anew: another server may be the master by now. */
-const TRIES_OF_A_DIAL = 3;
+/** After this many failed attempts the client connects again, because another server may be the master by now. */
+const ATTEMPTS_PER_CONNECT = 3;
 
-/** Opens a connection; it is ready some time later, or never. */
+/** Opens a connection; it becomes ready later, or never. */
 export function openRedisConnection(options: RedisConnectionOptions): RedisConnection {
   const { address, purpose, timeoutMs, prepare, probe, clock, log } = options;
   const client = createRedisClient(address, {
     name: `upbeat-${purpose}`,
-    // Frees what waits; when an answer is late is decided here.
-    timeoutMs: timeoutMs + CLIENT_PATIENCE_MS,
+    // Only frees pending commands; timeouts are enforced here.
+    timeoutMs: timeoutMs + CLIENT_GRACE_MS,
     blocking: options.blocking ?? false,
   });
   const where = describeRedis(address);
@@ -76,61 +84,61 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   let wasReady = false;
   let closed = false;
   let preparing = false;
-  let tries = 0;
+  let attempts = 0;
   let readyMs = 0;
   let problem: string | null = 'it has not answered yet';
-  let told = false;
+  let logged = false;
   let commandsFailed = 0;
   let reconnects = 0;
-  let cancelTry: (() => void) | null = null;
+  let cancelRetry: (() => void) | null = null;
 
-  /** The connection counts as broken until it was prepared again. */
-  function leave(why: string): void {
+  /** Marks the connection as broken until it is prepared again. */
+  function disconnect(why: string): void {
     if (closed) return;
-    if (ready || !told)
+    if (ready || !logged)
       log.warn({ purpose, redis: where, problem: why }, 'Redis is unavailable; reconnecting');
-    // Of one fault the first word says most: what follows it is that the connection closed.
-    if (ready || !told || why !== CLOSED) problem = why;
-    // What works only for moments, such as a cluster without some of its slots, is left alone for longer each time.
-    if (ready) tries = clock.monotonic() - readyMs < STEADY_MS ? tries + 1 : 0;
+    // The first error of a fault says most; the close of the connection follows it.
+    if (ready || !logged || why !== CLOSED) problem = why;
+    // A connection that works only for moments, such as to a cluster without some of its slots, gets longer pauses.
+    if (ready) attempts = clock.monotonic() - readyMs < STEADY_MS ? attempts + 1 : 0;
     ready = false;
-    told = true;
-    tryLater();
+    logged = true;
+    retryLater();
   }
 
-  function tryLater(): void {
-    if (preparing || cancelTry !== null || closed) return;
-    const delayMs = Math.min(FIRST_TRY_MS * 2 ** tries, MAX_RETRY_DELAY_MS);
-    cancelTry = clock.after(delayMs, () => {
-      cancelTry = null;
-      void tryNow();
+  function retryLater(): void {
+    if (preparing || cancelRetry !== null || closed) return;
+    const delayMs = Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_DELAY_MS);
+    cancelRetry = clock.after(delayMs, () => {
+      cancelRetry = null;
+      void prepareNow();
     });
   }
 
-  async function tryNow(): Promise<void> {
+  async function prepareNow(): Promise<void> {
     if (closed || ready || preparing) return;
     if (client.status === 'end') {
       // It has given up, though it was configured to reconnect indefinitely: word of a fail-over that comes while it asks Sentinels
-      // for the new master ends it. What comes of the dial is told by its events.
+      // for the new master ends it. What comes of the dial is logged by its events.
       client.connect().catch(() => {});
       return;
     }
     if (client.status !== 'ready') return;
     preparing = true;
     try {
-      await bounded(prepare(client), timeoutMs);
+      await bounded(prepare(client));
       preparing = false;
-      become();
+      becomeReady();
     } catch (error) {
       preparing = false;
       commandsFailed += 1;
-      tries += 1;
-      if (tries % TRIES_OF_A_DIAL === 0 && !closed) client.disconnect(true);
-      leave(explain(error));
+      attempts += 1;
+      if (attempts % ATTEMPTS_PER_CONNECT === 0 && !closed) client.disconnect(true);
+      disconnect(explain(error));
     }
   }
 
-  function become(): void {
+  function becomeReady(): void {
     if (closed) return;
     ready = true;
     readyMs = clock.monotonic();
@@ -141,53 +149,50 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     listeners.notify();
   }
 
-  async function ask<T>(work: (client: RedisClient) => Promise<T>, withinMs = timeoutMs): Promise<T> {
-    if (!ready) throw new RedisAway(problem ?? 'the connection is closed');
+  async function run<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
+    if (!ready) throw new RedisUnavailable(problem ?? 'the connection is closed');
     try {
-      return await bounded(work(client), withinMs);
+      return await bounded(work(client));
     } catch (error) {
       commandsFailed += 1;
       const why = explain(error);
-      leave(why);
-      throw new RedisAway(why);
+      disconnect(why);
+      throw new RedisUnavailable(why);
     }
   }
 
-  /** Bounds what the client does not: a cluster's redirections, and commands that may block. */
-  function bounded<T>(work: Promise<T>, withinMs: number): Promise<T> {
+  /** Limits what the client does not: a cluster's redirections, and commands that may block. */
+  function bounded<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      // Where our own event loop was late, the answer may lie in the socket: it is read before the verdict.
-      const cancel = clock.after(withinMs, () =>
-        setImmediate(() => reject(new RedisAway(`no answer within ${withinMs} ms`))),
+      // If our own event loop was late, the response may be in the socket; it is read first.
+      const cancel = clock.after(timeoutMs, () =>
+        setImmediate(() => reject(new RedisUnavailable(`no answer within ${timeoutMs} ms`))),
       );
       work.then(resolve, reject).finally(cancel);
     });
   }
 
-  client.on('ready', () => void tryNow());
-  client.on('close', () => leave(CLOSED));
-  client.on('end', () => leave(CLOSED));
-  client.on('error', (error: Error) => leave(explain(error)));
+  client.on('ready', () => void prepareNow());
+  client.on('close', () => disconnect(CLOSED));
+  client.on('end', () => disconnect(CLOSED));
+  client.on('error', (error: Error) => disconnect(explain(error)));
   const stopProbing = clock.every(PROBE_MS, () => {
-    if (ready) ask(probe).catch(() => {});
-    else tryLater();
+    if (ready) run(probe).catch(() => {});
+    else retryLater();
   });
 
   return {
     get ready() {
       return ready;
     },
-    ask,
-    watchReady(listener) {
-      const remove = listeners.add(listener);
-      return remove;
-    },
+    run,
+    watchReady: listeners.add,
     state: () => ({ problem, commandsFailed, reconnects }),
     close() {
       closed = true;
       ready = false;
       problem = 'the connection is closed';
-      cancelTry?.();
+      cancelRetry?.();
       stopProbing();
       listeners.clear();
       client.disconnect();
@@ -195,7 +200,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   };
 }
 
-/** What an error says, without the command and its arguments, which the client's errors carry beside. */
+/** The message of an error, without the command and its arguments, which the client's errors have as properties. */
 function explain(error: unknown): string {
   const { message = '', code, lastNodeError } = error as Error & { code?: string; lastNodeError?: Error };
   if (lastNodeError !== undefined && lastNodeError !== null) return explain(lastNodeError);

@@ -1,21 +1,16 @@
-/** The place in Redis where several processes count requests together. */
-import type { Clock } from '../../clock.ts';
-import type { RedisAddress } from '../../domain/redis-address.ts';
-import type { Log } from '../../log.ts';
+/** The counters of rate limits in Redis, which several processes share. */
 import { type RedisScript, redisScript, runScript } from './redis-client.ts';
-import { openRedisConnection, type RedisConnectionState } from './redis-connection.ts';
+import { openRedisConnection, type RedisContext, type RedisPart } from './redis-connection.ts';
 
-/** The place. */
-export interface RedisLimitServer {
+/** The shared counters. */
+export interface RedisLimitServer extends RedisPart {
   readonly ready: boolean;
   /**
-   * Runs a script for one key, to which the prefix is added; rejects where Redis does not answer in time. Calls of
-   * one moment are run together: the script gets several keys and the arguments of each in turn, and returns an array
-   * with an answer for each.
+   * Runs a script for one key, to which the prefix is added; rejects if Redis does not respond in time. Simultaneous calls
+   * are run together: the script gets several keys and the arguments of each in turn, and returns an array with a result
+   * for each.
    */
   evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown>;
-  state(): RedisConnectionState;
-  close(): void;
 }
 
 interface Call extends PromiseWithResolvers<unknown> {
@@ -26,20 +21,16 @@ interface Call extends PromiseWithResolvers<unknown> {
 /** Maximum time that a limit may delay a response, milliseconds. */
 const TIMEOUT_MS = 200;
 const PROBE_LIFE_MS = 60_000;
-/** Calls are sent together, at most this often: writing to a socket costs more than all else about a call. */
-const GATHER_MS = 1;
+/** Minimum time between two batches of calls, milliseconds: a write to a socket costs more than the rest of a call. */
+const BATCH_MS = 1;
 
-/** Shows that scripts may write: a server that only reads, or forbids scripts, cannot count. */
+/** Shows that scripts may write: a server that is read-only, or forbids scripts, cannot count. */
 const PROBE = redisScript("return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])");
 
-/** Opens the place; it is ready some time later, or never. */
-export function openRedisLimitServer(options: {
-  readonly address: RedisAddress;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Longest time that an answer may take, milliseconds. Default 200. */
-  readonly timeoutMs?: number;
-}): RedisLimitServer {
+/** Opens the counters; they become ready later, or never. `timeoutMs`: timeout of a command, default 200. */
+export function openRedisLimitServer(
+  options: RedisContext & { readonly timeoutMs?: number },
+): RedisLimitServer {
   const { address, clock, timeoutMs = TIMEOUT_MS } = options;
   const { prefix } = address;
   const batches = new Map<string, { readonly script: RedisScript; waiting: Call[] }>();
@@ -57,7 +48,7 @@ export function openRedisLimitServer(options: {
     for (const batch of batches.values()) {
       const calls = batch.waiting;
       batch.waiting = [];
-      // Keys lie on many nodes of a cluster; there the client itself sends the commands for one node together.
+      // The keys are on many nodes of a cluster, for which the client itself sends the commands of one node together.
       if (address.kind === 'cluster') for (const call of calls) send(batch.script, [call]);
       else if (calls.length > 0) send(batch.script, calls);
     }
@@ -67,7 +58,7 @@ export function openRedisLimitServer(options: {
     const keys = calls.map(({ key }) => key);
     const args = calls.flatMap((call) => call.args);
     connection
-      .ask((client) => runScript(client, script, keys, args))
+      .run((client) => runScript(client, script, keys, args))
       .then(
         (answers) => {
           for (const [index, call] of calls.entries()) call.resolve((answers as unknown[])[index]);
@@ -88,8 +79,8 @@ export function openRedisLimitServer(options: {
       const call = { ...Promise.withResolvers<unknown>(), key: `${prefix}:limit:${key}`, args };
       if (batch.waiting.length === 0) {
         // A single request is not delayed.
-        if (clock.monotonic() - sentMs >= GATHER_MS) setImmediate(flush);
-        else clock.after(GATHER_MS, flush);
+        if (clock.monotonic() - sentMs >= BATCH_MS) setImmediate(flush);
+        else clock.after(BATCH_MS, flush);
       }
       batch.waiting.push(call);
       return call.promise;

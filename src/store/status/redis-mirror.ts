@@ -1,47 +1,39 @@
 /**
- * Small things that the monitor knows, kept in Redis for whoever wants to see them: looked at every second, and what
- * has changed is written. After an absence of Redis all is compared with what stands there, so that nothing has to be
- * remembered meanwhile.
+ * The monitor's state and the deadlines of heartbeats in Redis. The monitor compares them every second with what it wrote
+ * and writes the changes; after an outage of Redis it compares them with what Redis has. Serving processes read the state.
  */
-import type { Clock } from '../../clock.ts';
-import type { RedisAddress } from '../../domain/redis-address.ts';
-import type { Log } from '../../log.ts';
-import type { RedisClient } from './redis-client.ts';
-import { openRedisConnection, type RedisConnectionState } from './redis-connection.ts';
+import { pairsOf, type RedisClient } from './redis-client.ts';
+import { openRedisConnection, type RedisContext, type RedisPart } from './redis-connection.ts';
 
-/** One key that is kept equal to what this process knows. */
-export interface MirroredKey {
-  /** Behind the prefix. */
+/** After the prefix: the hash of the monitor's state. */
+export const MONITOR_KEY = '{monitor}:words';
+/** After the prefix: the sorted set of services by the deadline of their next heartbeat, epoch milliseconds. */
+export const DEADLINES_KEY = '{heartbeats}:deadlines';
+
+/** One key that mirrors values of this process. */
+interface MirroredKey {
+  /** After the prefix. */
   readonly key: string;
-  /** `hash`: texts by field. `sorted-set`: scores by member. */
+  /** `hash`: strings by field. `sorted-set`: scores by member. */
   readonly type: 'hash' | 'sorted-set';
-  /** What is to stand there. */
+  /** The values that the key must have. */
   readonly read: () => ReadonlyMap<string, string>;
 }
 
-/** What mirroring needs. */
-export interface RedisMirrorOptions {
-  readonly address: RedisAddress;
+/** Options of the mirror. */
+interface RedisMirrorOptions extends RedisContext {
   readonly keys: readonly MirroredKey[];
-  /** False: the keys are another monitor's now. */
+  /** False: the keys belong to another monitor now. */
   readonly mayWrite: () => boolean;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** The mirror at work. */
-export interface RedisMirror {
-  state(): RedisConnectionState;
-  close(): void;
 }
 
 const TIMEOUT_MS = 1_000;
-const LOOK_MS = 1_000;
+const MIRROR_MS = 1_000;
 const BATCH = 500;
 
-/** Keeps the keys until it is closed; they stay as they are then. */
-export function openRedisMirror({ address, keys, mayWrite, clock, log }: RedisMirrorOptions): RedisMirror {
-  /** What stands under each key; absent: not known. */
+/** Mirrors the keys until it is closed; they then keep their values. */
+export function openRedisMirror({ address, keys, mayWrite, clock, log }: RedisMirrorOptions): RedisPart {
+  /** The values that Redis has, by key; absent: not known. */
   const written = new Map<MirroredKey, Map<string, string>>();
   let running = false;
   const nameOf = ({ key }: MirroredKey) => `${address.prefix}:${key}`;
@@ -63,22 +55,22 @@ export function openRedisMirror({ address, keys, mayWrite, clock, log }: RedisMi
     log,
   });
 
-  async function look(): Promise<void> {
+  async function mirror(): Promise<void> {
     if (running || !connection.ready || !mayWrite()) return;
     running = true;
     try {
-      for (const key of keys) await bring(key);
+      for (const key of keys) await update(key);
     } catch {
-      // The connection has said so; all is compared when it is ready again.
+      // The connection logs it; everything is compared when it is ready again.
     }
     running = false;
   }
 
-  async function bring(key: MirroredKey): Promise<void> {
+  async function update(key: MirroredKey): Promise<void> {
     const name = nameOf(key);
     let known = written.get(key);
     if (known === undefined) {
-      known = await connection.ask((client) => readAll(client, key.type, name));
+      known = await connection.run((client) => readAll(client, key.type, name));
       written.set(key, known);
     }
     const wanted = key.read();
@@ -86,19 +78,19 @@ export function openRedisMirror({ address, keys, mayWrite, clock, log }: RedisMi
     const gone = [...known.keys()].filter((member) => !wanted.has(member));
     for (let at = 0; at < changed.length; at += BATCH) {
       const part = changed.slice(at, at + BATCH);
-      await connection.ask((client) => write(client, key.type, name, part));
+      await connection.run((client) => write(client, key.type, name, part));
       for (const [member, value] of part) known.set(member, value);
     }
     for (let at = 0; at < gone.length; at += BATCH) {
       const part = gone.slice(at, at + BATCH);
-      await connection.ask((client) =>
+      await connection.run((client) =>
         key.type === 'hash' ? client.hdel(name, ...part) : client.zrem(name, ...part),
       );
       for (const member of part) known.delete(member);
     }
   }
 
-  const stops = [connection.watchReady(() => void look()), clock.every(LOOK_MS, () => void look())];
+  const stops = [connection.watchReady(() => void mirror()), clock.every(MIRROR_MS, () => void mirror())];
   return {
     state: connection.state,
     close() {
@@ -114,8 +106,7 @@ async function readAll(
   name: string,
 ): Promise<Map<string, string>> {
   if (type === 'hash') return new Map(Object.entries(await client.hgetall(name)));
-  const flat = await client.zrange(name, '0', '-1', 'WITHSCORES');
-  return new Map(flat.flatMap((member, index) => (index % 2 === 0 ? [[member, flat[index + 1] ?? '']] : [])));
+  return new Map(pairsOf(await client.zrange(name, '0', '-1', 'WITHSCORES')));
 }
 
 function write(
@@ -126,4 +117,19 @@ function write(
 ): Promise<unknown> {
   if (type === 'hash') return client.hset(name, ...entries.flat());
   return client.zadd(name, ...entries.flatMap(([member, score]) => [score, member]));
+}
+
+/** Reads the monitor's state every second until it is closed; `onState` gets its fields as they were written. */
+export function openMonitorState(
+  options: RedisContext & { readonly onState: (fields: Readonly<Record<string, string>>) => void },
+): RedisPart {
+  const key = `${options.address.prefix}:${MONITOR_KEY}`;
+  const read = async (client: RedisClient) => options.onState(await client.hgetall(key));
+  return openRedisConnection({
+    ...options,
+    purpose: 'words',
+    timeoutMs: TIMEOUT_MS,
+    prepare: read,
+    probe: read,
+  });
 }

@@ -1,53 +1,52 @@
-/** Everything that is kept in Redis, for `storage.redis.url`: by the one process that probes, and by those that serve. */
+/** Everything that the monitor and the serving processes keep in Redis (`storage.redis.url`). */
 import type { Clock } from '../../clock.ts';
 import { readRedisAddress } from '../../domain/redis-address.ts';
 import type { Log } from '../../log.ts';
-import type { RedisConnectionState } from './redis-connection.ts';
+import type { RedisConnectionState, RedisPart } from './redis-connection.ts';
 import { openRedisLimitServer, type RedisLimitServer } from './redis-limit-server.ts';
-import { openRedisMirror } from './redis-mirror.ts';
-import { DEADLINES_KEY, MONITOR_KEY, openMonitorState } from './redis-monitor-state.ts';
+import { DEADLINES_KEY, MONITOR_KEY, openMonitorState, openRedisMirror } from './redis-mirror.ts';
 import { openRedisStatusReader, type RedisStatusReader } from './redis-status-reader.ts';
 import { openRedisStatusStore, type RedisStatusStore } from './redis-status-store.ts';
 import { openRedisTransitionStream, type TransitionStreamOptions } from './redis-transition-stream.ts';
 
-/** What only the monitor has. */
-export interface RedisMonitorParts {
+/** The parts of the monitor. */
+interface RedisMonitorParts {
   readonly status: RedisStatusStore;
-  /** Begins to write what follows from the record; once. */
+  /** Starts to write transitions, the monitor's state and deadlines. Called once. */
   write(
     sources: Pick<TransitionStreamOptions, 'registry' | 'watchTransitions'> & {
-      /** What the monitor says of itself, by name. */
+      /** The monitor's state, by field. */
       readonly fields: () => ReadonlyMap<string, string>;
-      /** Ends of silence of services that report by themselves, epoch milliseconds, by number. */
+      /** Deadlines of the next heartbeats, epoch milliseconds, by service. */
       readonly deadlines: () => ReadonlyMap<number, number>;
     },
   ): void;
-  /** Ends the connections; the status store is closed too. */
+  /** Closes the connections and the status store. */
   close(): Promise<void>;
 }
 
-/** What a process has that only serves. */
-export interface RedisServingParts {
+/** The parts of a process that only serves. */
+interface RedisServingParts {
   readonly status: RedisStatusReader;
   close(): Promise<void>;
 }
 
-/** The parts, and how they are together. */
-export interface RedisParts {
+/** The parts, and their common state. */
+interface RedisParts {
   readonly limits: RedisLimitServer;
-  /** Opens what the monitor writes; only the holder of the writer lease may, and only while `isFresh`. */
+  /** Opens the monitor's parts for the holder of the writer lease, who writes only while `isFresh`. */
   openMonitor(isFresh: () => boolean): RedisMonitorParts;
-  /** Opens what others read; `onState` hears every second what the monitor says of itself. */
+  /** Opens the parts of a serving process; `onState` gets the monitor's state every second. */
   openServing(onState: (fields: Readonly<Record<string, string>>) => void): RedisServingParts;
-  /** Why Redis is not of use, one line without secrets; null: it is. */
+  /** Why Redis does not work, one line without secrets; null: it works. */
   problem(): string | null;
   /** Sums over the open connections. */
   stats(): { readonly commandsFailed: number; readonly reconnects: number };
-  /** Ends the limits; the others are closed by themselves. */
+  /** Closes the limits; the other parts are closed separately. */
   close(): void;
 }
 
-/** Opens the limits, which every process has; Redis may be away. Throws where `url` has no form of `readRedisAddress`. */
+/** Opens the limits, which every process has; Redis may be unavailable. Throws if `url` is no valid address. */
 export function openRedisParts(options: {
   readonly url: string;
   readonly clock: Clock;
@@ -58,17 +57,17 @@ export function openRedisParts(options: {
   if (address === null) throw new Error('storage.redis.url has no known form');
   const common = { address, clock, log };
   const limits = openRedisLimitServer(common);
-  const open = new Set<{ state(): RedisConnectionState }>([limits]);
+  const open = new Set<Pick<RedisPart, 'state'>>([limits]);
   const states = (): RedisConnectionState[] => [...open].map((part) => part.state());
   const sum = (figure: 'commandsFailed' | 'reconnects') =>
-    states().reduce((total, state) => total + state[figure], 0);
+    states().reduce((total, one) => total + one[figure], 0);
 
   return {
     limits,
     openMonitor(isFresh) {
       const status = openRedisStatusStore({ ...common, mayWrite: isFresh });
       open.add(status);
-      const writers: { state(): RedisConnectionState; close(): void }[] = [];
+      const writers: RedisPart[] = [];
       const mayWrite = () => !status.superseded;
       return {
         status,
@@ -96,15 +95,15 @@ export function openRedisParts(options: {
     },
     openServing(onState) {
       const status = openRedisStatusReader(common);
-      const fields = openMonitorState({ ...common, onState });
+      const state = openMonitorState({ ...common, onState });
       open.add(status);
-      open.add(fields);
+      open.add(state);
       return {
         status,
         async close() {
           open.delete(status);
-          open.delete(fields);
-          fields.close();
+          open.delete(state);
+          state.close();
           await status.close();
         },
       };

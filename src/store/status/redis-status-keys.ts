@@ -1,4 +1,4 @@
-/** Names of the status store's keys in Redis, the form of a record in it, and the scripts that change it. */
+/** The keys of the status store in Redis, the format of a record, and the scripts that change the store. */
 import {
   type CurrentStatus,
   fromStoredCheck,
@@ -9,15 +9,15 @@ import { redisScript } from './redis-client.ts';
 
 /** The keys; their common hash tag keeps them in one slot of a cluster, as scripts need. */
 export interface StatusKeys {
-  /** Hash: number of the service to its record. */
+  /** Hash: records by the number of their service. */
   readonly records: string;
-  /** Stream of what changed. */
+  /** Stream of changes. */
   readonly changes: string;
   /** Hash: `epoch`, `count`, `birth`. */
   readonly meta: string;
 }
 
-/** A record with the epoch of the writer that put it; both order it. */
+/** A record with the epoch of the writer that stored it; both order it. */
 export interface StoredRecord {
   readonly epoch: number;
   readonly record: CurrentStatus;
@@ -26,12 +26,12 @@ export interface StoredRecord {
 /** The JSON of a record. */
 type StoredRecordBody = Omit<CurrentStatus, 'latest'> & { readonly latest: StoredCheck | null };
 
-/** Entries of the stream; of more, the oldest go. Redis may keep up to a node of a hundred more. */
+/** Length of the stream; older entries are removed. Redis may keep up to a node of a hundred more. */
 export const MAX_CHANGES = 10_000;
 
-/** Answers of the scripts that are no counts. */
+/** Results of the scripts that are no counts. */
 export const EMPTY = -1;
-/** A writer with a greater epoch was there. */
+/** There was a writer with a greater epoch. */
 export const SUPERSEDED = -2;
 
 /** Keys under a prefix. */
@@ -46,7 +46,7 @@ export function formatRecord(epoch: number, record: CurrentStatus): string {
   return `${epoch}:${record.seq}:${record.observedAt}:${JSON.stringify({ ...record, latest })}`;
 }
 
-/** Reads what {@link formatRecord} wrote; null: it is something else. */
+/** Parses what {@link formatRecord} formatted; null: it is something else. */
 export function parseRecord(text: string): StoredRecord | null {
   const [whole, epoch, json = ''] = /^(\d+):\d+:\d+:(\{.*)$/s.exec(text) ?? [];
   if (whole === undefined) return null;
@@ -60,7 +60,7 @@ export function parseRecord(text: string): StoredRecord | null {
 }
 
 /**
- * Begins or confirms the epoch of a writer. Keys: meta. Arguments: own epoch (0: none yet), a random word for a new
+ * Starts or confirms the epoch of a writer. Keys: meta. Arguments: own epoch (0: none yet), a random id for a new
  * store. Returns the writer's epoch, or SUPERSEDED.
  */
 export const BEGIN = redisScript(`
@@ -72,7 +72,7 @@ redis.call('HSET', KEYS[1], 'epoch', own)
 return own
 `);
 
-/** What changing scripts begin with: the writer's epoch must be that of the store. */
+/** The start of changing scripts: the writer's epoch must be that of the store. */
 const ONLY_IN_EPOCH = `
 local own = tonumber(ARGV[1])
 local stored = tonumber(redis.call('HGET', KEYS[3], 'epoch') or '0')
@@ -85,8 +85,8 @@ end
 `;
 
 /**
- * Takes each record that is newer by (seq, observedAt), and every one in place of an older epoch's. Keys: records,
- * changes, meta. Arguments: epoch, then id, seq, observedAt and text of each. Returns how many it took.
+ * Stores each record that is newer by (seq, observedAt), or replaces one of an older epoch. Keys: records,
+ * changes, meta. Arguments: epoch, then id, seq, observedAt and text of each. Returns the number of stored records.
  */
 export const PUT = redisScript(`${ONLY_IN_EPOCH}
 local taken = 0
@@ -109,7 +109,7 @@ end
 return taken
 `);
 
-/** Forgets services. Keys: records, changes, meta. Arguments: epoch, then ids. Returns how many were there. */
+/** Removes services. Keys: records, changes, meta. Arguments: epoch, then ids. Returns the number of removed records. */
 export const REMOVE = redisScript(`${ONLY_IN_EPOCH}
 local removed = 0
 for at = 2, #ARGV do

@@ -1,26 +1,25 @@
 /**
- * The status store of a process that only serves: a copy of what the monitor keeps in Redis. It follows the stream of
- * changes from where it was; where it has missed some, it reads everything again. Without Redis the last copy answers.
+ * The status store of a process that only serves: a copy of the monitor's statuses in Redis. It follows the stream of
+ * changes, and reads everything again if it has missed some. Without Redis it serves the last copy.
  */
 import type { CurrentStatus } from '../../domain/current.ts';
 import type { StatusStore } from '../ports/status.ts';
 import { createMemoryStatusStore } from './memory-status-store.ts';
-import type { RedisClient } from './redis-client.ts';
-import { openRedisConnection, type RedisConnectionState } from './redis-connection.ts';
+import { pairsOf, type RedisClient } from './redis-client.ts';
+import { openRedisConnection, type RedisConnectionState, type RedisContext } from './redis-connection.ts';
 import { parseRecord, type StoredRecord, statusKeys } from './redis-status-keys.ts';
-import type { RedisStatusOptions } from './redis-status-store.ts';
 
-/** The port, and how Redis is doing. `put` and `remove` reject: only the monitor writes. */
+/** The port, and the state of Redis. `put` and `remove` reject: only the monitor writes. */
 export interface RedisStatusReader extends StatusStore {
   ageMs(): number;
-  /** Takes records that the registry has, before the monitor's own word of them comes by Redis. Older ones change nothing. */
+  /** Adds records from the registry that have not arrived through Redis yet. Older ones change nothing. */
   learn(records: readonly CurrentStatus[]): Promise<void>;
   state(): RedisConnectionState;
-  /** Resolves when everything was read once, or after `patienceMs`; true: it was read. */
-  loaded(patienceMs: number): Promise<boolean>;
+  /** Resolves when everything was read once, or with false after `timeoutMs`. */
+  loaded(timeoutMs: number): Promise<boolean>;
 }
 
-/** Where the reader is in the stream. */
+/** The position of the reader in the stream. */
 interface Position {
   /** Of the newest entry that was read. */
   readonly id: string;
@@ -31,10 +30,10 @@ interface Position {
 const BLOCK_MS = 500;
 const TIMEOUT_MS = 1_500;
 const MAX_ENTRIES = 500;
-const ONLY_ONE_WRITES = 'only the monitor writes statuses';
+const MONITOR_WRITES = 'only the monitor writes statuses';
 
-/** Opens the copy. Redis may be away: the copy is empty then until it comes. */
-export function openRedisStatusReader({ address, clock, log }: RedisStatusOptions): RedisStatusReader {
+/** Opens the copy, which is empty until Redis is available. */
+export function openRedisStatusReader({ address, clock, log }: RedisContext): RedisStatusReader {
   const keys = statusKeys(address.prefix);
   const copy = createMemoryStatusStore({ log });
   /** Epoch of each record in the copy. */
@@ -42,7 +41,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisStatusOption
   const loading = Promise.withResolvers<true>();
   let birth: string | null = null;
   let position: Position | null = null;
-  let heardMs = clock.monotonic();
+  let updatedMs = clock.monotonic();
   let following = false;
 
   const connection = openRedisConnection({
@@ -51,7 +50,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisStatusOption
     timeoutMs: TIMEOUT_MS,
     blocking: true,
     prepare: (client) => client.hget(keys.meta, 'birth'),
-    // The stream is asked all the time.
+    // The stream is read all the time.
     probe: async () => {},
     clock,
     log,
@@ -65,20 +64,20 @@ export function openRedisStatusReader({ address, clock, log }: RedisStatusOption
       if (position !== null && !(await isStillThere(position))) position = null;
       while (connection.ready) {
         position ??= await loadAll();
-        heardMs = clock.monotonic();
+        updatedMs = clock.monotonic();
         loading.resolve(true);
         position = await readChanges(position);
       }
     } catch {
-      // The connection has said so; the copy answers.
+      // The connection logs it; the copy is served.
     }
     following = false;
     if (connection.ready) void follow();
   }
 
-  /** Reads on; null: something was missed. */
+  /** Reads the next changes; null: some were missed. */
   async function readChanges(from: Position): Promise<Position | null> {
-    const answer = await connection.ask((client) =>
+    const answer = await connection.run((client) =>
       client.xread('COUNT', MAX_ENTRIES, 'BLOCK', BLOCK_MS, 'STREAMS', keys.changes, from.id),
     );
     const entries = answer?.[0]?.[1] ?? [];
@@ -94,30 +93,29 @@ export function openRedisStatusReader({ address, clock, log }: RedisStatusOption
     return at;
   }
 
-  /** Whether the store is the one that was read, and has told nothing that this reader does not know. */
+  /** Whether Redis still has the store that was read, and no fewer entries. */
   async function isStillThere({ count }: Position): Promise<boolean> {
-    const [bornNow, countNow] = await connection.ask((client) => client.hmget(keys.meta, 'birth', 'count'));
-    // One entry may just have been written; the stream tells of it, and of gaps, by itself.
+    const [bornNow, countNow] = await connection.run((client) => client.hmget(keys.meta, 'birth', 'count'));
+    // An entry may just have been written; the stream shows it, and gaps, too.
     return bornNow === birth && Number(countNow ?? 0) >= count;
   }
 
   async function loadAll(): Promise<Position> {
-    const bornNow = await connection.ask((client) => client.hget(keys.meta, 'birth'));
-    const start = await connection.ask(newestPosition);
-    // A store that began anew counts its epochs anew, and may be half filled: nothing is forgotten on its word.
+    const bornNow = await connection.run((client) => client.hget(keys.meta, 'birth'));
+    const start = await connection.run(newestPosition);
+    // A new store counts its epochs anew, and may be half filled: records that it lacks are kept.
     const isSame = bornNow === birth;
     if (!isSame) epochs.clear();
     birth = bornNow ?? null;
     const seen = new Set<number>();
     let cursor = '0';
     do {
-      const [next, fields] = await connection.ask((client) =>
+      const [next, fields] = await connection.run((client) =>
         client.hscan(keys.records, cursor, 'COUNT', 500),
       );
-      for (let index = 0; index < fields.length; index += 2) {
-        const serviceId = Number(fields[index]);
-        seen.add(serviceId);
-        await take(serviceId, parseRecord(fields[index + 1] ?? ''));
+      for (const [id, record] of pairsOf(fields)) {
+        seen.add(Number(id));
+        await take(Number(id), parseRecord(record));
       }
       cursor = next;
     } while (cursor !== '0');
@@ -142,7 +140,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisStatusOption
     const knownEpoch = epochs.get(serviceId) ?? 0;
     if (epoch < knownEpoch) return;
     epochs.set(serviceId, epoch);
-    // The word of a later epoch holds even where it is older, as after a restored backup.
+    // A record of a later epoch is valid even if it is older, as after a restored backup.
     if (epoch > knownEpoch && known !== null && !isSameMoment(known, record)) await copy.remove(serviceId);
     await copy.put([record]);
   }
@@ -155,13 +153,13 @@ export function openRedisStatusReader({ address, clock, log }: RedisStatusOption
   return {
     get: copy.get,
     watch: copy.watch,
-    put: () => Promise.reject(new Error(ONLY_ONE_WRITES)),
-    remove: () => Promise.reject(new Error(ONLY_ONE_WRITES)),
-    ageMs: () => clock.monotonic() - heardMs,
+    put: () => Promise.reject(new Error(MONITOR_WRITES)),
+    remove: () => Promise.reject(new Error(MONITOR_WRITES)),
+    ageMs: () => clock.monotonic() - updatedMs,
     learn: async (records) => void (await copy.put(records)),
     state: () => connection.state(),
-    async loaded(patienceMs) {
-      const late = new Promise<false>((resolve) => clock.after(patienceMs, () => resolve(false)));
+    async loaded(timeoutMs) {
+      const late = new Promise<false>((resolve) => clock.after(timeoutMs, () => resolve(false)));
       return await Promise.race([loading.promise, late]);
     },
     async close() {
@@ -177,7 +175,5 @@ function isSameMoment(a: CurrentStatus, b: CurrentStatus): boolean {
 
 /** The fields of an entry by their names. */
 function fieldsOf(flat: readonly string[]): { count?: string; id?: string; record?: string } {
-  return Object.fromEntries(
-    flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1]]] : [])),
-  );
+  return Object.fromEntries(pairsOf(flat));
 }

@@ -1,49 +1,38 @@
 /**
- * The status store of the monitor, kept in Redis for other processes. The monitor's own copy is always current; Redis
- * follows it, and is filled again from it after every absence, so that nothing has to be remembered meanwhile.
+ * The status store of the monitor, which copies its statuses to Redis for other processes. The copy in memory is always
+ * current; after every outage Redis is filled from it again.
  */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
-import type { RedisAddress } from '../../domain/redis-address.ts';
-import type { Log } from '../../log.ts';
 import type { StatusStore } from '../ports/status.ts';
 import { createMemoryStatusStore } from './memory-status-store.ts';
-import { type RedisClient, runScript } from './redis-client.ts';
-import { openRedisConnection, type RedisConnectionState } from './redis-connection.ts';
+import { pairsOf, type RedisClient, runScript } from './redis-client.ts';
+import { openRedisConnection, type RedisConnectionState, type RedisContext } from './redis-connection.ts';
 import { BEGIN, EMPTY, formatRecord, PUT, REMOVE, SUPERSEDED, statusKeys } from './redis-status-keys.ts';
 
-/** How to open the store. */
-export interface RedisStatusStoreOptions extends RedisStatusOptions {
+/** Options of the store. */
+interface RedisStatusStoreOptions extends RedisContext {
   /**
-   * False: this process may have a successor that it has not heard of, as after a sleep; nothing is written meanwhile.
-   * An epoch alone does not tell where Redis was emptied since. Default: true always.
+   * False: this process may have an unknown successor, as after a sleep, and writes nothing. The epoch alone does not tell
+   * if Redis was emptied since. Default: always true.
    */
   readonly mayWrite?: () => boolean;
 }
 
-/** How to reach Redis. */
-export interface RedisStatusOptions {
-  readonly address: RedisAddress;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** The port, and how Redis is doing. */
+/** The port, and the state of Redis. */
 export interface RedisStatusStore extends StatusStore {
-  /** How the connection is. */
   state(): RedisConnectionState;
-  /** True: another monitor has begun under the same prefix after this one, which writes nothing any more. */
+  /** True: another monitor has started under the same prefix, so that this one no longer writes. */
   readonly superseded: boolean;
 }
 
-/** One call of a script holds Redis for a millisecond or two: limits wait behind it. */
+/** Records of one script, which blocks Redis, and the rate limits in it, for a millisecond or two. */
 const BATCH = 128;
 const TIMEOUT_MS = 1_000;
 
 /**
- * Opens the store as the one that writes it; only the holder of the writer lease may. Redis may be away. The first
- * records that are put are taken for the whole list: what Redis has of other services is then removed.
+ * Opens the store for the holder of the writer lease. Redis may be unavailable. The first records that are put are the
+ * whole list: records of other services are then removed from Redis.
  */
 export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisStatusStore {
   const { address, clock, log, mayWrite = () => true } = options;
@@ -65,7 +54,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
       const begun = Number(await runScript(client, BEGIN, [keys.meta], [epoch, randomUUID()]));
       if (begun === SUPERSEDED) supersede();
       else epoch = begun;
-      // Nothing yet: shows that scripts may write here, and makes them known, so that none is overtaken by another.
+      // Without arguments the scripts change nothing: this shows that they may write, and loads them, so that they run in order.
       for (const script of [PUT, REMOVE]) await runScript(client, script, allKeys, [epoch]);
     },
     async probe(client) {
@@ -80,7 +69,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
     if (loaded) fill();
   });
 
-  /** Another monitor has begun after this one: what this one says counts for nothing any more. */
+  /** Another monitor has started after this one, which must not write any more. */
   function supersede(): void {
     if (!superseded)
       log.error(
@@ -90,31 +79,29 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
     superseded = true;
   }
 
-  /** Throws, so that everything is written again when it may be. */
+  /** Throws, so that everything is written again later. */
   function checkMayWrite(): void {
     if (!mayWrite()) throw new Error('the lease of the data directory was not renewed lately');
   }
 
   function fill(): void {
     filling = fillAll();
-    // What failed is done again when the connection is ready again.
+    // After a failure it is filled when the connection is ready again.
     filling.catch(() => {});
   }
 
-  /** Brings Redis to what this process knows. */
+  /** Writes all statuses to Redis and removes those of other services. */
   async function fillAll(): Promise<void> {
     const ids = [...known];
     for (let at = 0; at < ids.length; at += BATCH)
       await send(ids.slice(at, at + BATCH).flatMap((id) => copy.get(id) ?? []));
     let cursor = '0';
     do {
-      const [next, fields] = await connection.ask((client) =>
+      const [next, fields] = await connection.run((client) =>
         client.hscan(keys.records, cursor, 'COUNT', 500),
       );
-      // Fields and values by turns.
-      const strangers = fields.filter((id, index) => index % 2 === 0 && !known.has(Number(id)));
-      if (strangers.length > 0)
-        await change((client) => runScript(client, REMOVE, allKeys, [epoch, ...strangers]));
+      const others = pairsOf(fields).flatMap(([id]) => (known.has(Number(id)) ? [] : [id]));
+      if (others.length > 0) await change((client) => runScript(client, REMOVE, allKeys, [epoch, ...others]));
       cursor = next;
     } while (cursor !== '0');
   }
@@ -133,7 +120,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
   /** Runs a script of this epoch. */
   async function change(run: (client: RedisClient) => Promise<unknown>): Promise<void> {
     if (superseded) return;
-    await connection.ask(async (client) => {
+    await connection.run(async (client) => {
       checkMayWrite();
       const answer = Number(await run(client));
       if (answer === SUPERSEDED) supersede();
@@ -158,7 +145,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
           for (let at = 0; at < records.length; at += BATCH) await send(records.slice(at, at + BATCH));
         }
       } catch {
-        // The connection has said so; everything is sent when it is ready again.
+        // The connection logs it; everything is sent when it is ready again.
       }
       return taken;
     },
@@ -169,7 +156,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
       try {
         await change((client) => runScript(client, REMOVE, allKeys, [epoch, serviceId]));
       } catch {
-        // As above: what this process does not know is removed then.
+        // As above: services that this process does not know are then removed.
       }
     },
     get superseded() {

@@ -1,43 +1,31 @@
 /**
- * Changes of status as a stream in Redis, for other programs: each transition once, in the order of its
- * position. The registry has them all; what Redis missed, or lost in a fail-over, is written from there.
+ * A stream of transitions in Redis for other programs: each transition once, in order of position. Transitions that Redis
+ * missed, or lost in a failover, are written again from the registry.
  */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
-import type { Clock } from '../../clock.ts';
 import type { Transition } from '../../domain/current.ts';
-import type { RedisAddress } from '../../domain/redis-address.ts';
-import type { Log } from '../../log.ts';
 import type { UpdateStore } from '../ports/updates.ts';
 import { type RedisClient, redisScript, runScript } from './redis-client.ts';
-import { openRedisConnection, type RedisConnectionState } from './redis-connection.ts';
+import { openRedisConnection, type RedisContext, type RedisPart } from './redis-connection.ts';
 
-/** What the stream needs. */
-export interface TransitionStreamOptions {
-  readonly address: RedisAddress;
+/** Options of the stream. */
+export interface TransitionStreamOptions extends RedisContext {
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
   /** Calls its listener after each transition. */
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
-  /** False: the stream is another monitor's now. */
+  /** False: the stream belongs to another monitor now. */
   readonly mayWrite: () => boolean;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
-/** The stream at work. */
-export interface RedisTransitionStream {
-  state(): RedisConnectionState;
-  close(): void;
-}
-
-/** Transitions in the stream; of more, the oldest go. Redis may keep up to a node of a hundred more. */
+/** Length of the stream; older entries are removed. Redis may keep up to a node of a hundred more. */
 export const MAX_TRANSITIONS = 10_000;
 
 const TIMEOUT_MS = 1_000;
 const PAGE = 200;
 
 /**
- * Appends what is newer than the newest entry that ever stood there. Key: the stream. Arguments: position and text of
- * each; none: nothing is changed. The position is the entry's id, so that no entry can stand twice. Returns the newest
+ * Appends transitions that are newer than every entry so far. Key: the stream. Arguments: position and text of each;
+ * none: nothing is changed. The position is the id of the entry, so that no entry can occur twice. Returns the newest
  * position before.
  */
 const APPEND = redisScript(`
@@ -55,7 +43,7 @@ return top
 `);
 
 /** Keeps the stream at `<prefix>:{events}:transitions` until it is closed. */
-export function openRedisTransitionStream(options: TransitionStreamOptions): RedisTransitionStream {
+export function openRedisTransitionStream(options: TransitionStreamOptions): RedisPart {
   const { address, registry, mayWrite, clock, log } = options;
   const key = `${address.prefix}:{events}:transitions`;
   /** Position up to which Redis has everything; null: not known. */
@@ -67,7 +55,7 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
     timeoutMs: TIMEOUT_MS,
     prepare: topOf,
     async probe(client) {
-      // Emptied, or another server with less of it: then it is written anew.
+      // Redis was emptied, or another server has fewer entries: the stream is written again.
       if (written !== null && mayWrite() && (await topOf(client)) < written)
         throw new Error('it was emptied');
     },
@@ -92,20 +80,20 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
         const page = await registry.transitionsAfter(written, PAGE);
         if (page.length === 0) break;
         const args = page.flatMap((transition) => [transition.position, JSON.stringify(transition)]);
-        await connection.ask((client) => runScript(client, APPEND, [key], args));
+        await connection.run((client) => runScript(client, APPEND, [key], args));
         written = page.at(-1)?.position ?? written;
       }
     } catch (error) {
-      // Redis: written again when it is back. The registry: at the next transition.
+      // Retried when Redis is available again, or at the next transition.
       log.debug({ problem: (error as Error).message }, 'transitions are waiting for their stream');
     }
   }
 
   async function findStart(): Promise<number> {
     const newest = await registry.lastTransition();
-    const top = await connection.ask(topOf);
+    const top = await connection.run(topOf);
     // Entries of another registry would precede ours permanently.
-    if (top > newest) await connection.ask((client) => client.del(key));
+    if (top > newest) await connection.run((client) => client.del(key));
     return Math.max(top > newest ? 0 : top, newest - MAX_TRANSITIONS);
   }
 
