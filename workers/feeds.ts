@@ -1,7 +1,7 @@
-/** Entry of the thread that reads vendors' status pages: the poller, joined with the way out. */
+/** Entry of the thread that polls vendors' status pages. */
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { systemClock, systemRandom } from '../src/clock.ts';
-import type { FeedMethods, FromFeedThread } from '../src/feeds/feed-thread.ts';
+import type { FeedMethods, FeedThreadMessage } from '../src/feeds/feed-thread.ts';
 import { FEED_KINDS } from '../src/feeds/kinds-table.ts';
 import { createPoller, type Poller, type PollerSettings } from '../src/feeds/poller.ts';
 import { createOutbound, type OutboundSettings } from '../src/outbound/outbound.ts';
@@ -11,14 +11,14 @@ let poller: Poller | null = null;
 
 const methods: FeedMethods = {
   start(settings: PollerSettings, outbound: OutboundSettings, port: MessagePort) {
-    const post = (message: FromFeedThread) => port.postMessage(message);
+    const post = (message: FeedThreadMessage) => port.postMessage(message);
     poller = createPoller({
       settings,
       kinds: FEED_KINDS,
       outbound: createOutbound(outbound, systemClock, (found) => post({ kind: 'forbidden', found })),
       clock: systemClock,
       random: systemRandom,
-      tell: post,
+      notify: post,
     });
   },
   setFeeds: (feeds) => poller?.setFeeds(feeds),

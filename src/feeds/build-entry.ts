@@ -1,7 +1,9 @@
-/** Makes entries of what readers found, so that every kind keeps the bounds of an entry in the same way. */
+/** Builds the entries of feeds from what the kinds parse, with the same limits for every kind. */
+
 import { createHash } from 'node:crypto';
 import { DAY_MS } from '../domain/durations.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
+import type { FeedAddress, FeedReading } from './feed-kind.ts';
 import { oneLine, plainText } from './plain-text.ts';
 
 const MAX_KEY_LENGTH = 300;
@@ -9,42 +11,40 @@ const MAX_TITLE_LENGTH = 300;
 const MAX_UPDATES = 100;
 const MAX_COMPONENTS = 1_000;
 const MAX_RAW_NAME_LENGTH = 1_000;
+const MAX_ENTRIES = 2_000;
+/** Entries that started longer ago are ignored. */
+export const MAX_ENTRY_AGE_MS = 400 * DAY_MS;
+/** Vendors' clocks differ from ours by less. */
+const MAX_CLOCK_OFFSET_MS = DAY_MS;
 
-/** What a reader found of an entry, unbounded and as the vendor wrote it. */
+const SEVERITIES: readonly FeedIncident['severity'][] = ['minor', 'major', 'critical'];
+
+/** The parsed members of an entry, of any length and as the vendor wrote them. */
 interface EntryDraft {
   /** The vendor's identifier; not empty. */
   readonly key: string;
-  /** May hold markup and may be empty. */
+  /** May contain markup and may be empty. */
   readonly title: string;
-  /** Already judged safe. */
+  /** A safe link. */
   readonly sourceUrl: string;
-  /** Names and identifiers, empty ones among them; an empty list where the feed does not say. */
+  /** Names and identifiers, some of them empty; an empty list: the feed does not say. */
   readonly components: readonly string[];
-  /** In any order; texts are plain. */
+  /** In any order; plain text. */
   readonly updates: readonly FeedUpdate[];
 }
 
-/** An incident as a reader found it. */
-export interface IncidentDraft extends EntryDraft {
-  readonly severity: FeedIncident['severity'];
-  readonly status: FeedIncident['status'];
-  readonly startedAt: number | null;
-  /** Left aside unless the status is `resolved`. */
+interface IncidentDraft
+  extends EntryDraft,
+    Pick<FeedIncident, 'severity' | 'status' | 'startedAt' | 'continues'> {
+  /** Ignored unless the status is `resolved`. */
   readonly resolvedAt: number | null;
-  /** As in a {@link FeedIncident}. */
-  readonly continues?: readonly string[];
 }
 
-/** A maintenance as a reader found it. */
-export interface MaintenanceDraft extends EntryDraft {
-  readonly startsAt: number;
-  readonly endsAt: number | null;
-  readonly state: FeedMaintenance['state'];
-}
+interface MaintenanceDraft extends EntryDraft, Pick<FeedMaintenance, 'startsAt' | 'endsAt' | 'state'> {}
 
 /**
- * An incident within its bounds. One that is resolved at no time of its own is resolved when the last updates began to
- * say so; one that the vendor opened again is not resolved, whatever time is given.
+ * Builds an incident. If it is resolved without a time, it ended with the first of the last updates that say so. If it is
+ * open, `resolvedAt` is ignored: the vendor has opened it again.
  */
 export function buildIncident(draft: IncidentDraft): FeedIncident {
   const { severity, status, startedAt, continues } = draft;
@@ -54,7 +54,7 @@ export function buildIncident(draft: IncidentDraft): FeedIncident {
   return continues === undefined ? incident : { ...incident, continues };
 }
 
-/** A maintenance within its bounds. An end before its start is no end. */
+/** Builds a maintenance. An end before the start is ignored unless the maintenance is done. */
 export function buildMaintenance(draft: MaintenanceDraft): FeedMaintenance {
   const { startsAt, endsAt, state } = draft;
   const base = buildBase(draft, 'Maintenance');
@@ -62,50 +62,26 @@ export function buildMaintenance(draft: MaintenanceDraft): FeedMaintenance {
   return { kind: 'maintenance', ...base, startsAt, endsAt: isEnd ? endsAt : null, state };
 }
 
-function buildBase({ key, title, sourceUrl, components, updates }: EntryDraft, fallbackTitle: string) {
-  // Cut before they are read: one long name may stand in thousands of entries.
-  const raw = new Set(components.map((name) => name.slice(0, MAX_RAW_NAME_LENGTH)));
-  const names = [...raw].slice(0, MAX_COMPONENTS).map((name) => oneLine(plainText(name), MAX_TITLE_LENGTH));
-  const named = [...new Set(names)].filter((name) => name !== '');
-  return {
-    key: isPlainKey(key) ? key : createHash('sha256').update(key).digest('hex'),
-    title: oneLine(plainText(title), MAX_TITLE_LENGTH) || fallbackTitle,
-    sourceUrl,
-    components: named.length === 0 ? null : named,
-    updates: orderUpdates(updates),
-  };
+/** Parses a document and collects its entries. Throws FeedFormatError if it is of another kind. */
+export function readFeedDocument(
+  { read, listsOnlyOpen }: FeedAddress,
+  body: Uint8Array,
+  now: number,
+): FeedReading {
+  return { entries: collectEntries(read(body, now), now), listsOnlyOpen };
 }
-
-/** Whether it is plain text on one line, which a store gives back as it was and which holds no markup. */
-function isPlainKey(key: string): boolean {
-  return oneLine(key, MAX_KEY_LENGTH) === key;
-}
-
-function orderUpdates(updates: readonly FeedUpdate[]): FeedUpdate[] {
-  return updates.toSorted((a, b) => a.at - b.at).slice(-MAX_UPDATES);
-}
-
-/** When the updates at the end that all say resolved began: a look back that is published later is not the end. */
-function resolvedSince(updates: readonly FeedUpdate[]): number | null {
-  const lastOpen = updates.findLastIndex(({ status }) => status !== 'resolved');
-  return updates[lastOpen + 1]?.at ?? null;
-}
-
-const MAX_ENTRIES = 2_000;
-const MAX_AGE_MS = 400 * DAY_MS;
-/** Vendors' clocks differ from ours, but not by more. */
-const AHEAD_MS = DAY_MS;
 
 /**
- * At most the 2,000 newest entries, newest start first, none that started over 400 days before `now` (epoch
- * milliseconds). Of two with the same key the one with the newer update counts, else the later start, else the first.
- * Times of an incident more than a day ahead of `now` are mistakes and read as missing.
+ * The newest 2,000 entries, newest start first, without those that started over 400 days before `now` (epoch
+ * milliseconds). Of two entries with one key, the one with the newer update counts, else the one with the later start,
+ * else the first. Times of an incident more than a day after `now` count as missing.
  */
-export function collectEntries(entries: Iterable<FeedEntry>, now: number): FeedEntry[] {
+export function collectEntries(entries: Iterable<FeedEntry | null>, now: number): FeedEntry[] {
   const byKey = new Map<string, FeedEntry>();
   for (const found of entries) {
-    const entry = withoutFuture(found, now + AHEAD_MS);
-    if (startOf(entry, now) < now - MAX_AGE_MS) continue;
+    if (found === null) continue;
+    const entry = withoutFuture(found, now + MAX_CLOCK_OFFSET_MS);
+    if (startOf(entry, now) < now - MAX_ENTRY_AGE_MS) continue;
     const other = byKey.get(entry.key);
     if (other === undefined || isNewer(entry, other, now)) byKey.set(entry.key, entry);
   }
@@ -114,12 +90,47 @@ export function collectEntries(entries: Iterable<FeedEntry>, now: number): FeedE
     .slice(0, MAX_ENTRIES);
 }
 
+/** The updates with another status for the newest, which is the last one. */
+export function withLastStatus(
+  updates: readonly FeedUpdate[],
+  status: FeedUpdate['status'],
+): readonly FeedUpdate[] {
+  return updates.map((update, index) => (index === updates.length - 1 ? { ...update, status } : update));
+}
+
+/** The worst of several severities; `minor` if there is none. */
+export function worstSeverity(list: readonly FeedIncident['severity'][]): FeedIncident['severity'] {
+  return SEVERITIES.findLast((severity) => list.includes(severity)) ?? 'minor';
+}
+
+function buildBase({ key, title, sourceUrl, components, updates }: EntryDraft, fallbackTitle: string) {
+  // Cut before they are parsed: one long name may occur in thousands of entries.
+  const raw = new Set(components.map((name) => name.slice(0, MAX_RAW_NAME_LENGTH)));
+  const names = [...raw].slice(0, MAX_COMPONENTS).map((name) => oneLine(plainText(name), MAX_TITLE_LENGTH));
+  const named = [...new Set(names)].filter((name) => name !== '');
+  // Only plain text on one line comes back from a store unchanged and contains no markup.
+  const isPlainKey = oneLine(key, MAX_KEY_LENGTH) === key;
+  return {
+    key: isPlainKey ? key : createHash('sha256').update(key).digest('hex'),
+    title: oneLine(plainText(title), MAX_TITLE_LENGTH) || fallbackTitle,
+    sourceUrl,
+    components: named.length === 0 ? null : named,
+    updates: updates.toSorted((a, b) => a.at - b.at).slice(-MAX_UPDATES),
+  };
+}
+
+/** The time of the first of the last updates that say resolved: a review that is published later is not the end. */
+function resolvedSince(updates: readonly FeedUpdate[]): number | null {
+  const lastOpen = updates.findLastIndex(({ status }) => status !== 'resolved');
+  return updates[lastOpen + 1]?.at ?? null;
+}
+
 function isNewer(entry: FeedEntry, other: FeedEntry, now: number): boolean {
   const byUpdate = (entry.updates.at(-1)?.at ?? 0) - (other.updates.at(-1)?.at ?? 0);
   return (byUpdate || startOf(entry, now) - startOf(other, now)) > 0;
 }
 
-/** An entry without a start of its own counts from the first read. */
+/** An entry without a start counts from the first reading. */
 function startOf(entry: FeedEntry, now: number): number {
   return entry.kind === 'incident' ? (entry.startedAt ?? now) : entry.startsAt;
 }
@@ -127,12 +138,13 @@ function startOf(entry: FeedEntry, now: number): number {
 function withoutFuture(entry: FeedEntry, latest: number): FeedEntry {
   if (entry.kind === 'maintenance') return entry;
   const { startedAt, resolvedAt, updates } = entry;
-  const isPast = (at: number | null) => at === null || at <= latest;
-  if (isPast(startedAt) && isPast(resolvedAt) && isPast(updates.at(-1)?.at ?? null)) return entry;
+  const past = (at: number | null) => (at !== null && at <= latest ? at : null);
+  if (past(startedAt) === startedAt && past(resolvedAt) === resolvedAt && (updates.at(-1)?.at ?? 0) <= latest)
+    return entry;
   return {
     ...entry,
-    startedAt: isPast(startedAt) ? startedAt : null,
-    resolvedAt: isPast(resolvedAt) ? resolvedAt : null,
+    startedAt: past(startedAt),
+    resolvedAt: past(resolvedAt),
     updates: updates.filter(({ at }) => at <= latest),
   };
 }

@@ -1,27 +1,25 @@
 /**
- * The heart of a feed's actor: when to ask, and what to remember between two polls. Pure; `poller.ts` performs what
- * it wants done.
+ * The behaviour of a feed's actor: when to poll, and what to keep between polls. Pure; `poller.ts` performs the effects.
  */
-
 import type { Step } from '../actor/actor-group.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 
-/** Longest wait after failures, and longest that `Retry-After` is granted. */
+/** Maximum pause after failures, and maximum of `Retry-After`. */
 export const MAX_WAIT_MS = HOUR_MS;
 
-/** After this long everything is read anew: some entries age without a change of the document. */
+/** After this time, a poll reads everything again: some entries age although the document does not change. */
 const FULL_READ_MS = HOUR_MS;
 
-/** Polls are this share of the interval early or late, so that feeds never fall into step. */
+/** Random deviation from the interval as a share of it, so that feeds are not polled in step. */
 const JITTER = 0.1;
 
-/** What is remembered of a document, for conditional requests. */
+/** What is kept of a document, for conditional requests. */
 export interface DocumentMemory {
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Digest of the last body; what is sent again unchanged is not read again. */
+  /** Digest of the last body; the same body is not parsed again. */
   readonly bodyDigest: string;
-  /** Digest of what was read from it; parts that tick alone make no news. */
+  /** Digest of its entries, so that changes elsewhere, such as of a build date, are ignored. */
   readonly readingDigest: string;
 }
 
@@ -31,36 +29,36 @@ export type FeedMemory = Readonly<Record<string, DocumentMemory>>;
 /** The state of an actor. */
 export interface FeedState {
   readonly memory: FeedMemory;
-  /** When everything was last read anew, epoch milliseconds. */
+  /** When everything was last read, epoch milliseconds. */
   readonly fullReadAt: number;
-  /** Polls in a row that failed. */
+  /** Consecutive failed polls. */
   readonly failures: number;
   readonly polling: boolean;
-  /** What is remembered was called into doubt while a poll was under way. */
+  /** A `forget` arrived during a poll, so the result of that poll is not kept. */
   readonly forgotten: boolean;
 }
 
-/** What an actor is told. */
+/** A message to an actor. */
 export type FeedMessage =
   | { readonly kind: 'due'; readonly now: number }
   | {
       readonly kind: 'polled';
       readonly memory: FeedMemory;
       readonly failed: boolean;
-      /** What the server asked for; null: nothing. */
+      /** The server's `Retry-After`; null: it sent none. */
       readonly retryAfterMs: number | null;
-      /** Chance, 0 to 1. */
+      /** Random number from 0 to 1. */
       readonly chance: number;
     }
-  /** What was read got lost: read everything anew. */
+  /** The readings were lost: read everything again. */
   | { readonly kind: 'forget' };
 
-/** What an actor wants done. */
+/** An effect to perform. */
 export type FeedEffect =
   | { readonly kind: 'poll'; readonly memory: FeedMemory }
   | { readonly kind: 'wait'; readonly ms: number };
 
-/** An actor that has never asked. */
+/** The state before the first poll. */
 export const NEW_FEED: FeedState = {
   memory: {},
   fullReadAt: 0,
@@ -69,7 +67,7 @@ export const NEW_FEED: FeedState = {
   forgotten: false,
 };
 
-/** Makes the behaviour for an interval between polls. */
+/** Creates the behaviour for an interval between polls. */
 export function feedBehaviour(
   intervalMs: number,
 ): (state: FeedState, message: FeedMessage) => Step<FeedState, FeedEffect> {
@@ -100,8 +98,8 @@ export function feedBehaviour(
 }
 
 /**
- * Milliseconds until the next poll: the interval, twice as long with each failure after the first, never under what
- * the server asked for; a chance of 0 to 1 makes it up to a tenth shorter or longer.
+ * Milliseconds until the next poll: the interval, doubled with each failure after the first, with up to a tenth of jitter
+ * by `chance` (0 to 1), and at least the server's `Retry-After`.
  */
 export function waitAfter(
   intervalMs: number,

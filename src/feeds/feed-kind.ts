@@ -1,82 +1,75 @@
 /**
- * What a reader of a vendor's feed gets and gives. Every kind of status page is one file in `kinds/` behind
- * {@link FeedKind}; nothing outside that file knows the vendor's words.
+ * The interface between the poller and the readers of vendors' status pages. Each kind of page is a {@link FeedKind} in
+ * `kinds/`; nothing outside its file knows the vendor's format.
  */
 import type { FeedEntry } from '../domain/feed-entry.ts';
 import type { Service, StatusPage, StatusPageKind } from '../domain/service.ts';
 
-export type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
-
-/** What one document of a feed says. */
-export interface FeedReading {
-  /** Newest start first; no two with the same key. */
-  readonly entries: readonly FeedEntry[];
-  /** The document lists only what is open: an incident that is no longer in it has ended. */
-  readonly listsOnlyOpen: boolean;
-}
-
-/** Where a feed is, from the catalogue. */
-export interface FeedSource {
-  /** The page for people. */
-  readonly pageUrl: string;
-  /** Address of the feed where it does not follow from `pageUrl`; null: it follows. */
-  readonly feedUrl: string | null;
-}
-
-/** An answer with status 200. */
-export interface FeedDocument {
-  /** Without content coding. At most 2 MiB. Hostile. */
-  readonly body: Uint8Array;
-  /** Media type as sent, lower-case; empty: none was sent. */
-  readonly contentType: string;
-}
-
-/** One address of a feed and how to read what is there. */
-export interface FeedAddress {
-  /** Stable name of the document among those of the kind, such as `incidents`. */
-  readonly name: string;
-  readonly url: string;
-  /**
-   * Reads the document. `now` (epoch milliseconds) serves kinds whose entries carry no state of their own.
-   * Throws {@link FeedFormatError} where the document is not of this kind: nothing is concluded from it then.
-   */
-  readonly read: (document: FeedDocument, now: number) => FeedReading;
-}
-
-/** A kind of status page. */
-export interface FeedKind {
-  /**
-   * The documents to ask for, in this order, at least one. Where an entry is in several of them, the later one counts.
-   * Each is asked and read on its own, so that one that has not changed costs nothing.
-   */
-  readonly addresses: (source: FeedSource) => readonly FeedAddress[];
-}
-
-/** A document that is not what its kind promises; the message says what was found, without quoting the document at length. */
-export class FeedFormatError extends Error {
-  override readonly name = 'FeedFormatError';
-  readonly code = 'feed_format';
-}
-
 /** Kinds that have a feed. */
 export type FeedKindName = Exclude<StatusPageKind, 'custom'>;
 
-/** A feed to be read. Plain data that crosses threads. */
+/** A feed to be polled. Plain data that crosses threads. */
 export interface Feed {
-  /** Identity over restarts: kind and address. */
+  /** Kind and address; stable over restarts. */
   readonly id: string;
   readonly kind: FeedKindName;
   readonly source: FeedSource;
 }
 
-/** The feed of a status page; null: it has none that we read. */
+/** The addresses of a feed, from the catalogue. */
+export interface FeedSource {
+  /** The page for people. */
+  readonly pageUrl: string;
+  /** Null: the address of the feed follows from `pageUrl`. */
+  readonly feedUrl: string | null;
+}
+
+/** A kind of status page. */
+export interface FeedKind {
+  /**
+   * The documents to request, in this order, at least one. Each is requested and parsed on its own, so that an unchanged
+   * one costs nothing. If several documents list an entry, the last one counts.
+   */
+  readonly addresses: (source: FeedSource) => readonly FeedAddress[];
+}
+
+/** One document of a feed, and its parser. */
+export interface FeedAddress {
+  /** Stable and unique within the kind, such as `incidents`. */
+  readonly name: string;
+  readonly url: string;
+  /** The document lists only what is open: an incident that is no longer listed has ended. */
+  readonly listsOnlyOpen: boolean;
+  /**
+   * Parses a body of at most 2 MiB, without content coding, which may be hostile. `now` (epoch milliseconds) is for kinds
+   * whose entries carry no state. Null stands for an entry that cannot be read. Throws {@link FeedFormatError} if the
+   * document is of another kind; nothing is concluded from it then.
+   */
+  readonly read: (body: Uint8Array, now: number) => Iterable<FeedEntry | null>;
+}
+
+/** The entries of one document. */
+export interface FeedReading {
+  /** Newest start first; keys are unique. */
+  readonly entries: readonly FeedEntry[];
+  /** As in {@link FeedAddress}. */
+  readonly listsOnlyOpen: boolean;
+}
+
+/** The document is not of the expected kind. The message says what was found and quotes little of the document. */
+export class FeedFormatError extends Error {
+  override readonly name = 'FeedFormatError';
+  readonly code = 'feed_format';
+}
+
+/** The feed of a status page; null: the page has none. */
 export function feedOf(page: StatusPage | null): Feed | null {
   if (page === null || page.kind === 'custom') return null;
   const { kind, url: pageUrl, feedUrl } = page;
   return { id: `${kind} ${feedUrl ?? pageUrl}`, kind, source: { pageUrl, feedUrl } };
 }
 
-/** The feeds of these services, each once, in the order in which they are first named. */
+/** The feeds of all services, each once: services with the same status page share its feed. */
 export function feedsOf(services: Iterable<Service>): Feed[] {
   const feeds = new Map<string, Feed>();
   for (const { statusPage } of services) {

@@ -1,4 +1,5 @@
-/** The poller in its thread, started again when it ends: a document that kills its parser must not end the readings. */
+/** The thread of the poller. It is restarted when it ends, since a document may crash its parser. */
+
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -6,59 +7,57 @@ import type { ForbiddenAddress } from '../outbound/dial.ts';
 import type { OutboundSettings } from '../outbound/outbound.ts';
 import { superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
 import type { Feed } from './feed-kind.ts';
-import type { FeedNews, PollerSettings } from './poller.ts';
+import type { FeedEvent, Poller, PollerSettings } from './poller.ts';
 
-/** What the thread answers; declared here because `src/` does not import `workers/`. */
+/** The methods of the thread; declared here because `src/` does not import `workers/`. */
 export type FeedMethods = {
   readonly start: (settings: PollerSettings, outbound: OutboundSettings, port: MessagePort) => void;
   readonly setFeeds: (feeds: readonly Feed[]) => void;
   readonly forget: (feedId: string) => void;
 };
 
-/** A message of the thread. */
-export type FromFeedThread = FeedNews | { readonly kind: 'forbidden'; readonly found: ForbiddenAddress };
+/** A message from the thread. */
+export type FeedThreadMessage = FeedEvent | { readonly kind: 'forbidden'; readonly found: ForbiddenAddress };
 
-/** What is needed to run it. */
-export interface FeedThreadOptions {
+/** Options of the thread. */
+interface FeedThreadOptions {
   readonly settings: PollerSettings;
   readonly outbound: OutboundSettings;
   readonly clock: Clock;
   readonly log: Log;
-  readonly onNews: (news: FeedNews) => void;
-  /** A name resolved to an address that no connection may go to; for the operator's log alone. */
+  readonly onEvent: (event: FeedEvent) => void;
+  /** Called when a name resolves to a forbidden address; for the operator's log alone. */
   readonly onForbidden: (found: ForbiddenAddress) => void;
   /** Entry of the thread; default `workers/feeds.ts`. */
   readonly entry?: URL;
 }
 
-/** The thread, seen from outside. */
-export interface FeedThread {
-  setFeeds(feeds: readonly Feed[]): void;
-  forget(feedId: string): void;
+/** The running thread: the methods of the poller over all restarts of the thread. */
+interface FeedThread extends Pick<Poller, 'setFeeds' | 'forget'> {
   stop(): Promise<void>;
 }
 
 const ENTRY = new URL('../../workers/feeds.ts', import.meta.url);
-/** Restarted however often it ends, after pauses that grow: a document may end it each time that it is read. */
+/** Restarted without a limit, with backoff: a document may end the thread each time it is parsed. */
 const POLICY: ThreadPolicy = {
   restart: 'permanent',
   intensity: null,
   backoff: { firstMs: 1_000, maxMs: 300_000, healthyMs: 600_000 },
 };
-/** Documents are bounded; what needs more than this is a fault of a reader, and costs no other thread its memory. */
+/** Documents are limited in size, so only a fault of a parser needs more. */
 const HEAP_MB = 256;
 
 /** Starts the thread. */
 export function startFeedThread(options: FeedThreadOptions): FeedThread {
-  const { settings, outbound, clock, log, onNews, onForbidden, entry = ENTRY } = options;
+  const { settings, outbound, clock, log, onEvent, onForbidden, entry = ENTRY } = options;
   let feeds: readonly Feed[] = [];
   let port: MessagePort | null = null;
   let stopped = false;
 
   /** A call that fails because the thread ended is not logged: `onStart` repeats what matters. */
-  const logged = async (answer: Promise<unknown>): Promise<void> => {
+  const logged = async (call: Promise<unknown>): Promise<void> => {
     try {
-      await answer;
+      await call;
     } catch (error) {
       if (!stopped && thread.isRunning()) log.error({ error }, 'the feed thread failed');
     }
@@ -73,10 +72,10 @@ export function startFeedThread(options: FeedThreadOptions): FeedThread {
     clock,
     onStart(life) {
       const { port1, port2 } = new MessageChannel();
-      port1.on('message', (message: FromFeedThread) => {
+      port1.on('message', (message: FeedThreadMessage) => {
         if (stopped) return;
         if (message.kind === 'forbidden') onForbidden(message.found);
-        else onNews(message);
+        else onEvent(message);
       });
       port1.unref();
       port = port1;

@@ -2,6 +2,7 @@
  * Items of RSS and Atom as entries. A log is not a state: several items can be updates of one incident, an item can hold
  * all updates of one, or the newest state alone, and a resolved incident keeps its title.
  */
+
 import { DAY_MS } from '../domain/durations.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
 import { buildIncident, buildMaintenance } from './build-entry.ts';

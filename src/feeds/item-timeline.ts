@@ -2,6 +2,7 @@
  * The text of an item of RSS or Atom as updates. Pages of several makers write each update as a line with its time, then
  * a line that begins with its state (`Monitoring - A fix is out.`); others give the newest state alone.
  */
+
 import { DAY_MS } from '../domain/durations.ts';
 import { meaningOf, type WordMeaning } from './item-vocabulary.ts';
 import { readLocalTime, readTime } from './read-time.ts';

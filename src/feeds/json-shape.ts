@@ -1,24 +1,26 @@
 /**
- * Reading of hostile JSON: nothing is believed about a document, and what is not of the expected shape reads as
- * missing. Every kind whose documents are JSON reads them through here.
+ * Reads untrusted JSON: a value of an unexpected type counts as missing. Every kind whose documents are JSON uses these
+ * functions.
  */
-import { type FeedDocument, FeedFormatError } from './feed-kind.ts';
 
-/** An object of a document; its members are unknown. */
+import { decodeText } from './decode-text.ts';
+import { FeedFormatError } from './feed-kind.ts';
+import { readTime } from './read-time.ts';
+/** An object of a document; the types of its members are unknown. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Lists and objects within each other; formats of status pages need fewer than ten. */
-const DEEPEST = 64;
+/** Nesting of lists and objects; formats of status pages need less than 10. */
+const MAX_DEPTH = 64;
 
 /**
- * The document as JSON: UTF-8, or UTF-16 by its byte order mark or its first bytes, whatever media type was sent.
- * Throws {@link FeedFormatError} where it is empty, a page for people, not JSON, or nested more than 64 deep.
+ * Parses a document in UTF-8 or UTF-16. Throws {@link FeedFormatError} if it is empty, HTML, not JSON, or nested more than
+ * 64 deep.
  */
-export function readJson({ body }: FeedDocument): unknown {
+export function readJson(body: Uint8Array): unknown {
   const text = decodeText(body).trim();
   if (text === '') throw new FeedFormatError('the document is empty');
   if (text.startsWith('<')) throw new FeedFormatError('the document is a page for people, not JSON');
-  if (isTooDeep(text)) throw new FeedFormatError(`the document is nested more than ${DEEPEST} deep`);
+  if (isTooDeep(text)) throw new FeedFormatError(`the document is nested more than ${MAX_DEPTH} deep`);
   try {
     return JSON.parse(text);
   } catch {
@@ -27,86 +29,133 @@ export function readJson({ body }: FeedDocument): unknown {
   }
 }
 
-/**
- * The object at the top of the document. Throws {@link FeedFormatError} where there is none, or where it has nothing
- * but an error to tell.
- */
-export function readJsonObject(document: FeedDocument): JsonObject {
-  const top = toObject(readJson(document));
+/** Parses a document that is an object. Throws {@link FeedFormatError} if it is not. */
+export function readJsonObject(body: Uint8Array): JsonObject {
+  const top = toObject(readJson(body));
   if (top === null) throw new FeedFormatError('the document is not an object');
   return top;
 }
 
-/** The list at the top of the document. Throws {@link FeedFormatError} where there is none. */
-export function readJsonList(document: FeedDocument): readonly unknown[] {
-  const top = readJson(document);
+/** Parses a document that is a list. Throws {@link FeedFormatError} if it is not. */
+export function readJsonList(body: Uint8Array): readonly unknown[] {
+  const top = readJson(body);
   if (!Array.isArray(top)) throw new FeedFormatError('the document is not a list');
   return top;
 }
 
 /**
- * The objects of a list that the kind must have; null stands for an empty list, and items that are no objects are left
- * out. Throws {@link FeedFormatError} where the member is missing or something else: an incident that is not listed
- * counts as ended, so that a list must not be guessed.
+ * The items of a document that is a list. Throws {@link FeedFormatError} if the list is not empty and `isItem` accepts
+ * none of its objects: such a document is of another kind. `what` names an item.
+ */
+export function readJsonItems(
+  body: Uint8Array,
+  what: string,
+  isItem: (item: JsonObject) => boolean = hasId,
+): JsonObject[] {
+  const list = readJsonList(body);
+  const items = objectsOf(list).filter(isItem);
+  if (items.length === 0 && list.length > 0) throw new FeedFormatError(`the document lists no ${what}`);
+  return items;
+}
+
+/** Whether an object has an `id` that is not empty. */
+export function hasId(item: JsonObject): boolean {
+  return textAt(item, 'id') !== '';
+}
+
+/**
+ * The objects of a list that the document must have; null counts as an empty list. Throws {@link FeedFormatError} if the
+ * member is missing or not a list: an incident that is not listed counts as ended, so a missing list cannot be guessed.
  */
 export function requireObjects(owner: JsonObject, name: string): JsonObject[] {
   const list = member(owner, name);
   if (list === null && Object.hasOwn(owner, name)) return [];
   if (!Array.isArray(list)) throw new FeedFormatError(`the document has no list "${name}"`);
-  return toObjects(list);
+  return objectsOf(list);
 }
 
-/** A member of an object; null where the value is no object or has no such member of its own. */
+/** An own member of an object; null if there is none, or if the value is not an object. */
 export function member(value: unknown, name: string): unknown {
   const object = toObject(value);
   return object !== null && Object.hasOwn(object, name) ? (object[name] ?? null) : null;
 }
 
-/** The value where it is an object and no list; else null. */
-export function toObject(value: unknown): JsonObject | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+/** A member that is an object; else null. */
+export function objectAt(value: unknown, name: string): JsonObject | null {
+  return toObject(member(value, name));
 }
 
-/** The objects of a list; empty where the value is no list. */
-export function toObjects(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.map(toObject).filter((item) => item !== null) : [];
+/** The objects of a member that is a list; else empty. */
+export function objectsAt(value: unknown, name: string): JsonObject[] {
+  return objectsOf(member(value, name));
 }
 
-/** Text without spaces around it; a finite number is written out; anything else is empty. */
-export function toText(value: unknown): string {
-  if (typeof value === 'string') return value.trim();
-  return typeof value === 'number' && Number.isFinite(value) ? String(value) : '';
+/** A member that is text, trimmed, or a finite number as text; else the empty string. */
+export function textAt(value: unknown, name: string): string {
+  return toText(member(value, name));
 }
 
-/** A vendor's word in lower case, its spaces and dashes as `_`; empty where it is no text. */
-export function toWord(value: unknown): string {
-  const text = toText(value);
+/** {@link textAt} of several members. */
+export function textsAt(value: unknown, ...names: readonly string[]): string[] {
+  return names.map((name) => textAt(value, name));
+}
+
+/** The items of a member that is a list, each as {@link textAt} reads it; else empty. */
+export function textListAt(value: unknown, name: string): string[] {
+  const list = member(value, name);
+  return Array.isArray(list) ? list.map(toText) : [];
+}
+
+/** A word of the vendor's vocabulary: {@link textAt} in lower case with `_` for spaces and dashes. */
+export function wordAt(value: unknown, name: string): string {
+  const text = textAt(value, name);
   return text.length > 100 ? '' : text.toLowerCase().replace(/[\s-]+/g, '_');
 }
 
-/** A vendor's code or count: a number, or digits as text; null: neither. */
-export function toNumber(value: unknown): number | null {
-  const text = toText(value);
-  if (!/^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return null;
-  return Number(text);
+/** A member that is a number, or text of digits; else null. */
+export function numberAt(value: unknown, name: string): number | null {
+  const text = textAt(value, name);
+  return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : null;
 }
 
-/** What a table says of a word; null: it does not know the word. */
+/** A member as {@link readTime} reads it, epoch milliseconds; null if it is not a time. */
+export function timeAt(value: unknown, name: string): number | null {
+  return readTime(member(value, name));
+}
+
+/** Objects with a time in the member `time`, oldest first, as `read` reads them. Objects without a time are left out. */
+export function readTimed<T extends object>(
+  items: readonly JsonObject[],
+  time: string,
+  read: (item: JsonObject) => T,
+): (T & { readonly at: number })[] {
+  const timed = items.flatMap((item) => {
+    const at = timeAt(item, time);
+    return at === null ? [] : [{ at, ...read(item) }];
+  });
+  return timed.sort((a, b) => a.at - b.at);
+}
+
+/** The entry of a table; null if the table has none for the word. */
 export function lookUp<T>(table: Readonly<Record<string, T>>, word: string): T | null {
   return Object.hasOwn(table, word) ? (table[word] ?? null) : null;
 }
 
-function decodeText(body: Uint8Array): string {
-  const [first = 1, second = 1] = body;
-  // JSON begins with an ASCII character, so that a zero beside it tells UTF-16 without a mark.
-  if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0))
-    return new TextDecoder('utf-16be').decode(body);
-  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0))
-    return new TextDecoder('utf-16le').decode(body);
-  return new TextDecoder('utf-8').decode(body);
+function toText(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : '';
 }
 
-/** Told from the text, before anything is built of it. */
+function toObject(value: unknown): JsonObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+}
+
+/** The objects of a list; else empty. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.map(toObject).filter((item) => item !== null) : [];
+}
+
+/** Scans the text, so that the limit applies before anything is parsed. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let quoted = false;
@@ -117,7 +166,7 @@ function isTooDeep(text: string): boolean {
       else if (code === 0x22) quoted = false;
     } else if (code === 0x22) quoted = true;
     else if (code === 0x5b || code === 0x7b) {
-      if (++depth > DEEPEST) return true;
+      if (++depth > MAX_DEPTH) return true;
     } else if (code === 0x5d || code === 0x7d) depth--;
   }
   return false;

@@ -1,28 +1,21 @@
-/** One line of the log for what happens to many at once: a machine without a connection fails to read every page. */
+/** One log line for an event that happens to many pages at once, such as while the machine is offline. */
 import type { Cancel, Clock } from '../clock.ts';
 
-/** What is gathered, and how many are not named. */
-export interface GatheredPages<T> {
-  readonly pages: readonly T[];
-  readonly more: number;
+/** Collects the pages of one log line. */
+interface LogBatch<T> {
+  add(page: T): void;
+  /** Writes the collected pages at once. */
+  flush(): void;
 }
 
-/** Gathers. */
-export interface LogBatch<T> {
-  /** Adds one; what comes within a few seconds becomes one line. */
-  tell(page: T): void;
-  /** Writes what is gathered at once. */
-  stop(): void;
-}
+const BATCH_MS = 5_000;
+/** Maximum number of pages in a line. */
+const MAX_PAGES = 5;
 
-const GATHER_MS = 5_000;
-/** Named in a line; the metrics know all. */
-const NAMED = 5;
-
-/** Makes a line that is written by `write` a few seconds after its first entry. */
+/** Creates a batch that calls `write` 5 s after its first page, with the first 5 pages and the number of all others. */
 export function createLogBatch<T>(
   clock: Pick<Clock, 'after'>,
-  write: (gathered: GatheredPages<T>) => void,
+  write: (batch: { readonly pages: readonly T[]; readonly more: number }) => void,
 ): LogBatch<T> {
   let pages: T[] = [];
   let count = 0;
@@ -35,11 +28,11 @@ export function createLogBatch<T>(
     count = 0;
   };
   return {
-    tell(page) {
+    add(page) {
       count++;
-      if (pages.length < NAMED) pages.push(page);
-      cancel ??= clock.after(GATHER_MS, flush);
+      if (pages.length < MAX_PAGES) pages.push(page);
+      cancel ??= clock.after(BATCH_MS, flush);
     },
-    stop: flush,
+    flush,
   };
 }

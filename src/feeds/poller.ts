@@ -1,6 +1,6 @@
 /**
- * Reads vendors' pages politely: an actor per feed, conditional requests, waits that grow with failures, and at most
- * one open request per host. Runs in a thread of its own, for what it parses is hostile.
+ * Polls vendors' status pages: an actor per feed, conditional requests, backoff after failures, and at most one open
+ * request per host. Runs in a thread of its own, since the documents may be hostile.
  */
 
 import { createActorGroup } from '../actor/actor-group.ts';
@@ -21,9 +21,9 @@ export interface PollerSettings {
   readonly policy: AddressPolicy;
 }
 
-/** What the poller tells. Plain data that crosses threads. */
-export type FeedNews =
-  /** A document says something new. */
+/** An event of the poller. Plain data that crosses threads. */
+export type FeedEvent =
+  /** A document has changed. */
   | {
       readonly kind: 'reading';
       readonly feedId: string;
@@ -33,41 +33,41 @@ export type FeedNews =
       /** Epoch milliseconds. */
       readonly readAt: number;
     }
-  /** A poll has ended; after the readings that it brought. */
+  /** A poll has ended; follows its readings. */
   | {
       readonly kind: 'polled';
       readonly feedId: string;
       /** Epoch milliseconds. */
       readonly at: number;
-      /** Why it failed, one line; null: it went well. */
+      /** Why it failed, one line; null: it succeeded. */
       readonly problem: string | null;
     };
 
-/** What the poller needs. */
-export interface PollerOptions {
+/** Options of the poller. */
+interface PollerOptions {
   readonly settings: PollerSettings;
   readonly kinds: Readonly<Record<FeedKindName, FeedKind>>;
   readonly outbound: Pick<Outbound, 'request'>;
   readonly clock: Clock;
   readonly random: Random;
-  readonly tell: (news: FeedNews) => void;
+  readonly notify: (event: FeedEvent) => void;
 }
 
-/** A poller at work. */
+/** A running poller. */
 export interface Poller {
-  /** Replaces the list of feeds; those that stay go on as they are. */
+  /** Replaces the list of feeds; feeds in both lists are not affected. */
   setFeeds(feeds: readonly Feed[]): void;
-  /** What was told of a feed got lost: it is read anew at its next poll. */
+  /** The readings of a feed were lost: the next poll reads everything again. */
   forget(feedId: string): void;
-  /** Ends what is under way; nothing is told afterwards. */
+  /** Aborts all polls; no event follows. */
   stop(): void;
 }
 
-/** Polls under way at a time, over all hosts. */
+/** Maximum number of polls in flight over all hosts. */
 const MAX_POLLS = 16;
 
-/** Makes a poller without feeds. */
-export function createPoller({ settings, kinds, outbound, clock, random, tell }: PollerOptions): Poller {
+/** Creates a poller without feeds. */
+export function createPoller({ settings, kinds, outbound, clock, random, notify }: PollerOptions): Poller {
   const numbers = new Map<string, number>();
   const feeds = new Map<number, Feed>();
   const timers = new Map<number, Cancel>();
@@ -108,16 +108,11 @@ export function createPoller({ settings, kinds, outbound, clock, random, tell }:
     if (abort.signal.aborted || feeds.get(number) !== feed) return;
     const at = clock.now();
     for (const { document, listsOnlyOpen, entries } of outcome.readings)
-      tell({ kind: 'reading', feedId: feed.id, document, listsOnlyOpen, entries, readAt: at });
-    tell({ kind: 'polled', feedId: feed.id, at, problem: outcome.problem });
-    const { memory: learnt, problem, retryAfterMs } = outcome;
-    actors.send(number, {
-      kind: 'polled',
-      memory: learnt,
-      failed: problem !== null,
-      retryAfterMs,
-      chance: random(),
-    });
+      notify({ kind: 'reading', feedId: feed.id, document, listsOnlyOpen, entries, readAt: at });
+    notify({ kind: 'polled', feedId: feed.id, at, problem: outcome.problem });
+    const { memory: validators, problem, retryAfterMs } = outcome;
+    const failed = problem !== null;
+    actors.send(number, { kind: 'polled', memory: validators, failed, retryAfterMs, chance: random() });
   }
 
   function add(feed: Feed): void {

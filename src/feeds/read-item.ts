@@ -1,4 +1,5 @@
 /** One item of RSS or Atom, understood: which entry it belongs to, what it says of its state, when and of what. */
+
 import type { FeedIncident, FeedUpdate } from '../domain/feed-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
 import { safeLink } from './feed-urls.ts';

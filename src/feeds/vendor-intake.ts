@@ -1,19 +1,20 @@
 /**
- * Receives what vendors publish: assigns each entry to the services that it concerns, stores it and updates the cache.
- * A registry that is away for a moment costs nothing: the feed is read anew.
+ * Receives the entries of vendors' feeds: assigns each entry to the services that it concerns, stores it and updates the
+ * cache. If the registry is unavailable, the feed is read again.
  */
+
 import type { Cancel, Clock } from '../clock.ts';
 import type { FeedEntry } from '../domain/feed-entry.ts';
 import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { VendorReading, VendorState, VendorStore } from '../store/ports/vendors.ts';
-import { type Feed, feedOf, feedsOf } from './feed-kind.ts';
+import { feedOf, feedsOf } from './feed-kind.ts';
 import { createLogBatch } from './log-batch.ts';
-import type { FeedNews } from './poller.ts';
+import type { FeedEvent, Poller } from './poller.ts';
 import type { VendorStatusCache } from './vendor-status-cache.ts';
 
-/** Options of the intake. */
-export interface VendorIntakeOptions {
+/** Options of the intake; `setFeeds` and `forget` are those of the poller. */
+interface VendorIntakeOptions extends Pick<Poller, 'setFeeds' | 'forget'> {
   readonly registry: Pick<
     VendorStore,
     'putVendorReadings' | 'endOtherFeeds' | 'advanceMaintenances' | 'loadVendorStates'
@@ -21,32 +22,28 @@ export interface VendorIntakeOptions {
   readonly cache: VendorStatusCache;
   readonly clock: Clock;
   readonly log: Log;
-  /** Tells the poller which feeds there are. */
-  readonly setFeeds: (feeds: readonly Feed[]) => void;
-  /** Tells the poller that what it told of a feed got lost. */
-  readonly forget: (feedId: string) => void;
   /** Counts polls, for metrics. */
   readonly onPoll: (ok: boolean) => void;
-  /** Whether this machine has a connection: while it has none, pages that cannot be read are no news. */
+  /** Whether this machine is online. While it is offline, pages that cannot be read are not logged. Default: always. */
   readonly isOnline?: () => boolean;
-  /** Called when the vendor status of a service has changed in the registry; absent: not reported. */
+  /** Called when the vendor status of a service has changed in the registry. */
   readonly onChange?: (serviceId: number) => void;
 }
 
 /** The intake. */
-export interface VendorIntake {
-  /** Fills the cache and starts reading pages. */
+interface VendorIntake {
+  /** Fills the cache and starts polling. */
   load(services: Iterable<Service>): Promise<void>;
   /** A service was added, changed or (null) removed. */
   applyChange(serviceId: number, service: Service | null): void;
-  take(news: FeedNews): void;
-  /** Resolves when everything that was taken is stored. */
+  take(event: FeedEvent): void;
+  /** Resolves when all events are stored. */
   idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Maintenances are looked at no later than this after they are due, and as often where none is known. */
-const MAX_POLL_INTERVAL_MS = 60_000;
+/** Maximum time between two updates of the states of maintenances. */
+const MAX_ADVANCE_INTERVAL_MS = 60_000;
 
 /** Creates the intake. */
 export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
@@ -54,35 +51,35 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
   const services = new Map<number, Service>();
   const byFeed = new Map<string, Set<number>>();
   const failing = new Set<string>();
-  /** Pages that are failing and not yet told of. */
-  const untold = new Set<string>();
+  /** Pages that are failing and not yet logged. */
+  const unlogged = new Set<string>();
   const failed = createLogBatch<{ feed: string; problem: string }>(clock, (pages) => {
     if (isOnline()) log.warn(pages, 'status pages cannot be read; their last known incidents are kept');
-    // They are told of with the first poll that fails while this machine is online.
-    else for (const feedId of untold) failing.delete(feedId);
-    untold.clear();
+    // They are logged with the first poll that fails while this machine is online.
+    else for (const feedId of unlogged) failing.delete(feedId);
+    unlogged.clear();
   });
   const readAgain = createLogBatch(clock, (pages) => log.info(pages, 'status pages can be read again'));
   let work: Promise<void> = Promise.resolve();
-  let cancelLook: Cancel | null = null;
-  let announcing: Cancel | null = null;
+  let cancelAdvance: Cancel | null = null;
+  let cancelPass: Cancel | null = null;
   let failedToStore = false;
   let stopped = false;
 
   const put = (state: VendorState): void => {
-    // The answer about a service may come after its removal.
+    // The state of a service may arrive after its removal.
     if (services.has(state.serviceId)) cache.put(state);
     onChange?.(state.serviceId);
   };
 
-  /** One after the other, so that two readings of a feed are stored in their order. */
+  /** Runs tasks one after the other, so that the readings of a feed are stored in order. */
   const inOrder = (task: () => Promise<void>): void => {
     work = work.then(task).then(
       () => {
         failedToStore = false;
       },
       (error) => {
-        // A disk that is full refuses every reading; once is enough to say.
+        // A full disk refuses every reading; the first one is logged.
         if (!failedToStore)
           log.error({ error }, 'vendor incidents could not be stored; the pages are read again');
         failedToStore = true;
@@ -90,7 +87,7 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
     );
   };
 
-  const place = (service: Service): void => {
+  const add = (service: Service): void => {
     services.set(service.id, service);
     const feed = feedOf(service.statusPage);
     if (feed === null) return;
@@ -99,7 +96,7 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
     byFeed.set(feed.id, members);
   };
 
-  const displace = (serviceId: number): Service | undefined => {
+  const remove = (serviceId: number): Service | undefined => {
     const before = services.get(serviceId);
     const feed = feedOf(before?.statusPage ?? null);
     services.delete(serviceId);
@@ -110,19 +107,20 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
     return before;
   };
 
-  /** The list of feeds as the poller is told it; a new catalogue comes as a thousand changes, told once. */
-  const announce = (): void => {
-    announcing ??= clock.after(0, () => {
-      announcing = null;
+  /** Passes the list of feeds to the poller, once for all changes of a new catalogue. */
+  const passFeeds = (): void => {
+    cancelPass ??= clock.after(0, () => {
+      cancelPass = null;
       cache.keepFeeds(new Set(byFeed.keys()));
       for (const feedId of failing) if (!byFeed.has(feedId)) failing.delete(feedId);
       setFeeds(feedsOf(services.values()));
     });
   };
 
-  const look = (): void => {
-    cancelLook?.();
-    cancelLook = null;
+  /** Updates the states of maintenances that begin or end, now and when the next one is due. */
+  const advance = (): void => {
+    cancelAdvance?.();
+    cancelAdvance = null;
     inOrder(async () => {
       let nextAt: number | null = null;
       try {
@@ -131,21 +129,20 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
         nextAt = advanced.nextAt;
       } finally {
         if (!stopped) {
-          const ms =
-            nextAt === null ? MAX_POLL_INTERVAL_MS : Math.min(MAX_POLL_INTERVAL_MS, nextAt - clock.now());
-          cancelLook?.();
-          cancelLook = clock.after(Math.max(0, ms), look);
+          const dueMs = nextAt === null ? MAX_ADVANCE_INTERVAL_MS : nextAt - clock.now();
+          cancelAdvance?.();
+          cancelAdvance = clock.after(Math.max(0, Math.min(MAX_ADVANCE_INTERVAL_MS, dueMs)), advance);
         }
       }
     });
   };
 
-  const store = async (news: Extract<FeedNews, { kind: 'reading' }>): Promise<void> => {
-    const readings = [...(byFeed.get(news.feedId) ?? [])].flatMap((serviceId): VendorReading[] => {
+  const store = async (event: Extract<FeedEvent, { kind: 'reading' }>): Promise<void> => {
+    const { feedId, document, listsOnlyOpen, readAt } = event;
+    const readings = [...(byFeed.get(feedId) ?? [])].flatMap((serviceId): VendorReading[] => {
       const service = services.get(serviceId);
       const feed = feedOf(service?.statusPage ?? null);
       if (service === undefined || feed === null) return [];
-      const { document, listsOnlyOpen, readAt } = news;
       const wanted = service.statusPage?.components ?? null;
       return [
         {
@@ -156,71 +153,71 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
           document,
           listsOnlyOpen,
           readAt,
-          entries: news.entries.filter((entry) => concerns(entry, wanted)),
+          entries: event.entries.filter((entry) => concerns(entry, wanted)),
         },
       ];
     });
     try {
       for (const state of await registry.putVendorReadings(readings)) put(state);
-      if (news.entries.some(({ kind }) => kind === 'maintenance')) look();
+      if (event.entries.some(({ kind }) => kind === 'maintenance')) advance();
     } catch (error) {
-      forget(news.feedId);
+      forget(feedId);
       throw error;
     }
   };
 
-  const notePoll = ({ feedId, at, problem }: Extract<FeedNews, { kind: 'polled' }>): void => {
+  const notePoll = ({ feedId, at, problem }: Extract<FeedEvent, { kind: 'polled' }>): void => {
     if (!byFeed.has(feedId)) return;
     cache.notePoll(feedId, at, problem);
     onPoll(problem === null);
     if (problem !== null && !failing.has(feedId)) {
       if (!isOnline()) return;
       failing.add(feedId);
-      untold.add(feedId);
-      failed.tell({ feed: feedId, problem });
+      unlogged.add(feedId);
+      failed.add({ feed: feedId, problem });
     } else if (problem === null && failing.delete(feedId)) {
-      untold.delete(feedId);
-      readAgain.tell({ feed: feedId });
+      unlogged.delete(feedId);
+      readAgain.add({ feed: feedId });
     }
   };
 
   return {
     async load(list) {
-      for (const service of list) place(service);
+      for (const service of list) add(service);
       for (const state of await registry.loadVendorStates()) {
         if (services.has(state.serviceId)) cache.put(state);
         if (state.open.length + state.maintenances.length > 0) endFormerFeeds(state.serviceId);
       }
-      announce();
-      look();
+      passFeeds();
+      advance();
     },
     applyChange(serviceId, service) {
-      const before = displace(serviceId);
-      if (service !== null) place(service);
+      const before = remove(serviceId);
+      if (service !== null) add(service);
       else cache.forget(serviceId);
       const changed = feedOf(before?.statusPage ?? null)?.id !== feedOf(service?.statusPage ?? null)?.id;
       const narrowed = String(before?.statusPage?.components) !== String(service?.statusPage?.components);
       if (before !== undefined && changed) endFormerFeeds(serviceId);
       const feed = feedOf(service?.statusPage ?? null);
-      // The service may be new to a feed that has nothing new to say.
+      // The feed may not have changed since before it concerned this service.
       if (feed !== null && (changed || narrowed)) forget(feed.id);
-      announce();
+      passFeeds();
     },
-    take(news) {
+    take(event) {
       if (stopped) return;
-      if (news.kind === 'polled') inOrder(async () => notePoll(news));
-      else inOrder(() => store(news));
+      if (event.kind === 'polled') inOrder(async () => notePoll(event));
+      else inOrder(() => store(event));
     },
     async idle() {
       await work;
     },
     async stop() {
       stopped = true;
-      cancelLook?.();
-      announcing?.();
+      cancelAdvance?.();
+      cancelPass?.();
       await work;
-      failed.stop();
-      readAgain.stop();
+      failed.flush();
+      readAgain.flush();
     },
   };
 
@@ -233,7 +230,7 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
   }
 }
 
-/** Whether an entry concerns a service of which the catalogue names these components (null: the whole page). */
+/** Whether an entry concerns a service with these components in the catalogue; null: the service is the whole page. */
 function concerns({ components }: FeedEntry, wanted: readonly string[] | null): boolean {
   if (components === null || wanted === null) return true;
   const names = new Set(components.map((name) => name.trim().toLowerCase()));

@@ -1,38 +1,38 @@
-/** What vendors say now, in this process' memory: read with every single status, and by the judge of own incidents. */
-import { isWithin, type Maintenance } from '../domain/maintenance.ts';
+/** The current vendor statuses in memory, for responses with the status of a service and for own incidents. */
+
+import { isWithin } from '../domain/maintenance.ts';
 import type { StatusPage } from '../domain/service.ts';
 import { type VendorWord, worstOf } from '../domain/vendor-word.ts';
 import type { VendorState } from '../store/ports/vendors.ts';
 import { feedOf } from './feed-kind.ts';
 
-/** How a feed is doing. */
+/** The health of a feed. */
 export interface FeedHealth {
   readonly feedId: string;
-  /** When it was last read without a problem, epoch milliseconds; null: never. */
+  /** Time of the last successful poll, epoch milliseconds; null: there was none. */
   readonly readAt: number | null;
-  /** Why the last poll failed, one line; null: it went well, or there was none. */
+  /** Why the last poll failed, one line; null: it succeeded, or there was none. */
   readonly problem: string | null;
 }
 
 /** The cache. */
 export interface VendorStatusCache {
-  /** Takes the state of a service over from the registry. */
   put(state: VendorState): void;
-  /** Forgets a service that was removed. */
+  /** Removes a service. */
   forget(serviceId: number): void;
-  /** Notes how a poll of a feed went. */
+  /** Notes the outcome of a poll. */
   notePoll(feedId: string, at: number, problem: string | null): void;
-  /** Forgets the feeds that are not among these. */
+  /** Removes all other feeds. */
   keepFeeds(feedIds: ReadonlySet<string>): void;
-  /** The vendor status of a service on `page`; null: no page is read for it. */
+  /** The vendor status of a service; null: its page has no feed. */
   word(serviceId: number, page: StatusPage | null): VendorWord | null;
   isInMaintenance(serviceId: number, at: number): boolean;
   feeds(): readonly FeedHealth[];
 }
 
 /** Options of the cache. */
-export interface VendorStatusCacheOptions {
-  /** A page that was not read for two of these is stale, milliseconds. */
+interface VendorStatusCacheOptions {
+  /** Interval of the polls, milliseconds; a status is stale after two of them without a successful poll. */
   readonly intervalMs: number;
   readonly now: () => number;
 }
@@ -59,22 +59,20 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
       const { open, lastResolvedAt } = states.get(serviceId) ?? NOTHING;
       const worst = worstOf(open);
       const readAt = feeds.get(feed.id)?.readAt ?? null;
-      // What is open is known from the registry even before the first read after a start.
-      const silent = readAt === null && worst === null;
+      // Open incidents are known from the registry before the first poll after a start.
+      const isUnknown = readAt === null && worst === null;
       return {
         url: page.url,
         kind: page.kind,
-        status: silent ? 'unknown' : (worst?.severity ?? 'operational'),
-        since: silent ? null : (worst?.startedAt ?? lastResolvedAt),
+        status: isUnknown ? 'unknown' : (worst?.severity ?? 'operational'),
+        since: isUnknown ? null : (worst?.startedAt ?? lastResolvedAt),
         incidentId: worst?.id ?? null,
         readAt,
         stale: readAt === null || now() - readAt > 2 * intervalMs,
       };
     },
     isInMaintenance: (serviceId, at) =>
-      (states.get(serviceId)?.maintenances ?? []).some((maintenance: Maintenance) =>
-        isWithin(maintenance, at),
-      ),
+      (states.get(serviceId)?.maintenances ?? []).some((maintenance) => isWithin(maintenance, at)),
     feeds: () => [...feeds.values()],
   };
 }

@@ -1,47 +1,47 @@
 /**
- * Reading of RSS 2.0 (0.91 to 0.94 too), RSS 1.0 and Atom into plain items. Hardened: no DTD, no entities but the five
- * of XML and numbers, bounded depth, items and sizes, and no second look at anything, so that the time is linear.
+ * Parses RSS 0.91 to 2.0 and Atom into plain items. Hardened against hostile documents: no DTD, no entities except XML's
+ * own five and numeric ones, limits on depth, items and sizes, and linear time.
  */
-import { Parser } from 'htmlparser2';
-import { type FeedDocument, FeedFormatError } from './feed-kind.ts';
-import { decodeXml } from './xml-text.ts';
 
-/** One item of an RSS feed or entry of an Atom feed. Texts are empty, times null where they are missing. */
+import { Parser } from 'htmlparser2';
+import { decodeXml } from './decode-text.ts';
+import { FeedFormatError } from './feed-kind.ts';
+
+/** An item of an RSS feed or an entry of an Atom feed, as written. A missing member is empty. */
 export interface XmlItem {
   /** HTML or plain text, at most 2,000 characters. */
   readonly title: string;
   /** `guid` or `id`. */
   readonly id: string;
-  /** As written: may be relative, and may be no link at all. */
+  /** May be relative, and may not be a link at all. */
   readonly link: string;
-  /** As written: when it was published first. */
+  /** When it was published. */
   readonly published: string;
-  /** As written: when it was changed last. */
+  /** When it was last changed. */
   readonly updated: string;
-  /** The fullest text there is, HTML or plain, at most 200,000 characters. */
+  /** The longest text, HTML or plain, at most 200,000 characters. */
   readonly content: string;
-  /** `description` or `summary`, which may say what the fullest text leaves out. */
+  /** `description` or `summary`, which may contain more than `content`. */
   readonly description: string;
-  /** `status`, which Microsoft's pages add. */
+  /** `status`, an element of Microsoft's pages. */
   readonly status: string;
   readonly categories: readonly string[];
 }
 
-/** A feed. */
 export interface XmlFeed {
   readonly format: 'rss' | 'atom';
-  /** The page of the feed, as written. */
+  /** The page of the feed. */
   readonly link: string;
   /** In the order of the document. */
   readonly items: readonly XmlItem[];
 }
 
 const MAX_DEPTH = 100;
-/** More than are kept, since the newest need not come first. */
+/** More than are used, since the newest may not come first. */
 const MAX_ITEMS = 20_000;
 const MAX_CATEGORIES = 50;
 
-/** Namespaces whose elements have a meaning here, and what stands before their names below. */
+/** The namespaces whose elements are read, and the prefix of their names below. */
 const NAMESPACES: ReadonlyMap<string, string> = new Map([
   ['http://www.w3.org/2005/Atom', ''],
   ['http://purl.org/atom/ns#', ''],
@@ -56,7 +56,7 @@ const NAMESPACES: ReadonlyMap<string, string> = new Map([
 const ROOTS: Readonly<Record<string, XmlFeed['format']>> = { rss: 'rss', 'rdf:RDF': 'rss', feed: 'atom' };
 const CONTAINERS = new Set(['item', 'entry']);
 
-/** Which field of an item an element fills; of several for one field, the one with the highest rank. */
+/** The field of an item that an element sets. If several elements set one field, the one with the highest rank counts. */
 const FIELDS: Readonly<Record<string, readonly [field: FieldName, rank: number]>> = {
   title: ['title', 1],
   guid: ['id', 2],
@@ -77,7 +77,7 @@ const FIELDS: Readonly<Record<string, readonly [field: FieldName, rank: number]>
   category: ['category', 1],
 };
 
-/** Most characters of each field. */
+/** Maximum number of characters by field. */
 const FIELD_BOUNDS = {
   title: 2_000,
   id: 4_000,
@@ -97,36 +97,35 @@ interface Draft {
   readonly categories: string[];
 }
 
-/** An element whose text is being read. */
+/** The element whose text is being collected. */
 interface Capture {
   readonly field: FieldName;
   readonly rank: number;
   readonly depth: number;
   readonly bound: number;
-  /** What `href` or `term` said. */
+  /** The value of `href` or `term`. */
   readonly attribute: string;
-  /** Its text is no HTML, and becomes some. */
+  /** Its text is not HTML and must be escaped. */
   readonly isPlain: boolean;
   text: string;
 }
 
 /**
- * The feed of a document. Throws {@link FeedFormatError} where it is no RSS and no Atom, defines entities, nests more
- * than 100 deep, or ends before its end: an item that is missing must mean something.
+ * Parses a document. Throws {@link FeedFormatError} if it is neither RSS nor Atom, defines entities, nests more than 100
+ * deep, or is truncated, since a missing item means that its incident has ended.
  */
-export function readXmlItems({ body }: FeedDocument): XmlFeed {
+export function readXmlItems(body: Uint8Array): XmlFeed {
   const text = decodeXml(body);
   if (text.trim() === '') throw new FeedFormatError('the document is empty');
   const reading = new FeedReader();
-  // Without `end`, which would close what the document leaves open.
+  // Without `end`, which would close the elements of a truncated document.
   new Parser(reading, { xmlMode: true }).write(text);
   return reading.feed();
 }
 
-/** Follows the parser through a document. */
 class FeedReader {
   readonly #items: XmlItem[] = [];
-  /** Prefixes as declared; one that is declared twice means what it meant last. */
+  /** Declared prefixes; the last declaration of a prefix counts. */
   readonly #prefixes = new Map<string, string>([
     ['content', 'content:'],
     ['dc', 'dc:'],
@@ -161,7 +160,7 @@ class FeedReader {
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH) throw new FeedFormatError(`the document nests more than ${MAX_DEPTH} deep`);
     if (this.#capture !== null) {
-      // XHTML within Atom, and unescaped HTML: markup again, for those who read texts.
+      // XHTML in Atom, and unescaped HTML: kept as markup, which the readers of texts remove.
       this.#add(`<${qualified}>`);
       return;
     }
@@ -190,7 +189,7 @@ class FeedReader {
 
   #end(): void {
     this.#isWhole = true;
-    // Nothing behind the root is part of the document.
+    // Nothing after the root is part of the document.
     this.#parser?.pause();
   }
 
@@ -266,7 +265,7 @@ class FeedReader {
     }
   }
 
-  /** Name without its prefix, or with the prefix of the table; elements of other namespaces match nothing. */
+  /** The name with the prefix of {@link NAMESPACES}; elements of other namespaces match no name. */
   #resolve(qualified: string): string {
     const colon = qualified.indexOf(':');
     if (colon === -1) return qualified;
@@ -284,12 +283,12 @@ function rootFormat(name: string, qualified: string): XmlFeed['format'] {
   );
 }
 
-/** Links of other relations lead to the feed itself, to files and to comments. */
+/** Links with other relations lead to the feed itself, to files or to comments. */
 function isAlternate(attributes: Readonly<Record<string, string>>): boolean {
   return ['', 'alternate'].includes(attributeOf(attributes, 'rel').toLowerCase());
 }
 
-/** Atom's texts are plain unless they say otherwise (RFC 4287, 3.1.1); some makers forget to, for contents. */
+/** Atom's texts are plain by default (RFC 4287, 3.1.1), but some vendors forget the type of HTML contents. */
 function isPlain(field: FieldName, type: string): boolean {
   const isText = field === 'title' || field === 'content' || field === 'description';
   return type === 'text' ? isText : field === 'title' && type === '';

@@ -50,7 +50,7 @@ export function joinVendors(parts: {
     outbound: { userAgent: userAgentOf(VERSION, http.siteUrl), nameservers: checks.nameservers },
     clock,
     log,
-    onNews: intake.take,
+    onEvent: intake.take,
     onForbidden: createForbiddenAddressLog(log, clock),
   });
   return { vendorStatuses, intake, polls: () => polls, stop: thread.stop };

@@ -2,9 +2,11 @@
  * Every reader against what a vendor, or whoever sits in its place, could send: a reader gives entries within their
  * bounds, or says that the document is not of its kind, and does so soon.
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
+import { readFeedDocument } from '../../src/feeds/build-entry.ts';
 import { type FeedAddress, FeedFormatError, type FeedReading } from '../../src/feeds/feed-kind.ts';
 import { FEED_KINDS } from '../../src/feeds/kinds-table.ts';
 import { propertyRuns } from '../support/property-runs.ts';
@@ -61,7 +63,7 @@ function tryReader({ kind, address }: Reader, body: Uint8Array | string): FeedRe
   const started = performance.now();
   let reading: FeedReading | null = null;
   try {
-    reading = address.read({ body: bytes, contentType: 'text/html' }, NOW);
+    reading = readFeedDocument(address, bytes, NOW);
   } catch (error) {
     if (!(error instanceof FeedFormatError))
       throw new Error(`${kind} ${address.name} threw`, { cause: error });

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { createFakeClock, systemClock } from '../../src/clock.ts';
 import type { FeedIncident } from '../../src/domain/feed-entry.ts';
 import { type Feed, FeedFormatError, type FeedKind, type FeedKindName } from '../../src/feeds/feed-kind.ts';
-import { createPoller, type FeedNews } from '../../src/feeds/poller.ts';
+import { createPoller, type FeedEvent } from '../../src/feeds/poller.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 
 const INTERVAL = 60_000;
@@ -17,12 +17,13 @@ const SIMPLE: FeedKind = {
     ['incidents', 'more'].map((name) => ({
       name,
       url: `${pageUrl}/${name}`,
-      read({ body }) {
+      listsOnlyOpen: name === 'more',
+      read(body) {
         const text = body.toString();
         if (text.startsWith('<')) throw new FeedFormatError('a page for people');
         if (text.startsWith('!')) throw new TypeError('a fault of the reader');
         const titles = JSON.parse(text).titles as string[];
-        return { listsOnlyOpen: name === 'more', entries: titles.map(entry) };
+        return titles.map(entry);
       },
     })),
 };
@@ -38,7 +39,7 @@ function entry(title: string): FeedIncident {
     updates: [],
     severity: 'minor',
     status: 'investigating',
-    startedAt: 1,
+    startedAt: null,
     resolvedAt: null,
   };
 }
@@ -68,7 +69,7 @@ async function start(t: Test, answers: (request: IncomingMessage) => Answer, fee
   const { port } = server.address() as AddressInfo;
   const clock = createFakeClock();
   const outbound = createOutbound({ userAgent: 'Upbeat/test', nameservers: [] }, systemClock);
-  const news: FeedNews[] = [];
+  const news: FeedEvent[] = [];
   const poller = createPoller({
     settings: {
       intervalMs: INTERVAL,
@@ -79,7 +80,7 @@ async function start(t: Test, answers: (request: IncomingMessage) => Answer, fee
     outbound,
     clock,
     random: () => 0.5,
-    tell: (one) => news.push(one),
+    notify: (one) => news.push(one),
   });
   const feeds: Feed[] = Array.from({ length: feedCount }, (_, index) => ({
     id: `feed ${index}`,

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { createFakeClock, systemClock } from '../../src/clock.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
 import type { Service, StatusPage } from '../../src/domain/service.ts';
-import type { FeedNews } from '../../src/feeds/poller.ts';
+import type { FeedEvent } from '../../src/feeds/poller.ts';
 import { createVendorIntake } from '../../src/feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../../src/feeds/vendor-status-cache.ts';
 import { type Log, silentLog } from '../../src/log.ts';
@@ -47,7 +47,7 @@ const MAINTENANCE: FeedMaintenance = {
   state: 'planned',
 };
 
-function reading(entries: readonly FeedEntry[], readAt = NOW, feedId = FEED): FeedNews {
+function reading(entries: readonly FeedEntry[], readAt = NOW, feedId = FEED): FeedEvent {
   return { kind: 'reading', feedId, document: 'incidents', listsOnlyOpen: false, entries, readAt };
 }
 
@@ -108,7 +108,7 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
     services,
     words: () => services.map((service) => word(service)?.status ?? null),
     word,
-    async take(...news: readonly FeedNews[]) {
+    async take(...news: readonly FeedEvent[]) {
       for (const one of news) intake.take(one);
       await intake.idle();
     },
@@ -148,7 +148,7 @@ t.test('it says what the vendor says, since when, and how old its word is', asyn
   const [service] = world.services;
   if (service === undefined) throw new Error('no service');
   t.match(world.word(service), { status: 'unknown', since: null, readAt: null, stale: true });
-  const polled = (at: number, problem: string | null = null): FeedNews => ({
+  const polled = (at: number, problem: string | null = null): FeedEvent => ({
     kind: 'polled',
     feedId: FEED,
     at,

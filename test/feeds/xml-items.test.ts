@@ -15,8 +15,7 @@ const EMPTY: XmlItem = {
 };
 
 function read(document: string | Uint8Array) {
-  const body = typeof document === 'string' ? Buffer.from(document) : document;
-  return readXmlItems({ body, contentType: '' });
+  return readXmlItems(typeof document === 'string' ? Buffer.from(document) : document);
 }
 
 function rss(item: string, attributes = ''): string {

@@ -1,24 +1,27 @@
 /**
- * Better Stack: `/index.json` (JSON:API), whose `included` list holds reports, their updates and the page's parts, each
- * with a state that monitors set before any report is written. A feed address, where one is given, is the base of the
- * host that serves `/index.json`.
+ * Better Stack: `/index.json` (JSON:API), whose `included` list contains reports, their updates and the page's resources.
+ * Monitors set the state of a resource before a report is written. A feed URL is the base of the host that serves
+ * `/index.json`.
  */
+
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance, collectEntries } from '../build-entry.ts';
-import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { buildIncident, buildMaintenance, withLastStatus } from '../build-entry.ts';
+import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase } from '../feed-urls.ts';
 import {
   type JsonObject,
   lookUp,
   member,
+  objectAt,
+  objectsAt,
   readJsonObject,
+  readTimed,
   requireObjects,
-  toObjects,
-  toText,
-  toWord,
+  textAt,
+  timeAt,
+  wordAt,
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
-import { readTime } from '../read-time.ts';
 
 const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   degraded: 'minor',
@@ -27,20 +30,20 @@ const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
 
 const OVER = new Set(['resolved', 'operational']);
 
-/** Titles of outages that parts have without a report. */
+/** Titles of outages without a report. */
 const TITLES: Readonly<Record<FeedIncident['severity'], string>> = {
   minor: 'Degraded performance',
   major: 'Downtime',
   critical: 'Downtime',
 };
 
-/** Keys of outages that parts have without a report. A report, or another severity, may continue such an outage. */
+/** Keys of outages without a report. A report, or another severity, may continue such an outage. */
 const STATE_KEYS = ['state major', 'state minor'];
 
-/** What is included, by type and identifier. */
+/** The included objects by type and identifier. */
 type Included = ReadonlyMap<string, JsonObject>;
 
-/** Parts that one report or update names. */
+/** Resources of one report or update. */
 const MAX_AFFECTED = 1_000;
 
 /** Reads Better Stack. */
@@ -49,38 +52,38 @@ export const betterstack: FeedKind = {
     {
       name: 'index',
       url: `${pageBase(feedUrl ?? pageUrl).replace(/\/index\.json$/, '')}/index.json`,
-      read(document, now) {
-        const { pageState, included } = requirePage(document);
+      listsOnlyOpen: false,
+      read(body, now) {
+        const { pageState, included } = requirePage(body);
         const byId = new Map(included.map((item) => [`${typeOf(item)} ${idOf(item)}`, item]));
         const reports = included.filter((item) => typeOf(item) === 'status_report' && idOf(item) !== '');
         const found = reports
           .map((report) => readReport(report, byId, pageUrl))
           .filter((entry) => entry !== null);
-        const told = withoutReport({ pageState, included, byId, found, pageUrl, now });
-        return { entries: collectEntries([...told, ...found], now), listsOnlyOpen: false };
+        return [...withoutReport({ pageState, included, byId, found, pageUrl, now }), ...found];
       },
     },
   ],
 };
 
 interface StatusPage {
-  /** `aggregate_state`, the worst of its parts. */
+  /** `aggregate_state`, the worst state of its resources. */
   readonly pageState: string;
   readonly included: readonly JsonObject[];
 }
 
-function requirePage(document: FeedDocument): StatusPage {
-  const top = readJsonObject(document);
+function requirePage(body: Uint8Array): StatusPage {
+  const top = readJsonObject(body);
   const data = member(top, 'data');
-  if (toText(member(data, 'type')) !== 'status_page')
+  if (textAt(data, 'type') !== 'status_page')
     throw new FeedFormatError('the document is not of a status page');
-  const pageState = toWord(member(member(data, 'attributes'), 'aggregate_state'));
+  const pageState = wordAt(member(data, 'attributes'), 'aggregate_state');
   return { pageState, included: requireObjects(top, 'included') };
 }
 
 /**
- * An incident for each severity that parts have while no report that is open or at work names them, or none of them; for
- * the state of the page alone where no part and no report accounts for it.
+ * Outages that no report describes: one incident for each severity of the resources that no open report names, or one for
+ * the state of the page if no resource and no report explains it. None if an open report names no resources.
  */
 function withoutReport({
   pageState,
@@ -99,20 +102,12 @@ function withoutReport({
   if (reported.some(({ components }) => components === null)) return [];
   const named = new Set(reported.flatMap(({ components }) => components ?? []));
   const parts = included.filter((item) => typeOf(item) === 'status_page_resource');
-  const states = parts.map((part) =>
-    lookUp(SEVERITIES, toWord(member(member(part, 'attributes'), 'status'))),
-  );
+  const states = parts.map((part) => lookUp(SEVERITIES, wordAt(member(part, 'attributes'), 'status')));
   const incidents = (['major', 'minor'] as const).flatMap((severity) => {
     const ids = parts.filter((part, index) => states[index] === severity && !named.has(idOf(part))).map(idOf);
-    return ids.length === 0
-      ? []
-      : [
-          stateIncident(
-            severity,
-            ids.flatMap((id) => namesOf(id, byId)),
-            pageUrl,
-          ),
-        ];
+    if (ids.length === 0) return [];
+    const names = ids.flatMap((id) => namesOf(id, byId));
+    return [stateIncident(severity, names, pageUrl)];
   });
   const pageSeverity = lookUp(SEVERITIES, pageState);
   const isExplained = reported.length > 0 || states.some((severity) => severity !== null);
@@ -124,7 +119,7 @@ function isOpen(entry: FeedEntry, now: number): boolean {
   return entry.state !== 'done' && entry.startsAt <= now && now < (entry.endsAt ?? now + 1);
 }
 
-/** An outage that is told by a state alone: it began with the first reading. */
+/** An outage without a report; it began with the first reading. */
 function stateIncident(
   severity: FeedIncident['severity'],
   components: readonly string[],
@@ -152,21 +147,22 @@ function readReport(
   const attributes = member(report, 'attributes');
   const linked = takeUpdates(report, included);
   const affected = [attributes, ...linked].flatMap(affectedBy);
-  const words = affected.map((one) => toWord(member(one, 'status')));
-  const aggregate = toWord(member(attributes, 'aggregate_state'));
-  const startsAt = readTime(member(attributes, 'starts_at'));
-  const endsAt = readTime(member(attributes, 'ends_at'));
+  const aggregate = wordAt(attributes, 'aggregate_state');
+  const startsAt = timeAt(attributes, 'starts_at');
+  const endsAt = timeAt(attributes, 'ends_at');
   const base = {
     key: idOf(report),
-    title: toText(member(attributes, 'title')),
+    title: textAt(attributes, 'title'),
     sourceUrl: pageUrl,
-    components: affected.flatMap((one) => namesOf(toText(member(one, 'status_page_resource_id')), included)),
+    components: affected.flatMap((one) => namesOf(textAt(one, 'status_page_resource_id'), included)),
   };
-  if (toWord(member(attributes, 'report_type')) === 'maintenance' || aggregate === 'maintenance') {
+  if (wordAt(attributes, 'report_type') === 'maintenance' || aggregate === 'maintenance') {
     if (startsAt === null) return null;
-    // It says `maintenance` from the announcement on: until it is over, the clock tells where it stands.
+    // The state is `maintenance` from the announcement on; until the end, the times tell whether it is running.
     const state = OVER.has(aggregate) ? 'done' : 'planned';
-    const updates = maintenanceUpdates(linked, state === 'done');
+    const planned = timedTexts(linked).map(({ at, text }) => ({ at, status: 'identified' as const, text }));
+    // The newest update of a maintenance that is over reports its end.
+    const updates = state === 'done' ? withLastStatus(planned, 'resolved') : planned;
     return buildMaintenance({ ...base, updates, startsAt, endsAt, state });
   }
   const over = OVER.has(aggregate);
@@ -175,69 +171,53 @@ function readReport(
     ...base,
     continues: STATE_KEYS,
     updates,
-    severity: worstOf([aggregate, ...words]),
+    severity: worstOf([aggregate, ...affected.map((one) => wordAt(one, 'status'))]),
     status: over ? 'resolved' : 'investigating',
     startedAt: startsAt,
-    // Often null although the report is resolved.
-    resolvedAt: endsAt ?? updates.reduce<number | null>((newest, { at }) => Math.max(newest ?? 0, at), null),
+    // `ends_at` is often null although the report is resolved.
+    resolvedAt: endsAt ?? updates.at(-1)?.at ?? null,
   });
 }
 
 /**
- * The attributes of a report's updates. An update belongs to one report and is taken away with it: a document in which
- * all reports link to all updates must not grow to their product.
+ * The attributes of a report's updates, which are removed from `included`: a document in which all reports link to all
+ * updates must not grow to their product.
  */
-function takeUpdates(report: JsonObject, included: Map<string, JsonObject>): unknown[] {
-  const links = member(member(member(report, 'relationships'), 'status_updates'), 'data');
-  return toObjects(links).flatMap((link) => {
+function takeUpdates(report: JsonObject, included: Map<string, JsonObject>): JsonObject[] {
+  const updates = member(member(report, 'relationships'), 'status_updates');
+  return objectsAt(updates, 'data').flatMap((link) => {
     const name = `status_update ${idOf(link)}`;
-    const update = included.get(name);
-    return update !== undefined && included.delete(name) ? [member(update, 'attributes')] : [];
+    const attributes = objectAt(included.get(name), 'attributes');
+    return included.delete(name) && attributes !== null ? [attributes] : [];
   });
 }
 
 function affectedBy(attributes: unknown): JsonObject[] {
-  return toObjects(member(attributes, 'affected_resources')).slice(0, MAX_AFFECTED);
+  return objectsAt(attributes, 'affected_resources').slice(0, MAX_AFFECTED);
 }
 
 /** An update in which all parts have recovered is the end; so is the newest one of a report that is over. */
-function incidentUpdates(linked: readonly unknown[], over: boolean): FeedUpdate[] {
-  const updates = timedTexts(linked).map(({ at, text, attributes }): FeedUpdate => {
-    const affected = affectedBy(attributes);
-    const recovered = affected.length > 0 && affected.every((one) => OVER.has(toWord(member(one, 'status'))));
+function incidentUpdates(linked: readonly JsonObject[], over: boolean): readonly FeedUpdate[] {
+  const updates = timedTexts(linked).map(({ at, text, affected }): FeedUpdate => {
+    const recovered = affected.length > 0 && affected.every((one) => OVER.has(wordAt(one, 'status')));
     return { at, status: recovered ? 'resolved' : 'investigating', text };
   });
-  const newest = updates.at(-1);
-  if (newest !== undefined) updates.splice(-1, 1, { ...newest, status: over ? 'resolved' : 'investigating' });
-  return updates;
+  return withLastStatus(updates, over ? 'resolved' : 'investigating');
 }
 
-/** The newest one of a maintenance that is over tells its end. */
-function maintenanceUpdates(linked: readonly unknown[], over: boolean): FeedUpdate[] {
-  const texts = timedTexts(linked);
-  return texts.map(({ at, text }, index) => ({
-    at,
-    status: over && index === texts.length - 1 ? 'resolved' : 'identified',
-    text,
+function timedTexts(linked: readonly JsonObject[]) {
+  return readTimed(linked, 'published_at', (attributes) => ({
+    text: plainText(textAt(attributes, 'message')),
+    affected: affectedBy(attributes),
   }));
 }
 
-/** Oldest first. */
-function timedTexts(linked: readonly unknown[]) {
-  return linked
-    .flatMap((attributes) => {
-      const at = readTime(member(attributes, 'published_at'));
-      return at === null ? [] : [{ at, text: plainText(toText(member(attributes, 'message'))), attributes }];
-    })
-    .sort((a, b) => a.at - b.at);
-}
-
-/** A part's name, identifier and section. */
+/** The name, identifier and section of a resource. */
 function namesOf(resourceId: string, included: Included): string[] {
   const attributes = member(included.get(`status_page_resource ${resourceId}`), 'attributes');
-  const section = included.get(`status_page_section ${toText(member(attributes, 'status_page_section_id'))}`);
-  const sectionName = toText(member(member(section, 'attributes'), 'name'));
-  return [toText(member(attributes, 'public_name')), resourceId, sectionName];
+  const section = included.get(`status_page_section ${textAt(attributes, 'status_page_section_id')}`);
+  const sectionName = textAt(member(section, 'attributes'), 'name');
+  return [textAt(attributes, 'public_name'), resourceId, sectionName];
 }
 
 function worstOf(words: readonly string[]): FeedIncident['severity'] {
@@ -245,9 +225,9 @@ function worstOf(words: readonly string[]): FeedIncident['severity'] {
 }
 
 function typeOf(item: JsonObject): string {
-  return toText(member(item, 'type'));
+  return textAt(item, 'type');
 }
 
 function idOf(item: JsonObject): string {
-  return toText(member(item, 'id'));
+  return textAt(item, 'id');
 }

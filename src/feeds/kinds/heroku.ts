@@ -1,25 +1,28 @@
 /**
- * Heroku: `/api/v4/current-status`, which lists only what is open, then `/api/v4/incidents`, the history. A feed
- * address, where one is given, replaces that of the current status. Its list of scheduled maintenances keeps those that
- * are over as upcoming and tells no times: nothing is concluded from it.
+ * Heroku: `/api/v4/current-status`, which lists only what is open, then `/api/v4/incidents`, the history. A feed URL
+ * replaces the address of the current status. Its list of scheduled maintenances is ignored: it keeps past ones as
+ * upcoming and has no times.
  */
+
 import type { FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, collectEntries } from '../build-entry.ts';
-import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { buildIncident, withLastStatus } from '../build-entry.ts';
+import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
   lookUp,
   member,
-  readJsonList,
+  objectsAt,
+  readJsonItems,
   readJsonObject,
+  readTimed,
   requireObjects,
-  toObjects,
-  toText,
-  toWord,
+  textAt,
+  textListAt,
+  timeAt,
+  wordAt,
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
-import { readTime } from '../read-time.ts';
 
 const HISTORY = 50;
 
@@ -36,100 +39,73 @@ const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
 export const heroku: FeedKind = {
   addresses({ pageUrl, feedUrl }) {
     const base = `${pageBase(pageUrl)}/api/v4`;
-    const collect = (items: readonly JsonObject[], now: number) =>
-      collectEntries(
-        items.map((item) => readIncident(item, pageUrl)).filter((entry) => entry !== null),
-        now,
-      );
+    const read = (item: JsonObject) => readIncident(item, pageUrl);
     return [
       {
         name: 'current-status',
         url: feedUrl ?? `${base}/current-status`,
-        read: (document, now) => ({ entries: collect(requireCurrent(document), now), listsOnlyOpen: true }),
+        listsOnlyOpen: true,
+        read: (body) => requireCurrent(body).map(read),
       },
       {
         name: 'incidents',
         url: `${base}/incidents?limit=${HISTORY}`,
-        read: (document, now) => ({ entries: collect(requireHistory(document), now), listsOnlyOpen: false }),
+        listsOnlyOpen: false,
+        read: (body) => readJsonItems(body, 'incident').map(read),
       },
     ];
   },
 };
 
-function requireCurrent(document: FeedDocument): JsonObject[] {
-  const top = readJsonObject(document);
-  const systems = toObjects(member(top, 'status')).filter((one) => toText(member(one, 'system')) !== '');
-  if (systems.length === 0) throw new FeedFormatError('the document tells the status of no system');
+function requireCurrent(body: Uint8Array): JsonObject[] {
+  const top = readJsonObject(body);
+  if (objectsAt(top, 'status').every((one) => textAt(one, 'system') === ''))
+    throw new FeedFormatError('the document tells the status of no system');
   return requireObjects(top, 'incidents');
 }
 
-/** A list that holds something, but no incident, is of another kind. */
-function requireHistory(document: FeedDocument): JsonObject[] {
-  const list = readJsonList(document);
-  const items = toObjects(list).filter((item) => toText(member(item, 'id')) !== '');
-  if (items.length === 0 && list.length > 0) throw new FeedFormatError('the document lists no incident');
-  return items;
-}
-
 function readIncident(item: JsonObject, pageUrl: string): FeedIncident | null {
-  const key = toText(member(item, 'id'));
-  const state = stateOf(item);
-  const updates = readUpdates(item, state === 'resolved');
+  const key = textAt(item, 'id');
+  // The member `resolved` stays false in incidents that have a `state`. Older ones have none.
+  const state = wordAt(item, 'state') || (member(item, 'resolved') === true ? 'resolved' : '');
   if (key === '' || isMaintenance(item, state)) return null;
-  const systems = toObjects(member(item, 'systems'));
+  const updates = readUpdates(item, state === 'resolved');
+  const systems = objectsAt(item, 'systems');
   const colours = [
-    ...systems.map((system) => member(system, 'status')),
-    member(item, 'status_prod'),
-    member(item, 'status_dev'),
+    ...systems.map((system) => wordAt(system, 'status')),
+    wordAt(item, 'status_prod'),
+    wordAt(item, 'status_dev'),
   ];
-  const red = colours.some((colour) => toWord(colour) === 'red');
   return buildIncident({
     key,
-    title: toText(member(item, 'title')),
+    title: textAt(item, 'title'),
     sourceUrl: safeLink(member(item, 'full_url'), pageUrl) ?? pageUrl,
     components: [
-      ...systems.flatMap((system) => [
-        toText(member(system, 'name')),
-        ...textsOf(member(system, 'services')),
-      ]),
-      ...textsOf(member(item, 'tags')),
+      ...systems.flatMap((system) => [textAt(system, 'name'), ...textListAt(system, 'services')]),
+      ...textListAt(item, 'tags'),
     ],
     updates,
-    severity: red ? 'major' : 'minor',
+    severity: colours.includes('red') ? 'major' : 'minor',
     status: lookUp(STATUSES, state) ?? 'investigating',
-    startedAt: readTime(member(item, 'created_at')),
-    resolvedAt: updates.at(-1)?.at ?? readTime(member(item, 'updated_at')),
+    startedAt: timeAt(item, 'created_at'),
+    resolvedAt: updates.at(-1)?.at ?? timeAt(item, 'updated_at'),
   });
 }
 
-/** The member `resolved` stays false where there is a `state`; older incidents have no `state`. */
-function stateOf(item: JsonObject): string {
-  return toWord(member(item, 'state')) || (member(item, 'resolved') === true ? 'resolved' : '');
-}
-
-/** Its updates are of a maintenance, but for one that tells the end. */
+/** Whether all updates, except one that reports the end, are those of a maintenance. */
 function isMaintenance(item: JsonObject, state: string): boolean {
   if (state === 'upcoming' || state === 'scheduled') return true;
-  const types = toObjects(member(item, 'updates'))
-    .map((update) => toWord(member(update, 'update_type')))
+  const types = objectsAt(item, 'updates')
+    .map((update) => wordAt(update, 'update_type'))
     .filter((type) => type !== 'resolved');
   return types.length > 0 && types.every((type) => type === 'scheduled' || type === 'maintenance');
 }
 
-/** Oldest first; the newest of an incident that is over tells its end. */
-function readUpdates(item: JsonObject, over: boolean): FeedUpdate[] {
-  const updates = toObjects(member(item, 'updates'))
-    .flatMap((update): FeedUpdate[] => {
-      const at = readTime(member(update, 'created_at'));
-      const status = lookUp(STATUSES, toWord(member(update, 'update_type'))) ?? 'investigating';
-      return at === null ? [] : [{ at, status, text: plainText(toText(member(update, 'contents'))) }];
-    })
-    .sort((a, b) => a.at - b.at);
-  const last = updates.at(-1);
-  if (last !== undefined && over) updates.splice(-1, 1, { ...last, status: 'resolved' });
-  return updates;
-}
-
-function textsOf(list: unknown): string[] {
-  return Array.isArray(list) ? list.map(toText) : [];
+/** Oldest first; the newest update of a resolved incident reports its end. */
+function readUpdates(item: JsonObject, over: boolean): readonly FeedUpdate[] {
+  const updates = readTimed(objectsAt(item, 'updates'), 'created_at', (update) => ({
+    status: lookUp(STATUSES, wordAt(update, 'update_type')) ?? 'investigating',
+    text: plainText(textAt(update, 'contents')),
+  }));
+  return over ? withLastStatus(updates, 'resolved') : updates;
 }

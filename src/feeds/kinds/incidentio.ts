@@ -1,11 +1,11 @@
 /**
- * incident.io, by the documents that it serves in the manner of Statuspage: `/api/v2/incidents.json`, and
- * `/api/v2/summary.json` for maintenances, which it lists nowhere else. Empty lists are left out or null; incidents
- * name no components and have no link of their own. A feed address is read as for Statuspage.
+ * incident.io, by documents like Statuspage's: `/api/v2/incidents.json`, and `/api/v2/summary.json` for maintenances,
+ * which no other document lists. Empty lists are left out or null; incidents have neither components nor links. A feed
+ * URL is used as for Statuspage.
  */
-import { collectEntries } from '../build-entry.ts';
+
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { type JsonObject, member, requireObjects, toObject } from '../json-shape.ts';
+import { type JsonObject, objectAt, requireObjects } from '../json-shape.ts';
 import { apiBase, readStatuspageEntries } from './statuspage.ts';
 
 /** Reads incident.io. */
@@ -16,35 +16,28 @@ export const incidentio: FeedKind = {
       {
         name: 'incidents',
         url: `${base}/incidents.json`,
-        read: (document, now) => ({
-          entries: collectEntries(readStatuspageEntries(document, 'incidents', source, listOrNone), now),
-          listsOnlyOpen: false,
-        }),
+        listsOnlyOpen: false,
+        read: (body) => readStatuspageEntries(body, 'incidents', source, listOrNone),
       },
       {
         name: 'summary',
         url: `${base}/summary.json`,
-        read: (document, now) => ({
-          entries: collectEntries(
-            readStatuspageEntries(document, 'scheduled_maintenances', source, listOfSummary),
-            now,
-          ),
-          listsOnlyOpen: true,
-        }),
+        listsOnlyOpen: true,
+        read: (body) => readStatuspageEntries(body, 'scheduled_maintenances', source, listOfSummary),
       },
     ];
   },
 };
 
-/** A page that is named has nothing to list where the list is left out. An answer that names an error tells nothing. */
+/** A missing list is empty, unless the document reports an error. */
 function listOrNone(top: JsonObject, name: string): JsonObject[] {
   if (Object.hasOwn(top, name)) return requireObjects(top, name);
   if (Object.hasOwn(top, 'error')) throw new FeedFormatError(`the document has no list "${name}"`);
   return [];
 }
 
-/** A summary tells the page's status: without one, what it leaves out would count as ended. */
+/** A summary contains the page's status. Without it, a list that is left out would end the maintenances in it. */
 function listOfSummary(top: JsonObject, name: string): JsonObject[] {
-  if (toObject(member(top, 'status')) === null) throw new FeedFormatError('the document is no summary');
+  if (objectAt(top, 'status') === null) throw new FeedFormatError('the document is no summary');
   return listOrNone(top, name);
 }

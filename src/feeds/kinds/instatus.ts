@@ -1,23 +1,25 @@
 /**
- * Instatus: `/summary.json`, which lists only what is open and tells no texts. A feed address, where one is given, is
- * the base of the host that serves `/summary.json`.
+ * Instatus: `/summary.json`, which lists only what is open and contains no texts. A feed URL is the base of the host that
+ * serves `/summary.json`.
  */
+
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance, collectEntries } from '../build-entry.ts';
-import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
   lookUp,
   member,
+  numberAt,
+  objectAt,
+  objectsAt,
   readJsonObject,
-  toNumber,
-  toObject,
-  toObjects,
-  toText,
-  toWord,
+  textAt,
+  textsAt,
+  timeAt,
+  wordAt,
 } from '../json-shape.ts';
-import { readTime } from '../read-time.ts';
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
   investigating: 'investigating',
@@ -40,7 +42,7 @@ const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
   completed: 'done',
 };
 
-/** No maintenance lasts longer than a year; a longer one is a mistake. */
+/** A longer maintenance is a mistake. */
 const MAX_MINUTES = 366 * 24 * 60;
 
 const MAX_URL_LENGTH = 2_000;
@@ -51,22 +53,22 @@ export const instatus: FeedKind = {
     {
       name: 'summary',
       url: `${pageBase(feedUrl ?? pageUrl).replace(/(\/v\d+)?\/summary\.json$/, '')}/summary.json`,
-      read(document, now) {
-        const top = requireSummary(document);
+      listsOnlyOpen: true,
+      read(body) {
+        const top = requireSummary(body);
         const incidents = listOf(top, 'activeIncidents').map((item) => readIncident(item, pageUrl));
         const maintenances = listOf(top, 'activeMaintenances').map((item) => readMaintenance(item, pageUrl));
-        const found = [...incidents, ...maintenances].filter((entry) => entry !== null);
-        return { entries: collectEntries(found, now), listsOnlyOpen: true };
+        return [...incidents, ...maintenances];
       },
     },
   ],
 };
 
-/** A page's name and its one word of state prove that it is one: its lists are absent where they are empty. */
-function requireSummary(document: FeedDocument): JsonObject {
-  const top = readJsonObject(document);
-  const page = toObject(member(top, 'page'));
-  if (page === null || toText(member(page, 'name')) === '' || toText(member(page, 'status')) === '')
+/** The page's name and state identify a summary: lists are left out when they are empty. */
+function requireSummary(body: Uint8Array): JsonObject {
+  const top = readJsonObject(body);
+  const page = objectAt(top, 'page');
+  if (page === null || textAt(page, 'name') === '' || textAt(page, 'status') === '')
     throw new FeedFormatError('the document names no page with a status');
   return top;
 }
@@ -74,18 +76,18 @@ function requireSummary(document: FeedDocument): JsonObject {
 function listOf(top: JsonObject, name: string): JsonObject[] {
   const list = member(top, name);
   if (list !== null && !Array.isArray(list)) throw new FeedFormatError(`"${name}" is not a list`);
-  return toObjects(list);
+  return objectsAt(top, name);
 }
 
 function readIncident(item: JsonObject, pageUrl: string): FeedIncident | null {
-  const startedAt = readTime(member(item, 'started'));
+  const startedAt = timeAt(item, 'started');
   const key = keyOf(item, startedAt);
   if (key === null) return null;
-  const status = lookUp(STATUSES, toWord(member(item, 'status'))) ?? 'investigating';
+  const status = lookUp(STATUSES, wordAt(item, 'status')) ?? 'investigating';
   return buildIncident({
     ...common(item, key, pageUrl),
     updates: newestUpdate(item, status),
-    severity: lookUp(SEVERITIES, toWord(member(item, 'impact')).replaceAll('_', '')) ?? 'minor',
+    severity: lookUp(SEVERITIES, wordAt(item, 'impact').replaceAll('_', '')) ?? 'minor',
     status,
     startedAt,
     resolvedAt: null,
@@ -93,12 +95,12 @@ function readIncident(item: JsonObject, pageUrl: string): FeedIncident | null {
 }
 
 function readMaintenance(item: JsonObject, pageUrl: string): FeedMaintenance | null {
-  const startsAt = readTime(member(item, 'start'));
+  const startsAt = timeAt(item, 'start');
   const key = keyOf(item, startsAt);
   if (key === null || startsAt === null) return null;
-  const minutes = toNumber(member(item, 'duration'));
+  const minutes = numberAt(item, 'duration');
   const isDuration = minutes !== null && minutes > 0 && minutes <= MAX_MINUTES;
-  const state = lookUp(STATES, toWord(member(item, 'status')).replaceAll('_', '')) ?? 'planned';
+  const state = lookUp(STATES, wordAt(item, 'status').replaceAll('_', '')) ?? 'planned';
   return buildMaintenance({
     ...common(item, key, pageUrl),
     updates: newestUpdate(item, state === 'done' ? 'resolved' : 'identified'),
@@ -109,28 +111,28 @@ function readMaintenance(item: JsonObject, pageUrl: string): FeedMaintenance | n
 }
 
 function common(item: JsonObject, key: string, pageUrl: string) {
-  const components = toObjects(member(item, 'components'));
+  const components = objectsAt(item, 'components');
   return {
     key,
-    title: toText(member(item, 'name')),
+    title: textAt(item, 'name'),
     sourceUrl: safeLink(member(item, 'url'), pageUrl) ?? pageUrl,
-    components: components.flatMap((one) => [toText(member(one, 'name')), toText(member(one, 'id'))]),
+    components: components.flatMap((one) => textsAt(one, 'name', 'id')),
   };
 }
 
-/** Its identifier, the last part of its address, or its name and start; null: it has none of these. */
+/** The identifier, else the last part of the address, else name and start; null: it has none of these. */
 function keyOf(item: JsonObject, startsAt: number | null): string | null {
-  const id = toText(member(item, 'id'));
+  const id = textAt(item, 'id');
   if (id !== '') return id;
-  const path = URL.parse(toText(member(item, 'url')).slice(0, MAX_URL_LENGTH), 'https://localhost')?.pathname;
+  const path = URL.parse(textAt(item, 'url').slice(0, MAX_URL_LENGTH), 'https://localhost')?.pathname;
   const last = path?.split('/').findLast((part) => part !== '');
   if (last !== undefined) return last;
-  const name = toText(member(item, 'name'));
+  const name = textAt(item, 'name');
   return name !== '' && startsAt !== null ? `${name} ${startsAt}` : null;
 }
 
-/** The summary tells no more than when its newest update was. */
+/** The summary contains only the time of the newest update. */
 function newestUpdate(item: JsonObject, status: FeedUpdate['status']): FeedUpdate[] {
-  const at = readTime(member(item, 'updatedAt'));
+  const at = timeAt(item, 'updatedAt');
   return at === null ? [] : [{ at, status, text: '' }];
 }

@@ -1,17 +1,76 @@
 /**
- * Salesforce Trust: `https://api.status.salesforce.com/v1/instances`, a list of instances with a word of status each and,
- * where the answer has them, their incidents and maintenances; the same one is listed under every instance that it
- * concerns. A feed address, where one is given, is that of this document.
+ * Salesforce Trust: `https://api.status.salesforce.com/v1/instances`, a list of instances with a status each and, if the
+ * response contains them, their incidents and maintenances, which are listed under every instance that they affect. A
+ * feed URL replaces this address.
  */
-import type { FeedEntry, FeedIncident } from '../../domain/feed-entry.ts';
-import { buildIncident, collectEntries } from '../build-entry.ts';
-import { type FeedDocument, FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { type JsonObject, member, readJsonList, toObjects, toText, toWord } from '../json-shape.ts';
-import { readTrustIncident, readTrustMaintenance } from './salesforce-trust.ts';
+
+import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
+import { buildIncident, buildMaintenance, worstSeverity } from '../build-entry.ts';
+import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { pageBase, safeLink } from '../feed-urls.ts';
+import {
+  type JsonObject,
+  lookUp,
+  member,
+  objectsAt,
+  objectsOf,
+  readJsonList,
+  readTimed,
+  textAt,
+  textListAt,
+  timeAt,
+  wordAt,
+} from '../json-shape.ts';
+import { plainText } from '../plain-text.ts';
 
 const DOCUMENT = 'https://api.status.salesforce.com/v1/instances';
 
-/** One incident or maintenance and the instances that list it. */
+const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
+  minor: 'minor',
+  major: 'major',
+  critical: 'critical',
+};
+
+/**
+ * Types of an impact without a severity that are major: `serviceDisruption`, `herokuAppsServiceDisruption`,
+ * `ccCartsUnavailable`. All others are degradations.
+ */
+const MAJOR_TYPE = /^(?!feature).*servicedisruption|unavailable$/;
+
+const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
+  active: 'investigating',
+  investigating: 'investigating',
+  identified: 'identified',
+  rootcauseidentified: 'identified',
+  monitoring: 'monitoring',
+  mitigated: 'monitoring',
+  resolved: 'resolved',
+  resolution: 'resolved',
+  closed: 'resolved',
+};
+
+/**
+ * Types of an incident's events, of which there are many: `investigatingCauseNewEngineers`, `issueIsolatedDatabaseTier`,
+ * `implementingSolutionWorkingOnFix`, `monitoringPostSiteSwitch`, and by product `herokuIncidentMonitoring`.
+ */
+const EVENT_STATUSES: readonly (readonly [RegExp, FeedIncident['status']])[] = [
+  [/^monitoring|monitoring$/, 'monitoring'],
+  [/^issueisolated|^implementingsolution|identified$/, 'identified'],
+  [/^investigating|investigating$/, 'investigating'],
+  [/resolved$/, 'resolved'],
+];
+
+/** Types of a maintenance's events. */
+const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
+  scheduled: 'planned',
+  started: 'running',
+  inprogress: 'running',
+  completed: 'done',
+  canceled: 'done',
+  cancelled: 'done',
+};
+
+/** An incident or maintenance, and the keys of the instances that list it. */
 interface Listed {
   readonly item: JsonObject;
   readonly instances: string[];
@@ -23,27 +82,22 @@ export const salesforce: FeedKind = {
     {
       name: 'instances',
       url: feedUrl ?? DOCUMENT,
-      read(document, now) {
-        const instances = requireInstances(document);
-        const found = [
-          ...listedUnder(instances, 'Incidents').map(({ item, instances }) =>
-            readTrustIncident(item, instances, pageUrl),
-          ),
-          ...listedUnder(instances, 'Maintenances').map(({ item, instances }) =>
-            readTrustMaintenance(item, instances, pageUrl),
-          ),
-          ...wordsAlone(instances, pageUrl),
-        ].filter((entry): entry is FeedEntry => entry !== null);
-        return { entries: collectEntries(found, now), listsOnlyOpen: true };
+      listsOnlyOpen: true,
+      read(body) {
+        const instances = requireInstances(body);
+        return [
+          ...listedUnder(instances, 'Incidents').map((listed) => readIncident(listed, pageUrl)),
+          ...listedUnder(instances, 'Maintenances').map((listed) => readMaintenance(listed, pageUrl)),
+          ...statusIncidents(instances, pageUrl),
+        ];
       },
     },
   ],
 };
 
-/** There are always some. */
-function requireInstances(document: FeedDocument): JsonObject[] {
-  const list = toObjects(readJsonList(document));
-  const instances = list.filter((item) => keyOf(item) !== '' && toText(member(item, 'status')) !== '');
+function requireInstances(body: Uint8Array): JsonObject[] {
+  const list = objectsOf(readJsonList(body));
+  const instances = list.filter((item) => textAt(item, 'key') !== '' && textAt(item, 'status') !== '');
   if (instances.length === 0) throw new FeedFormatError('the document lists no instance');
   return instances;
 }
@@ -52,30 +106,30 @@ function requireInstances(document: FeedDocument): JsonObject[] {
 function listedUnder(instances: readonly JsonObject[], list: 'Incidents' | 'Maintenances'): Listed[] {
   const listed = new Map<string, Listed>();
   for (const instance of instances) {
-    for (const item of toObjects(member(instance, list))) {
-      const id = toText(member(item, 'id'));
+    for (const item of objectsAt(instance, list)) {
+      const id = textAt(item, 'id');
       const known = listed.get(id);
-      if (known !== undefined) known.instances.push(keyOf(instance));
-      else if (id !== '') listed.set(id, { item, instances: [keyOf(instance)] });
+      if (known !== undefined) known.instances.push(textAt(instance, 'key'));
+      else if (id !== '') listed.set(id, { item, instances: [textAt(instance, 'key')] });
     }
   }
   return [...listed.values()];
 }
 
-/** Where an instance lists no incidents at all, its word is all there is: one entry for each severity. */
-function wordsAlone(instances: readonly JsonObject[], pageUrl: string): FeedIncident[] {
-  const silent = instances.filter((instance) => !Array.isArray(member(instance, 'Incidents')));
+/** One incident for each severity in the statuses of instances that have no list of incidents. */
+function statusIncidents(instances: readonly JsonObject[], pageUrl: string): FeedIncident[] {
+  const unlisted = instances.filter((instance) => !Array.isArray(member(instance, 'Incidents')));
   return (['major', 'minor'] as const).flatMap((severity) => {
-    const concerned = silent
-      .filter((instance) => toWord(member(instance, 'status')).startsWith(`${severity}_incident`))
-      .map(keyOf);
-    if (concerned.length === 0) return [];
+    const components = unlisted
+      .filter((instance) => wordAt(instance, 'status').startsWith(`${severity}_incident`))
+      .map((instance) => textAt(instance, 'key'));
+    if (components.length === 0) return [];
     return [
       buildIncident({
         key: `status ${severity}`,
         title: severity === 'major' ? 'Service disruption' : 'Performance degradation',
         sourceUrl: pageUrl,
-        components: concerned,
+        components,
         updates: [],
         severity,
         status: 'investigating',
@@ -86,6 +140,98 @@ function wordsAlone(instances: readonly JsonObject[], pageUrl: string): FeedInci
   });
 }
 
-function keyOf(instance: JsonObject): string {
-  return toText(member(instance, 'key'));
+function readIncident({ item, instances }: Listed, pageUrl: string): FeedIncident {
+  const id = textAt(item, 'id');
+  const impacts = objectsAt(item, 'IncidentImpacts');
+  const updates = incidentUpdates(item);
+  const starts = impacts.map((impact) => timeAt(impact, 'startTime')).filter((at) => at !== null);
+  const ends = impacts.map((impact) => timeAt(impact, 'endTime')).filter((at) => at !== null);
+  // Impacts end one by one, and often no event reports it.
+  const endedAt =
+    ends.length > 0 && ends.length === impacts.length ? ends.reduce((a, b) => Math.max(a, b)) : null;
+  const status = lookUp(STATUSES, typeAt(item, 'status'));
+  // `Active` only means that the incident is open.
+  const known = status === null || status === 'investigating' ? (updates.at(-1)?.status ?? status) : status;
+  return buildIncident({
+    key: `incident ${id}`,
+    title: titleOf(item, impacts) || 'Incident',
+    sourceUrl: linkOf(pageUrl, 'incidents', id),
+    components: readComponents(item, instances),
+    updates,
+    severity: worstSeverity(impacts.map(severityOf)),
+    status: endedAt !== null ? 'resolved' : (known ?? 'investigating'),
+    startedAt:
+      starts.length > 0
+        ? starts.reduce((a, b) => Math.min(a, b))
+        : (timeAt(item, 'startTime') ?? timeAt(item, 'createdAt')),
+    resolvedAt: endedAt,
+  });
+}
+
+/** Null: the maintenance has no start, or was cancelled. */
+function readMaintenance({ item, instances }: Listed, pageUrl: string): FeedMaintenance | null {
+  const id = textAt(item, 'id');
+  const startsAt = timeAt(item, 'plannedStartTime');
+  const events = readEvents(item, 'MaintenanceEvents');
+  const last = events.findLast(({ type }) => lookUp(STATES, type) !== null)?.type ?? '';
+  if (startsAt === null || last === 'canceled' || last === 'cancelled') return null;
+  return buildMaintenance({
+    key: `maintenance ${id}`,
+    title: titleOf(item, objectsAt(item, 'MaintenanceImpacts')) || 'Maintenance',
+    sourceUrl: linkOf(pageUrl, 'maintenances', id),
+    components: readComponents(item, instances),
+    updates: events.map(({ at, type, text }) => ({
+      at,
+      status: lookUp(STATES, type) === 'done' ? 'resolved' : 'identified',
+      text,
+    })),
+    startsAt,
+    endsAt: timeAt(item, 'plannedEndTime'),
+    state: lookUp(STATES, last) ?? 'planned',
+  });
+}
+
+/** An event whose type is no status, such as `update` or `correction`, keeps the status of the one before it. */
+function incidentUpdates(item: JsonObject): FeedUpdate[] {
+  let status: FeedUpdate['status'] = 'investigating';
+  return readEvents(item, 'IncidentEvents').map(({ at, type, text }) => {
+    const found = lookUp(STATUSES, type) ?? EVENT_STATUSES.find(([pattern]) => pattern.test(type))?.[1];
+    status = found ?? status;
+    return { at, status, text };
+  });
+}
+
+function readEvents(item: JsonObject, list: 'IncidentEvents' | 'MaintenanceEvents') {
+  return readTimed(objectsAt(item, list), 'createdAt', (event) => ({
+    type: typeAt(event, 'type'),
+    text: plainText(textAt(event, 'message')),
+  }));
+}
+
+function severityOf(impact: JsonObject): FeedIncident['severity'] {
+  const severity = lookUp(SEVERITIES, wordAt(impact, 'severity'));
+  return severity ?? (MAJOR_TYPE.test(typeAt(impact, 'type')) ? 'major' : 'minor');
+}
+
+/** An incident without a name is called by the type of its first impact, such as "Performance degradation". */
+function titleOf(item: JsonObject, impacts: readonly JsonObject[]): string {
+  const name = textAt(item, 'name');
+  if (name !== '') return name;
+  const type = impacts.map((impact) => textAt(impact, 'type')).find((text) => text !== '') ?? '';
+  const words = type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function readComponents(item: JsonObject, instances: readonly string[]): string[] {
+  return [...instances, ...textListAt(item, 'instanceKeys'), ...textListAt(item, 'serviceKeys')];
+}
+
+function linkOf(pageUrl: string, path: 'incidents' | 'maintenances', id: string): string {
+  const url = `${pageBase(pageUrl)}/${path}/${encodeURIComponent(id.toWellFormed())}`;
+  return safeLink(url, pageUrl) ?? pageUrl;
+}
+
+/** `rootCauseIdentified`, `root_cause_identified` and the like as one word. */
+function typeAt(item: JsonObject, name: string): string {
+  return wordAt(item, name).replaceAll('_', '');
 }

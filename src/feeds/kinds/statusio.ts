@@ -1,23 +1,24 @@
 /**
- * Status.io: the public status API, which lists only what is active and what is planned. Its address,
- * `https://api.status.io/1.0/status/<page id>`, does not follow from the page's: the catalogue gives it as feed address.
+ * Status.io: the public status API, which lists only what is active or planned. Its address,
+ * `https://api.status.io/1.0/status/<page id>`, does not follow from the page's: the catalogue has it as feed URL.
  */
+
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance, collectEntries } from '../build-entry.ts';
-import { type FeedDocument, FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
+import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
-  member,
+  numberAt,
+  objectAt,
+  objectsAt,
   readJsonObject,
   requireObjects,
-  toNumber,
-  toObject,
-  toObjects,
-  toText,
+  textAt,
+  textsAt,
+  timeAt,
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
-import { readTime } from '../read-time.ts';
 
 /** `state` of a message. */
 const STATUSES = new Map<number, FeedUpdate['status']>([
@@ -27,7 +28,7 @@ const STATUSES = new Map<number, FeedUpdate['status']>([
   [400, 'resolved'],
 ]);
 
-/** `status` of a message: 100 is operational and 200 planned maintenance, which say nothing of an incident's weight. */
+/** `status` of a message. 100, operational, and 200, planned maintenance, are no severities. */
 const SEVERITIES = new Map<number, FeedIncident['severity']>([
   [300, 'minor'],
   [400, 'major'],
@@ -35,7 +36,6 @@ const SEVERITIES = new Map<number, FeedIncident['severity']>([
   [600, 'major'],
 ]);
 
-/** A message of an incident or a maintenance. */
 interface Message {
   readonly at: number | null;
   readonly text: string;
@@ -51,23 +51,23 @@ export const statusio: FeedKind = {
       {
         name: 'status',
         url,
-        read(document, now) {
-          const result = requireResult(document);
+        listsOnlyOpen: true,
+        read(body) {
+          const result = requireResult(body);
           const link = linkTo(source.pageUrl, url);
           const incidents = requireObjects(result, 'incidents').map((item) => readIncident(item, link));
-          const maintenance = toObject(member(result, 'maintenance')) ?? {};
+          const maintenance = objectAt(result, 'maintenance') ?? {};
           const maintenances = (['active', 'upcoming'] as const).flatMap((list) =>
-            toObjects(member(maintenance, list)).map((item) => readMaintenance(item, list, link)),
+            objectsAt(maintenance, list).map((item) => readMaintenance(item, list, link)),
           );
-          const found = [...incidents, ...maintenances].filter((entry) => entry !== null);
-          return { entries: collectEntries(found, now), listsOnlyOpen: true };
+          return [...incidents, ...maintenances];
         },
       },
     ];
   },
 };
 
-/** Throws {@link FeedFormatError} where neither address holds the page's identifier. */
+/** Throws {@link FeedFormatError} if neither address contains the identifier of the page. */
 function feedAddress({ pageUrl, feedUrl }: FeedSource): string {
   if (feedUrl !== null) return feedUrl;
   const id = /\/pages\/(?:[a-z]+\/)?([0-9a-f]{24})\b/.exec(pageUrl)?.[1];
@@ -75,9 +75,9 @@ function feedAddress({ pageUrl, feedUrl }: FeedSource): string {
   return `https://api.status.io/1.0/status/${id}`;
 }
 
-function requireResult(document: FeedDocument): JsonObject {
-  const result = toObject(member(readJsonObject(document), 'result'));
-  if (result === null || toObject(member(result, 'status_overall')) === null)
+function requireResult(body: Uint8Array): JsonObject {
+  const result = objectAt(readJsonObject(body), 'result');
+  if (result === null || objectAt(result, 'status_overall') === null)
     throw new FeedFormatError('the document has no result with an overall status');
   return result;
 }
@@ -94,19 +94,20 @@ function readIncident(item: JsonObject, link: ReturnType<typeof linkTo>): FeedIn
   const key = keyOf(item);
   if (key === '') return null;
   const messages = readMessages(item);
-  const resolvedAt = readTime(member(item, 'datetime_resolved'));
-  const told = messages.findLast(({ status }) => status !== null)?.status ?? null;
-  const status = told ?? (resolvedAt === null ? 'investigating' : 'resolved');
+  const resolvedAt = timeAt(item, 'datetime_resolved');
+  const status =
+    messages.findLast((message) => message.status !== null)?.status ??
+    (resolvedAt === null ? 'investigating' : 'resolved');
   const severity = messages.findLast((message) => message.severity !== null)?.severity;
   return buildIncident({
     key,
-    title: toText(member(item, 'name')),
+    title: textAt(item, 'name'),
     sourceUrl: link('incident', key),
     components: readComponents(item),
     updates: timed(messages, (message, before) => message.status ?? before),
-    severity: severity ?? severityOf(member(item, 'status_code')) ?? 'minor',
+    severity: severity ?? severityOf(item, 'status_code') ?? 'minor',
     status,
-    startedAt: readTime(member(item, 'datetime_open')) ?? messages.find(({ at }) => at !== null)?.at ?? null,
+    startedAt: timeAt(item, 'datetime_open') ?? messages.find(({ at }) => at !== null)?.at ?? null,
     resolvedAt,
   });
 }
@@ -117,31 +118,31 @@ function readMaintenance(
   link: ReturnType<typeof linkTo>,
 ): FeedMaintenance | null {
   const key = keyOf(item);
-  const opened = list === 'active' ? readTime(member(item, 'datetime_open')) : null;
-  const startsAt = readTime(member(item, 'datetime_planned_start')) ?? opened;
+  const opened = list === 'active' ? timeAt(item, 'datetime_open') : null;
+  const startsAt = timeAt(item, 'datetime_planned_start') ?? opened;
   if (key === '' || startsAt === null) return null;
   const messages = readMessages(item);
   const over = messages.at(-1)?.status === 'resolved';
   return buildMaintenance({
     key,
-    title: toText(member(item, 'name')),
+    title: textAt(item, 'name'),
     sourceUrl: link('maintenance', key),
     components: readComponents(item),
     updates: timed(messages, ({ status }) => (status === 'resolved' ? 'resolved' : 'identified')),
     startsAt,
-    endsAt: readTime(member(item, 'datetime_planned_end')),
+    endsAt: timeAt(item, 'datetime_planned_end'),
     state: over ? 'done' : list === 'active' ? 'running' : 'planned',
   });
 }
 
-/** Oldest first; those without a time, which cannot be placed, come before all others. */
+/** Oldest first; messages without a time come first. */
 function readMessages(item: JsonObject): Message[] {
-  return toObjects(member(item, 'messages'))
+  return objectsAt(item, 'messages')
     .map((message) => ({
-      at: readTime(member(message, 'datetime')),
-      text: plainText(toText(member(message, 'details'))),
-      status: STATUSES.get(toNumber(member(message, 'state')) ?? 0) ?? null,
-      severity: severityOf(member(message, 'status')),
+      at: timeAt(message, 'datetime'),
+      text: plainText(textAt(message, 'details')),
+      status: STATUSES.get(numberAt(message, 'state') ?? 0) ?? null,
+      severity: severityOf(message, 'status'),
     }))
     .sort((a, b) => (a.at ?? 0) - (b.at ?? 0));
 }
@@ -160,14 +161,14 @@ function timed(
 /** Components, and containers (locations) within them. */
 function readComponents(item: JsonObject): string[] {
   return ['components_affected', 'containers_affected']
-    .flatMap((name) => toObjects(member(item, name)))
-    .flatMap((one) => ['name', '_id', 'id'].map((name) => toText(member(one, name))));
+    .flatMap((name) => objectsAt(item, name))
+    .flatMap((one) => textsAt(one, 'name', '_id', 'id'));
 }
 
-function severityOf(code: unknown): FeedIncident['severity'] | null {
-  return SEVERITIES.get(toNumber(code) ?? 0) ?? null;
+function severityOf(item: JsonObject, name: string): FeedIncident['severity'] | null {
+  return SEVERITIES.get(numberAt(item, name) ?? 0) ?? null;
 }
 
 function keyOf(item: JsonObject): string {
-  return toText(member(item, '_id')) || toText(member(item, 'id'));
+  return textAt(item, '_id') || textAt(item, 'id');
 }

@@ -1,25 +1,27 @@
 /**
  * Atlassian Statuspage: `/api/v2/incidents.json` (the 50 newest, in any state) and
- * `/api/v2/scheduled-maintenances.json`. A feed address, where one is given, is the base of the host that serves
- * `/api/v2`, such as `https://example.statuspage.io` for a page whose own host serves none.
+ * `/api/v2/scheduled-maintenances.json`. A feed URL is the base of the host that serves `/api/v2`, such as
+ * `https://example.statuspage.io` for a page whose own host does not.
  */
+
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance, collectEntries } from '../build-entry.ts';
-import { type FeedDocument, FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
+import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
   lookUp,
   member,
+  objectAt,
+  objectsAt,
   readJsonObject,
   requireObjects,
-  toObject,
-  toObjects,
-  toText,
-  toWord,
+  textAt,
+  textsAt,
+  timeAt,
+  wordAt,
 } from '../json-shape.ts';
 import { plainMarkdown, plainText } from '../plain-text.ts';
-import { readTime } from '../read-time.ts';
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
   investigating: 'investigating',
@@ -27,7 +29,7 @@ const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
   monitoring: 'monitoring',
   resolved: 'resolved',
   postmortem: 'resolved',
-  // Of maintenances, whose incident is `identified` until its end (decisions, Incidents).
+  // Maintenances, whose incident is `identified` until its end (decisions, Incidents).
   scheduled: 'identified',
   in_progress: 'identified',
   verifying: 'identified',
@@ -59,96 +61,90 @@ export const statuspage: FeedKind = {
       {
         name: 'incidents',
         url: `${base}/incidents.json`,
-        read: (document, now) => ({
-          entries: collectEntries(readStatuspageEntries(document, 'incidents', source), now),
-          listsOnlyOpen: false,
-        }),
+        listsOnlyOpen: false,
+        read: (body) => readStatuspageEntries(body, 'incidents', source),
       },
       {
         name: 'scheduled-maintenances',
         url: `${base}/scheduled-maintenances.json`,
-        read: (document, now) => ({
-          entries: collectEntries(readStatuspageEntries(document, 'scheduled_maintenances', source), now),
-          listsOnlyOpen: false,
-        }),
+        listsOnlyOpen: false,
+        read: (body) => readStatuspageEntries(body, 'scheduled_maintenances', source),
       },
     ];
   },
 };
 
-/** Address of `/api/v2` at the page's host, or at the one that the feed address names; no slash at its end. */
+/** The URL of `/api/v2` on the host of the feed URL, else of the page; without a slash at the end. */
 export function apiBase({ pageUrl, feedUrl }: FeedSource): string {
   const base = pageBase(feedUrl ?? pageUrl);
   return `${base.replace(/\/api\/v2(\/[^/]+\.json)?$/, '')}/api/v2`;
 }
 
-/** A list of a document. */
 type ListName = 'incidents' | 'scheduled_maintenances';
 
 /**
- * Every readable entry of one list of a document, in its order. Entries of the impact `maintenance`, with a status of
- * maintenances or in a list of them, are maintenances. `takeList` finds the list in the document; by default one that
- * is missing makes it a document of another kind.
- * Throws {@link FeedFormatError} where the document is of another kind.
+ * The entries of one list of a document. Entries with the impact `maintenance`, with a status of maintenances or in their
+ * list are maintenances. `takeList` returns the list; the default throws if it is missing. Throws {@link FeedFormatError}
+ * if the document is of another kind.
  */
 export function readStatuspageEntries(
-  document: FeedDocument,
+  body: Uint8Array,
   list: ListName,
   source: FeedSource,
   takeList: (top: JsonObject, name: ListName) => JsonObject[] = requireObjects,
-): FeedEntry[] {
-  const top = readJsonObject(document);
+): (FeedEntry | null)[] {
+  const top = readJsonObject(body);
   const home = homeOf(requirePage(top), source);
-  return takeList(top, list).flatMap((item) => {
-    const status = toWord(member(item, 'status'));
+  return takeList(top, list).map((item) => {
+    const status = wordAt(item, 'status');
     const maintained =
       list === 'scheduled_maintenances' ||
-      toWord(member(item, 'impact')) === 'maintenance' ||
+      wordAt(item, 'impact') === 'maintenance' ||
       lookUp(STATES, status) !== null;
-    return (maintained ? readMaintenance(item, home) : readIncident(item, home)) ?? [];
+    return maintained ? readMaintenance(item, home) : readIncident(item, home);
   });
 }
 
-/** The page that a document speaks of: an identifier or a name proves that it is one. */
+/** The page of a document; it must have an identifier or a name. */
 function requirePage(top: JsonObject): JsonObject {
-  const page = toObject(member(top, 'page'));
-  if (page !== null && (toText(member(page, 'id')) || toText(member(page, 'name'))) !== '') return page;
-  const inactive = /\binactive\b/i.test(toText(member(top, 'error')) + toText(member(top, 'message')));
+  const page = objectAt(top, 'page');
+  if (page !== null && (textAt(page, 'id') || textAt(page, 'name')) !== '') return page;
+  const inactive = /\binactive\b/i.test(textAt(top, 'error') + textAt(top, 'message'));
   throw new FeedFormatError(inactive ? 'the page is inactive' : 'the document names no page');
 }
 
 function readIncident(item: JsonObject, home: string): FeedIncident | null {
-  const key = toText(member(item, 'id'));
+  const key = textAt(item, 'id');
   if (key === '') return null;
-  const resolvedAt = readTime(member(item, 'resolved_at'));
+  const resolvedAt = timeAt(item, 'resolved_at');
   const status =
-    lookUp(STATUSES, toWord(member(item, 'status'))) ?? (resolvedAt === null ? 'investigating' : 'resolved');
+    lookUp(STATUSES, wordAt(item, 'status')) ?? (resolvedAt === null ? 'investigating' : 'resolved');
   return buildIncident({
     key,
-    title: toText(member(item, 'name')),
+    title: textAt(item, 'name'),
     sourceUrl: linkOf(item, key, home),
     components: readComponents(item),
     updates: readUpdates(item),
-    severity: lookUp(SEVERITIES, toWord(member(item, 'impact'))) ?? 'minor',
+    severity: lookUp(SEVERITIES, wordAt(item, 'impact')) ?? 'minor',
     status,
-    // Backdated by people; absent on old pages.
-    startedAt: readTime(member(item, 'started_at')) ?? readTime(member(item, 'created_at')),
+    // People may backdate it; old pages have none.
+    startedAt: timeAt(item, 'started_at') ?? timeAt(item, 'created_at'),
     resolvedAt,
   });
 }
 
 function readMaintenance(item: JsonObject, home: string): FeedMaintenance | null {
-  const key = toText(member(item, 'id'));
+  const key = textAt(item, 'id');
   const startsAt = ['scheduled_for', 'started_at', 'created_at']
-    .map((name) => readTime(member(item, name)))
+    .map((name) => timeAt(item, name))
     .find((at) => at !== null);
   if (key === '' || startsAt == null) return null;
-  const resolvedAt = readTime(member(item, 'resolved_at'));
-  const until = readTime(member(item, 'scheduled_until'));
-  const state = stateOf(toWord(member(item, 'status')), resolvedAt);
+  const resolvedAt = timeAt(item, 'resolved_at');
+  const until = timeAt(item, 'scheduled_until');
+  const state = stateOf(wordAt(item, 'status'), resolvedAt);
   return buildMaintenance({
     key,
-    title: toText(member(item, 'name')),
+    title: textAt(item, 'name'),
     sourceUrl: linkOf(item, key, home),
     components: readComponents(item),
     updates: readUpdates(item),
@@ -158,7 +154,7 @@ function readMaintenance(item: JsonObject, home: string): FeedMaintenance | null
   });
 }
 
-/** An incident that its page calls a maintenance has an incident's words. */
+/** A maintenance that the page lists as an incident has an incident's status. */
 function stateOf(word: string, resolvedAt: number | null): FeedMaintenance['state'] {
   const state = lookUp(STATES, word);
   if (state !== null) return state;
@@ -167,7 +163,7 @@ function stateOf(word: string, resolvedAt: number | null): FeedMaintenance['stat
   return status === 'resolved' ? 'done' : 'running';
 }
 
-/** The page's address without a slash at its end. A long one is none, and would stand in every entry. */
+/** The page's URL without a slash at the end. A very long one is ignored, since every entry contains it. */
 function homeOf(page: JsonObject, { pageUrl }: FeedSource): string {
   const home = safeLink(member(page, 'url'), pageUrl);
   return pageBase(home === null || home.length > MAX_HOME_URL_LENGTH ? pageUrl : home);
@@ -181,33 +177,33 @@ function linkOf(item: JsonObject, key: string, home: string): string {
     : `${home}/incidents/${encodeURIComponent(key.toWellFormed()).replaceAll("'", '%27')}`;
 }
 
-/** Of the incident and of its updates: a part that has recovered is no longer among the incident's own. */
+/** Also those of the updates: the incident itself no longer lists a component that has recovered. */
 function readComponents(item: JsonObject): string[] {
-  const own = toObjects(member(item, 'components'));
-  const affected = toObjects(member(item, 'incident_updates')).flatMap((update) =>
-    toObjects(member(update, 'affected_components')),
+  const own = objectsAt(item, 'components');
+  const affected = objectsAt(item, 'incident_updates').flatMap((update) =>
+    objectsAt(update, 'affected_components'),
   );
   return [...own, ...affected].flatMap((component) =>
-    ['name', 'id', 'code', 'group_id', 'group_name'].map((name) => toText(member(component, name))),
+    textsAt(component, 'name', 'id', 'code', 'group_id', 'group_name'),
   );
 }
 
-/** Newest first in the document. An update without a known word stays in the state of the one before it. */
+/** The document lists the newest first. An update without a known status keeps the status of the one before it. */
 function readUpdates(item: JsonObject): FeedUpdate[] {
-  const listed = toObjects(member(item, 'incident_updates'));
+  const listed = objectsAt(item, 'incident_updates');
   const updates: FeedUpdate[] = [];
   let status: FeedUpdate['status'] = 'investigating';
   for (const [index, update] of listed.toReversed().entries()) {
-    const word = toWord(member(update, 'status'));
+    const word = wordAt(update, 'status');
     status = lookUp(STATUSES, word) ?? status;
     const isNewest = index === listed.length - 1;
     const at =
-      readTime(member(update, 'display_at')) ??
-      readTime(member(update, 'created_at')) ??
-      (isNewest ? readTime(member(item, 'updated_at')) : null);
-    // Looks back are written in Markdown, updates in HTML.
+      timeAt(update, 'display_at') ??
+      timeAt(update, 'created_at') ??
+      (isNewest ? timeAt(item, 'updated_at') : null);
+    // Postmortems are in Markdown, updates in HTML.
     const toPlain = word === 'postmortem' ? plainMarkdown : plainText;
-    if (at !== null) updates.push({ at, status, text: toPlain(toText(member(update, 'body'))) });
+    if (at !== null) updates.push({ at, status, text: toPlain(textAt(update, 'body')) });
   }
   return updates;
 }

@@ -1,7 +1,9 @@
 /** Every reader of JSON against documents that mean harm: it says what is wrong, or reads what is right, and ends. */
+
 import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
+import { readFeedDocument } from '../../../src/feeds/build-entry.ts';
 import {
   type FeedAddress,
   FeedFormatError,
@@ -40,9 +42,9 @@ function documentsOf(kind: FeedKindName): readonly (readonly [FeedAddress, Buffe
 }
 
 /** The reading; null: the document is refused. Any other error is the test's. */
-function tryRead({ read }: FeedAddress, body: Uint8Array): FeedReading | null {
+function tryRead(address: FeedAddress, body: Uint8Array): FeedReading | null {
   try {
-    return read({ body, contentType: 'application/json' }, NOW);
+    return readFeedDocument(address, body, NOW);
   } catch (error) {
     if (error instanceof FeedFormatError) return null;
     throw error;

@@ -1,6 +1,7 @@
 /** Reads documents with a kind as the poller would, from fixtures or from what a test writes. */
 import { readFileSync } from 'node:fs';
 import type { FeedEntry } from '../../../src/domain/feed-entry.ts';
+import { readFeedDocument } from '../../../src/feeds/build-entry.ts';
 import type { FeedKind, FeedReading, FeedSource } from '../../../src/feeds/feed-kind.ts';
 
 /** Sunday, 20 September 2026, noon. */
@@ -31,7 +32,7 @@ export function readDocument(
   if (address === undefined) throw new Error(`the kind has no document ${name}`);
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   const body = content instanceof Uint8Array ? content : Buffer.from(text);
-  return address.read({ body, contentType: '' }, now);
+  return readFeedDocument(address, body, now);
 }
 
 /** The entries without updates: for tables that are about something else. */

@@ -1,6 +1,8 @@
 /** Recorded documents of vendors with the entries that a reader of their page would name. */
+
 import { readFileSync } from 'node:fs';
 import type { FeedEntry } from '../../../src/domain/feed-entry.ts';
+import { readFeedDocument } from '../../../src/feeds/build-entry.ts';
 import { FEED_KINDS } from '../../../src/feeds/kinds-table.ts';
 
 /** Characters of an update that a recording tells. */
@@ -47,7 +49,7 @@ export function readRecording({ file, kind, document, pageUrl, feedUrl, now }: R
     .find(({ name }) => name === document);
   if (address === undefined) throw new Error(`${kind} has no document ${document}`);
   const body = readFileSync(new URL(file, FOLDER));
-  return address.read({ body, contentType: '' }, Date.parse(now)).entries.map(tell);
+  return readFeedDocument(address, body, Date.parse(now)).entries.map(tell);
 }
 
 function tell(entry: FeedEntry): ToldEntry {
