@@ -68,7 +68,6 @@ function readEvent(item: JsonObject, pageUrl: string, now: number): FeedIncident
     text: plainText(textAt(entry, 'message')),
   }));
   const [summary = '', region = ''] = textsAt(item, 'summary', 'region_name');
-  const over = isResolved(item);
   const incident = buildIncident({
     key: keyOf(item),
     title: `${summary.replace(RESOLVED_MARK, '')}${region === '' ? '' : ` (${region})`}`,
@@ -76,11 +75,11 @@ function readEvent(item: JsonObject, pageUrl: string, now: number): FeedIncident
     components: readComponents(item),
     updates: log,
     severity: readSeverity(item),
-    status: over ? 'resolved' : 'investigating',
+    status: isResolved(item) ? 'resolved' : 'investigating',
     startedAt: timeAt(item, 'date') ?? log[0]?.at ?? null,
     resolvedAt: timeAt(item, 'end_time') ?? log.at(-1)?.at ?? null,
   });
-  return over ? incident : endIfOld(incident, now);
+  return endIfOld(incident, now);
 }
 
 /** The ARN, else service and start; empty: the item is not an event. */
@@ -200,10 +199,10 @@ function incidentOf(service: string, items: readonly AwsItem[], pageUrl: string)
   });
 }
 
-/** Ends an event that has been open for too long; its later updates are left out. */
+/** Ends an open event that is too old; its later updates are left out. */
 function endIfOld(incident: FeedIncident, now: number): FeedIncident {
-  const { startedAt, updates } = incident;
-  if (startedAt === null || startedAt + MAX_OPEN_MS > now) return incident;
+  const { startedAt, status, updates } = incident;
+  if (status === 'resolved' || startedAt === null || startedAt + MAX_OPEN_MS > now) return incident;
   const at = startedAt + MAX_OPEN_MS;
   const text = 'Open for 30 days. It no longer counts as an incident here.';
   return {

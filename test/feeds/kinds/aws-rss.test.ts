@@ -113,6 +113,18 @@ t.test('an open event counts for thirty days, as in the other list of AWS', asyn
   ]);
 });
 
+t.test('a resolved event keeps its end, however long ago that was', async (t) => {
+  const events = read(
+    [EC2, '2026-07-01T10:00:00Z', 'Service disruption: A'],
+    [EC2, '2026-07-01T12:00:00Z', 'Service is operating normally: [RESOLVED] A'],
+  );
+  t.match(events, [{ status: 'resolved', resolvedAt: at('2026-07-01T12:00:00Z') }]);
+  t.same(
+    events.map(({ updates }) => updates.length),
+    [2],
+  );
+});
+
 t.test('the word before the title gives the severity', async (t) => {
   for (const [word, severity] of [
     ['Service disruption: ', 'critical'],
