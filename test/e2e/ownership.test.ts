@@ -17,7 +17,7 @@ interface Shown {
 
 t.setTimeout(300_000);
 /** An installation, and how the services of its catalogue are checked: at a site that is well. */
-async function setUp(t: Test, settings: object = {}) {
+async function setUp(settings: object = {}) {
   const site = createServer((_request, response) => response.end('ok')).listen(0, '127.0.0.1');
   await once(site, 'listening');
   t.teardown(() => site.close());
@@ -30,19 +30,27 @@ async function setUp(t: Test, settings: object = {}) {
   return { installation, check };
 }
 
-async function start(t: Test, installation: Installation, port?: number): Promise<RunningProgram> {
+async function start(installation: Installation, port?: number): Promise<RunningProgram> {
   const program = await installation.start(port);
   t.teardown(() => program.killHard());
   return program;
 }
 
+/** What the first test leaves running for the second one. */
+let started: Awaited<ReturnType<typeof setUpAndStart>> | null = null;
+
+async function setUpAndStart() {
+  const { installation, check } = await setUp();
+  return { installation, check, program: await start(installation) };
+}
+
 /** Makes a key of the account; returns how heartbeats are sent with it. */
 async function createSender(installation: Installation, account: string) {
-  const made = await installation.run('keys', 'create', '--account', account, '--name', 'laptop');
+  const key = await installation.makeKey(account);
   return async (program: RunningProgram, domain: string, more: object = {}) => {
     const response = await fetch(`${program.siteUrl}/api/v1/heartbeat`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${made.stdout.trim()}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ domain, status: 'ok', ...more }),
     });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
@@ -84,11 +92,11 @@ t.test(
   NEEDS_REDIS,
   async (t) => {
     const redis = await startRedis(t);
-    const { installation, check } = await setUp(t, {
+    const { installation, check } = await setUp({
       storage: { redis: { url: `redis://127.0.0.1:${redis.port}` } },
     });
-    const program = await start(t, installation);
-    const serving = await start(t, installation, await freePort());
+    const program = await start(installation);
+    const serving = await start(installation, await freePort());
     const mallory = await createSender(installation, 'mallory');
     for (const domain of ['taken.com', 'api.taken.com', 'tak-en.org']) {
       t.match(await mallory(serving, domain), { status: 200 }, domain);
@@ -129,16 +137,15 @@ t.test(
     // And once more from disk.
     t.equal(await serving.stop(), 0);
     t.equal(await program.stop(), 0);
-    const again = await start(t, installation);
+    const again = await start(installation);
     await seesNothing(t, again, 'taken-com', 'taken-com');
     t.match((await again.get('/api/v1/status/tak-en-org-2')).body, { status: 'down', domain: 'tak-en.org' });
-    t.equal(await again.stop(), 0);
+    started = { installation, check, program: again };
   },
 );
 
 t.test('a slug that was burnt, and a name that looks like another, harm nobody', async (t) => {
-  const { installation, check } = await setUp(t);
-  const program = await start(t, installation);
+  const { installation, check, program } = started ?? (await setUpAndStart());
   const [mallory, ada] = [
     await createSender(installation, 'mallory'),
     await createSender(installation, 'ada'),
@@ -146,7 +153,7 @@ t.test('a slug that was burnt, and a name that looks like another, harm nobody',
 
   // Registered and deleted: nothing stays reserved.
   t.match(await mallory(program, 'shop.example.com'), { status: 200 });
-  t.match(await installation.run('services', 'remove', 'shop-example-com'), { status: 0 });
+  t.match(await installation.runHere('services', 'remove', 'shop-example-com'), { status: 0 });
   await program.until('/api/v1/status/shop-example-com', ({ status }: { status: unknown }) => status === 404);
   t.match(await ada(program, 'shop.example.com'), { status: 200, body: { slug: undefined } });
   t.match((await program.get('/api/v1/status/shop-example-com')).body, { status: 'up' });
@@ -154,11 +161,11 @@ t.test('a slug that was burnt, and a name that looks like another, harm nobody',
   t.match(incidents.body, { incidents: [] });
 
   // Names on the command line, over the API, and when the catalogue gains one.
-  t.match(await installation.run('services', 'set', 'shop-example-com', '--name', 'Οther'), {
+  t.match(await installation.runHere('services', 'set', 'shop-example-com', '--name', 'Οther'), {
     status: 1,
     stderr: /equals or resembles other of the public catalogue/,
   });
-  t.match(await installation.run('services', 'set', 'shop-example-com', '--name', 'a\u001b]52;c;ZXY='), {
+  t.match(await installation.runHere('services', 'set', 'shop-example-com', '--name', 'a\u001b]52;c;ZXY='), {
     status: 2,
     stderr: /must not contain U\+001B/,
   });
@@ -166,7 +173,7 @@ t.test('a slug that was burnt, and a name that looks like another, harm nobody',
     status: 400,
     body: { code: 'invalid_body', detail: /must not contain U\+001B/ },
   });
-  t.match(await installation.run('services', 'set', 'shop-example-com', '--name', 'Brand New'), {
+  t.match(await installation.runHere('services', 'set', 'shop-example-com', '--name', 'Brand New'), {
     status: 0,
   });
   await program.until('/api/v1/status/shop-example-com', ({ name }: Shown) => name === 'Brand New');
