@@ -6,7 +6,8 @@
  * The files run as plain programs, without the runner of tap: its hooks load every module a second time in each
  * process and each worker thread, which doubled the CPU time of a run.
  * InfluxDB, VictoriaMetrics and Redis are started once, for every file that needs a healthy one.
- * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a time.
+ * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a time;
+ * `--keep-durations`, on an idle machine and for all files, renews the list of the longest ones.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,6 +41,10 @@ const ROOT = join(import.meta.dirname, '..');
 const COMPILE_CACHE = join(ROOT, '.tap/compile-cache');
 /** How long each file took when it last ran on this machine: `{ "test/log.test.ts": 1021 }`, in milliseconds. */
 const DURATIONS_FILE = join(ROOT, '.tap/durations.json');
+/** The same of the files that took longest on an idle machine, for a fresh clone. `--keep-durations` writes it. */
+const LONGEST_FILE = join(ROOT, 'test/durations.json');
+/** Files that take less are not in the list for a fresh clone. */
+const MIN_LISTED_MS = 2_000;
 
 const mark = markRun();
 const ends: (() => unknown)[] = [];
@@ -58,7 +63,10 @@ const missing = await installServers(SERVER_PACKAGES);
 const { values: options, positionals: patterns } = parseArgs({
   allowPositionals: true,
   // Tests wait more than they compute: one more than the machine has cores.
-  options: { jobs: { type: 'string', default: String(availableParallelism() + 1) } },
+  options: {
+    jobs: { type: 'string', default: String(availableParallelism() + 1) },
+    'keep-durations': { type: 'boolean', default: false },
+  },
 });
 const servers = await startRunServers({ teardown: (end) => void ends.unshift(end) });
 const { first, second } = await runAll(findFiles(patterns)).finally(endServers);
@@ -79,19 +87,28 @@ async function endServers(): Promise<void> {
 
 /** The test files of the patterns, those that took longest last time first, so that none is left running alone. */
 function findFiles(patterns: readonly string[]): string[] {
-  const durations = readDurations();
+  const durations = { ...readDurations(LONGEST_FILE), ...readDurations() };
   const files = globSync(patterns.length > 0 ? patterns : 'test/**/*.test.ts', { cwd: ROOT });
   if (files.length === 0) throw new Error(`No file matches ${patterns.join(' ')}`);
   const longest = (file: string) => durations[file] ?? guessDurationMs(file);
   return files.sort((a, b) => longest(b) - longest(a) || a.localeCompare(b));
 }
 
-function readDurations(): Readonly<Record<string, number>> {
+function readDurations(file = DURATIONS_FILE): Readonly<Record<string, number>> {
   try {
-    return JSON.parse(readFileSync(DURATIONS_FILE, 'utf8'));
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return {};
   }
+}
+
+/** Writes the list for a fresh clone, longest first. */
+function writeLongest(durations: Readonly<Record<string, number>>): void {
+  const listed = Object.entries(durations)
+    .filter(([, durationMs]) => durationMs >= MIN_LISTED_MS)
+    .map(([file, durationMs]) => [file, Math.round(durationMs / 100) * 100] as const)
+    .sort(([, a], [, b]) => b - a);
+  writeFileSync(LONGEST_FILE, `${JSON.stringify(Object.fromEntries(listed), null, 2)}\n`);
 }
 
 /** What starts programs, servers or browsers takes long. */
@@ -110,6 +127,7 @@ async function runAll(files: readonly string[]) {
   const durations = Object.fromEntries(first.map(({ name, durationMs }) => [name, Math.round(durationMs)]));
   mkdirSync(dirname(DURATIONS_FILE), { recursive: true });
   writeFileSync(DURATIONS_FILE, JSON.stringify({ ...readDurations(), ...durations }));
+  if (options['keep-durations'] && patterns.length === 0) writeLongest(durations);
   const again = !terminated && failed.length > 0 && failed.length <= MAX_SECOND_RUNS;
   if (again) console.log(`# ${failed.length} failed; a second run with nothing beside: ${failed.join(', ')}`);
   return { first, second: again ? await runFiles(failed, 1) : null };
