@@ -143,7 +143,7 @@ t.test(
     const state = await plain.storageState();
 
     // Pages are made by the command line too, while the program runs.
-    const made = await installation.run(
+    const made = await installation.runHere(
       'pages',
       'add',
       'bread',
@@ -158,7 +158,7 @@ t.test(
     t.match((await program.get('/p/bread.json')).body, {
       groups: [{ name: '', services: [{ slug: 'bakery' }] }],
     });
-    const listed = await installation.run('pages', 'list', '--json');
+    const listed = await installation.runHere('pages', 'list', '--json');
     t.match(JSON.parse(listed.stdout), [
       { slug: 'acme', account: 'ada', services: 3 },
       { slug: 'bread', account: 'bob', url: `${siteUrl}/p/bread` },
@@ -246,13 +246,12 @@ t.test(
     await watching.close();
 
     const foreign = await (await browser.newContext()).newPage();
-    const refused: string[] = [];
-    foreign.on('console', (message) => refused.push(message.text()));
-    await foreign.goto(`${host}page`, { waitUntil: 'networkidle' });
-    t.ok(
-      refused.some((text) => /frame-ancestors|X-Frame-Options/i.test(text)),
-      'the page itself is in nobody’s frame',
+    foreign.setDefaultTimeout(PATIENCE_MS);
+    const refusal = foreign.waitForEvent('console', (message) =>
+      /frame-ancestors|X-Frame-Options/i.test(message.text()),
     );
+    await foreign.goto(`${host}page`);
+    t.ok(await refusal, 'the page itself is in no frame of another site');
 
     // Copying is a help of scripts, one button for each snippet.
     const copying = await browser.newContext({
