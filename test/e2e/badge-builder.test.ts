@@ -61,14 +61,14 @@ t.test('it follows every choice at once, and copies', { ...NEEDS_BROWSER, timeou
   await page.waitForURL('**/badges/github-com');
   t.same(await pictureOf(page), { src: '/badges/github-com/picture', width: 280 });
   t.equal(await page.getByRole('button', { name: 'Show' }).count(), 0, 'no button is needed');
-  t.equal(await page.getByLabel('Over').isVisible(), false, 'a status has no window');
+  t.equal(await page.getByLabel('Period').isVisible(), false, 'a status has no window');
 
   await page.getByLabel('Shows').selectOption('latency');
   await page.waitForURL(/variant=latency/);
-  t.equal(await page.getByLabel('Over').isVisible(), true);
-  await page.getByLabel('Which response time').selectOption('p95');
+  t.equal(await page.getByLabel('Period').isVisible(), true);
+  await page.getByLabel('Statistic').selectOption('p95');
   await page.waitForURL(/measure=p95/);
-  await page.getByLabel('Over').selectOption('24h');
+  await page.getByLabel('Period').selectOption('24h');
   await page.waitForURL(/window=24h/);
   await page.getByLabel('Format').selectOption('svg');
   await page.waitForURL(/format=svg/);
@@ -77,12 +77,12 @@ t.test('it follows every choice at once, and copies', { ...NEEDS_BROWSER, timeou
     width: 280,
   });
   const address = 'https://upbeat.example/api/badge/github-com.svg?variant=latency&window=24h&measure=p95';
-  t.equal(await page.getByRole('textbox', { name: 'Address' }).inputValue(), address);
+  t.equal(await page.getByRole('textbox', { name: 'URL' }).inputValue(), address);
   t.equal(
     await page.getByRole('textbox', { name: 'Markdown' }).inputValue(),
     `[![GitHub response time, 24 hours](${address})](https://upbeat.example/status/github-com)`,
   );
-  await page.getByRole('button', { name: 'Copy: Address' }).click();
+  await page.getByRole('button', { name: 'Copy: URL' }).click();
   await page.getByText('Copied.').waitFor();
   t.equal(await page.evaluate('navigator.clipboard.readText()'), address);
 
@@ -90,7 +90,7 @@ t.test('it follows every choice at once, and copies', { ...NEEDS_BROWSER, timeou
   await page.getByRole('link', { name: 'GitLab' }).click();
   await page.waitForURL(/gitlab-com\?/);
   t.equal(
-    await page.getByRole('textbox', { name: 'Address' }).inputValue(),
+    await page.getByRole('textbox', { name: 'URL' }).inputValue(),
     address.replace('github', 'gitlab'),
     'another service keeps the choice',
   );
@@ -108,11 +108,11 @@ t.test('it is a form where there are no scripts', { ...NEEDS_BROWSER, timeout: 2
   await page.getByRole('button', { name: 'Find' }).click();
   await page.getByRole('link', { name: 'GitHub' }).click();
   await page.getByLabel('Shows').selectOption('uptime');
-  await page.getByLabel('Over').selectOption('1y');
+  await page.getByLabel('Period').selectOption('1y');
   await page.getByLabel('Theme').selectOption('dark');
   await page.getByRole('button', { name: 'Show' }).click();
   t.equal(
-    await page.getByRole('textbox', { name: 'Address' }).inputValue(),
+    await page.getByRole('textbox', { name: 'URL' }).inputValue(),
     'https://upbeat.example/api/badge/github-com?variant=uptime&window=1y&theme=dark',
   );
 });

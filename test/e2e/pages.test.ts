@@ -80,9 +80,9 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
   await first.goto(`${siteUrl}/dashboard`);
   await first.getByLabel('Domain').fill('blog.example.org');
   await first.getByRole('button', { name: 'Add' }).click();
-  t.equal(await first.getByText('waits to be verified').count(), 1);
+  t.equal(await first.getByText('awaiting verification').count(), 1);
   await first.goto(`${siteUrl}/dashboard/webhooks`);
-  await first.getByLabel('Address').fill('https://hooks.example/upbeat');
+  await first.getByLabel('URL').fill('https://hooks.example/upbeat');
   await first.getByRole('button', { name: 'Add' }).click();
   await first.getByRole('button', { name: /^Send a test/ }).click();
   const state = await plain.storageState();

@@ -93,7 +93,7 @@ t.test(
     };
     await beat('slow');
     await tab.goto(`${siteUrl}/dashboard`);
-    await tab.getByRole('link', { name: /Pages of your own/ }).click();
+    await tab.getByRole('link', { name: /Pages with services of your choice/ }).click();
     await tab.getByLabel('Title').fill('Acme & friends');
     await tab.getByLabel('Address').fill('admin');
     await tab.getByRole('button', { name: 'Create' }).click();
@@ -103,7 +103,7 @@ t.test(
     await tab.getByRole('button', { name: 'Create' }).click();
     await tab.waitForURL(/\/dashboard\/pages\/acme$/);
     await tab
-      .getByLabel('Text below it')
+      .getByLabel('Introduction')
       .fill('All that we run, and what we stand on.\nQuestions? Ask the desk.');
     await tab.getByRole('button', { name: 'Save' }).click();
     for (const group of ['Public', 'Our own']) {
@@ -139,7 +139,7 @@ t.test(
     t.equal(await tab.getByText('reported by its owner, not verified').count(), 1);
     await tab.locator('select[name="show"]').selectOption('past');
     await tab.getByRole('button', { name: 'Show', exact: true }).click();
-    await tab.getByText('None is like that.').waitFor();
+    await tab.getByText('No matching incidents.').waitFor();
     const state = await plain.storageState();
 
     // Pages are made by the command line too, while the program runs.

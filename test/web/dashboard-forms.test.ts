@@ -61,7 +61,7 @@ t.test('it says beside a field of a service what is wrong, and keeps what was wr
   const gone = await post('/dashboard/services/mine/delete', ada, { confirm: 'other.example' });
   t.match(fieldOf(gone.text, 'confirm'), {
     value: 'other.example',
-    problem: /write its domain: mine\.example/,
+    problem: /enter its domain: mine\.example/,
   });
 });
 
@@ -69,6 +69,6 @@ t.test('it says beside the address of a webhook what is wrong, and keeps what wa
   const { ada, post } = await dashboard(t);
   const { status, text } = await post('/dashboard/webhooks/add', ada, { url: 'ftp://"<x>' });
   t.equal(status, 400);
-  t.match(fieldOf(text, 'url'), { value: 'ftp://&quot;&lt;x&gt;', problem: /^The address must begin/ });
+  t.match(fieldOf(text, 'url'), { value: 'ftp://&quot;&lt;x&gt;', problem: /^The URL must begin/ });
   t.equal(hasNotice(text), false);
 });

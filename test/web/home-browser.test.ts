@@ -97,7 +97,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     t.match(await item.getAttribute('class'), /\bup\b/);
     world.state.prober = { online: false, offlineSince: NOW, reason: 'no answer' };
     await world.clock.advance(10_000);
-    await page.getByText('Our own connection is away').waitFor();
+    await page.getByText('Our own connection is down').waitFor();
     // Incidents are taken from the page itself, some seconds after a change.
     await page.locator('#incidents ~ .card').getByText('Payments fail').waitFor();
     t.equal(await page.evaluate('window.stays'), true);
@@ -145,7 +145,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     await until(() => world.api.openStreams === 0, PATIENCE_MS);
     const deadline = Date.now() + PATIENCE_MS;
     while (!(await line.isVisible()) && Date.now() < deadline) await page.clock.runFor(2_000);
-    t.match(await line.textContent(), 'Reload to see the present state');
+    t.match(await line.textContent(), 'Reload to see the current status');
     t.same(await findFaults(page), []);
   });
 
@@ -171,7 +171,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
 
   await t.test('it works without scripts', async (t) => {
     const { page } = await open(t, browser, { javaScriptEnabled: false });
-    t.match(await page.locator('noscript').textContent(), 'Reload it to see the present state');
+    t.match(await page.locator('noscript').textContent(), 'Reload it to see the current status');
     await page.getByLabel('Name or domain').fill('ledger');
     await page.getByLabel('Category').selectOption('finance');
     await page.getByRole('button', { name: 'Search' }).click();

@@ -108,8 +108,8 @@ t.test('it has no paused service among what is down now', async (t) => {
 t.test('it counts one service as one, in each language', async (t) => {
   const world = await startApi({ services: [service(1, 'a')] });
   t.teardown(world.close);
-  t.match((await world.get('/')).text, 'One service, checked from here again and again.');
-  t.match((await world.get('/', { 'accept-language': 'de' })).text, 'Ein Dienst, von hier aus');
+  t.match((await world.get('/')).text, 'One service, checked continuously.');
+  t.match((await world.get('/', { 'accept-language': 'de' })).text, 'Ein Dienst, laufend geprüft');
   for (const { words } of Object.values(LANGUAGES)) {
     t.notMatch(words.home.checkRate(1, '1'), /1|s a second|Prüfungen/);
     t.match(words.home.checkRate(2.5, '2.5'), /^2\.5 (checks|Prüfungen)/);
@@ -122,11 +122,7 @@ t.test('it says in the language of the reader that there is no such service', as
   for (const path of ['/status/nobody', '/status/a-example/incidents/none', '/badges/nobody']) {
     const { status, text } = await world.get(path, { 'accept-language': 'de' });
     t.equal(status, 404, path);
-    t.match(
-      text,
-      /<h1>Nicht gefunden<\/h1>\s*<p>[^<]+<a href="\/">Unter allen Diensten danach suchen</,
-      path,
-    );
+    t.match(text, /<h1>Nicht gefunden<\/h1>\s*<p>[^<]+<a href="\/">Alle Dienste durchsuchen</, path);
     t.notMatch(text, /Not found|Look for it|title="Incidents"/, path);
   }
 });
@@ -143,15 +139,15 @@ t.test('it calls nothing well that is not known', async (t) => {
   world.state.prober = { online: false, offlineSince: NOW, reason: 'no control target answers' };
   t.equal(await calm(), 'No service has been checked yet.');
   await world.status.put([current(1, check(NOW))]);
-  t.equal(await calm(), 'What is down or slow right now is not known: this monitor is offline.');
+  t.equal(await calm(), 'It is unknown what is down or slow right now: this monitor is offline.');
   world.state.prober = { online: true, offlineSince: null, reason: null };
   t.equal(await calm(), 'Nothing is down or slow right now. One service has not been checked yet.');
   await world.status.put([current(2, check(NOW))]);
   t.equal(await calm(), 'Nothing is down or slow right now.');
   await world.clock.advance(11 * 60_000);
-  t.equal(await calm(), 'What is down or slow right now is not known: every check is late.');
+  t.equal(await calm(), 'It is unknown what is down or slow right now: every check is late.');
   world.directory.load([]);
-  t.equal(await calm(), 'No service is watched yet.');
+  t.equal(await calm(), 'No services are monitored yet.');
 });
 
 t.test('it says so when nothing is down or slow, and filters by status', async (t) => {
@@ -161,10 +157,7 @@ t.test('it says so when nothing is down or slow, and filters by status', async (
   const home = (await world.get('/')).text;
   t.match(home, 'Nothing is down or slow right now.');
   t.match(home, '<meta property="og:image" content="https://upbeat.test/api/heatmap.png">');
-  t.match(
-    home,
-    '<meta property="og:description" content="2 services, each checked from here again and again.">',
-  );
+  t.match(home, '<meta property="og:description" content="2 services, checked continuously.">');
   const { text } = await world.get('/?status=unknown');
   t.match(text, '/status/b-example');
   t.notMatch(text, '/status/a-example');
@@ -210,7 +203,7 @@ t.test('it tells what goes on now once, with its reason, and news beside it', as
   );
   const { text } = await world.get('/');
   t.match(text, 'Shop</a>: answered with status 503<');
-  t.match(text, 'BANK</a>: the last answer took 4,210 ms<');
+  t.match(text, 'BANK</a>: the last response took 4,210 ms<');
   t.notMatch(text, 'Shop is not reachable');
   t.match(text, /Shop<\/a>: <a [^>]*>Elevated error rates</);
   const german = await world.get('/?lang=de');

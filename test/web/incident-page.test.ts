@@ -44,7 +44,7 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
     status: 'behoben',
     severity: 'kritisch',
     isOpen: false,
-    source: 'Von unseren Prüfungen gesehen',
+    source: 'Von unseren Prüfungen festgestellt',
     began: ['begann ', { at: NOW - 60 * MINUTE, shown: 'time' }, ''],
     ended: ['endete ', { at: NOW - 30 * MINUTE, shown: 'time' }, ''],
     lasted: 'dauerte 30 Min.',

@@ -84,10 +84,10 @@ t.test('it changes words and arranges services, for their owner alone', async (t
   t.same((await page()).groups, [{ name: 'My own', services: [3] }]);
 
   const stale = await act('save', { title: 'Late', text: '', revision: '1' });
-  t.match(stale, { status: 400, text: /changed elsewhere meanwhile/ });
+  t.match(stale, { status: 400, text: /changed elsewhere in the meantime/ });
   t.equal((await page()).title, 'Acme & Co');
 
-  t.match(await act('delete', { confirm: 'Acme' }), { status: 400, text: /write its address: acme/ });
+  t.match(await act('delete', { confirm: 'Acme' }), { status: 400, text: /enter its address: acme/ });
   t.match(await act('delete', { confirm: 'acme' }), { location: PAGES });
   t.equal(await registry.findPage('acme'), null);
 });
@@ -109,7 +109,7 @@ t.test('it finds services that are not on the page, the own ones first', async (
   await post(`${PAGES}/acme/add`, ada, { service: 'mine', revision: '1' });
   t.same(await find('mine'), { names: [], more: null });
   directory.apply({ seq: 1, serviceId: 3, slug: 'mine', service: null });
-  t.match(await call(`${PAGES}/acme`, ada), { text: /A service that is not there now; it is not shown/ });
+  t.match(await call(`${PAGES}/acme`, ada), { text: /A service that currently does not exist/ });
 });
 
 t.test('it takes a logo by its content, and says what is wrong with another', async (t) => {
@@ -155,9 +155,9 @@ t.test('it speaks the language of the reader, which the answer to a form cannot 
   const german = { headers: { cookie: ada.cookie, 'accept-language': 'de' } };
   for (const [path, said] of [
     ['/dashboard', /<h1>Verwaltung<\/h1>[\s\S]*>API-Schlüssel<[\s\S]*>Webhooks</],
-    ['/dashboard/webhooks', /<h2>Eine Adresse hinzufügen<\/h2>/],
+    ['/dashboard/webhooks', /<h2>Eine URL hinzufügen<\/h2>/],
     [PAGES, /<h1>Statusseiten<\/h1>[\s\S]*0 Dienste, geändert <time/],
-    [`${PAGES}/acme`, /<h2>Worte<\/h2>[\s\S]*>Teilen und einbetten</],
+    [`${PAGES}/acme`, /<h2>Titel und Text<\/h2>[\s\S]*>Teilen und einbetten</],
   ] as const) {
     const { text } = await call(path, ada, german);
     t.match(text, said, path);

@@ -110,7 +110,7 @@ t.test('it shows what is down first, counts by status, and leaves out who is not
   t.match(text, /Down <strong data-live="count:down">1</);
   t.ok(text.indexOf('Down or slow now') < text.indexOf('id="c-entertainment"'));
   t.notMatch(text, '>Mine<');
-  t.match((await api.get('/status/mine-example')).text, 'has not shown control of the domain');
+  t.match((await api.get('/status/mine-example')).text, 'has not verified the domain');
 });
 
 t.test('it stays under 100 KB with 1,200 services', async (t) => {
@@ -138,7 +138,7 @@ t.test('it says since when and why a service is down, and when our own connectio
   t.match(text, /has been down since <time[^>]*>20 Nov 2026, 09:59 UTC<\/time> \(.*1 min.*\): refused/);
   t.match(
     text,
-    /Our own connection is away<\/strong> since <time[^>]*>20 Nov 2026, 09:58 UTC<\/time>: the prober is offline/,
+    /Our own connection is down<\/strong> since <time[^>]*>20 Nov 2026, 09:58 UTC<\/time>: the prober is offline/,
   );
   t.match(text, '/api/badge/github-com');
 });
@@ -199,9 +199,9 @@ t.test('it shows what the vendor says beside our verdict, and what it plans', as
   const api = await world();
   t.teardown(api.close);
   const { text } = await api.get('/status/github-com');
-  t.match(text, /speaks of a major incident, since <time[^>]*>20 Nov 2026, 09:59 UTC<\/time>\./);
-  t.match(text, /It has said nothing in the 1 min since our first failed check\./);
-  t.match(text, /Maintenance ahead:<\/strong> <a href="https:\/\/www\.githubstatus\.com\/%3Cscript/);
+  t.match(text, /reports a major incident, since <time[^>]*>20 Nov 2026, 09:59 UTC<\/time>\./);
+  t.match(text, /It has reported nothing in the 1 min since our first failed check\./);
+  t.match(text, /Scheduled maintenance:<\/strong> <a href="https:\/\/www\.githubstatus\.com\/%3Cscript/);
   t.match(
     text,
     /from <time[^>]*>20 Nov 2026, 11:00 UTC<\/time> to <time[^>]*>20 Nov 2026, 12:00 UTC<\/time>/,
@@ -216,13 +216,13 @@ t.test(
     t.teardown(api.close);
     const read = async (language: string) => (await api.get('/docs', { 'accept-language': language })).text;
     t.match(await read('en'), /<h1>The API<\/h1>\s*<div>/);
-    t.notMatch(await read('en'), /itself is in English|Our own connection is away/);
+    t.notMatch(await read('en'), /itself is in English|Our own connection is down/);
     const german = await read('de');
     t.match(german, '<html lang="de"');
     t.match(german, />Verwaltung<[\s\S]*<h1>Die API<\/h1>[\s\S]*<div lang="en">/);
     api.state.prober = { online: false, offlineSince: NOW - 60_000, reason: 'no answer' };
-    t.match(await read('en'), 'Our own connection is away');
+    t.match(await read('en'), 'Our own connection is down');
     api.state.prober = { online: true, offlineSince: null, reason: null };
-    t.notMatch(await read('en'), 'Our own connection is away', 'and no longer than it is');
+    t.notMatch(await read('en'), 'Our own connection is down', 'and no longer than it is');
   },
 );

@@ -59,7 +59,7 @@ t.test('it tells what kind of day it was, in both languages', async (t) => {
     [
       { slowCount: 15 },
       'slow',
-      '2026-11-20: 100% up, 5.2% of the answers slow',
+      '2026-11-20: 100% up, 5.2% of the responses slow',
       '2026-11-20: 100 % erreichbar, 5,2 % der Antworten langsam',
     ],
     [
@@ -78,7 +78,7 @@ t.test('it tells what kind of day it was, in both languages', async (t) => {
     [
       { ...EMPTY, suspectCount: 3 },
       'suspect',
-      '2026-11-20: our own connection was away',
+      '2026-11-20: our own connection was down',
       '2026-11-20: unsere eigene Verbindung war unterbrochen',
     ],
   ];
@@ -121,7 +121,7 @@ t.test('it says in rows what the drawings say, newest first, from the first chec
   ];
   t.same(dayRows(days, INTERVAL, en), [
     { date: '2026-11-20', uptime: '99.16%', down: '5 min', checks: '120', said: 'down at times' },
-    { date: '2026-11-19', uptime: null, down: null, checks: '0', said: 'our own connection was away' },
+    { date: '2026-11-19', uptime: null, down: null, checks: '0', said: 'our own connection was down' },
     { date: '2026-10-31', uptime: '100%', down: null, checks: '288', said: 'slow at times' },
   ]);
   t.same(monthRows(days, INTERVAL, en), [

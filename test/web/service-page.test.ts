@@ -59,10 +59,10 @@ t.test('it shows our verdict, its reason and its age', async (t) => {
       word: 'Operational',
       ours: 'Our checks',
       verdict: 'has been operational since 20 Nov 2026, 09:59 UTC (30 sec).',
-      checked: 'Last check 30 sec. ago, by asking for its start page.',
+      checked: 'Last check 30 sec. ago, by a request to its root.',
       facts: [
         { name: 'Response time', value: '123 ms' },
-        { name: 'Answer', value: 'HTTP 200' },
+        { name: 'Response', value: 'HTTP 200' },
         { name: 'Certificate', value: '61 days left' },
       ],
       stale: null,
@@ -96,7 +96,7 @@ t.test('it shows less of what was never checked, and of what reports by itself',
   );
   t.same(
     { ours: silent.ours, facts: silent.facts },
-    { ours: 'What it reports', facts: [{ name: 'Response time', value: 'no answer' }] },
+    { ours: 'What it reports', facts: [{ name: 'Response time', value: 'no response' }] },
   );
 });
 
@@ -106,11 +106,11 @@ t.test('it warns of old checks and of certificates that run out', async (t) => {
   t.same(ending(NOW + 14 * DAY).certificate, null);
   t.equal(
     textOf(ending(NOW + 14 * DAY - 1).certificate),
-    'The certificate of its server runs out at 4 Dec 2026, 09:59 UTC. If it is not renewed, browsers will warn their users.',
+    "The server's certificate expires on 4 Dec 2026, 09:59 UTC. If it is not renewed, browsers will warn their users.",
   );
   t.equal(
     textOf(ending(NOW - 1).certificate),
-    'The certificate of its server ran out at 20 Nov 2026, 09:59 UTC: browsers warn their users.',
+    "The server's certificate expired on 20 Nov 2026, 09:59 UTC. Browsers warn their users.",
   );
   t.equal(ending(NOW).stale, null);
   const { stale } = viewServicePage(known({ staleSince: NOW - 3_600_000 }), en);
@@ -168,10 +168,10 @@ t.test("it sets the vendor's word beside ours, with what it said of this outage"
       look: 'slow',
       shape: 'M5 .5 10 9.5H0z',
       word: 'Minor incident',
-      said: 'speaks of a minor incident, since 20 Nov 2026, 09:30 UTC.',
+      said: 'reports a minor incident, since 20 Nov 2026, 09:30 UTC.',
       readAt: 'Read 1 min. ago',
       incident: viewPageIncident(told, 'shop-example', NOW, en),
-      onThis: 'It spoke of this outage 4 min after our first failed check.',
+      onThis: 'It reported this outage 4 min after our first failed check.',
       lag: null,
     },
   );
@@ -269,7 +269,7 @@ t.test('it speaks German where that is asked for', async (t) => {
   for (const said of [
     'Unsere Prüfungen',
     'Unsere Prüfungen von pier.example schlagen fehl: das Zertifikat ist abgelaufen.',
-    'Was der Anbieter sagt',
+    'Statusseite des Anbieters',
     'Erreichbarkeit',
     'Antwortzeit',
     'Vorfälle',
@@ -288,13 +288,13 @@ t.test('it says since when it measures where longer ranges hold no more than tha
   t.equal(since(null, en), null);
   t.equal(
     since(NOW - 20 * MINUTE, en),
-    'Measured since 20 Nov 2026, 09:40 UTC (20 min): a longer time holds no more than that.',
+    'Measured since 20 Nov 2026, 09:40 UTC (20 min). Longer periods contain no earlier data.',
   );
-  t.match(since(NOW - 20 * MINUTE, de), /^Gemessen seit 20\. Nov\. 2026, 09:40 UTC \(20 Min\.\): /);
-  t.equal(since(NOW - 40 * DAY, en), 'Measured since 11 Oct 2026: a longer time holds no more than that.');
+  t.match(since(NOW - 20 * MINUTE, de), /^Gemessen seit 20\. Nov\. 2026, 09:40 UTC \(20 Min\.\)\. /);
+  t.equal(since(NOW - 40 * DAY, en), 'Measured since 11 Oct 2026. Longer periods contain no earlier data.');
   const world = await startServiceWorld();
   t.teardown(world.close);
-  t.match((await world.get('/status/attic-example')).text, 'Measured since 12 Oct 2026: ');
+  t.match((await world.get('/status/attic-example')).text, 'Measured since 12 Oct 2026. ');
   for (const path of ['/status/wordy-example', '/status/newcomer-example'])
     t.notMatch((await world.get(path)).text, 'Measured since', path);
 });
@@ -302,7 +302,7 @@ t.test('it says since when it measures where longer ranges hold no more than tha
 t.test('it repeats no uptime that a shorter time holds already', async (t) => {
   const namesOf = (measuredFrom: number | null) =>
     viewServicePage(known({ measuredFrom }), en).uptimes.map(({ name }) => name);
-  const all = ['Up, 24 hours', 'Up, 7 days', 'Up, 30 days', 'Up, 90 days', 'Up, a year'];
+  const all = ['Uptime, 24 hours', 'Uptime, 7 days', 'Uptime, 30 days', 'Uptime, 90 days', 'Uptime, 1 year'];
   t.same(namesOf(NOW - 20 * MINUTE), all.slice(0, 1));
   t.same(namesOf(NOW - DAY), all.slice(0, 1));
   t.same(namesOf(NOW - DAY - 1), all.slice(0, 2));
@@ -352,7 +352,7 @@ t.test('it says to the minute when a young service was first checked', async (t)
   await world.status.put([current(1, check(NOW))]);
   t.match(
     (await world.get('/status/shop-example')).text,
-    /Measured since <time datetime="2026-11-20T09:40:00\.000Z">[^<]*<\/time> \(<time [^>]*data-length[^>]*>20[^<]*<\/time>\): a longer/,
+    /Measured since <time datetime="2026-11-20T09:40:00\.000Z">[^<]*<\/time> \(<time [^>]*data-length[^>]*>20[^<]*<\/time>\)\. Longer/,
   );
 });
 
@@ -367,7 +367,7 @@ t.test('it shows what it can while the store of past checks is away', async (t) 
   await world.status.put([current(1, check(NOW))]);
   const { status, text } = await world.get('/status/shop-example');
   t.equal(status, 200);
-  t.match(text, 'The store of past checks does not answer at the moment');
+  t.match(text, 'The store of past checks does not respond at the moment');
   t.match(text, 'has been operational');
   t.notMatch(text, 'id="uptime"');
   t.equal((await world.get('/status/shop-example/response-times.json')).json.code, 'history_unavailable');
@@ -378,7 +378,7 @@ t.test('it shows dependencies only where the owner shows them', async (t) => {
   t.teardown(world.close);
   t.match((await world.get('/status/shop-example')).text, '3 other services report it too');
   world.report(SERVICES.blocked, NOW - MINUTE, [{ name: 'cache', status: 'up', latencyMs: 3 }]);
-  t.notMatch((await world.get('/status/bouncer-example')).text, 'What it depends on');
+  t.notMatch((await world.get('/status/bouncer-example')).text, 'Dependencies');
 });
 
 t.test('it weighs less than 100 KB at every range, before it is compressed', async (t) => {

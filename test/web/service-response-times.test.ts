@@ -52,7 +52,7 @@ t.test('it hands out columns of one length, with null where nothing is known', a
     empty: false,
   });
   const { label, empty } = responseTimesOf('1y', { buckets: [bucket(0, null)], since: null }, de);
-  t.same({ label, empty }, { label: 'Aus diesem Zeitraum sind keine Antwortzeiten bekannt.', empty: true });
+  t.same({ label, empty }, { label: 'In diesem Zeitraum gibt es keine Antwortzeiten.', empty: true });
 });
 
 t.test(
@@ -109,17 +109,17 @@ t.test('it shows the phases one after the other, without those that did not happ
   t.same(waterfallOf(checked({ timing: { ...TIMING, dnsMs: null, tlsMs: null, totalMs: 130 } }), en), {
     width: 1_000,
     rows: [
-      { kind: 'connect', name: 'Connecting', ms: '30 ms', bar: { x: 0, width: 230.8 }, failure: null },
+      { kind: 'connect', name: 'TCP connection', ms: '30 ms', bar: { x: 0, width: 230.8 }, failure: null },
       {
         kind: 'first_byte',
-        name: 'Waiting for the answer',
+        name: 'Waiting for the response',
         ms: '100 ms',
         bar: { x: 230.8, width: 769.2 },
         failure: null,
       },
     ],
     total: '130 ms',
-    label: 'Phases of the last check, 130 ms in all',
+    label: 'Phases of the last check, 130 ms in total',
   });
 });
 
@@ -141,10 +141,10 @@ t.test('it says in which phase a check failed, and has no time for it: null, nev
   const failure = { class: 'refused', phase: 'connect', cause: { code: 'connection_refused' } } as const;
   const timing = { ...NO_TIMING, dnsMs: 4 };
   t.same(waterfallOf(checked({ status: 'down', failure, timing }), en)?.rows, [
-    { kind: 'dns', name: 'Finding the address', ms: '4 ms', bar: { x: 0, width: 1_000 }, failure: null },
+    { kind: 'dns', name: 'DNS lookup', ms: '4 ms', bar: { x: 0, width: 1_000 }, failure: null },
     {
       kind: 'connect',
-      name: 'Connecting',
+      name: 'TCP connection',
       ms: null,
       bar: null,
       failure: 'the connection was refused',
@@ -153,9 +153,7 @@ t.test('it says in which phase a check failed, and has no time for it: null, nev
   const timeOut = { class: 'timeout', phase: 'dns', cause: { code: 'text', text: '' } } as const;
   t.same(waterfallOf(checked({ status: 'down', failure: timeOut, timing: NO_TIMING }), en), {
     width: 1_000,
-    rows: [
-      { kind: 'dns', name: 'Finding the address', ms: null, bar: null, failure: 'it did not answer in time' },
-    ],
+    rows: [{ kind: 'dns', name: 'DNS lookup', ms: null, bar: null, failure: 'it did not answer in time' }],
     total: null,
     label: 'Last check, phase by phase',
   });

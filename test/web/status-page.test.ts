@@ -119,7 +119,7 @@ t.test('it shows the verdict, the groups in order, what is planned and what happ
   t.match(text, '<meta name="twitter:card" content="summary">');
   t.match(text, '/p/acme/logo?v=abc123" alt="" width="240" height="32"');
   t.match(text, 'Post is not reachable');
-  t.match(text, '<details><summary>What happened</summary>', 'what is over is folded');
+  t.match(text, '<details><summary>Timeline</summary>', 'what is over is folded');
   t.equal((await api.get('/P/ACME')).status, 200, 'in any case');
   t.notMatch(text, / style="| on[a-z]+="|<script(?! src)/);
 });
@@ -185,7 +185,7 @@ t.test('it shows incidents that go on before all that are over', async (t) => {
     return [...text.matchAll(/<h[34]>([^<]*[^ <])/g)].map(([, title]) => title);
   };
   t.same(await titlesOf('/p/acme'), [
-    'Running incidents',
+    'Open incidents',
     'Post is not reachable',
     'Library has been slow since last week',
     'Past incidents',
@@ -193,7 +193,7 @@ t.test('it shows incidents that go on before all that are over', async (t) => {
     'Post was late',
   ]);
   t.same(await titlesOf('/p/acme?lang=de&service=post'), [
-    'Laufende Vorfälle',
+    'Offene Vorfälle',
     'Post ist nicht erreichbar',
     'Vergangene Vorfälle',
     'Post was late',
@@ -341,7 +341,7 @@ t.test('it lets other sites frame the embed, and nothing else', async (t) => {
   t.equal(german.headers.get('set-cookie'), null, 'the language of the reader stays');
   t.notMatch(german.text, 'Unsere eigene Verbindung');
   api.state.prober = { online: false, offlineSince: NOW, reason: 'no answer' };
-  t.match((await api.get('/p/acme/embed')).text, 'Our own connection is away</strong> since');
+  t.match((await api.get('/p/acme/embed')).text, 'Our own connection is down</strong> since');
   const script = await api.get('/embed.js');
   t.match(script.headers.get('content-type'), /^text\/javascript/);
   t.equal(script.headers.get('cross-origin-resource-policy'), 'cross-origin');

@@ -22,17 +22,17 @@ const WORD: VendorWord = {
 
 t.test('it says what the vendor says, and how old that is', async (t) => {
   const table: readonly [Partial<VendorWord>, string][] = [
-    [{}, 'says that all is well.'],
-    [{ status: 'critical' }, 'speaks of a critical incident, since 20 Nov 2026, 09:00 UTC.'],
-    [{ status: 'maintenance', since: null }, 'speaks of maintenance.'],
+    [{}, 'reports no problems.'],
+    [{ status: 'critical' }, 'reports a critical incident, since 20 Nov 2026, 09:00 UTC.'],
+    [{ status: 'maintenance', since: null }, 'reports maintenance.'],
     [
       { stale: true, readAt: NOW - 30 * MINUTE },
-      'says that all is well, 30 min ago; it could not be read since.',
+      'reports no problems, 30 min ago; it could not be read since.',
     ],
     [{ status: 'unknown', since: null, readAt: null, stale: true }, 'has not been read yet.'],
     [
       { status: 'minor', readAt: null, stale: true },
-      'speaks of a minor incident, since 20 Nov 2026, 09:00 UTC when it was last read.',
+      'reports a minor incident, since 20 Nov 2026, 09:00 UTC when it was last read.',
     ],
   ];
   for (const [change, said] of table) {
@@ -49,26 +49,26 @@ t.test('it says what the vendor says, and how old that is', async (t) => {
 t.test('it says how quick the vendor is', async (t) => {
   const table: readonly [[number, number, number | null, number | null], string | null][] = [
     [[0, 0, null, null], null],
-    [[1, 0, null, null], 'It said nothing of the one outage that our checks saw in a year.'],
-    [[4, 0, null, null], 'It said nothing of the 4 outages that our checks saw in a year.'],
+    [[1, 0, null, null], 'It did not report the one outage that our checks detected in the past year.'],
+    [[4, 0, null, null], 'It reported none of the 4 outages that our checks detected in the past year.'],
     [
       [1, 1, 16_000, 16_000],
-      'In a year it spoke of the one outage that our checks saw, 16 sec after our first failed check.',
+      'In the past year it reported the one outage that our checks detected, 16 sec after our first failed check.',
     ],
     [
       [3, 1, 4 * MINUTE, 4 * MINUTE],
-      'In a year it spoke of 1 of the 3 outages that our checks saw, typically 4 min after our first failed check.',
+      'In the past year it reported 1 of the 3 outages that our checks detected, typically 4 min after our first failed check.',
     ],
     [
       [3, 2, -2 * MINUTE, 9 * MINUTE],
-      'In a year it spoke of 2 of the 3 outages that our checks saw, typically 2 min before our first failed check, at worst 9 min after it.',
+      'In the past year it reported 2 of the 3 outages that our checks detected, typically 2 min before our first failed check, at worst 9 min after it.',
     ],
   ];
   for (const [[outages, acknowledged, medianMs, worstMs], said] of table)
     t.equal(describeLag({ outages, acknowledged, medianMs, worstMs }, en), said);
   t.equal(
     describeLag({ outages: 1, acknowledged: 0, medianMs: null, worstMs: null }, de),
-    'Den einen Ausfall, den unsere Prüfungen in einem Jahr sahen, erwähnte sie nicht.',
+    'Den einen Ausfall, den unsere Prüfungen im letzten Jahr feststellten, meldete sie nicht.',
   );
 });
 
@@ -83,9 +83,9 @@ t.test('it says what the vendor has said of the outage that goes on', async (t) 
   const table: readonly [Acknowledgement | undefined, boolean, string | null][] = [
     [undefined, true, null],
     [newest, false, null],
-    [newest, true, 'It has said nothing in the 34 min since our first failed check.'],
-    [{ ...newest, lagMs: 4 * MINUTE }, true, 'It spoke of this outage 4 min after our first failed check.'],
-    [{ ...newest, lagMs: -MINUTE }, true, 'It spoke of this outage 1 min before our first failed check.'],
+    [newest, true, 'It has reported nothing in the 34 min since our first failed check.'],
+    [{ ...newest, lagMs: 4 * MINUTE }, true, 'It reported this outage 4 min after our first failed check.'],
+    [{ ...newest, lagMs: -MINUTE }, true, 'It reported this outage 1 min before our first failed check.'],
   ];
   for (const [given, isDown, said] of table) t.equal(describeNow(given, isDown, NOW, en), said);
 });

@@ -17,21 +17,21 @@ export const englishServicePage = {
   itsReports: 'What it reports',
   lastCheck: (at: number, source: string) => say`Last check ${age(at)}, ${source}.`,
   source: {
-    root: 'by asking for its start page',
-    health: 'by asking for its health report',
-    heartbeat: 'from a heartbeat that it sent',
-    silence: 'because no heartbeat came',
+    root: 'by a request to its root',
+    health: 'by a request to its health endpoint',
+    heartbeat: 'from its heartbeat',
+    silence: 'because no heartbeat arrived',
   } as Readonly<Record<'root' | 'health' | 'heartbeat' | 'silence', string>>,
-  blocked: 'It keeps programs like ours out, or asks us to wait: that it answers is all we know.',
+  blocked: 'It blocks automated requests or asks us to wait. All we know is that it responds.',
   stale: (at: number) => say`The last check is old (${age(at)}). The status may have changed since.`,
-  paused: 'Checks of this service are paused. What stands here is the last that is known.',
-  selfReported: 'Reported by its owner, who has not shown control of the domain yet.',
-  waiting: 'The first check is on its way. This page has more to show after it.',
+  paused: 'Checks of this service are paused. This is its last known status.',
+  selfReported: 'Reported by its owner, who has not verified the domain yet.',
+  waiting: 'The first check is pending. This page will then show more.',
 
-  vendor: "The vendor's word",
+  vendor: "Vendor's status page",
   vendorStatus: {
     unknown: 'Not read yet',
-    operational: 'All is well',
+    operational: 'No problems',
     maintenance: 'Maintenance',
     minor: 'Minor incident',
     major: 'Major incident',
@@ -40,26 +40,28 @@ export const englishServicePage = {
   vendorPage: 'own status page',
   /** Before {@link vendorPage} and what it says. */
   vendorBefore: 'Its',
-  vendorUnread: 'There is a status page of its own, in a form that we do not read.',
+  vendorUnread: 'It has a status page of its own, in a format that Upbeat does not read.',
   vendorReadAt: (at: number) => say`Read ${age(at)}`,
   itsIncident: 'Its incident',
-  silentNow: (lasted: string) => `It has said nothing in the ${lasted} since our first failed check.`,
+  silentNow: (lasted: string) => `It has reported nothing in the ${lasted} since our first failed check.`,
   spokeNow: (length: string, first: boolean) =>
     first
-      ? `It spoke of this outage ${length} before our first failed check.`
-      : `It spoke of this outage ${length} after our first failed check.`,
+      ? `It reported this outage ${length} before our first failed check.`
+      : `It reported this outage ${length} after our first failed check.`,
   lagNone: (outages: number) =>
-    `It said nothing of the ${outages === 1 ? 'one outage' : `${outages} outages`} that our checks saw in a year.`,
+    outages === 1
+      ? 'It did not report the one outage that our checks detected in the past year.'
+      : `It reported none of the ${outages} outages that our checks detected in the past year.`,
   lagOne: (length: string, first: boolean) =>
-    `In a year it spoke of the one outage that our checks saw, ${length} ${first ? 'before' : 'after'} our first failed check.`,
+    `In the past year it reported the one outage that our checks detected, ${length} ${first ? 'before' : 'after'} our first failed check.`,
   lagMany: (acknowledged: number, outages: number, length: string, first: boolean, worst: string | null) =>
-    `In a year it spoke of ${acknowledged} of the ${outages} outages that our checks saw, typically ${length} ${
+    `In the past year it reported ${acknowledged} of the ${outages} outages that our checks detected, typically ${length} ${
       first ? 'before' : 'after'
     } our first failed check${worst === null ? '' : `, at worst ${worst} after it`}.`,
 
   maintenance: {
-    planned: 'Maintenance ahead',
-    running: 'Maintenance at work',
+    planned: 'Scheduled maintenance',
+    running: 'Maintenance in progress',
     ended: 'Maintenance',
   } as Readonly<Record<MaintenancePhase, string>>,
   from: (starts: Moment, ends: Moment | null): Phrase =>
@@ -67,8 +69,8 @@ export const englishServicePage = {
 
   facts: 'Figures',
   responseTime: 'Response time',
-  noAnswer: 'no answer',
-  answer: 'Answer',
+  noAnswer: 'no response',
+  answer: 'Response',
   itReports: 'It reports',
   certificate: 'Certificate',
   certificateDays: (days: number) =>
@@ -81,37 +83,37 @@ export const englishServicePage = {
           : `${days} days left`,
   certificateEnds: (at: Moment, expired: boolean) =>
     expired
-      ? say`The certificate of its server ran out at ${at}: browsers warn their users.`
-      : say`The certificate of its server runs out at ${at}. If it is not renewed, browsers will warn their users.`,
+      ? say`The server's certificate expired on ${at}. Browsers warn their users.`
+      : say`The server's certificate expires on ${at}. If it is not renewed, browsers will warn their users.`,
   upFor: {
-    '24h': 'Up, 24 hours',
-    '7d': 'Up, 7 days',
-    '30d': 'Up, 30 days',
-    '90d': 'Up, 90 days',
-    '1y': 'Up, a year',
+    '24h': 'Uptime, 24 hours',
+    '7d': 'Uptime, 7 days',
+    '30d': 'Uptime, 30 days',
+    '90d': 'Uptime, 90 days',
+    '1y': 'Uptime, 1 year',
   } as Readonly<Record<RangeName, string>>,
 
   uptime: 'Uptime',
-  measuredSince: (since: Phrase) => say`Measured since ${since}: a longer time holds no more than that.`,
+  measuredSince: (since: Phrase) => say`Measured since ${since}. Longer periods contain no earlier data.`,
   ninetyDays: '90 days',
-  year: 'A year',
+  year: '1 year',
   daysAgo: (days: number) => `${days} days ago`,
   today: 'today',
   now: 'now',
   barsLabel: (uptime: string | null) =>
-    uptime === null ? '90 days, none of them checked' : `Each of the last 90 days; in all ${uptime} up`,
+    uptime === null ? '90 days, none of them checked' : `Each of the last 90 days; ${uptime} up overall`,
   calendarLabel: (uptime: string | null) =>
-    uptime === null ? 'A year, no day of it checked' : `Each day of the last year; in all ${uptime} up`,
+    uptime === null ? '1 year, none of its days checked' : `Each day of the last year; ${uptime} up overall`,
   chooseDays: 'Arrow keys move from day to day.',
   dayKind: {
     up: 'up',
     slow: 'slow at times',
     down: 'down at times',
-    suspect: 'our own connection was away',
+    suspect: 'our own connection was down',
     none: 'no checks',
   } as Readonly<Record<DayKind, string>>,
   day: (date: string, uptime: string, downtime: string | null, slow: string | null) =>
-    `${date}: ${uptime} up${downtime === null ? '' : `, down for ${downtime}`}${slow === null ? '' : `, ${slow} of the answers slow`}`,
+    `${date}: ${uptime} up${downtime === null ? '' : `, down for ${downtime}`}${slow === null ? '' : `, ${slow} of the responses slow`}`,
   dayWithout: (date: string, why: string) => `${date}: ${why}`,
   asTable: 'As a table',
   dayTable: 'Uptime by day',
@@ -121,9 +123,9 @@ export const englishServicePage = {
   upColumn: 'Up',
   downColumn: 'Down for',
   checksColumn: 'Checks',
-  remark: 'Remark',
+  remark: 'Note',
 
-  ranges: 'Range of time',
+  ranges: 'Time range',
   range: {
     '24h': '24 hours',
     '7d': '7 days',
@@ -138,13 +140,13 @@ export const englishServicePage = {
     '90d': '90 days ago',
     '1y': 'a year ago',
   } as Readonly<Record<RangeName, string>>,
-  percentile: { p50: 'half are faster', p95: '95 % are faster', p99: '99 % are faster' } as Readonly<
+  percentile: { p50: 'median', p95: '95th percentile', p99: '99th percentile' } as Readonly<
     Record<'p50' | 'p95' | 'p99', string>
   >,
   failures: 'failed checks',
   failureShare: 'Failed',
   time: 'Time (UTC)',
-  noTimes: 'No response times are known in this range.',
+  noTimes: 'There are no response times in this range.',
   chartLabel: (range: string, highest: string) => `Response time, ${range}: at most ${highest}`,
   chartLabelSince: (since: string, highest: string) => `Response time since ${since}: at most ${highest}`,
   chartTable: 'Response times',
@@ -152,20 +154,20 @@ export const englishServicePage = {
   chartFailed: 'This range could not be loaded. Try again in a moment.',
   samplesMissing: (since: Moment) =>
     say`Checks since ${since} are still being stored, so some are missing from the figures and charts.`,
-  historyAway: 'The store of past checks does not answer at the moment; the present status does.',
-  gaps: 'A gap is a time of which nothing is known. Checks that our own fault may have spoilt are left out.',
+  historyAway: 'The store of past checks does not respond at the moment. The current status is not affected.',
+  gaps: 'A gap is a period without data. Checks that a fault of ours may have affected are left out.',
 
   phases: 'Last check, phase by phase',
   phase: {
-    dns: 'Finding the address',
-    connect: 'Connecting',
-    tls: 'Securing the connection',
-    first_byte: 'Waiting for the answer',
-    body: 'Reading the answer',
+    dns: 'DNS lookup',
+    connect: 'TCP connection',
+    tls: 'TLS handshake',
+    first_byte: 'Waiting for the response',
+    body: 'Reading the response',
   } as Readonly<Record<Phase, string>>,
-  otherPhase: 'Redirects and the rest',
-  total: 'In all',
-  phasesLabel: (total: string) => `Phases of the last check, ${total} in all`,
+  otherPhase: 'Redirects and other',
+  total: 'Total',
+  phasesLabel: (total: string) => `Phases of the last check, ${total} in total`,
   failedHere: (why: string) => `failed: ${why}`,
   /** The cause of a `body` failure may be the service's own word, which needs its class around it. */
   failure: (failure: Failure): string => {
@@ -174,16 +176,16 @@ export const englishServicePage = {
   },
 
   incidents: 'Incidents',
-  noIncidents: 'None is known.',
-  seenByUs: 'Seen by our checks',
-  toldByVendor: 'Told by the vendor',
-  began: (at: Moment) => say`began ${at}`,
-  lasting: (length: string) => `for ${length} so far`,
+  noIncidents: 'No incidents.',
+  seenByUs: 'Detected by our checks',
+  toldByVendor: 'Reported by the vendor',
+  began: (at: Moment) => say`started ${at}`,
+  lasting: (length: string) => `ongoing for ${length}`,
   lasted: (length: string) => `lasted ${length}`,
   timeline: (entries: number) => (entries === 1 ? 'Timeline, one entry' : `Timeline, ${entries} entries`),
   timelineHeading: 'Timeline',
-  noTimeline: 'Nothing was written about it.',
-  vendorEntry: "The vendor's own words",
+  noTimeline: 'There are no updates.',
+  vendorEntry: "Vendor's report",
   ended: (at: Moment) => say`ended ${at}`,
   newer: 'Newer incident',
   older: 'Older incident',
@@ -191,9 +193,9 @@ export const englishServicePage = {
   noIncident: (name: string, id: string) => `${name} has no incident "${id}".`,
   backTo: (name: string) => `Back to ${name}`,
 
-  dependencies: 'What it depends on',
-  reported: (at: number) => say`As it reported ${age(at)}`,
-  noDependencies: 'It has not reported any yet.',
+  dependencies: 'Dependencies',
+  reported: (at: number) => say`As reported ${age(at)}`,
+  noDependencies: 'None reported yet.',
   dependency: 'Dependency',
   state: 'State',
   latency: 'Latency',
@@ -207,7 +209,7 @@ export const englishServicePage = {
         : `${others} other services report it too`,
 
   badge: 'Badge',
-  badgeLead: 'Show this status on a page of your own. The picture keeps itself up to date.',
+  badgeLead: 'Show this status on your own website. The picture updates itself.',
   moreBadges: 'More badges: uptime, response time, other formats',
   markdown: 'Markdown',
   html: 'HTML',
@@ -216,7 +218,7 @@ export const englishServicePage = {
   copied: 'Copied.',
   copyByHand: 'Press Ctrl+C to copy.',
 
-  follow: 'Follow it',
+  follow: 'Follow',
   atom: 'Incidents as an Atom feed',
   atomFor: 'for feed readers',
   events: 'Changes as they happen',

@@ -10,12 +10,14 @@ const some = (count: number, all: number, said: (are: string) => string): string
 
 /** The words of status pages. */
 export const englishStatusPage = {
-  notFound: 'There is no such page',
+  notFound: 'Page not found',
   noPage: (slug: string) => `No status page has the address "${slug}".`,
-  home: 'To all services',
+  home: 'All services',
   verdict({ status, counts, watched }: PageVerdict): string {
     if (status === 'unknown')
-      return watched === 0 ? 'Nothing is watched here at present.' : 'Nothing here has been checked yet.';
+      return watched === 0
+        ? 'No service is monitored here at the moment.'
+        : 'No service has been checked yet.';
     if (status === 'maintenance')
       return some(counts.maintenance, watched, (are) => `${are} under maintenance`);
     const words = { up: 'operational', slow: 'slow', down: 'down' } as const;
@@ -39,35 +41,35 @@ export const englishStatusPage = {
   barsTo: 'today',
   upOver: (uptime: string, days: number) => `${uptime} ${days === 1 ? 'today' : `in ${days} days`}`,
   maintenance: 'Maintenance',
-  maintenanceRunning: 'At work',
-  maintenanceAhead: 'Ahead',
+  maintenanceRunning: 'In progress',
+  maintenanceAhead: 'Scheduled',
   maintenanceFrom: (starts: Moment, ends: Moment | null) =>
     ends === null ? say`from ${starts}` : say`from ${starts} to ${ends}`,
   incidents: 'Incidents',
-  runningIncidents: 'Running incidents',
+  runningIncidents: 'Open incidents',
   pastIncidents: 'Past incidents',
-  noIncidents: 'None is known.',
-  noSuchIncidents: 'None is like that.',
-  which: 'Which',
+  noIncidents: 'No incidents.',
+  noSuchIncidents: 'No matching incidents.',
+  which: 'Incidents',
   whichService: 'Service',
   anyService: 'all services',
-  filter: { all: 'running and past', running: 'running', past: 'past' } as Readonly<
+  filter: { all: 'open and past', running: 'open', past: 'past' } as Readonly<
     Record<'all' | 'running' | 'past', string>
   >,
   show: 'Show',
   newer: 'Newer',
   older: 'Older',
-  ownChecks: 'Seen by our checks',
-  vendor: 'Told by the vendor',
+  ownChecks: 'Detected by our checks',
+  vendor: 'Reported by the vendor',
   from: (starts: Moment) => say`from ${starts}`,
   lasted: (length: string) => `lasted ${length}`,
   lasting: (length: string) => `for ${length}`,
-  whole: 'What happened',
+  whole: 'Timeline',
   follow: 'Follow',
   atom: 'Incidents as Atom',
   json: 'This page as JSON',
   madeWith: 'Checked by',
-  owner: 'The owner of this page chose its words and services; what their state is, our checks say.',
+  owner: 'The owner of this page chose its text and services. The statuses come from our checks.',
   details: 'Details',
   others: (count: number) => `and ${count} more`,
 };

@@ -1,7 +1,6 @@
 /**
- * What pages say, in English: the source of all keys, which every other language has exactly. A sentence is one entry,
- * with functions where something stands inside it: languages differ in the order of words. Sentences with times are
- * phrases.
+ * The texts of pages in English. Every other language has exactly these keys. A sentence is one entry, and a function
+ * where it contains a value, since languages differ in word order. Sentences with times are phrases.
  */
 import { CATEGORY_TITLES, type Category } from '../../domain/category.ts';
 import type { Failure } from '../../domain/failure.ts';
@@ -48,25 +47,23 @@ export const english = {
     metrics: 'Metrics',
     language: 'Language',
     timesAreUtc: 'Times are UTC.',
-    timesAreYours: 'Times are in your zone; UTC when you point at them.',
-    away: 'Our own connection is away',
+    timesAreYours: 'Times are in your time zone. Hover over one to see UTC.',
+    away: 'Our own connection is down',
     awaySince: (since: Moment) =>
-      say`since ${since}: the prober is offline. What stands here is the last that is known; nothing is called down until we are back.`,
+      say`since ${since}: the prober is offline. This page shows the last known statuses. No service is reported as down until the connection is back.`,
     lost: 'The connection to this site is lost.',
-    reload: 'Reload to see the present state',
+    reload: 'Reload to see the current status',
     reloadByHand:
-      'This page shows the state at the moment it was loaded. Reload it to see the present state.',
+      'This page shows the status at the time it was loaded. Reload it to see the current status.',
     notFound: 'Not found',
     noService: (name: string) => `No service has the name "${name}".`,
-    lookForIt: 'Look for it among all services',
+    lookForIt: 'Search all services',
   },
   home: {
     title: 'Upbeat: is it up?',
     heading: 'Is it up?',
     lead: (count: number, shown: string) =>
-      count === 1
-        ? 'One service, checked from here again and again.'
-        : `${shown} services, each checked from here again and again.`,
+      count === 1 ? 'One service, checked continuously.' : `${shown} services, checked continuously.`,
     byStatus: 'Services by status',
     heatmap: 'All services over the last 24 hours',
     searchLabel: 'Name or domain',
@@ -81,10 +78,10 @@ export const english = {
     showAll: 'Show all',
     troubled: 'Down or slow now',
     calm: 'Nothing is down or slow right now.',
-    calmEmpty: 'No service is watched yet.',
+    calmEmpty: 'No services are monitored yet.',
     calmUnchecked: 'No service has been checked yet.',
-    calmOffline: 'What is down or slow right now is not known: this monitor is offline.',
-    calmLate: 'What is down or slow right now is not known: every check is late.',
+    calmOffline: 'It is unknown what is down or slow right now: this monitor is offline.',
+    calmLate: 'It is unknown what is down or slow right now: every check is late.',
     calmPartly: (count: number, shown: string) =>
       count === 1 ? 'One service has not been checked yet.' : `${shown} services have not been checked yet.`,
     more: (_count: number, shown: string) => `${shown} more`,
@@ -92,40 +89,40 @@ export const english = {
     began: (started: Moment) => say`${started}`,
     lasted: (length: string) => `lasted ${length}`,
     lasting: (since: Moment) => say`for ${since}`,
-    monitor: 'The monitor itself',
+    monitor: 'Monitor',
     online: 'Connected',
     offline: 'Disconnected',
     checkRate: (perSecond: number, shown: string) =>
-      perSecond === 1 ? 'one check a second' : `${shown} checks a second`,
-    newestCheck: (ago: Moment) => say`newest check ${ago}`,
+      perSecond === 1 ? 'one check per second' : `${shown} checks per second`,
+    newestCheck: (ago: Moment) => say`latest check ${ago}`,
     noCheckYet: 'no check yet',
     late: (count: number, shown: string) =>
-      count === 0 ? 'none late' : count === 1 ? 'one check late' : `${shown} checks late`,
+      count === 0 ? 'no checks late' : count === 1 ? 'one check late' : `${shown} checks late`,
   },
   /** The words of the badge builder. */
   badges: {
     title: 'Badges',
     titleOf: (name: string) => `Badges for ${name}`,
-    lead: 'A picture for your README or site that says how a service is, and how old that is.',
+    lead: 'A picture for your README or website that shows how a service is doing.',
     search: 'Service',
     searchHint: 'name or domain',
     find: 'Find',
     noMatch: 'No service matches.',
-    more: 'There are more. Write more of the name.',
-    examples: 'What there is',
+    more: 'There are more. Type more of the name.',
+    examples: 'Kinds of badges',
     example: {
-      status: 'How it is now',
-      uptime: 'How much of the time it was up',
-      latency: 'How fast it answers',
+      status: 'The current status',
+      uptime: 'The share of time that it was up',
+      latency: 'The response time',
     } as Readonly<Record<BadgeVariant, string>>,
     make: 'Choose a service',
     another: 'Another service',
-    page: 'Its page',
+    page: 'Service page',
     variant: 'Shows',
     variants: { status: 'Status', uptime: 'Uptime', latency: 'Response time' } as Readonly<
       Record<BadgeVariant, string>
     >,
-    window: 'Over',
+    window: 'Period',
     windows: {
       '24h': '24 hours',
       '7d': '7 days',
@@ -133,24 +130,24 @@ export const english = {
       '90d': '90 days',
       '1y': 'a year',
     } as Readonly<Record<BadgeWindow, string>>,
-    measure: 'Which response time',
+    measure: 'Statistic',
     measures: { median: 'median', p95: '95th percentile' } as Readonly<Record<BadgeMeasure, string>>,
     theme: 'Theme',
     themes: { light: 'light', dark: 'dark' } as Readonly<Record<'light' | 'dark', string>>,
     format: 'Format',
     formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' } as Readonly<Record<BadgeFormat, string>>,
     show: 'Show',
-    picture: 'The badge now',
+    picture: 'Preview',
     shown: 'The badge and the snippets have changed.',
-    shieldsNote: 'Shields draws it in its own look, from',
-    shieldsLink: 'what we tell it',
-    snippets: 'To paste',
-    url: 'Address',
+    shieldsNote: 'Shields.io draws it in its own style, from',
+    shieldsLink: 'this JSON',
+    snippets: 'Embed code',
+    url: 'URL',
     copy: 'Copy',
     copied: 'Copied.',
     copyByHand: 'Press Ctrl+C to copy.',
     fresh:
-      'It renews itself: caches keep a badge for five minutes. What is old turns grey and tells its age.',
+      'The badge updates itself; caches keep it for up to five minutes. An outdated badge turns grey and shows its age.',
     alt: (name: string, variant: BadgeVariant, window: string): string =>
       variant === 'status'
         ? `${name} status`
@@ -175,16 +172,16 @@ export const english = {
     /** `word` is what the service said, as it said it. */
     reported: (word: string) => `it reports "${word}"`,
     ownReport: (took: string | null) =>
-      took === null ? 'by its own report' : `by its own report, with answers in ${took}`,
-    slowAnswer: (took: string) => `the last answer took ${took}`,
+      took === null ? 'by its own report' : `by its own report, with a response time of ${took}`,
+    slowAnswer: (took: string) => `the last response took ${took}`,
     /** Completes "The vendor's own status page ...". */
     vendor: {
       unknown: 'has not been read yet',
-      operational: 'says that all is well',
-      maintenance: 'speaks of maintenance',
-      minor: 'speaks of a minor incident',
-      major: 'speaks of a major incident',
-      critical: 'speaks of a critical incident',
+      operational: 'reports no problems',
+      maintenance: 'reports maintenance',
+      minor: 'reports a minor incident',
+      major: 'reports a major incident',
+      critical: 'reports a critical incident',
     } as Readonly<Record<VendorStatus, string>>,
     vendorSince: (said: string, since: Moment): Phrase => say`${said}, since ${since}`,
     vendorStale: (said: Phrase, ago: string): Phrase => say`${said}, ${ago} ago; it could not be read since`,

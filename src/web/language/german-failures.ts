@@ -60,7 +60,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   certificate_expired: 'das Zertifikat ist abgelaufen',
   certificate_not_yet_valid: 'das Zertifikat gilt noch nicht',
   certificate_revoked: 'das Zertifikat ist widerrufen',
-  certificate_self_signed: 'das Zertifikat ist von ihm selbst unterschrieben',
+  certificate_self_signed: 'das Zertifikat ist selbst signiert',
   certificate_untrusted: 'das Zertifikat kommt von einer Stelle, der nicht vertraut wird',
   certificate_chain_incomplete: 'die Kette der Zertifikate ist unvollständig oder nicht vertrauenswürdig',
   certificate_wrong_name: 'das Zertifikat gilt für einen anderen Namen',

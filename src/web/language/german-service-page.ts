@@ -13,20 +13,20 @@ export const germanServicePage: Words['page'] = {
   source: {
     root: 'durch Abruf der Startseite',
     health: 'durch Abruf des Zustandsberichts',
-    heartbeat: 'aus einem gesendeten Lebenszeichen',
+    heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },
   blocked:
-    'Der Dienst hält Programme wie unseres fern oder bittet uns zu warten: Wir wissen nur, dass er antwortet.',
+    'Der Dienst blockiert automatische Anfragen oder bittet uns zu warten. Wir wissen nur, dass er antwortet.',
   stale: (at) => say`Die letzte Prüfung ist alt (${age(at)}). Der Zustand kann sich seither geändert haben.`,
-  paused: 'Die Prüfungen dieses Dienstes ruhen. Hier steht, was zuletzt bekannt war.',
-  selfReported: 'Vom Betreiber selbst gemeldet; er hat noch nicht gezeigt, dass ihm die Domain gehört.',
-  waiting: 'Die erste Prüfung steht bevor. Danach hat diese Seite mehr zu zeigen.',
+  paused: 'Die Prüfungen dieses Dienstes sind angehalten. Dies ist sein letzter bekannter Zustand.',
+  selfReported: 'Vom Betreiber gemeldet, der die Domain noch nicht bestätigt hat.',
+  waiting: 'Die erste Prüfung steht bevor. Danach zeigt diese Seite mehr.',
 
-  vendor: 'Was der Anbieter sagt',
+  vendor: 'Statusseite des Anbieters',
   vendorStatus: {
     unknown: 'Noch nicht gelesen',
-    operational: 'Alles in Ordnung',
+    operational: 'Keine Störung',
     maintenance: 'Wartung',
     minor: 'Leichte Störung',
     major: 'Schwere Störung',
@@ -34,26 +34,27 @@ export const germanServicePage: Words['page'] = {
   },
   vendorPage: 'eigene Statusseite',
   vendorBefore: 'Seine',
-  vendorUnread: 'Eine eigene Statusseite gibt es, in einer Form, die wir nicht lesen.',
+  vendorUnread: 'Der Dienst hat eine eigene Statusseite in einem Format, das Upbeat nicht liest.',
   vendorReadAt: (at) => say`Gelesen ${age(at)}`,
   itsIncident: 'Der Vorfall',
-  silentNow: (lasted) => `Seit unserer ersten fehlgeschlagenen Prüfung vor ${lasted} schweigt sie.`,
+  silentNow: (lasted) =>
+    `Seit unserer ersten fehlgeschlagenen Prüfung vor ${lasted} hat sie nichts gemeldet.`,
   spokeNow: (length, first) =>
     `Sie meldete diesen Ausfall ${length} ${first ? 'vor' : 'nach'} unserer ersten fehlgeschlagenen Prüfung.`,
   lagNone: (outages) =>
     outages === 1
-      ? 'Den einen Ausfall, den unsere Prüfungen in einem Jahr sahen, erwähnte sie nicht.'
-      : `Keinen der ${outages} Ausfälle, die unsere Prüfungen in einem Jahr sahen, erwähnte sie.`,
+      ? 'Den einen Ausfall, den unsere Prüfungen im letzten Jahr feststellten, meldete sie nicht.'
+      : `Keinen der ${outages} Ausfälle, die unsere Prüfungen im letzten Jahr feststellten, meldete sie.`,
   lagOne: (length, first) =>
-    `Den einen Ausfall, den unsere Prüfungen in einem Jahr sahen, meldete sie ${length} ${first ? 'vor' : 'nach'} unserer ersten fehlgeschlagenen Prüfung.`,
+    `Den einen Ausfall, den unsere Prüfungen im letzten Jahr feststellten, meldete sie ${length} ${first ? 'vor' : 'nach'} unserer ersten fehlgeschlagenen Prüfung.`,
   lagMany: (acknowledged, outages, length, first, worst) =>
-    `In einem Jahr meldete sie ${acknowledged} der ${outages} Ausfälle, die unsere Prüfungen sahen, gewöhnlich ${length} ${
+    `Im letzten Jahr meldete sie ${acknowledged} der ${outages} Ausfälle, die unsere Prüfungen feststellten, gewöhnlich ${length} ${
       first ? 'vor' : 'nach'
     } unserer ersten fehlgeschlagenen Prüfung${worst === null ? '' : `, schlimmstenfalls ${worst} danach`}.`,
 
   maintenance: {
-    planned: 'Wartung steht bevor',
-    running: 'Wartung im Gange',
+    planned: 'Geplante Wartung',
+    running: 'Wartung läuft',
     ended: 'Wartung',
   },
   from: (starts, ends) => (ends === null ? say`ab ${starts}` : say`von ${starts} bis ${ends}`),
@@ -74,20 +75,20 @@ export const germanServicePage: Words['page'] = {
           : `noch ${days} Tage`,
   certificateEnds: (at, expired) =>
     expired
-      ? say`Das Zertifikat des Servers ist am ${at} abgelaufen: Browser warnen davor.`
+      ? say`Das Zertifikat des Servers ist am ${at} abgelaufen. Browser warnen davor.`
       : say`Das Zertifikat des Servers läuft am ${at} ab. Wird es nicht erneuert, warnen Browser davor.`,
   upFor: {
-    '24h': 'Erreichbar, 24 Stunden',
-    '7d': 'Erreichbar, 7 Tage',
-    '30d': 'Erreichbar, 30 Tage',
-    '90d': 'Erreichbar, 90 Tage',
-    '1y': 'Erreichbar, ein Jahr',
+    '24h': 'Erreichbarkeit, 24 Stunden',
+    '7d': 'Erreichbarkeit, 7 Tage',
+    '30d': 'Erreichbarkeit, 30 Tage',
+    '90d': 'Erreichbarkeit, 90 Tage',
+    '1y': 'Erreichbarkeit, 1 Jahr',
   },
 
   uptime: 'Erreichbarkeit',
-  measuredSince: (since) => say`Gemessen seit ${since}: ein längerer Zeitraum enthält nicht mehr als das.`,
+  measuredSince: (since) => say`Gemessen seit ${since}. Längere Zeiträume enthalten keine früheren Daten.`,
   ninetyDays: '90 Tage',
-  year: 'Ein Jahr',
+  year: '1 Jahr',
   daysAgo: (days) => `vor ${days} Tagen`,
   today: 'heute',
   now: 'jetzt',
@@ -97,7 +98,7 @@ export const germanServicePage: Words['page'] = {
       : `Jeder der letzten 90 Tage; insgesamt ${uptime} erreichbar`,
   calendarLabel: (uptime) =>
     uptime === null
-      ? 'Ein Jahr, an keinem Tag geprüft'
+      ? '1 Jahr, an keinem Tag geprüft'
       : `Jeder Tag des letzten Jahres; insgesamt ${uptime} erreichbar`,
   chooseDays: 'Pfeiltasten gehen von Tag zu Tag.',
   dayKind: {
@@ -130,14 +131,14 @@ export const germanServicePage: Words['page'] = {
     '1y': 'vor einem Jahr',
   },
   percentile: {
-    p50: 'die Hälfte ist schneller',
-    p95: '95 % sind schneller',
-    p99: '99 % sind schneller',
+    p50: 'Median',
+    p95: '95. Perzentil',
+    p99: '99. Perzentil',
   },
   failures: 'fehlgeschlagene Prüfungen',
   failureShare: 'Fehlgeschlagen',
   time: 'Zeit (UTC)',
-  noTimes: 'Aus diesem Zeitraum sind keine Antwortzeiten bekannt.',
+  noTimes: 'In diesem Zeitraum gibt es keine Antwortzeiten.',
   chartLabel: (range, highest) => `Antwortzeit, ${range}: höchstens ${highest}`,
   chartLabelSince: (since, highest) => `Antwortzeit seit ${since}: höchstens ${highest}`,
   chartTable: 'Antwortzeiten',
@@ -146,34 +147,34 @@ export const germanServicePage: Words['page'] = {
   samplesMissing: (since) =>
     say`Prüfungen seit ${since} werden noch gespeichert; in Zahlen und Diagrammen fehlen deshalb einige.`,
   historyAway:
-    'Der Speicher der vergangenen Prüfungen antwortet gerade nicht; der jetzige Zustand ist bekannt.',
-  gaps: 'Eine Lücke ist eine Zeit, von der nichts bekannt ist. Prüfungen, die ein Fehler bei uns verfälscht haben kann, sind ausgelassen.',
+    'Der Speicher vergangener Prüfungen antwortet gerade nicht. Der aktuelle Zustand ist davon nicht betroffen.',
+  gaps: 'Eine Lücke ist ein Zeitraum ohne Daten. Prüfungen, die ein Fehler bei uns verfälscht haben kann, sind ausgelassen.',
 
   phases: 'Die letzte Prüfung, Schritt für Schritt',
   phase: {
-    dns: 'Adresse finden',
-    connect: 'Verbinden',
-    tls: 'Verbindung sichern',
+    dns: 'DNS-Abfrage',
+    connect: 'TCP-Verbindung',
+    tls: 'TLS-Handshake',
     first_byte: 'Auf die Antwort warten',
     body: 'Antwort lesen',
   },
-  otherPhase: 'Weiterleitungen und Rest',
-  total: 'Zusammen',
-  phasesLabel: (total) => `Schritte der letzten Prüfung, zusammen ${total}`,
+  otherPhase: 'Weiterleitungen und Übriges',
+  total: 'Gesamt',
+  phasesLabel: (total) => `Schritte der letzten Prüfung, gesamt ${total}`,
   failedHere: (why) => `fehlgeschlagen: ${why}`,
   failure: germanFailure,
 
   incidents: 'Vorfälle',
-  noIncidents: 'Keiner ist bekannt.',
-  seenByUs: 'Von unseren Prüfungen gesehen',
+  noIncidents: 'Keine Vorfälle.',
+  seenByUs: 'Von unseren Prüfungen festgestellt',
   toldByVendor: 'Vom Anbieter gemeldet',
   began: (at) => say`begann ${at}`,
-  lasting: (length) => `dauert seit ${length} an`,
+  lasting: (length) => `seit ${length}`,
   lasted: (length) => `dauerte ${length}`,
   timeline: (entries) => (entries === 1 ? 'Verlauf, ein Eintrag' : `Verlauf, ${entries} Einträge`),
   timelineHeading: 'Verlauf',
-  noTimeline: 'Darüber wurde nichts geschrieben.',
-  vendorEntry: 'Der Eintrag des Anbieters',
+  noTimeline: 'Es gibt keine Einträge.',
+  vendorEntry: 'Bericht des Anbieters',
   ended: (at) => say`endete ${at}`,
   newer: 'Neuerer Vorfall',
   older: 'Älterer Vorfall',
@@ -181,9 +182,9 @@ export const germanServicePage: Words['page'] = {
   noIncident: (name, id) => `${name} hat keinen Vorfall „${id}“.`,
   backTo: (name) => `Zurück zu ${name}`,
 
-  dependencies: 'Wovon der Dienst abhängt',
-  reported: (at) => say`Wie er es meldete, ${age(at)}`,
-  noDependencies: 'Er hat noch nichts davon gemeldet.',
+  dependencies: 'Abhängigkeiten',
+  reported: (at) => say`Gemeldet ${age(at)}`,
+  noDependencies: 'Noch keine gemeldet.',
   dependency: 'Abhängigkeit',
   state: 'Zustand',
   latency: 'Antwortzeit',
@@ -197,7 +198,7 @@ export const germanServicePage: Words['page'] = {
         : `${others} andere Dienste melden das auch`,
 
   badge: 'Badge',
-  badgeLead: 'Zeigen Sie diesen Zustand auf einer eigenen Seite. Das Bild hält sich selbst aktuell.',
+  badgeLead: 'Zeigen Sie diesen Zustand auf Ihrer Website. Das Bild aktualisiert sich selbst.',
   moreBadges: 'Mehr Badges: Erreichbarkeit, Antwortzeit, andere Formate',
   markdown: 'Markdown',
   html: 'HTML',

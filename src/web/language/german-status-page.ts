@@ -10,13 +10,13 @@ const some = (count: number, all: number, one: string, many: string): string => 
 
 /** The words of status pages. */
 export const germanStatusPage: Words['statusPage'] = {
-  notFound: 'Diese Seite gibt es nicht',
+  notFound: 'Seite nicht gefunden',
   noPage: (slug) => `Keine Statusseite hat die Adresse „${slug}“.`,
-  home: 'Zu allen Diensten',
+  home: 'Alle Dienste',
   verdict({ status, counts, watched }) {
     switch (status) {
       case 'unknown':
-        return watched === 0 ? 'Zurzeit wird hier nichts beobachtet.' : 'Hier wurde noch nichts geprüft.';
+        return watched === 0 ? 'Zurzeit wird hier kein Dienst überwacht.' : 'Noch wurde kein Dienst geprüft.';
       case 'maintenance':
         return some(counts.maintenance, watched, 'wird gewartet', 'werden gewartet');
       case 'up':
@@ -40,27 +40,27 @@ export const germanStatusPage: Words['statusPage'] = {
   selfReported: 'vom Betreiber gemeldet, nicht bestätigt',
   old: 'letzte Prüfung ist alt',
   bars: (service, uptime) =>
-    uptime === null ? `${service}, 90 Tage: keine Prüfungen` : `${service}, 90 Tage: zu ${uptime} verfügbar`,
+    uptime === null ? `${service}, 90 Tage: keine Prüfungen` : `${service}, 90 Tage: zu ${uptime} erreichbar`,
   barsFrom: 'vor 90 Tagen',
   barsTo: 'heute',
   upOver: (uptime, days) => `${uptime} ${days === 1 ? 'heute' : `in ${days} Tagen`}`,
   maintenance: 'Wartung',
   maintenanceRunning: 'Läuft',
-  maintenanceAhead: 'Angekündigt',
+  maintenanceAhead: 'Geplant',
   maintenanceFrom: (starts, ends) => (ends === null ? say`ab ${starts}` : say`von ${starts} bis ${ends}`),
   incidents: 'Vorfälle',
-  runningIncidents: 'Laufende Vorfälle',
+  runningIncidents: 'Offene Vorfälle',
   pastIncidents: 'Vergangene Vorfälle',
-  noIncidents: 'Keiner ist bekannt.',
-  noSuchIncidents: 'Keiner dieser Art.',
-  which: 'Welche',
+  noIncidents: 'Keine Vorfälle.',
+  noSuchIncidents: 'Keine passenden Vorfälle.',
+  which: 'Vorfälle',
   whichService: 'Dienst',
   anyService: 'alle Dienste',
-  filter: { all: 'laufende und vergangene', running: 'laufende', past: 'vergangene' },
+  filter: { all: 'offene und vergangene', running: 'offene', past: 'vergangene' },
   show: 'Zeigen',
   newer: 'Neuere',
   older: 'Ältere',
-  ownChecks: 'Von unseren Prüfungen bemerkt',
+  ownChecks: 'Von unseren Prüfungen festgestellt',
   vendor: 'Vom Anbieter gemeldet',
   from: (starts) => say`ab ${starts}`,
   lasted: (length) => `dauerte ${length}`,
@@ -70,8 +70,7 @@ export const germanStatusPage: Words['statusPage'] = {
   atom: 'Vorfälle als Atom',
   json: 'Diese Seite als JSON',
   madeWith: 'Geprüft von',
-  owner:
-    'Worte und Auswahl stammen vom Inhaber dieser Seite; wie es um die Dienste steht, sagen unsere Prüfungen.',
+  owner: 'Text und Auswahl stammen vom Inhaber dieser Seite. Die Zustände stammen aus unseren Prüfungen.',
   details: 'Einzelheiten',
   others: (count) => (count === 1 ? 'und ein weiterer' : `und ${count} weitere`),
 };

@@ -1,4 +1,4 @@
-/** What pages say, in German. */
+/** The texts of pages in German. */
 import type { Words } from './english.ts';
 import { germanDashboard } from './german-dashboard.ts';
 import { germanFailure } from './german-failures.ts';
@@ -50,25 +50,23 @@ export const german: Words = {
     metrics: 'Metriken',
     language: 'Sprache',
     timesAreUtc: 'Zeiten sind UTC.',
-    timesAreYours: 'Zeiten in Ihrer Zeitzone; UTC, wenn Sie darauf zeigen.',
+    timesAreYours: 'Zeiten in Ihrer Zeitzone, beim Darüberfahren in UTC.',
     away: 'Unsere eigene Verbindung ist unterbrochen',
     awaySince: (since) =>
-      say`seit ${since}: Der Prober ist offline. Hier steht, was zuletzt bekannt war; bis sie zurück ist, gilt nichts als gestört.`,
+      say`seit ${since}: Wir sind offline. Diese Seite zeigt den letzten bekannten Zustand. Bis die Verbindung zurück ist, wird kein Dienst als gestört gemeldet.`,
     lost: 'Die Verbindung zu dieser Website ist unterbrochen.',
-    reload: 'Neu laden, um den jetzigen Stand zu sehen',
+    reload: 'Neu laden, um den aktuellen Zustand zu sehen',
     reloadByHand:
-      'Diese Seite zeigt den Stand des Augenblicks, in dem sie geladen wurde. Laden Sie sie neu, um den jetzigen zu sehen.',
+      'Diese Seite zeigt den Zustand zum Zeitpunkt des Ladens. Laden Sie sie neu, um den aktuellen zu sehen.',
     notFound: 'Nicht gefunden',
     noService: (name) => `Kein Dienst hat den Namen „${name}“.`,
-    lookForIt: 'Unter allen Diensten danach suchen',
+    lookForIt: 'Alle Dienste durchsuchen',
   },
   home: {
     title: 'Upbeat: Läuft es?',
     heading: 'Läuft es?',
     lead: (count, shown) =>
-      count === 1
-        ? 'Ein Dienst, von hier aus immer wieder geprüft.'
-        : `${shown} Dienste, jeder von hier aus immer wieder geprüft.`,
+      count === 1 ? 'Ein Dienst, laufend geprüft.' : `${shown} Dienste, laufend geprüft.`,
     byStatus: 'Dienste nach Zustand',
     heatmap: 'Alle Dienste in den letzten 24 Stunden',
     searchLabel: 'Name oder Domain',
@@ -83,9 +81,10 @@ export const german: Words = {
     showAll: 'Alle zeigen',
     troubled: 'Jetzt gestört oder langsam',
     calm: 'Im Augenblick ist nichts gestört oder langsam.',
-    calmEmpty: 'Noch wird kein Dienst beobachtet.',
+    calmEmpty: 'Noch wird kein Dienst überwacht.',
     calmUnchecked: 'Noch wurde kein Dienst geprüft.',
-    calmOffline: 'Was im Augenblick gestört oder langsam ist, ist nicht bekannt: Der Prüfer ist offline.',
+    calmOffline:
+      'Was im Augenblick gestört oder langsam ist, ist nicht bekannt: Die Überwachung ist offline.',
     calmLate: 'Was im Augenblick gestört oder langsam ist, ist nicht bekannt: Alle Prüfungen sind verspätet.',
     calmPartly: (count, shown) =>
       count === 1 ? 'Ein Dienst wurde noch nicht geprüft.' : `${shown} Dienste wurden noch nicht geprüft.`,
@@ -94,12 +93,12 @@ export const german: Words = {
     began: (started) => say`${started}`,
     lasted: (length) => `dauerte ${length}`,
     lasting: (since) => say`seit ${since}`,
-    monitor: 'Der Prüfer selbst',
+    monitor: 'Überwachung',
     online: 'Verbunden',
     offline: 'Getrennt',
     checkRate: (perSecond, shown) =>
-      perSecond === 1 ? 'eine Prüfung je Sekunde' : `${shown} Prüfungen je Sekunde`,
-    newestCheck: (ago) => say`jüngste Prüfung ${ago}`,
+      perSecond === 1 ? 'eine Prüfung pro Sekunde' : `${shown} Prüfungen pro Sekunde`,
+    newestCheck: (ago) => say`letzte Prüfung ${ago}`,
     noCheckYet: 'noch keine Prüfung',
     late: (count, shown) =>
       count === 0
@@ -112,47 +111,47 @@ export const german: Words = {
   badges: {
     title: 'Badges',
     titleOf: (name) => `Badges für ${name}`,
-    lead: 'Ein Bild für Ihre README oder Website, das sagt, wie es einem Dienst geht und wie alt diese Auskunft ist.',
+    lead: 'Ein Bild für Ihre README oder Website, das zeigt, wie es einem Dienst geht.',
     search: 'Dienst',
     searchHint: 'Name oder Domain',
     find: 'Finden',
     noMatch: 'Kein Dienst passt.',
-    more: 'Es gibt noch mehr. Schreiben Sie mehr vom Namen.',
-    examples: 'Was es gibt',
+    more: 'Es gibt weitere. Geben Sie mehr vom Namen ein.',
+    examples: 'Arten von Badges',
     example: {
-      status: 'Wie es ihm jetzt geht',
-      uptime: 'Welchen Teil der Zeit er lief',
-      latency: 'Wie schnell er antwortet',
+      status: 'Der aktuelle Zustand',
+      uptime: 'Die Erreichbarkeit über einen Zeitraum',
+      latency: 'Die Antwortzeit',
     },
     make: 'Einen Dienst auswählen',
     another: 'Ein anderer Dienst',
-    page: 'Seine Seite',
+    page: 'Seite des Dienstes',
     variant: 'Zeigt',
-    variants: { status: 'Zustand', uptime: 'Verfügbarkeit', latency: 'Antwortzeit' },
-    window: 'Über',
+    variants: { status: 'Zustand', uptime: 'Erreichbarkeit', latency: 'Antwortzeit' },
+    window: 'Zeitraum',
     windows: { '24h': '24 Stunden', '7d': '7 Tage', '30d': '30 Tage', '90d': '90 Tage', '1y': 'ein Jahr' },
-    measure: 'Welche Antwortzeit',
+    measure: 'Kennzahl',
     measures: { median: 'Median', p95: '95. Perzentil' },
     theme: 'Farben',
     themes: { light: 'hell', dark: 'dunkel' },
     format: 'Format',
     formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' },
     show: 'Zeigen',
-    picture: 'Das Badge jetzt',
+    picture: 'Vorschau',
     shown: 'Das Badge und die Vorlagen haben sich geändert.',
-    shieldsNote: 'Shields zeichnet es in seinem eigenen Aussehen, aus',
-    shieldsLink: 'dem, was wir ihm sagen',
-    snippets: 'Zum Einfügen',
-    url: 'Adresse',
+    shieldsNote: 'Shields.io zeichnet es in seinem eigenen Stil, aus',
+    shieldsLink: 'diesem JSON',
+    snippets: 'Code zum Einbetten',
+    url: 'URL',
     copy: 'Kopieren',
     copied: 'Kopiert.',
     copyByHand: 'Mit Strg+C kopieren.',
     fresh:
-      'Es erneuert sich selbst: Zwischenspeicher behalten ein Badge fünf Minuten. Was alt ist, wird grau und nennt sein Alter.',
+      'Das Badge aktualisiert sich selbst; Caches behalten es bis zu fünf Minuten. Ein veraltetes Badge wird grau und zeigt sein Alter.',
     alt: (name, variant, window) =>
       variant === 'status'
         ? `${name}: Zustand`
-        : `${name}: ${variant === 'uptime' ? 'Verfügbarkeit' : 'Antwortzeit'}, ${window}`,
+        : `${name}: ${variant === 'uptime' ? 'Erreichbarkeit' : 'Antwortzeit'}, ${window}`,
   },
   dashboard: germanDashboard,
   pageEditor: germanPageEditor,
@@ -169,11 +168,11 @@ export const german: Words = {
     incidentTitle: germanOpening,
     incidentNote: germanNote,
     reported: (word) => `er meldet „${word}“`,
-    ownReport: (took) => `nach eigener Angabe${took === null ? '' : `, mit Antworten in ${took}`}`,
+    ownReport: (took) => `nach eigener Angabe${took === null ? '' : `, mit einer Antwortzeit von ${took}`}`,
     slowAnswer: (took) => `die letzte Antwort brauchte ${took}`,
     vendor: {
       unknown: 'wurde noch nicht gelesen',
-      operational: 'meldet: alles in Ordnung',
+      operational: 'meldet keine Störung',
       maintenance: 'meldet eine Wartung',
       minor: 'meldet eine leichte Störung',
       major: 'meldet eine schwere Störung',
