@@ -4,7 +4,8 @@
  * once more with nothing beside it: the servers, browsers and threads of other files can take a small machine's time
  * away. A file that passes only then is named at the end, so that it gets mended.
  * The files run as plain programs, without the runner of tap: its hooks load every module a second time in each
- * process and each worker thread, which doubled the CPU time of a run.
+ * process and each worker thread, which doubled the CPU time of a run. Async hooks, by which tap follows every promise,
+ * took as much again in files with many promises: see `support/spare-async-hooks.ts`.
  * InfluxDB, VictoriaMetrics and Redis are started once, for every file that needs a healthy one.
  * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a time;
  * `--keep-durations`, on an idle machine and for all files, renews the list of the longest ones.
@@ -39,6 +40,7 @@ const insideCi = process.env.CI === 'true';
 const ROOT = join(import.meta.dirname, '..');
 /** Node.js keeps the compiled sources here, for the hundreds of processes that a run starts. */
 const COMPILE_CACHE = join(ROOT, '.tap/compile-cache');
+const SPARE_ASYNC_HOOKS = join(ROOT, 'test/support/spare-async-hooks.ts');
 /** How long each file took when it last ran on this machine: `{ "test/log.test.ts": 1021 }`, in milliseconds. */
 const DURATIONS_FILE = join(ROOT, '.tap/durations.json');
 /** The same of the files that took longest on an idle machine, for a fresh clone. `--keep-durations` writes it. */
@@ -147,7 +149,7 @@ async function runFiles(files: readonly string[], jobs: number): Promise<FileRep
 
 async function runFile(name: string): Promise<FileReport> {
   const started = performance.now();
-  const child = spawn(process.execPath, [name], {
+  const child = spawn(process.execPath, ['--import', SPARE_ASYNC_HOOKS, name], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
