@@ -3,8 +3,8 @@ import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { createLog } from '../log.ts';
+import { openRegistryInProcess } from '../store/registry/in-process-registry.ts';
 import type { SqliteRegistry } from '../store/registry/registry-client.ts';
-import { openRegistry } from '../store/registry/sqlite-registry.ts';
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
 
 /** Reads the configuration of a command. Throws ConfigError. */
@@ -19,7 +19,7 @@ export async function withRegistry<T>(
 ): Promise<T> {
   const config = readConfig(configFile);
   makeFilesPrivate();
-  const registry = await openRegistry({
+  const registry = await openRegistryInProcess({
     dataDir: config.storage.dataDir,
     secretKey: config.secrets.key,
     log: createLog({ level: 'silent', format: 'json' }),

@@ -1,8 +1,9 @@
 /** The registry without its thread: its client over methods in this thread. */
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
+import { openRegistryInProcess } from '../../src/store/registry/in-process-registry.ts';
 import { createRegistryClient, type SqliteRegistry } from '../../src/store/registry/registry-client.ts';
-import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 
 /** Makes the client. Arguments and results are copied, as between threads. */
 export function registryHere(methods: RegistryMethods, clock: Clock): SqliteRegistry {
@@ -17,6 +18,6 @@ export function registryHere(methods: RegistryMethods, clock: Clock): SqliteRegi
 }
 
 /** Opens the registry of a data directory in this thread, beside the processes that have it open. */
-export async function openRegistryHere(dataDir: string): Promise<SqliteRegistry> {
-  return registryHere(await openRegistryMethods({ dataDir, domainsPerAccount: 100 }), systemClock);
+export function openRegistryHere(dataDir: string): Promise<SqliteRegistry> {
+  return openRegistryInProcess({ dataDir, log: silentLog, clock: systemClock });
 }
