@@ -1,7 +1,7 @@
 /** The program's log: structured lines, readable on a terminal, JSON elsewhere. */
 
 import { createRequire } from 'node:module';
-import { type DestinationStream, pino } from 'pino';
+import type { DestinationStream } from 'pino';
 import type PinoPretty from 'pino-pretty';
 import { hideUserinfo, printable, printableJson, printableLines } from './domain/printable-text.ts';
 
@@ -22,8 +22,12 @@ export interface LogSettings {
   readonly format: 'auto' | 'pretty' | 'json';
 }
 
+const load = createRequire(import.meta.url);
+
 /** Opens the log on standard output. Foreign text can neither control the terminal nor forge a line. */
 export function createLog({ level, format }: LogSettings): Log {
+  // Commands, which write no log, do not load it.
+  const { pino }: typeof import('pino') = load('pino');
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true);
   const output = pino.destination({ dest: 1, sync: true });
   const formatLine = isPretty ? createPrettyFormat() : printableJson;
@@ -46,7 +50,7 @@ export function createLog({ level, format }: LogSettings): Log {
 /** Formats a line of JSON for people. */
 function createPrettyFormat(): (line: string) => string {
   // Loaded on terminals only, 3 MB.
-  const pretty: typeof PinoPretty = createRequire(import.meta.url)('pino-pretty');
+  const pretty: typeof PinoPretty = load('pino-pretty');
   const format = pretty.prettyFactory({
     colorize: pretty.isColorSupported,
     translateTime: 'SYS:HH:MM:ss',
@@ -62,5 +66,5 @@ function makePrintable(name: string, value: unknown): unknown {
   return name === 'stack' ? printableLines(value) : printable(value);
 }
 
-/** A log that writes nothing, for tests. */
+/** A log that writes nothing, for commands and tests. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -2,7 +2,7 @@
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/resolve-config.ts';
-import { createLog } from '../log.ts';
+import { silentLog } from '../log.ts';
 import { openRegistryInProcess } from '../store/registry/in-process-registry.ts';
 import type { SqliteRegistry } from '../store/registry/registry-client.ts';
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
@@ -22,7 +22,7 @@ export async function withRegistry<T>(
   const registry = await openRegistryInProcess({
     dataDir: config.storage.dataDir,
     secretKey: config.secrets.key,
-    log: createLog({ level: 'silent', format: 'json' }),
+    log: silentLog,
     clock: systemClock,
     // The limit binds owners; the command line is the operator's word.
     domainsPerAccount: Number.POSITIVE_INFINITY,

@@ -56,5 +56,5 @@ export async function removeService(slug: string, { config }: CommonOptions): Pr
 /** Prints the accounts' services. */
 export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml' | 'json' }): Promise<void> {
   const states = await withRegistry(options.config, (registry) => registry.loadServices());
-  process.stdout.write(exportServices(states, options.json === true ? 'json' : options.format));
+  process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
 }

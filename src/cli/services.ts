@@ -1,8 +1,5 @@
 /** The commands on services: what an operator may do to the list without a browser. */
 
-import { stringify as stringifyCsv } from 'csv-stringify/sync';
-import { stringify as stringifyYaml } from 'yaml';
-import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
 import { readHostName } from '../domain/host-name.ts';
@@ -94,6 +91,7 @@ export async function listCatalogueDomains(
   registry: Pick<ServiceStore, 'loadServices'>,
   catalogueFile: string,
 ): Promise<string[]> {
+  const { loadCatalogue } = await import('../catalogue/watch-catalogue.ts');
   const [states, listed] = await Promise.all([
     registry.loadServices(),
     loadCatalogue(catalogueFile).then(
@@ -122,7 +120,10 @@ export function describeService(domainText: string, kind: CheckKind): ListedServ
 }
 
 /** The owners' services as a file that `services import` reads again. */
-export function exportServices(states: readonly ServiceState[], format: 'csv' | 'yaml' | 'json'): string {
+export async function exportServices(
+  states: readonly ServiceState[],
+  format: 'csv' | 'yaml' | 'json',
+): Promise<string> {
   const services = states
     .filter(({ service }) => service.origin === 'owner')
     .map(({ service }) => listingOf(service));
@@ -134,15 +135,17 @@ export function exportServices(states: readonly ServiceState[], format: 'csv' | 
       Object.entries(service).map(([member, value]) => [member, writeCell([value].flat().join(' '))]),
     ),
   );
-  return stringifyCsv(rows, { header: true, columns });
+  const { stringify } = await import('csv-stringify/sync');
+  return stringify(rows, { header: true, columns });
 }
 
 /** YAML; texts that need it stand in quotation marks, within which it takes the escapes of JSON. */
-function formatYaml(value: object): string {
-  const plain = stringifyYaml(value);
+async function formatYaml(value: object): Promise<string> {
+  const { stringify } = await import('yaml');
+  const plain = stringify(value);
   if (printableJson(plain) === plain) return plain;
   return printableJson(
-    stringifyYaml(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
+    stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
   );
 }
 
