@@ -43,7 +43,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const changes = await startRole(parts, role);
 
   // HTTP server, API and pages.
-  const renderer = await createRenderer({ log });
+  const renderer = createRenderer({ log });
   const authenticator = createKeyAuthenticator({ registry, clock, log });
   const owners = await joinOwners({ config, registry, samples, clock, log });
   const metrics = createMetrics();

@@ -1,7 +1,7 @@
-/** The thread that draws pictures. It loads the fonts before its first answer. */
+/** The thread that draws pictures. The first one with text loads the fonts. */
 import { parentPort } from 'node:worker_threads';
 import type { HeatmapPicture } from '../src/domain/picture.ts';
-import { drawBadge, warmUp } from '../src/render/badge.ts';
+import { drawBadge } from '../src/render/badge.ts';
 import { drawChart } from '../src/render/chart.ts';
 import { drawHeatmap } from '../src/render/heatmap.ts';
 import { createCellDrawer } from '../src/render/heatmap-process.ts';
@@ -22,11 +22,6 @@ export const methods = {
     });
     return { png, fault };
   },
-  /** Answers once the fonts are loaded. */
-  ready: () => true,
 };
 
-if (parentPort !== null) {
-  warmUp();
-  serveThread(parentPort, methods);
-}
+if (parentPort !== null) serveThread(parentPort, methods);

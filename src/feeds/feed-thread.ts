@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from '../outbound/dial.ts';
 import type { OutboundSettings } from '../outbound/outbound.ts';
-import { superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
+import { type SupervisedThread, superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
 import type { Feed } from './feed-kind.ts';
 import type { FeedEvent, Poller, PollerSettings } from './poller.ts';
 
@@ -47,57 +47,62 @@ const POLICY: ThreadPolicy = {
 /** Documents are limited in size, so only a fault of a parser needs more. */
 const HEAP_MB = 256;
 
-/** Starts the thread. */
+/** Prepares the thread, which the first feed starts. */
 export function startFeedThread(options: FeedThreadOptions): FeedThread {
   const { settings, outbound, clock, log, onEvent, onForbidden, entry = ENTRY } = options;
   let feeds: readonly Feed[] = [];
   let port: MessagePort | null = null;
   let stopped = false;
+  let thread: SupervisedThread<FeedMethods> | null = null;
 
   /** A call that fails because the thread ended is not logged: `onStart` repeats what matters. */
   const logged = async (call: Promise<unknown>): Promise<void> => {
     try {
       await call;
     } catch (error) {
-      if (!stopped && thread.isRunning()) log.error({ error }, 'the feed thread failed');
+      if (!stopped && thread?.isRunning() === true) log.error({ error }, 'the feed thread failed');
     }
   };
 
-  const thread = superviseThread<FeedMethods>({
-    name: 'the feed thread',
-    entry,
-    workerData: null,
-    limits: { maxOldGenerationSizeMb: HEAP_MB },
-    policy: POLICY,
-    clock,
-    onStart(life) {
-      const { port1, port2 } = new MessageChannel();
-      port1.on('message', (message: FeedThreadMessage) => {
-        if (stopped) return;
-        if (message.kind === 'forbidden') onForbidden(message.found);
-        else onEvent(message);
-      });
-      port1.unref();
-      port = port1;
-      void logged(life.call('start', [settings, outbound, port2], [port2]));
-      void logged(life.call('setFeeds', [feeds]));
-    },
-    onEnd(reason, pauseMs) {
-      port?.close();
-      log.error({ problem: reason.message, pauseMs }, 'the feed thread ended; restarting it');
-    },
-  });
+  const start = () =>
+    superviseThread<FeedMethods>({
+      name: 'the feed thread',
+      entry,
+      workerData: null,
+      limits: { maxOldGenerationSizeMb: HEAP_MB },
+      policy: POLICY,
+      clock,
+      onStart(life) {
+        const { port1, port2 } = new MessageChannel();
+        port1.on('message', (message: FeedThreadMessage) => {
+          if (stopped) return;
+          if (message.kind === 'forbidden') onForbidden(message.found);
+          else onEvent(message);
+        });
+        port1.unref();
+        port = port1;
+        void logged(life.call('start', [settings, outbound, port2], [port2]));
+        void logged(life.call('setFeeds', [feeds]));
+      },
+      onEnd(reason, pauseMs) {
+        port?.close();
+        log.error({ problem: reason.message, pauseMs }, 'the feed thread ended; restarting it');
+      },
+    });
 
   return {
     setFeeds(list) {
       feeds = list;
-      void logged(thread.call('setFeeds', [list]));
+      if (thread !== null) void logged(thread.call('setFeeds', [list]));
+      else if (list.length > 0 && !stopped) thread = start();
     },
-    forget: (feedId) => void logged(thread.call('forget', [feedId])),
+    forget(feedId) {
+      if (thread !== null) void logged(thread.call('forget', [feedId]));
+    },
     async stop() {
       stopped = true;
       port?.close();
-      await thread.stop();
+      await thread?.stop();
     },
   };
 }

@@ -8,8 +8,6 @@ import {
   layOutBadge,
   type MarkShape,
   markContours,
-  nameFace,
-  wordFace,
 } from './badge-layout.ts';
 import { badgeSvg } from './badge-svg.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
@@ -29,12 +27,6 @@ export interface BadgeInput extends BadgeText {
 }
 
 const shapes = new Map<MarkShape, Coverage>();
-const PRINTABLE_ASCII = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
-
-/** Loads the fonts and draws the commonest glyphs, so that the first badge is as fast as the next. */
-export function warmUp(): void {
-  for (const face of [nameFace(), wordFace()]) layOut(face, `${PRINTABLE_ASCII}…·`, 0);
-}
 
 /** Draws a badge: a PNG of at most 4 KB, or an SVG in UTF-8. Never throws for any text. */
 export function drawBadge(input: BadgeInput): Uint8Array {

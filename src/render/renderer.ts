@@ -25,7 +25,6 @@ export type RenderMethods = {
   readonly heatmap: (
     picture: HeatmapPicture,
   ) => Promise<{ readonly png: Uint8Array; readonly fault: string | null }>;
-  readonly ready: () => boolean;
 };
 
 /** What a renderer is made of. */
@@ -41,8 +40,8 @@ const ENTRY = new URL('../../workers/render.ts', import.meta.url);
 /** Tries for one drawing: a thread that ends on the way is replaced, one that ends each time has a reason. */
 const TRIES = 2;
 
-/** Starts the render thread; resolves when its fonts are loaded, rejects if it cannot start. */
-export async function createRenderer(settings: RendererSettings): Promise<Renderer> {
+/** Prepares the render thread, which the first image starts. */
+export function createRenderer(settings: RendererSettings): Renderer {
   const { log, badgesKept = 4_096, entry = ENTRY } = settings;
   const kept = new BoundedMap<string, Promise<Uint8Array>>(badgesKept);
   let closed = false;
@@ -72,7 +71,6 @@ export async function createRenderer(settings: RendererSettings): Promise<Render
     }
   };
 
-  await call('ready', []);
   return {
     badge(input) {
       const key = keyOf(input);

@@ -11,14 +11,14 @@ import {
   type RestartIntensity,
   type RestartKind,
 } from '../actor/supervisor.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { type Methods, startThread, type ThreadClient } from './rpc.ts';
 
 /** Given up at the first end. For stores: what the thread had taken and not yet written is lost. */
 export const FATAL: ThreadPolicy = { restart: 'permanent', intensity: { restarts: 0, withinMs: 1 } };
 
-/** Not restarted by itself: the next call starts it again. */
-export const ON_DEMAND: ThreadPolicy = { restart: 'temporary', intensity: null };
+/** Started by a call, and again by the next one after its end. Ended after a minute without a call, to free its memory. */
+export const ON_DEMAND: ThreadPolicy = { restart: 'temporary', intensity: null, idleMs: 60_000 };
 
 /** When a thread is started again. */
 export interface ThreadPolicy {
@@ -26,6 +26,8 @@ export interface ThreadPolicy {
   /** More restarts than this are given up; null: any number is allowed. */
   readonly intensity: RestartIntensity | null;
   readonly backoff?: Backoff;
+  /** For a temporary thread: it is ended after so many milliseconds without a call. Absent: never. */
+  readonly idleMs?: number;
 }
 
 /** A thread, and its policy. */
@@ -67,13 +69,15 @@ export interface SupervisedThread<M extends Methods> {
 /** Time for a thread to end, milliseconds; ending one needs no help from its code. */
 const SHUTDOWN_MS = 5_000;
 
-/** Starts the thread. */
+/** Starts the thread, or prepares a temporary one for its first call. */
 export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): SupervisedThread<M> {
   const { name, entry, workerData, limits, policy, onStart, onEnd } = spec;
   let running: ThreadClient<M> | null = null;
   let lastEnd = new Error(`${name} does not run`);
   let exit: Promise<ExitReason> | null = null;
   let stopped = false;
+  let cancelIdle: Cancel = () => {};
+  let endIdle = () => {};
 
   const start = (): Child => {
     const exited = Promise.withResolvers<ExitReason>();
@@ -92,31 +96,52 @@ export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): Supervi
     exit = exited.promise;
     onStart?.(thread);
     const terminate = () => void thread.terminate().then(() => exited.resolve({ kind: 'shutdown' }));
+    endIdle = () => {
+      running = null;
+      terminate();
+    };
     return { exited: exited.promise, ask: terminate, kill: terminate };
   };
 
+  const clock = spec.clock ?? systemClock;
+  const isTemporary = policy.restart === 'temporary';
   const supervisor = createSupervisor({
     children: [{ id: name, restart: policy.restart, shutdownMs: SHUTDOWN_MS, start, ...backoffOf(policy) }],
     intensity: policy.intensity,
-    clock: spec.clock ?? systemClock,
+    clock,
     onRestart: (_, { error }, pauseMs) => onEnd(error ?? lastEnd, pauseMs),
     onGiveUp: () => onEnd(lastEnd, null),
   });
-  supervisor.start();
+  if (!isTemporary) supervisor.start();
+
+  /** Begins the time without calls, if there are none in flight. */
+  const waitForCalls = (thread: ThreadClient<M>): void => {
+    const { idleMs } = policy;
+    if (idleMs === undefined || stopped || running !== thread || thread.open > 0) return;
+    cancelIdle();
+    cancelIdle = clock.after(idleMs, endIdle);
+  };
+
+  const send: SupervisedThread<M>['call'] = (method, args, transfer) => {
+    const thread = running;
+    if (thread === null) return Promise.reject(lastEnd);
+    cancelIdle();
+    return thread.call(method, args, transfer).finally(() => waitForCalls(thread));
+  };
 
   return {
     call(method, args, transfer) {
-      const send = () => (running === null ? Promise.reject(lastEnd) : running.call(method, args, transfer));
-      if (running !== null || policy.restart !== 'temporary' || stopped) return send();
+      if (running !== null || !isTemporary || stopped) return send(method, args, transfer);
       // The supervisor learns of the end first.
       return Promise.resolve(exit).then(() => {
         supervisor.restart(name);
-        return send();
+        return send(method, args, transfer);
       });
     },
     isRunning: () => running !== null,
     async stop() {
       stopped = true;
+      cancelIdle();
       await supervisor.stop();
     },
   };

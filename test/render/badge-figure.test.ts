@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import { type BadgeInput, drawBadge, drawBadgePixels, warmUp } from '../../src/render/badge.ts';
+import { type BadgeInput, drawBadge, drawBadgePixels } from '../../src/render/badge.ts';
 import { BADGE_WIDTH, layOutBadge, wordFace } from '../../src/render/badge-layout.ts';
 import { BADGE_COLOURS, BADGE_THEMES } from '../../src/render/colours.ts';
 import { measure } from '../../src/render/text.ts';
@@ -19,8 +19,6 @@ const FIGURES = [
 ] as const;
 const base: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null, figure: FIGURES[0] };
 const hex = (colour: number) => `${colour.toString(16).padStart(6, '0')}ff`;
-
-warmUp();
 
 t.test('it draws each figure in each theme and state, in the size of the contract and 4 KB', async (t) => {
   const pictures = new Set<string>();

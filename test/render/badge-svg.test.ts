@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import { type BadgeInput, drawBadge, warmUp } from '../../src/render/badge.ts';
+import { type BadgeInput, drawBadge } from '../../src/render/badge.ts';
 import { BADGE_THEMES } from '../../src/render/colours.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { propertyRuns } from '../support/property-runs.ts';
@@ -33,8 +33,6 @@ const MARKUP = [
   '\u0000\u0007\u001b\ufffe\uffff\ud800',
   '--></title></svg><svg/onload=alert(1)>',
 ];
-
-warmUp();
 
 t.test('it says the title to readers of screens, and draws the letters as outlines', async (t) => {
   const title = 'GitHub: Operational, as of 2026-11-20 10:00 UTC';

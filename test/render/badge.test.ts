@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import { type BadgeInput, drawBadge, warmUp } from '../../src/render/badge.ts';
+import { type BadgeInput, drawBadge } from '../../src/render/badge.ts';
 import { BADGE_HEIGHT, BADGE_WIDTH, STATUS_WORDS } from '../../src/render/badge-layout.ts';
 import { BADGE_COLOURS, BADGE_THEMES, type Colour } from '../../src/render/colours.ts';
 import { propertyRuns } from '../support/property-runs.ts';
@@ -13,8 +13,6 @@ const base: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText
 const draw = (change: Partial<BadgeInput>) => decodePng(drawBadge({ ...base, ...change }));
 const hex = (colour: Colour) => `${colour.toString(16).padStart(6, '0')}ff`;
 const bytes = (data: Uint8Array) => createHash('sha256').update(data).digest('hex');
-
-warmUp();
 
 t.test(
   'it draws 280 by 36 pixels with the card, the name and the pill of the status in the theme',

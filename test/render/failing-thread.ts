@@ -5,7 +5,6 @@ import { serveThread } from '../../src/thread/rpc.ts';
 let drawn = 0;
 
 export const methods = {
-  ready: () => true,
   badge: ({ name }: { readonly name: string }) => {
     if (name === 'exit') process.exit(7);
     if (name === 'fail') throw new Error('no ink');

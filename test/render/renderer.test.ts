@@ -12,7 +12,7 @@ const named = (name: string): BadgeInput => ({ ...badge, name });
 const FAILING = new URL('./failing-thread.ts', import.meta.url);
 
 t.test('it draws in its thread what the pure function draws', async (t) => {
-  const renderer = await createRenderer({ log: silentLog });
+  const renderer = createRenderer({ log: silentLog });
   t.teardown(() => renderer.close());
   t.same(Buffer.from(await renderer.badge(badge)), Buffer.from(drawBadge(badge)));
   const stale = { ...badge, theme: 'dark', ageText: '12 min ago' } as const;
@@ -22,7 +22,7 @@ t.test('it draws in its thread what the pure function draws', async (t) => {
 t.test('it draws charts and heat maps in its thread, and says once why WebGL does not', async (t) => {
   const lines: object[] = [];
   const log = { ...silentLog, info: (fields: object) => void lines.push(fields) };
-  const renderer = await createRenderer({ log });
+  const renderer = createRenderer({ log });
   t.teardown(() => renderer.close());
   const heatmap = scene('24h', 3, 1);
   const { span, window, theme } = heatmap;
@@ -50,7 +50,7 @@ t.test('it draws charts and heat maps in its thread, and says once why WebGL doe
 });
 
 t.test('it draws a badge once, however often and at once it is asked for', async (t) => {
-  const renderer = await createRenderer({ log: silentLog, entry: FAILING });
+  const renderer = createRenderer({ log: silentLog, entry: FAILING });
   t.teardown(() => renderer.close());
   const both = await Promise.all([renderer.badge(named('a')), renderer.badge(named('a'))]);
   t.same(
@@ -70,7 +70,7 @@ t.test('it draws a badge once, however often and at once it is asked for', async
 });
 
 t.test('it forgets the badge that was not asked for longest', async (t) => {
-  const renderer = await createRenderer({ log: silentLog, entry: FAILING, badgesKept: 2 });
+  const renderer = createRenderer({ log: silentLog, entry: FAILING, badgesKept: 2 });
   t.teardown(() => renderer.close());
   const drawings: (number | undefined)[] = [];
   for (const name of ['a', 'b', 'a', 'c', 'a', 'b']) drawings.push((await renderer.badge(named(name)))[0]);
@@ -80,7 +80,7 @@ t.test('it forgets the badge that was not asked for longest', async (t) => {
 t.test('it starts a new thread after one has ended, and says so', async (t) => {
   const lines: string[] = [];
   const log = { ...silentLog, warn: (_: object, message: string) => void lines.push(message) };
-  const renderer = await createRenderer({ log, entry: FAILING });
+  const renderer = createRenderer({ log, entry: FAILING });
   t.teardown(() => renderer.close());
   await t.rejects(
     renderer.badge(named('exit')),
@@ -92,7 +92,7 @@ t.test('it starts a new thread after one has ended, and says so', async (t) => {
 });
 
 t.test('it hands an error of the drawing on and does not keep it', async (t) => {
-  const renderer = await createRenderer({ log: silentLog, entry: FAILING });
+  const renderer = createRenderer({ log: silentLog, entry: FAILING });
   t.teardown(() => renderer.close());
   await t.rejects(renderer.badge(named('fail')), { message: 'no ink' });
   await t.rejects(renderer.badge(named('fail')), { message: 'no ink' });
@@ -100,7 +100,7 @@ t.test('it hands an error of the drawing on and does not keep it', async (t) => 
 });
 
 t.test('it refuses badges once closed, and closing twice does nothing', async (t) => {
-  const renderer = await createRenderer({ log: silentLog, entry: FAILING });
+  const renderer = createRenderer({ log: silentLog, entry: FAILING });
   await renderer.close();
   await renderer.close();
   await t.rejects(renderer.badge(named('a')), /closed/);

@@ -62,6 +62,25 @@ t.test('it starts a thread on demand at the next call, even at once', async (t) 
   t.equal(lives(), 3);
 });
 
+t.test('it ends a thread on demand that is idle, and starts it at the next call', async (t) => {
+  const { thread, clock, ends, lives } = supervise(ON_DEMAND);
+  t.equal(thread.isRunning(), false, 'nothing was asked of it');
+  t.equal(await thread.call('greet', ['Ada']), 'hi Ada');
+  await clock.advance(59_999);
+  t.equal(await thread.call('greet', ['Ada']), 'hi Ada');
+  await clock.advance(59_999);
+  t.equal(thread.isRunning(), true, 'each call begins the minute anew');
+  await clock.advance(1);
+  t.equal(thread.isRunning(), false);
+  t.same(await Promise.all(['Ada', 'Grace'].map((name) => thread.call('greet', [name]))), [
+    'hi Ada',
+    'hi Grace',
+  ]);
+  t.equal(lives(), 2);
+  t.same(ends, [], 'an end on purpose is none to report');
+  await thread.stop();
+});
+
 t.test('it starts a permanent thread again after pauses that grow until it was healthy', async (t) => {
   const backoff = { firstMs: 1_000, maxMs: 3_000, healthyMs: 60_000 };
   const { thread, clock, ends, lives, crash } = supervise({ restart: 'permanent', intensity: null, backoff });
