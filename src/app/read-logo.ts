@@ -1,6 +1,6 @@
 /** Judges the picture that an owner uploads as a logo: by its content, never by the name or type that came with it. */
 import { createHash } from 'node:crypto';
-import { disableTypes, imageSize, types } from 'image-size';
+import { createRequire } from 'node:module';
 import type { Refusal } from '../domain/refusal.ts';
 import { type LogoType, PAGE_BOUNDS } from '../domain/status-page.ts';
 import type { StoredLogo } from '../store/ports/status-pages.ts';
@@ -18,8 +18,17 @@ const TYPES: Readonly<Record<string, LogoType>> = {
 };
 const MARK_CHARACTERS = 16;
 
-// No other format is even looked into.
-disableTypes(types.filter((type) => !(type in TYPES)));
+let imageSize: typeof import('image-size').imageSize | null = null;
+
+/** The reader of pictures, loaded for the first one. It looks into no other format. */
+function loadImageSize(): typeof import('image-size').imageSize {
+  if (imageSize === null) {
+    const reader: typeof import('image-size') = createRequire(import.meta.url)('image-size');
+    reader.disableTypes(reader.types.filter((type) => !(type in TYPES)));
+    imageSize = reader.imageSize;
+  }
+  return imageSize;
+}
 
 /** Reads a picture: PNG, JPEG, WebP or GIF of at most 256 KiB, 16 to 2,048 pixels on each side. */
 export function readLogo(bytes: Uint8Array): LogoReading {
@@ -38,7 +47,7 @@ export function readLogo(bytes: Uint8Array): LogoReading {
 function measure(bytes: Uint8Array): { type: LogoType; width: number; height: number } | null {
   try {
     // A copy: the reader looks at the buffer below, in which other things may lie behind these bytes.
-    const { type = '', width, height } = imageSize(new Uint8Array(bytes));
+    const { type = '', width, height } = loadImageSize()(new Uint8Array(bytes));
     const known = TYPES[type];
     const isWhole = [width, height].every((side) => Number.isSafeInteger(side) && side > 0);
     return known === undefined || !isWhole ? null : { type: known, width, height };

@@ -86,7 +86,8 @@ export class CatalogueError extends Error {
   }
 }
 
-const ajv = new Ajv({ allErrors: true, strict: false });
+// The schema is a source of ours, so that it is not validated at each start.
+const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false, meta: false });
 for (const [name, { accepts }] of Object.entries(FORMATS)) ajv.addFormat(name, accepts);
 const validate = ajv.compile<CatalogueEntry>(CatalogueEntrySchema);
 

@@ -23,46 +23,51 @@ export function inSeconds(ms: number, point: '.' | ','): string {
 
 /** Makes the formats of a language. `dates` and `units` are locales: a language may have its dates from one region. */
 export function createFormats(dates: string, units: string): Formats {
-  const number = new Intl.NumberFormat(units);
-  const percent = new Intl.NumberFormat(units, {
-    style: 'percent',
-    maximumFractionDigits: 2,
-    roundingMode: 'floor',
-  });
-  const unit = (name: string, maximumFractionDigits = 0) =>
-    new Intl.NumberFormat(units, { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits });
+  const number = lazily(() => new Intl.NumberFormat(units));
+  const percent = lazily(
+    () => new Intl.NumberFormat(units, { style: 'percent', maximumFractionDigits: 2, roundingMode: 'floor' }),
+  );
+  const unit = (name: string, maximumFractionDigits = 0, unitDisplay: 'short' | 'long' = 'short') =>
+    lazily(
+      () => new Intl.NumberFormat(units, { style: 'unit', unit: name, unitDisplay, maximumFractionDigits }),
+    );
   const [seconds, minutes, hours] = [unit('second'), unit('minute'), unit('hour')];
-  const days = new Intl.NumberFormat(units, { style: 'unit', unit: 'day', unitDisplay: 'long' });
+  const days = unit('day', 0, 'long');
   const [whole, tenths] = [unit('millisecond'), unit('millisecond', 1)];
-  const ago = new Intl.RelativeTimeFormat(units, { style: 'short' });
+  const relative = lazily(() => new Intl.RelativeTimeFormat(units, { style: 'short' }));
   const dayParts = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
-  const day = new Intl.DateTimeFormat(dates, dayParts);
-  const time = new Intl.DateTimeFormat(dates, {
-    ...dayParts,
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  });
+  const day = lazily(() => new Intl.DateTimeFormat(dates, dayParts));
+  const timeParts = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
+  const time = lazily(() => new Intl.DateTimeFormat(dates, { ...dayParts, ...timeParts }));
   return {
-    number: (value) => number.format(value),
-    percent: (ratio) => percent.format(ratio),
-    milliseconds: (ms) => (ms < 10 ? tenths : whole).format(ms),
+    number: (value) => number().format(value),
+    percent: (ratio) => percent().format(ratio),
+    milliseconds: (ms) => (ms < 10 ? tenths : whole)().format(ms),
     length(ms) {
-      if (ms < MINUTE_MS) return seconds.format(Math.max(0, Math.floor(ms / SECOND_MS)));
-      if (ms < HOUR_MS) return minutes.format(Math.floor(ms / MINUTE_MS));
-      if (ms >= 2 * DAY_MS) return days.format(Math.floor(ms / DAY_MS));
+      if (ms < MINUTE_MS) return seconds().format(Math.max(0, Math.floor(ms / SECOND_MS)));
+      if (ms < HOUR_MS) return minutes().format(Math.floor(ms / MINUTE_MS));
+      if (ms >= 2 * DAY_MS) return days().format(Math.floor(ms / DAY_MS));
       const rest = Math.floor((ms % HOUR_MS) / MINUTE_MS);
-      const first = hours.format(Math.floor(ms / HOUR_MS));
-      return rest === 0 ? first : `${first} ${minutes.format(rest)}`;
+      const first = hours().format(Math.floor(ms / HOUR_MS));
+      return rest === 0 ? first : `${first} ${minutes().format(rest)}`;
     },
-    day: (at) => day.format(at),
-    time: (at) => time.format(at),
+    day: (at) => day().format(at),
+    time: (at) => time().format(at),
     ago(at, now) {
       const passed = Math.max(0, now - at);
-      if (passed < MINUTE_MS) return ago.format(-Math.floor(passed / SECOND_MS), 'second');
-      if (passed < HOUR_MS) return ago.format(-Math.floor(passed / MINUTE_MS), 'minute');
-      if (passed < 2 * DAY_MS) return ago.format(-Math.floor(passed / HOUR_MS), 'hour');
-      return ago.format(-Math.floor(passed / DAY_MS), 'day');
+      if (passed < MINUTE_MS) return relative().format(-Math.floor(passed / SECOND_MS), 'second');
+      if (passed < HOUR_MS) return relative().format(-Math.floor(passed / MINUTE_MS), 'minute');
+      if (passed < 2 * DAY_MS) return relative().format(-Math.floor(passed / HOUR_MS), 'hour');
+      return relative().format(-Math.floor(passed / DAY_MS), 'day');
     },
+  };
+}
+
+/** Calls `make` at the first use: a format of Intl takes two milliseconds, and few pages need all of them. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
