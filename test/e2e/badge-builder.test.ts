@@ -1,6 +1,6 @@
 /**
  * The badge builder in a real browser: it comes alive with scripts, works without them, and axe finds nothing to mend
- * in any look. `UPBEAT_PICTURES=FOLDER` keeps the screenshots, to be looked at.
+ * in any look. `SCREENSHOTS=FOLDER` keeps the screenshots, to be looked at.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -119,7 +119,7 @@ t.test('it is a form where there are no scripts', { ...NEEDS_BROWSER, timeout: 2
 
 t.test('axe finds nothing to mend', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
   const { api, browser } = await start(t);
-  const pictures = process.env.UPBEAT_PICTURES;
+  const pictures = process.env.SCREENSHOTS;
   if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
   const wide = { width: 1_280, height: 900 };
   const phone = { width: 390, height: 844 };

@@ -1,6 +1,6 @@
 /**
  * Every page in a real browser: light and dark, wide and as a phone, with and without scripts; axe finds nothing to
- * mend. `UPBEAT_PICTURES=FOLDER` keeps the screenshots, to be looked at.
+ * mend. `SCREENSHOTS=FOLDER` keeps the screenshots, to be looked at.
  */
 
 import { once } from 'node:events';
@@ -56,7 +56,7 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
   await program.until<{ status: string }>('/api/v1/status/library', ({ status }) => status === 'up');
   const chromium = await launchBrowser();
   browser = chromium;
-  const pictures = process.env.UPBEAT_PICTURES;
+  const pictures = process.env.SCREENSHOTS;
   if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
   const shoot = async (page: Page, name: string) => {
     if (pictures !== undefined)

@@ -1,6 +1,6 @@
 /**
  * The page of a service in every state, light, dark and as a phone: axe finds nothing to mend, and no text of others
- * becomes anything but text. `UPBEAT_PICTURES=FOLDER` keeps the screenshots, to be looked at.
+ * becomes anything but text. `SCREENSHOTS=FOLDER` keeps the screenshots, to be looked at.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ t.test('it shows a service to everybody, in any state', { ...NEEDS_BROWSER, time
     await world.close();
   });
   browser = await launchBrowser();
-  const pictures = process.env.UPBEAT_PICTURES;
+  const pictures = process.env.SCREENSHOTS;
   if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
   for (const [look, options, pages] of LOOKS) {
     const { page, complaints, close } = await openPage(browser, options);

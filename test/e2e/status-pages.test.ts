@@ -1,6 +1,6 @@
 /**
  * Status pages of owners in a real browser: made by forms without scripts, read in every look, shown in the frames of
- * another site. `UPBEAT_PICTURES=FOLDER` keeps the screenshots, to be looked at.
+ * another site. `SCREENSHOTS=FOLDER` keeps the screenshots, to be looked at.
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -68,7 +68,7 @@ t.test(
       );
     const browser = await launchBrowser();
     t.teardown(() => browser.close());
-    const pictures = process.env.UPBEAT_PICTURES;
+    const pictures = process.env.SCREENSHOTS;
     if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
     const shoot = async (tab: Page, name: string) => {
       if (pictures === undefined) return;
