@@ -1,15 +1,15 @@
 /** What services report about their dependencies: of one service, and over all services that make it public. */
 
-import { formatTime } from '../domain/durations.ts';
+import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
-import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { enumOf, listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
-import { readOperation, SERVICE_SLUG } from './operation.ts';
+import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName } from './service-view.ts';
 
 /** What these routes read from. */
@@ -29,44 +29,32 @@ export function dependencyRoutes(sources: DependencySources): Route[] {
 const SERVICE_QUERY = { limit: limitParameter(100, 1_000) };
 
 /** What a service reports about its dependencies. */
-export const ServiceDependenciesSchema = named(
-  'ServiceDependencies',
-  Type.Object(
-    {
-      service: ServiceNameSchema,
-      reported_at: nullable(TimeSchema, 'When the newest report arrived; null: there never was one.'),
-      dependencies: Type.Array(
-        Type.Object(
-          {
-            name: Type.String(),
-            status: words(SERVICE_STATUSES.slice(0, 3)),
-            latency: nullable(whole('Milliseconds.'), 'Null where it is not reported.'),
-            since: TimeSchema,
-          },
-          strict,
-        ),
-        { description: 'Those of the newest report.' },
-      ),
-      changes: Type.Array(
-        Type.Object(
-          {
-            name: Type.String(),
-            status: nullable(words(SERVICE_STATUSES.slice(0, 3)), 'Null: from then on it was not reported.'),
-            at: TimeSchema,
-          },
-          strict,
-        ),
-        { description: 'Newest first.' },
-      ),
-    },
-    strict,
-  ),
-);
+export const ServiceDependenciesSchema = namedObject('ServiceDependencies', {
+  service: ServiceNameSchema,
+  reported_at: nullable(TimeSchema, 'When the newest report arrived; null: there never was one.'),
+  dependencies: listOf('Those of the newest report.', {
+    name: Type.String(),
+    status: enumOf(SERVICE_STATUSES.slice(0, 3)),
+    latency: nullable(whole('Milliseconds.'), 'Null where it is not reported.'),
+    since: TimeSchema,
+  }),
+  changes: listOf('Newest first.', {
+    name: Type.String(),
+    status: nullable(enumOf(SERVICE_STATUSES.slice(0, 3)), 'Null: from then on it was not reported.'),
+    at: TimeSchema,
+  }),
+});
 
 function serviceRoute({ directory, registry }: DependencySources): Route {
-  return {
+  return readRoute({
     path: '/api/v1/services/:slug/dependencies',
-    bucket: 'api',
+    id: 'listServiceDependencies',
+    tag: 'Heartbeats',
+    summary: 'What a service says of its dependencies',
+    description: 'Only where its owner has made them public.',
+    query: SERVICE_QUERY,
+    answer: ServiceDependenciesSchema,
+    problems: { 403: 'The owner has not made them public.' },
     async handle(request) {
       const service = findService(directory, request);
       const { limit } = readParameters(request.query, SERVICE_QUERY);
@@ -76,63 +64,43 @@ function serviceRoute({ directory, registry }: DependencySources): Route {
           `The owner of ${service.slug} has not made its dependencies public.`,
         );
       const known = await registry.dependenciesOf(service.id, Number(limit));
-      return json(
-        JSON.stringify({
-          service: viewServiceName(service),
-          reported_at: known.reportedAt === null ? null : formatTime(known.reportedAt),
-          dependencies: known.dependencies.map(({ name, status, latencyMs, since }) => ({
-            name,
-            status,
-            latency: latencyMs,
-            since: formatTime(since),
-          })),
-          changes: known.changes.map(({ name, status, at }) => ({ name, status, at: formatTime(at) })),
-        }),
-      );
+      return json({
+        service: viewServiceName(service),
+        reported_at: formatTimeOrNull(known.reportedAt),
+        dependencies: known.dependencies.map(({ name, status, latencyMs, since }) => ({
+          name,
+          status,
+          latency: latencyMs,
+          since: formatTime(since),
+        })),
+        changes: known.changes.map(({ name, status, at }) => ({ name, status, at: formatTime(at) })),
+      });
     },
-    describe: () =>
-      readOperation({
-        id: 'listServiceDependencies',
-        tag: 'Heartbeats',
-        summary: 'What a service says of its dependencies',
-        description: 'Only where its owner has made them public.',
-        path: [SERVICE_SLUG],
-        query: SERVICE_QUERY,
-        answer: ServiceDependenciesSchema,
-        problems: { 403: 'The owner has not made them public.' },
-      }),
-  };
+  });
 }
 
 const LIST_QUERY = { limit: limitParameter(50, 100), offset: OFFSET_PARAMETER };
 
 /** Dependencies that services report as failing now. */
-export const DependenciesSchema = named(
-  'DependencyList',
-  Type.Object(
-    {
-      dependencies: Type.Array(
-        Type.Object(
-          {
-            name: Type.String({ description: 'In lower case.' }),
-            services: whole('How many services report it.'),
-            since: TimeSchema,
-          },
-          strict,
-        ),
-        { description: 'The one that most services report first, then by name.' },
-      ),
-      total: whole('Dependencies that fail.'),
-      ...PAGE_MEMBERS,
-    },
-    strict,
-  ),
-);
+export const DependenciesSchema = namedObject('DependencyList', {
+  dependencies: listOf('The one that most services report first, then by name.', {
+    name: Type.String({ description: 'In lower case.' }),
+    services: whole('How many services report it.'),
+    since: TimeSchema,
+  }),
+  total: whole('Dependencies that fail.'),
+  ...PAGE_MEMBERS,
+});
 
 function listRoute({ registry }: DependencySources): Route {
-  return {
+  return readRoute({
     path: '/api/v1/dependencies',
-    bucket: 'api',
+    id: 'listDependencies',
+    tag: 'Heartbeats',
+    summary: 'Dependencies that are reported as failing now, and by how many services',
+    description: 'Over verified services whose owners have made their dependencies public.',
+    query: LIST_QUERY,
+    answer: DependenciesSchema,
     async handle({ query }) {
       const { limit, offset } = readParameters(query, LIST_QUERY);
       const [failing, total] = await Promise.all([
@@ -144,16 +112,7 @@ function listRoute({ registry }: DependencySources): Route {
         services,
         since: formatTime(since),
       }));
-      return json(JSON.stringify({ dependencies, total, limit, offset }));
+      return json({ dependencies, total, limit, offset });
     },
-    describe: () =>
-      readOperation({
-        id: 'listDependencies',
-        tag: 'Heartbeats',
-        summary: 'Dependencies that are reported as failing now, and by how many services',
-        description: 'Over verified services whose owners have made their dependencies public.',
-        query: LIST_QUERY,
-        answer: DependenciesSchema,
-      }),
-  };
+  });
 }

@@ -10,8 +10,7 @@ import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeReasonOrNull } from '../domain/incident-text.ts';
-import { createClientCounts } from '../http/client-address.ts';
-import { MAX_WRITES_PER_TURN, STREAM_HEAD, streamResponse, writeToStream } from '../http/event-stream.ts';
+import { createOpenStreams, MAX_WRITES_PER_TURN, STREAM_HEAD, writeToStream } from '../http/event-stream.ts';
 import {
   OPEN_TO_ALL,
   type OpenApiOperation,
@@ -20,7 +19,7 @@ import {
   queryParameters,
 } from '../http/openapi.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
-import { HttpError } from '../http/problem.ts';
+import { retryLater } from '../http/problem.ts';
 import type { Allowance } from '../http/rate-limits.ts';
 import type { Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
@@ -63,9 +62,7 @@ const RETRY_AFTER_SECONDS = 10;
 /** Makes the route and its streams. */
 export function createEventStreams(sources: EventSources): EventStreams {
   const { directory, registry, clock, log } = sources;
-  const streams = new Set<ServerResponse>();
-  const held = createClientCounts();
-  let closed = false;
+  const streams = createOpenStreams();
   /** A stream may have missed every transition there is: one stream reads at a time, so that other queries get through. */
   const limitReads = createConcurrencyLimiter(1);
   const enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
@@ -110,7 +107,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
   };
 
   const peek = (client: string): Allowance => {
-    const remaining = STREAMS_PER_CLIENT - held.of(client);
+    const remaining = STREAMS_PER_CLIENT - streams.of(client);
     return {
       allowed: remaining > 0,
       limit: STREAMS_PER_CLIENT,
@@ -124,10 +121,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
     get open() {
       return streams.size;
     },
-    close() {
-      closed = true;
-      for (const response of streams) response.end();
-    },
+    close: streams.close,
     route: {
       path: '/api/v1/events',
       bucket: 'streams',
@@ -142,21 +136,9 @@ export function createEventStreams(sources: EventSources): EventStreams {
         if (method === 'HEAD') return STREAM_HEAD;
         if (!peek(client).allowed) {
           const detail = `An address may hold ${STREAMS_PER_CLIENT} streams open.`;
-          throw new HttpError('too_many_streams', detail, {}, { 'Retry-After': String(RETRY_AFTER_SECONDS) });
+          throw retryLater('too_many_streams', RETRY_AFTER_SECONDS, detail);
         }
-        held.add(client);
-        return streamResponse((response) => {
-          // If the client has left already, 'close' has been emitted.
-          if (response.destroyed || closed) {
-            held.remove(client);
-            response.end();
-            return;
-          }
-          streams.add(response);
-          response.once('close', () => {
-            streams.delete(response);
-            held.remove(client);
-          });
+        return streams.open(client, (response) => {
           run(response, service?.slug ?? null, after).catch((error: Error) => {
             log.warn({ problem: error.message }, 'an event stream was closed');
             response.destroy();

@@ -15,9 +15,9 @@ import { dashDomain } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { decodeText } from '../http/body.ts';
 import { LIMIT_HEADERS, type OpenApiOperation, problems } from '../http/openapi.ts';
-import { HttpError, type ProblemCode } from '../http/problem.ts';
+import { HttpError, type ProblemCode, retryLater } from '../http/problem.ts';
 import type { HttpResponse, PostRequest, Route } from '../http/route.ts';
-import { named, nullable, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { enumOf, named, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, type TSchema, Type } from '../json-schema.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../record/observation.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
@@ -35,7 +35,7 @@ export interface HeartbeatIntake {
   noteRefusal(): void;
 }
 
-const Word = words(STATUS_WORDS, 'In any case of letters.');
+const Word = enumOf(STATUS_WORDS, 'In any case of letters.');
 const name = { minLength: 1, maxLength: MAX_NAME_LENGTH };
 
 const DOMAIN = Type.String({
@@ -76,7 +76,7 @@ const HeartbeatSchema = named(
   'Heartbeat',
   Type.Object({
     domain: DOMAIN,
-    status: words(STATUS_WORDS, 'The overall status, the word of the owner, in any case of letters.'),
+    status: enumOf(STATUS_WORDS, 'The overall status, the word of the owner, in any case of letters.'),
     timestamp: TIMESTAMP,
     checks: CHECKS,
     run: RUN,
@@ -93,33 +93,27 @@ const FailSchema = named(
 );
 
 /** The answer to a heartbeat (contract 4.5). */
-const HeartbeatReplySchema = named(
-  'HeartbeatReply',
-  Type.Object(
-    {
-      ok: Type.Literal(true),
-      service: Type.String({ description: 'Name of the service.' }),
-      status: words(SERVICE_STATUSES, 'The status of the service after the heartbeat.'),
-      response_time: whole('The largest latency that was reported, milliseconds; 0 where none was.'),
-      checked_at: TimeSchema,
-      slug: Type.Optional(
-        Type.String({
-          description: 'Where the form that follows from the domain stands for another service.',
-        }),
-      ),
-      run: Type.Optional(
-        Type.Object(
-          {
-            id: Type.String(),
-            duration_ms: nullable(whole('Milliseconds since its start.'), 'Null where no start is known.'),
-          },
-          { ...strict, description: 'Where the heartbeat names a run.' },
-        ),
-      ),
-    },
-    strict,
+const HeartbeatReplySchema = namedObject('HeartbeatReply', {
+  ok: Type.Literal(true),
+  service: Type.String({ description: 'Name of the service.' }),
+  status: enumOf(SERVICE_STATUSES, 'The status of the service after the heartbeat.'),
+  response_time: whole('The largest latency that was reported, milliseconds; 0 where none was.'),
+  checked_at: TimeSchema,
+  slug: Type.Optional(
+    Type.String({
+      description: 'Where the form that follows from the domain stands for another service.',
+    }),
   ),
-);
+  run: Type.Optional(
+    object(
+      {
+        id: Type.String(),
+        duration_ms: nullable(whole('Milliseconds since its start.'), 'Null where no start is known.'),
+      },
+      'Where the heartbeat names a run.',
+    ),
+  ),
+});
 
 /** Reasons to refuse a domain, with the code of the response. */
 const REFUSALS: Readonly<Record<string, ProblemCode>> = {
@@ -234,8 +228,7 @@ function invalidBody({ place, problem, allowed }: HeartbeatProblem): HttpError {
 function explain(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { code } = error;
-  if (code === 'unavailable')
-    return new HttpError('unavailable', error.message, {}, { 'Retry-After': String(RETRY_SECONDS) });
+  if (code === 'unavailable') return retryLater('unavailable', RETRY_SECONDS, error.message);
   const refusal = REFUSALS[String(code)];
   return refusal === undefined ? error : new HttpError(refusal, error.message);
 }

@@ -3,9 +3,9 @@
 import { DAY_MS, formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
-import { HttpError } from '../http/problem.ts';
+import { retryLater } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
-import { named, nullable, strict, TimeSchema, whole } from '../http/schema.ts';
+import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import {
   isSampleReadError,
@@ -14,7 +14,7 @@ import {
   type SampleStore,
 } from '../store/ports/samples.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
-import { readOperation, SERVICE_SLUG } from './operation.ts';
+import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName } from './service-view.ts';
 
 const TIME_FORM = 'an ISO 8601 time such as 2026-11-20T10:00:00Z, or epoch milliseconds';
@@ -42,49 +42,37 @@ const QUERY = {
   }),
 };
 
-const HistoryBucketSchema = named(
-  'HistoryBucket',
-  Type.Object(
-    {
-      start: TimeSchema,
-      end: TimeSchema,
-      count: whole('Checks that count.'),
-      up: whole('Of these, up.'),
-      slow: whole('Of these, slow.'),
-      down: whole('Of these, down.'),
-      suspect: whole('Checks beside them whose failure or slowness may have been our own.'),
-      uptime_ratio: nullable(
-        Type.Number({ minimum: 0, maximum: 1 }),
-        'Share of up and slow; null without checks.',
-      ),
-      mean_ms: nullable(Type.Number()),
-      p50_ms: nullable(Type.Number()),
-      p95_ms: nullable(Type.Number()),
-      p99_ms: nullable(Type.Number()),
-    },
-    strict,
+const HistoryBucketSchema = namedObject('HistoryBucket', {
+  start: TimeSchema,
+  end: TimeSchema,
+  count: whole('Checks that count.'),
+  up: whole('Of these, up.'),
+  slow: whole('Of these, slow.'),
+  down: whole('Of these, down.'),
+  suspect: whole('Checks beside them whose failure or slowness may have been our own.'),
+  uptime_ratio: nullable(
+    Type.Number({ minimum: 0, maximum: 1 }),
+    'Share of up and slow; null without checks.',
   ),
-);
+  mean_ms: nullable(Type.Number()),
+  p50_ms: nullable(Type.Number()),
+  p95_ms: nullable(Type.Number()),
+  p99_ms: nullable(Type.Number()),
+});
 
 /** The past of a service. */
-export const HistorySchema = named(
-  'History',
-  Type.Object(
-    {
-      service: ServiceNameSchema,
-      from: TimeSchema,
-      to: TimeSchema,
-      step: Type.String({ examples: ['15m'] }),
-      incomplete: Type.Boolean({
-        description:
-          'Checks of this window are still on their way to the store, after it was out of reach: some are missing here.',
-      }),
-      missing_since: nullable(TimeSchema, 'From this time on checks are missing; null where none are.'),
-      buckets: Type.Array(HistoryBucketSchema, { maxItems: 1_000 }),
-    },
-    strict,
-  ),
-);
+export const HistorySchema = namedObject('History', {
+  service: ServiceNameSchema,
+  from: TimeSchema,
+  to: TimeSchema,
+  step: Type.String({ examples: ['15m'] }),
+  incomplete: Type.Boolean({
+    description:
+      'Checks of this window are still on their way to the store, after it was out of reach: some are missing here.',
+  }),
+  missing_since: nullable(TimeSchema, 'From this time on checks are missing; null where none are.'),
+  buckets: Type.Array(HistoryBucketSchema, { maxItems: 1_000 }),
+});
 
 const MAX_WINDOW_MS = 731 * DAY_MS;
 /** Common steps; the first that gives few enough buckets is the default. */
@@ -102,40 +90,33 @@ export interface HistorySources {
 
 /** The route. */
 export function historyRoute({ directory, samples, now }: HistorySources): Route {
-  return {
+  return readRoute({
     path: '/api/v1/services/:slug/history',
-    bucket: 'api',
+    id: 'getHistory',
+    tag: 'Services',
+    summary: 'The past of a service in equal buckets',
+    description:
+      'Percentiles are by nearest rank; in windows of more than 92 days, and beyond the retention of single checks, they come from summaries, within 1 %.',
+    query: QUERY,
+    answer: HistorySchema,
+    problems: { 503: 'The store of past checks does not answer.' },
     async handle(request) {
       const service = findService(directory, request);
       const window = readWindow(request.query, now());
       const missingSince = samples.missingSince?.() ?? null;
       const isIncomplete = missingSince !== null && missingSince < window.to;
       const buckets = await readBuckets(samples, { serviceId: service.id, ...window });
-      return json(
-        JSON.stringify({
-          service: viewServiceName(service),
-          from: formatTime(window.from),
-          to: formatTime(window.to),
-          step: formatDuration(window.stepMs),
-          incomplete: isIncomplete,
-          missing_since: isIncomplete ? formatTime(missingSince) : null,
-          buckets: buckets.map(viewBucket),
-        }),
-      );
+      return json({
+        service: viewServiceName(service),
+        from: formatTime(window.from),
+        to: formatTime(window.to),
+        step: formatDuration(window.stepMs),
+        incomplete: isIncomplete,
+        missing_since: isIncomplete ? formatTime(missingSince) : null,
+        buckets: buckets.map(viewBucket),
+      });
     },
-    describe: () =>
-      readOperation({
-        id: 'getHistory',
-        tag: 'Services',
-        summary: 'The past of a service in equal buckets',
-        description:
-          'Percentiles are by nearest rank; in windows of more than 92 days, and beyond the retention of single checks, they come from summaries, within 1 %.',
-        path: [SERVICE_SLUG],
-        query: QUERY,
-        answer: HistorySchema,
-        problems: { 503: 'The store of past checks does not answer.' },
-      }),
-  };
+  });
 }
 
 /** The window of a query, epoch milliseconds. Throws `invalid_parameter`. */
@@ -175,7 +156,7 @@ async function readBuckets(samples: HistorySources['samples'], query: SampleQuer
     if (!isSampleReadError(error)) throw error;
     const detail =
       'The store of past checks does not answer; the present status does. Try again in a minute.';
-    throw new HttpError('history_unavailable', detail, {}, { 'Retry-After': '60' });
+    throw retryLater('history_unavailable', 60, detail);
   }
 }
 

@@ -1,23 +1,23 @@
 /** Incidents as JSON: of all services, of one service, and one with its timeline (contract 2.3, 4.3, 4.4). */
 
-import { formatTime } from '../domain/durations.ts';
+import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { INCIDENT_STATUSES, type Incident, type IncidentStatus, SEVERITIES } from '../domain/incident.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
-import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { enumOf, listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
-import { INCIDENT_ID, readOperation, SERVICE_SLUG } from './operation.ts';
-import { ServiceNameSchema, viewServiceName } from './service-view.ts';
+import { readRoute } from './read-route.ts';
+import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 
 const INCIDENT_MEMBERS = {
   id: Type.String({ description: 'Stable and unique over all sources.' }),
   title: Type.String(),
   description: Type.String({ description: 'Plain text.' }),
-  severity: words(SEVERITIES),
-  status: words(INCIDENT_STATUSES),
+  severity: enumOf(SEVERITIES),
+  status: enumOf(INCIDENT_STATUSES),
   started_at: TimeSchema,
   resolved_at: nullable(TimeSchema, 'Null while it is unresolved.'),
   source_url: Type.String({
@@ -26,29 +26,24 @@ const INCIDENT_MEMBERS = {
 };
 
 /** An incident without its service. */
-export const IncidentSchema = named('Incident', Type.Object(INCIDENT_MEMBERS, strict));
+export const IncidentSchema = namedObject('Incident', INCIDENT_MEMBERS);
 
 /** An incident with its service. */
-export const IncidentOfServiceSchema = named(
-  'IncidentOfService',
-  Type.Object({ ...INCIDENT_MEMBERS, service: ServiceNameSchema }, strict),
-);
+export const IncidentOfServiceSchema = namedObject('IncidentOfService', {
+  ...INCIDENT_MEMBERS,
+  service: ServiceNameSchema,
+});
 
 /** An incident with its timeline. */
-export const IncidentWithTimelineSchema = named(
-  'IncidentWithTimeline',
-  Type.Object(
-    {
-      ...INCIDENT_MEMBERS,
-      source: words(['own', 'vendor'], "Our own checks, or the vendor's status page."),
-      timeline: Type.Array(
-        Type.Object({ at: TimeSchema, status: words(INCIDENT_STATUSES), text: Type.String() }, strict),
-        { description: 'Every update, oldest first.' },
-      ),
-    },
-    strict,
-  ),
-);
+export const IncidentWithTimelineSchema = namedObject('IncidentWithTimeline', {
+  ...INCIDENT_MEMBERS,
+  source: enumOf(['own', 'vendor'], "Our own checks, or the vendor's status page."),
+  timeline: listOf('Every update, oldest first.', {
+    at: TimeSchema,
+    status: enumOf(INCIDENT_STATUSES),
+    text: Type.String(),
+  }),
+});
 
 /** An incident without its service. */
 export function viewIncident(incident: Incident): Readonly<Record<string, string | null>> {
@@ -59,7 +54,7 @@ export function viewIncident(incident: Incident): Readonly<Record<string, string
     severity: incident.severity,
     status: incident.status,
     started_at: formatTime(incident.startedAt),
-    resolved_at: incident.resolvedAt === null ? null : formatTime(incident.resolvedAt),
+    resolved_at: formatTimeOrNull(incident.resolvedAt),
     source_url: incident.sourceUrl,
   };
 }
@@ -91,22 +86,21 @@ const LIST_QUERY = {
 };
 
 /** Incidents of all services. */
-export const IncidentsSchema = named(
-  'IncidentList',
-  Type.Object(
-    {
-      incidents: Type.Array(IncidentOfServiceSchema, { description: 'Newest start first.' }),
-      total: whole('Incidents that match the filter.'),
-      ...PAGE_MEMBERS,
-    },
-    strict,
-  ),
-);
+export const IncidentsSchema = namedObject('IncidentList', {
+  incidents: Type.Array(IncidentOfServiceSchema, { description: 'Newest start first.' }),
+  total: whole('Incidents that match the filter.'),
+  ...PAGE_MEMBERS,
+});
 
 function listRoute({ directory, registry }: IncidentSources): Route {
-  return {
+  return readRoute({
     path: '/api/v1/incidents',
-    bucket: 'api',
+    id: 'listIncidents',
+    tag: 'Incidents',
+    summary: 'Recent incidents of all services',
+    description: 'Newest start first, then by id.',
+    query: LIST_QUERY,
+    answer: IncidentsSchema,
     async handle({ query }) {
       const { status, limit, offset } = readParameters(query, LIST_QUERY);
       const filter = {
@@ -117,43 +111,30 @@ function listRoute({ directory, registry }: IncidentSources): Route {
         registry.listIncidents({ ...filter, limit: Number(limit), offset: Number(offset) }),
         registry.countIncidents(filter),
       ]);
-      const incidents = found.flatMap((incident) => {
-        const service = directory.byId(incident.serviceId);
-        return service === null ? [] : [{ ...viewIncident(incident), service: viewServiceName(service) }];
-      });
-      return json(JSON.stringify({ incidents, total, limit, offset }));
+      const incidents = viewWithServices(directory, found, viewIncident);
+      return json({ incidents, total, limit, offset });
     },
-    describe: () =>
-      readOperation({
-        id: 'listIncidents',
-        tag: 'Incidents',
-        summary: 'Recent incidents of all services',
-        description: 'Newest start first, then by id.',
-        query: LIST_QUERY,
-        answer: IncidentsSchema,
-      }),
-  };
+  });
 }
 
 const SERVICE_QUERY = { limit: limitParameter(20, 50) };
 
 /** Incidents of one service. */
-export const ServiceIncidentsSchema = named(
-  'ServiceIncidents',
-  Type.Object(
-    {
-      service: ServiceNameSchema,
-      incidents: Type.Array(IncidentSchema),
-      total: whole('Incidents of the service.'),
-    },
-    strict,
-  ),
-);
+export const ServiceIncidentsSchema = namedObject('ServiceIncidents', {
+  service: ServiceNameSchema,
+  incidents: Type.Array(IncidentSchema),
+  total: whole('Incidents of the service.'),
+});
 
 function serviceRoute({ directory, registry }: IncidentSources): Route {
-  return {
+  return readRoute({
     path: '/api/v1/incidents/:slug',
-    bucket: 'api',
+    id: 'listServiceIncidents',
+    tag: 'Incidents',
+    summary: 'Incidents of one service',
+    description: 'Newest start first, then by id.',
+    query: SERVICE_QUERY,
+    answer: ServiceIncidentsSchema,
     async handle(request) {
       const service = findService(directory, request);
       const { limit } = readParameters(request.query, SERVICE_QUERY);
@@ -162,49 +143,32 @@ function serviceRoute({ directory, registry }: IncidentSources): Route {
         registry.countIncidents({ serviceId: service.id }),
       ]);
       const incidents = found.map(viewIncident);
-      return json(JSON.stringify({ service: viewServiceName(service), incidents, total }));
+      return json({ service: viewServiceName(service), incidents, total });
     },
-    describe: () =>
-      readOperation({
-        id: 'listServiceIncidents',
-        tag: 'Incidents',
-        summary: 'Incidents of one service',
-        description: 'Newest start first, then by id.',
-        path: [SERVICE_SLUG],
-        query: SERVICE_QUERY,
-        answer: ServiceIncidentsSchema,
-      }),
-  };
+  });
 }
 
 /** One incident with its timeline, and its service. */
-export const IncidentDetailSchema = named(
-  'IncidentDetail',
-  Type.Object({ service: ServiceNameSchema, incident: IncidentWithTimelineSchema }, strict),
-);
+export const IncidentDetailSchema = namedObject('IncidentDetail', {
+  service: ServiceNameSchema,
+  incident: IncidentWithTimelineSchema,
+});
 
 function incidentRoute({ directory, registry }: IncidentSources): Route {
-  return {
+  return readRoute({
     path: '/api/v1/incidents/:slug/:id',
-    bucket: 'api',
+    id: 'getIncident',
+    tag: 'Incidents',
+    summary: 'One incident with its timeline',
+    description: 'Every update is kept, with its time, status and text.',
+    answer: IncidentDetailSchema,
     async handle(request) {
       const service = findService(directory, request);
       const id = request.params.id ?? '';
       const incident = await registry.findIncident(id);
       if (incident === null || incident.serviceId !== service.id)
         throw new HttpError('incident_not_found', `${service.name} has no incident "${id.slice(0, 200)}".`);
-      return json(
-        JSON.stringify({ service: viewServiceName(service), incident: viewIncidentInFull(incident) }),
-      );
+      return json({ service: viewServiceName(service), incident: viewIncidentInFull(incident) });
     },
-    describe: () =>
-      readOperation({
-        id: 'getIncident',
-        tag: 'Incidents',
-        summary: 'One incident with its timeline',
-        description: 'Every update is kept, with its time, status and text.',
-        path: [SERVICE_SLUG, INCIDENT_ID],
-        answer: IncidentDetailSchema,
-      }),
-  };
+  });
 }

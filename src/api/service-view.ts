@@ -2,13 +2,14 @@
 
 import { CATEGORIES } from '../domain/category.ts';
 import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
-import { formatTime } from '../domain/durations.ts';
+import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { FAILURE_CLASSES, type Failure, PHASES } from '../domain/failure.ts';
 import { describeCause } from '../domain/failure-text.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
-import { named, nullable, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import { enumOf, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
 
 const ResponseTime = nullable(
   whole('Whole milliseconds from the start of name resolution to the headers of the deciding answer.'),
@@ -20,8 +21,8 @@ export const SERVICE_MEMBERS = {
   slug: Type.String({ description: 'Identifier in paths.' }),
   name: Type.String({ description: 'Display name.' }),
   domain: Type.String({ description: 'Monitored domain.' }),
-  category: words(CATEGORIES),
-  status: words(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
+  category: enumOf(CATEGORIES),
+  status: enumOf(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
   response_time: ResponseTime,
   last_checked: nullable(TimeSchema, 'Start of the last attempt; null before the first check.'),
   stale: Type.Boolean({
@@ -35,50 +36,41 @@ export const SERVICE_MEMBERS = {
 };
 
 /** A service of the list (contract 2.1). */
-export const ServiceSchema = named('Service', Type.Object(SERVICE_MEMBERS, strict));
+export const ServiceSchema = namedObject('Service', SERVICE_MEMBERS);
 
 /** A service as other answers name it. */
-export const ServiceNameSchema = named(
-  'ServiceName',
-  Type.Object({ name: Type.String(), slug: Type.String() }, strict),
-);
+export const ServiceNameSchema = namedObject('ServiceName', { name: Type.String(), slug: Type.String() });
 
 /** The newest check of a service (contract 2.2). */
-export const LatestCheckSchema = named(
-  'LatestCheck',
-  Type.Object(
-    {
-      status: words(SERVICE_STATUSES.slice(0, 3)),
-      response_time: ResponseTime,
-      status_code: whole('HTTP status code; 0 when no HTTP response arrived, 200 for a heartbeat.'),
-      checked_at: TimeSchema,
-      source: words(['root', 'health', 'heartbeat', 'silence'], 'What the check asked.'),
-      blocked: Type.Boolean({ description: 'A bot wall or 429 answered: reachable, never down.' }),
-      reported: nullable(
-        Type.String(),
-        'The word that a health body or heartbeat said, as it said it, such as ok or degraded; at most 64 characters. Null: none did.',
-      ),
-      failure: nullable(
-        Type.Object(
-          { class: words(FAILURE_CLASSES), phase: words(PHASES), detail: Type.String() },
-          { ...strict, description: 'Why the check failed and in which phase.' },
-        ),
-      ),
-      timing: Type.Object(
-        {
-          dns_ms: nullable(Type.Number()),
-          connect_ms: nullable(Type.Number()),
-          tls_ms: nullable(Type.Number()),
-          first_byte_ms: nullable(Type.Number()),
-          total_ms: nullable(Type.Number()),
-        },
-        { ...strict, description: 'Milliseconds of each phase; null where it did not happen.' },
-      ),
-      certificate_expires_at: nullable(TimeSchema, 'End of the certificate; null without TLS.'),
-    },
-    strict,
+export const LatestCheckSchema = namedObject('LatestCheck', {
+  status: enumOf(SERVICE_STATUSES.slice(0, 3)),
+  response_time: ResponseTime,
+  status_code: whole('HTTP status code; 0 when no HTTP response arrived, 200 for a heartbeat.'),
+  checked_at: TimeSchema,
+  source: enumOf(['root', 'health', 'heartbeat', 'silence'], 'What the check asked.'),
+  blocked: Type.Boolean({ description: 'A bot wall or 429 answered: reachable, never down.' }),
+  reported: nullable(
+    Type.String(),
+    'The word that a health body or heartbeat said, as it said it, such as ok or degraded; at most 64 characters. Null: none did.',
   ),
-);
+  failure: nullable(
+    object(
+      { class: enumOf(FAILURE_CLASSES), phase: enumOf(PHASES), detail: Type.String() },
+      'Why the check failed and in which phase.',
+    ),
+  ),
+  timing: object(
+    {
+      dns_ms: nullable(Type.Number()),
+      connect_ms: nullable(Type.Number()),
+      tls_ms: nullable(Type.Number()),
+      first_byte_ms: nullable(Type.Number()),
+      total_ms: nullable(Type.Number()),
+    },
+    'Milliseconds of each phase; null where it did not happen.',
+  ),
+  certificate_expires_at: nullable(TimeSchema, 'End of the certificate; null without TLS.'),
+});
 
 /** A service as the list shows it. */
 export function viewService(
@@ -96,7 +88,7 @@ export function viewService(
     response_time: latest?.responseTimeMs ?? null,
     last_checked: latest === null ? null : formatTime(latest.checkedAt),
     stale,
-    since: current.since === null ? null : formatTime(current.since),
+    since: formatTimeOrNull(current.since),
     self_reported: !service.verified,
   };
 }
@@ -121,13 +113,25 @@ export function viewLatestCheck(latest: LatestCheck | null): Static<typeof Lates
       first_byte_ms: round(timing.firstByteMs),
       total_ms: round(timing.totalMs),
     },
-    certificate_expires_at: certificateExpiresAt === null ? null : formatTime(certificateExpiresAt),
+    certificate_expires_at: formatTimeOrNull(certificateExpiresAt),
   };
 }
 
 /** The name and slug of a service, for JSON of what belongs to it. */
 export function viewServiceName({ name, slug }: Service): { readonly name: string; readonly slug: string } {
   return { name, slug };
+}
+
+/** Items with the name of their service, each as `view` makes it. An item whose service is gone is left out. */
+export function viewWithServices<Item extends { readonly serviceId: number }, View extends object>(
+  directory: Pick<ServiceDirectory, 'byId'>,
+  items: readonly Item[],
+  view: (item: Item) => View,
+) {
+  return items.flatMap((item) => {
+    const service = directory.byId(item.serviceId);
+    return service === null ? [] : [{ ...view(item), service: viewServiceName(service) }];
+  });
 }
 
 function viewFailure(failure: Failure): Static<typeof LatestCheckSchema>['failure'] {

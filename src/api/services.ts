@@ -17,14 +17,14 @@ import {
   textParameter,
   wordParameter,
 } from '../http/parameters.ts';
-import { json, type Route } from '../http/route.ts';
-import { named, nullable, PAGE_MEMBERS, strict, whole } from '../http/schema.ts';
+import { jsonText, type Route } from '../http/route.ts';
+import { namedObject, nullable, PAGE_MEMBERS, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import type { ServiceFilter, ServiceSearch } from '../view/service-search.ts';
 import { intervalOf, isStale, type ListenedAt } from '../view/staleness.ts';
-import { readOperation, SERVICE_SLUG } from './operation.ts';
+import { readRoute } from './read-route.ts';
 import {
   LatestCheckSchema,
   SERVICE_MEMBERS,
@@ -46,23 +46,22 @@ const QUERY = {
 };
 
 /** A page of services. */
-export const ServicesSchema = named(
-  'ServiceList',
-  Type.Object(
-    {
-      services: Type.Array(ServiceSchema, { description: 'In the order of slugs.' }),
-      total: whole('Services that match the filter.'),
-      ...PAGE_MEMBERS,
-    },
-    strict,
-  ),
-);
+export const ServicesSchema = namedObject('ServiceList', {
+  services: Type.Array(ServiceSchema, { description: 'In the order of slugs.' }),
+  total: whole('Services that match the filter.'),
+  ...PAGE_MEMBERS,
+});
 
 /** The route. */
 export function servicesRoute(search: ServiceSearch, services: ServiceJson): Route {
-  return {
+  return readRoute({
     path: '/api/v1/services',
-    bucket: 'api',
+    id: 'listServices',
+    tag: 'Services',
+    summary: 'Services with their current status',
+    description: 'In the order of slugs; filters are combined, and `total` counts what matches all of them.',
+    query: QUERY,
+    answer: ServicesSchema,
     handle({ query }) {
       const { category, status, q, limit, offset } = readParameters(query, QUERY);
       const filter: ServiceFilter = {
@@ -72,57 +71,33 @@ export function servicesRoute(search: ServiceSearch, services: ServiceJson): Rou
       };
       const page = search.page(filter, Number(offset), Number(limit));
       const items = page.services.map(services.listItem).join(',');
-      return json(`{"services":[${items}],"total":${page.total},"limit":${limit},"offset":${offset}}`);
+      return jsonText(`{"services":[${items}],"total":${page.total},"limit":${limit},"offset":${offset}}`);
     },
-    describe: () =>
-      readOperation({
-        id: 'listServices',
-        tag: 'Services',
-        summary: 'Services with their current status',
-        description:
-          'In the order of slugs; filters are combined, and `total` counts what matches all of them.',
-        query: QUERY,
-        answer: ServicesSchema,
-      }),
-  };
+  });
 }
 
 /** The single status (contract 4.1). */
-export const StatusSchema = named(
-  'ServiceStatus',
-  Type.Object(
-    {
-      ...SERVICE_MEMBERS,
-      latest_check: nullable(LatestCheckSchema, 'Null before the first check.'),
-      vendor: nullable(
-        VendorWordSchema,
-        'What the vendor says of itself; null where no status page is read.',
-      ),
-    },
-    strict,
-  ),
-);
+export const StatusSchema = namedObject('ServiceStatus', {
+  ...SERVICE_MEMBERS,
+  latest_check: nullable(LatestCheckSchema, 'Null before the first check.'),
+  vendor: nullable(VendorWordSchema, 'What the vendor says of itself; null where no status page is read.'),
+});
 
 /** The route. */
 export function statusRoute(directory: ServiceDirectory, services: ServiceJson): Route {
-  return {
+  return readRoute({
     path: '/api/v1/status/:slug',
-    bucket: 'api',
+    id: 'getStatus',
+    tag: 'Services',
+    summary: 'The current status of one service',
+    description:
+      'up: the newest check was answered in time, up to and including 3,000 ms unless the operator set another bound; slow: later than that; down: an error or no answer, confirmed by further attempts; unknown: not yet checked.',
+    answer: StatusSchema,
     handle(request) {
       const { body, etag } = services.status(findService(directory, request));
-      return json(body, etag);
+      return jsonText(body, etag);
     },
-    describe: () =>
-      readOperation({
-        id: 'getStatus',
-        tag: 'Services',
-        summary: 'The current status of one service',
-        description:
-          'up: the newest check was answered in time, up to and including 3,000 ms unless the operator set another bound; slow: later than that; down: an error or no answer, confirmed by further attempts; unknown: not yet checked.',
-        path: [SERVICE_SLUG],
-        answer: StatusSchema,
-      }),
-  };
+  });
 }
 
 /** Prepared JSON. */

@@ -5,7 +5,16 @@ import { PAGE_STATUSES } from '../domain/page-verdict.ts';
 import { SLUG } from '../http/openapi.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from '../http/parameters.ts';
 import { type HttpRequest, json, type Route } from '../http/route.ts';
-import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import {
+  enumOf,
+  listOf,
+  namedObject,
+  nullable,
+  object,
+  PAGE_MEMBERS,
+  TimeSchema,
+  whole,
+} from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import {
   INCIDENT_FILTERS,
@@ -17,8 +26,8 @@ import {
   readPageView,
 } from '../view/status-page-view.ts';
 import { IncidentsSchema, viewIncident } from './incidents.ts';
-import { readOperation } from './operation.ts';
-import { ServiceSchema, viewService, viewServiceName } from './service-view.ts';
+import { readRoute } from './read-route.ts';
+import { ServiceSchema, viewService, viewWithServices } from './service-view.ts';
 import { MaintenancesSchema, viewMaintenance } from './vendor.ts';
 
 const QUERY = {
@@ -28,61 +37,40 @@ const QUERY = {
 };
 
 /** A page as JSON. */
-export const PageSchema = named(
-  'StatusPage',
-  Type.Object(
-    {
-      page: Type.Object(
-        {
-          slug: Type.String(),
-          title: Type.String(),
-          text: Type.String({ description: 'Plain text.' }),
-          url: Type.String(),
-          logo_url: nullable(Type.String(), 'Null where it has none.'),
-          updated_at: TimeSchema,
-        },
-        strict,
-      ),
-      status: words(PAGE_STATUSES, 'The worst of its services; those that are paused do not count.'),
-      counts: Type.Object(
-        {
-          up: whole('Operational.'),
-          slow: whole('Slow.'),
-          down: whole('Down.'),
-          unknown: whole('Never checked.'),
-          maintenance: whole('Down or slow within an announced maintenance.'),
-          paused: whole('Not watched now.'),
-        },
-        strict,
-      ),
-      groups: Type.Array(
-        Type.Object(
-          {
-            name: Type.String({ description: 'Empty for services without a heading.' }),
-            services: Type.Array(
-              Type.Object(
-                {
-                  ...ServiceSchema.properties,
-                  paused: Type.Boolean(),
-                  in_maintenance: Type.Boolean({
-                    description: 'Down or slow within an announced maintenance.',
-                  }),
-                },
-                strict,
-              ),
-            ),
-          },
-          strict,
-        ),
-        { description: 'In the order of their owner.' },
-      ),
-      maintenance: MaintenancesSchema.properties.maintenance,
-      incidents: IncidentsSchema.properties.incidents,
-      ...PAGE_MEMBERS,
-    },
-    strict,
-  ),
-);
+export const PageSchema = namedObject('StatusPage', {
+  page: object({
+    slug: Type.String(),
+    title: Type.String(),
+    text: Type.String({ description: 'Plain text.' }),
+    url: Type.String(),
+    logo_url: nullable(Type.String(), 'Null where it has none.'),
+    updated_at: TimeSchema,
+  }),
+  status: enumOf(PAGE_STATUSES, 'The worst of its services; those that are paused do not count.'),
+  counts: object({
+    up: whole('Operational.'),
+    slow: whole('Slow.'),
+    down: whole('Down.'),
+    unknown: whole('Never checked.'),
+    maintenance: whole('Down or slow within an announced maintenance.'),
+    paused: whole('Not watched now.'),
+  }),
+  groups: listOf('In the order of their owner.', {
+    name: Type.String({ description: 'Empty for services without a heading.' }),
+    services: Type.Array(
+      object({
+        ...ServiceSchema.properties,
+        paused: Type.Boolean(),
+        in_maintenance: Type.Boolean({
+          description: 'Down or slow within an announced maintenance.',
+        }),
+      }),
+    ),
+  }),
+  maintenance: MaintenancesSchema.properties.maintenance,
+  incidents: IncidentsSchema.properties.incidents,
+  ...PAGE_MEMBERS,
+});
 
 /** What these routes read from. */
 export interface StatusPageSources extends PageViewSources {
@@ -109,57 +97,47 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       limit: Number(limit),
       offset: Number(offset),
     });
-    const named = <T extends object>(serviceId: number, view: T) => {
-      const service = directory.byId(serviceId);
-      return service === null ? [] : [{ ...view, service: viewServiceName(service) }];
-    };
     const { page, verdict } = look;
-    return json(
-      JSON.stringify({
-        page: {
-          slug: page.slug,
-          title: page.title,
-          text: page.text,
-          url: `${siteUrl}/p/${page.slug}`,
-          logo_url: page.logo === null ? null : siteUrl + logoPath(page.slug, page.logo.mark),
-          updated_at: formatTime(page.updatedAt),
-        },
-        status: verdict.status,
-        counts: verdict.counts,
-        groups: look.groups.map(({ name, services }) => ({
-          name,
-          services: services.map(({ service, current, standing, stale }) => ({
-            ...viewService(service, current, stale),
-            paused: service.paused,
-            in_maintenance: standing === 'maintenance',
-          })),
+    return json({
+      page: {
+        slug: page.slug,
+        title: page.title,
+        text: page.text,
+        url: `${siteUrl}/p/${page.slug}`,
+        logo_url: page.logo === null ? null : siteUrl + logoPath(page.slug, page.logo.mark),
+        updated_at: formatTime(page.updatedAt),
+      },
+      status: verdict.status,
+      counts: verdict.counts,
+      groups: look.groups.map(({ name, services }) => ({
+        name,
+        services: services.map(({ service, current, standing, stale }) => ({
+          ...viewService(service, current, stale),
+          paused: service.paused,
+          in_maintenance: standing === 'maintenance',
         })),
-        maintenance: look.maintenances.flatMap((one) => named(one.serviceId, viewMaintenance(one))),
-        incidents: found.flatMap((one) => named(one.serviceId, viewIncident(one))),
-        limit,
-        offset,
-      }),
-    );
+      })),
+      maintenance: viewWithServices(directory, look.maintenances, viewMaintenance),
+      incidents: viewWithServices(directory, found, viewIncident),
+      limit,
+      offset,
+    });
   };
 
   return [
-    {
+    readRoute({
       path: '/api/v1/pages/:slug',
-      bucket: 'api',
+      id: 'getPage',
+      tag: 'Status pages',
+      summary: "A status page of an owner's own",
+      description:
+        'Its services as they stand, what is planned for them, and their incidents, newest start first, then by id. The same is at /p/{slug}.json.',
+      slug: SLUG('The page, in any case.', 'acme'),
+      query: QUERY,
+      answer: PageSchema,
+      problems: { 404: 'There is no such page.' },
       handle: asJson,
-      describe: () =>
-        readOperation({
-          id: 'getPage',
-          tag: 'Status pages',
-          summary: "A status page of an owner's own",
-          description:
-            'Its services as they stand, what is planned for them, and their incidents, newest start first, then by id. The same is at /p/{slug}.json.',
-          path: [SLUG('The page, in any case.', 'acme')],
-          query: QUERY,
-          answer: PageSchema,
-          problems: { 404: 'There is no such page.' },
-        }),
-    },
+    }),
     { path: '/p/:slug.json', bucket: 'api', handle: asJson },
   ];
 }

@@ -4,61 +4,57 @@
  */
 
 import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
-import { DAY_MS, formatTime } from '../domain/durations.ts';
+import { DAY_MS, formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
 import type { Service } from '../domain/service.ts';
 import { VENDOR_STATUSES, type VendorWord } from '../domain/vendor-word.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
-import { named, nullable, PAGE_MEMBERS, strict, TimeSchema, whole, words } from '../http/schema.ts';
+import {
+  enumOf,
+  listOf,
+  namedObject,
+  nullable,
+  object,
+  PAGE_MEMBERS,
+  TimeSchema,
+  whole,
+} from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
-import { readOperation, SERVICE_SLUG } from './operation.ts';
-import { ServiceNameSchema, viewServiceName } from './service-view.ts';
+import { readRoute } from './read-route.ts';
+import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 
 /** A vendor's own word on a service. */
-export const VendorWordSchema = named(
-  'VendorWord',
-  Type.Object(
-    {
-      status: words(
-        VENDOR_STATUSES,
-        'operational, or the worst severity of what the vendor has open; unknown: never read.',
-      ),
-      since: nullable(TimeSchema, 'When that began; null where it is not known.'),
-      incident_id: nullable(Type.String(), 'The incident that it stands for; null: none is open.'),
-      read_at: nullable(TimeSchema, 'When the status page was last read.'),
-      stale: Type.Boolean({
-        description: 'The page was not read for two intervals: its word may be out of date.',
-      }),
-      url: Type.String({ description: 'The status page.' }),
-      kind: Type.String({ description: 'Its format.' }),
-    },
-    strict,
+export const VendorWordSchema = namedObject('VendorWord', {
+  status: enumOf(
+    VENDOR_STATUSES,
+    'operational, or the worst severity of what the vendor has open; unknown: never read.',
   ),
-);
+  since: nullable(TimeSchema, 'When that began; null where it is not known.'),
+  incident_id: nullable(Type.String(), 'The incident that it stands for; null: none is open.'),
+  read_at: nullable(TimeSchema, 'When the status page was last read.'),
+  stale: Type.Boolean({
+    description: 'The page was not read for two intervals: its word may be out of date.',
+  }),
+  url: Type.String({ description: 'The status page.' }),
+  kind: Type.String({ description: 'Its format.' }),
+});
 
 /** A maintenance with its service. */
-export const MaintenanceSchema = named(
-  'Maintenance',
-  Type.Object(
-    {
-      id: Type.String({ description: 'The id of its incident, once it has started.' }),
-      service: ServiceNameSchema,
-      title: Type.String(),
-      description: Type.String({ description: 'Plain text.' }),
-      state: words(['planned', 'running']),
-      starts_at: TimeSchema,
-      ends_at: nullable(TimeSchema, 'Null where the vendor names no end.'),
-      source_url: Type.String(),
-    },
-    strict,
-  ),
-);
+export const MaintenanceSchema = namedObject('Maintenance', {
+  id: Type.String({ description: 'The id of its incident, once it has started.' }),
+  service: ServiceNameSchema,
+  title: Type.String(),
+  description: Type.String({ description: 'Plain text.' }),
+  state: enumOf(['planned', 'running']),
+  starts_at: TimeSchema,
+  ends_at: nullable(TimeSchema, 'Null where the vendor names no end.'),
+  source_url: Type.String(),
+});
 
-const timeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
 
 /** The vendor's word; null: its status page is not read. */
@@ -66,9 +62,9 @@ export function viewVendorWord(word: VendorWord | null) {
   if (word === null) return null;
   return {
     status: word.status,
-    since: timeOrNull(word.since),
+    since: formatTimeOrNull(word.since),
     incident_id: word.incidentId,
-    read_at: timeOrNull(word.readAt),
+    read_at: formatTimeOrNull(word.readAt),
     stale: word.stale,
     url: word.url,
     kind: word.kind,
@@ -83,7 +79,7 @@ export function viewMaintenance(maintenance: Maintenance) {
     description: maintenance.description,
     state: maintenance.phase,
     starts_at: formatTime(maintenance.startsAt),
-    ends_at: timeOrNull(maintenance.endsAt),
+    ends_at: formatTimeOrNull(maintenance.endsAt),
     source_url: maintenance.sourceUrl,
   };
 }
@@ -101,7 +97,7 @@ export function viewAcknowledgement(list: readonly Acknowledgement[], from: numb
       incident_id: entry.incidentId,
       vendor_incident_id: entry.vendorIncidentId,
       started_at: formatTime(entry.startedAt),
-      acknowledged_at: timeOrNull(entry.acknowledgedAt),
+      acknowledged_at: formatTimeOrNull(entry.acknowledgedAt),
       lag_seconds: seconds(entry.lagMs),
     })),
   };
@@ -110,39 +106,24 @@ export function viewAcknowledgement(list: readonly Acknowledgement[], from: numb
 const Lag = nullable(Type.Number(), "Seconds from our first failed check to the vendor's first entry.");
 
 /** A vendor's word, and how long it takes to publish it. */
-export const VendorSchema = named(
-  'Vendor',
-  Type.Object(
-    {
-      service: ServiceNameSchema,
-      vendor: nullable(VendorWordSchema, 'Null where no status page is read.'),
-      acknowledgement: Type.Object(
-        {
-          from: TimeSchema,
-          outages: whole('Outages that our checks have seen since then, maintenance left out.'),
-          acknowledged: whole('Of these, those of which the vendor has an incident.'),
-          median_seconds: Lag,
-          worst_seconds: Lag,
-          entries: Type.Array(
-            Type.Object(
-              {
-                incident_id: Type.String(),
-                vendor_incident_id: nullable(Type.String()),
-                started_at: TimeSchema,
-                acknowledged_at: nullable(TimeSchema),
-                lag_seconds: Lag,
-              },
-              strict,
-            ),
-            { description: 'Newest first.' },
-          ),
-        },
-        strict,
-      ),
-    },
-    strict,
-  ),
-);
+export const VendorSchema = namedObject('Vendor', {
+  service: ServiceNameSchema,
+  vendor: nullable(VendorWordSchema, 'Null where no status page is read.'),
+  acknowledgement: object({
+    from: TimeSchema,
+    outages: whole('Outages that our checks have seen since then, maintenance left out.'),
+    acknowledged: whole('Of these, those of which the vendor has an incident.'),
+    median_seconds: Lag,
+    worst_seconds: Lag,
+    entries: listOf('Newest first.', {
+      incident_id: Type.String(),
+      vendor_incident_id: nullable(Type.String()),
+      started_at: TimeSchema,
+      acknowledged_at: nullable(TimeSchema),
+      lag_seconds: Lag,
+    }),
+  }),
+});
 
 /** How far back the lag looks. */
 const YEAR_MS = 365 * DAY_MS;
@@ -158,48 +139,35 @@ export interface VendorSources {
 
 /** The route. */
 export function vendorRoute({ directory, registry, vendorOf, now }: VendorSources): Route {
-  return {
+  return readRoute({
     path: '/api/v1/services/:slug/vendor',
-    bucket: 'api',
+    id: 'getVendor',
+    tag: 'Incidents',
+    summary: "A vendor's own word, and how long it takes to say it",
+    description:
+      'The lag runs from our first failed check to the first entry that the vendor published, over a year; negative where the vendor was first.',
+    answer: VendorSchema,
     async handle(request) {
       const service = findService(directory, request);
       const from = now() - YEAR_MS;
       const incidents = await registry.incidentsSince(service.id, from);
-      return json(
-        JSON.stringify({
-          service: viewServiceName(service),
-          vendor: viewVendorWord(vendorOf(service)),
-          acknowledgement: viewAcknowledgement(acknowledgements(incidents, now()), from),
-        }),
-      );
+      return json({
+        service: viewServiceName(service),
+        vendor: viewVendorWord(vendorOf(service)),
+        acknowledgement: viewAcknowledgement(acknowledgements(incidents, now()), from),
+      });
     },
-    describe: () =>
-      readOperation({
-        id: 'getVendor',
-        tag: 'Incidents',
-        summary: "A vendor's own word, and how long it takes to say it",
-        description:
-          'The lag runs from our first failed check to the first entry that the vendor published, over a year; negative where the vendor was first.',
-        path: [SERVICE_SLUG],
-        answer: VendorSchema,
-      }),
-  };
+  });
 }
 
 const QUERY = { limit: limitParameter(50, 100), offset: OFFSET_PARAMETER };
 
 /** Maintenances that are planned or run. */
-export const MaintenancesSchema = named(
-  'MaintenanceList',
-  Type.Object(
-    {
-      maintenance: Type.Array(MaintenanceSchema, { description: 'By their start, earliest first.' }),
-      total: whole('Maintenances that are planned or run.'),
-      ...PAGE_MEMBERS,
-    },
-    strict,
-  ),
-);
+export const MaintenancesSchema = namedObject('MaintenanceList', {
+  maintenance: Type.Array(MaintenanceSchema, { description: 'By their start, earliest first.' }),
+  total: whole('Maintenances that are planned or run.'),
+  ...PAGE_MEMBERS,
+});
 
 /** What the route reads from. */
 export interface MaintenanceSources {
@@ -209,29 +177,22 @@ export interface MaintenanceSources {
 
 /** The route. */
 export function maintenanceRoute({ directory, registry }: MaintenanceSources): Route {
-  return {
+  return readRoute({
     path: '/api/v1/maintenance',
-    bucket: 'api',
+    id: 'listMaintenance',
+    tag: 'Incidents',
+    summary: 'Maintenances that vendors announced, upcoming and running',
+    description: 'By their start, earliest first, then by id.',
+    query: QUERY,
+    answer: MaintenancesSchema,
     async handle({ query }) {
       const { limit, offset } = readParameters(query, QUERY);
       const [found, total] = await Promise.all([
         registry.listMaintenances({ limit: Number(limit), offset: Number(offset) }),
         registry.countMaintenances({}),
       ]);
-      const maintenance = found.flatMap((one) => {
-        const service = directory.byId(one.serviceId);
-        return service === null ? [] : [{ ...viewMaintenance(one), service: viewServiceName(service) }];
-      });
-      return json(JSON.stringify({ maintenance, total, limit, offset }));
+      const maintenance = viewWithServices(directory, found, viewMaintenance);
+      return json({ maintenance, total, limit, offset });
     },
-    describe: () =>
-      readOperation({
-        id: 'listMaintenance',
-        tag: 'Incidents',
-        summary: 'Maintenances that vendors announced, upcoming and running',
-        description: 'By their start, earliest first, then by id.',
-        query: QUERY,
-        answer: MaintenancesSchema,
-      }),
-  };
+  });
 }

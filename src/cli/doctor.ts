@@ -10,7 +10,7 @@ import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { hideUserinfo } from '../domain/printable-text.ts';
-import { askNameServers } from '../outbound/name-client.ts';
+import { queryNameServers } from '../outbound/name-client.ts';
 import { createServerList } from '../outbound/name-socket.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
@@ -219,7 +219,7 @@ async function answersHealth(port: number): Promise<boolean> {
 async function examineNames({ checks }: Config): Promise<Finding> {
   const { nameservers } = checks;
   const servers = createServerList(nameservers, systemClock)().join(', ');
-  const [answer] = await askNameServers('one.one.one.one', ['A'], { nameservers, timeoutMs: 5_000 });
+  const [answer] = await queryNameServers('one.one.one.one', ['A'], { nameservers, timeoutMs: 5_000 });
   if (answer?.kind === 'records') return { what: 'names', found: `${servers} answers`, advice: null };
   const advice = 'see /etc/resolv.conf, or name working servers in checks.nameservers';
   return { what: 'names', found: `${servers}: ${answer?.code}`, advice };

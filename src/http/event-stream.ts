@@ -1,5 +1,6 @@
 /** Streams of Server-Sent Events (WHATWG HTML, 9.2): the response, and writes with a bound. */
 import type { ServerResponse } from 'node:http';
+import { createClientCounts } from './client-address.ts';
 import type { HttpResponse } from './route.ts';
 
 const HEADERS = {
@@ -12,13 +13,59 @@ const HEADERS = {
 /** Streams that are written to in one turn of the event loop: some milliseconds of work. */
 export const MAX_WRITES_PER_TURN = 100;
 
-/** A response that is a stream. `open` gets the connection, which the client may have closed already. */
-export function streamResponse(open: (response: ServerResponse) => void): HttpResponse {
-  return { status: 200, headers: HEADERS, body: '', stream: open };
+/** The response to HEAD for a stream: its headers alone. */
+export const STREAM_HEAD: HttpResponse = {
+  status: 200,
+  headers: HEADERS,
+  body: '',
+  stream: (response) => void response.end(),
+};
+
+/** The open streams of a route. */
+export interface OpenStreams {
+  readonly size: number;
+  /** How many the client holds. */
+  of(client: string): number;
+  /** The response that is a stream to the client; `run` gets the connection, unless the client has closed it already. */
+  open(client: string, run: (response: ServerResponse) => void): HttpResponse;
+  /** Ends every stream; later ones end at once. Clients come back by themselves. */
+  close(): void;
 }
 
-/** The response to HEAD for a stream: its headers alone. */
-export const STREAM_HEAD: HttpResponse = streamResponse((response) => void response.end());
+/** Makes an empty set of streams. */
+export function createOpenStreams(): OpenStreams {
+  const streams = new Set<ServerResponse>();
+  const counts = createClientCounts();
+  let isClosed = false;
+  return {
+    get size() {
+      return streams.size;
+    },
+    of: counts.of,
+    open(client, run) {
+      counts.add(client);
+      const stream = (response: ServerResponse) => {
+        // If the client has left already, 'close' has been emitted.
+        if (response.destroyed || isClosed) {
+          counts.remove(client);
+          response.end();
+          return;
+        }
+        streams.add(response);
+        response.once('close', () => {
+          streams.delete(response);
+          counts.remove(client);
+        });
+        run(response);
+      };
+      return { ...STREAM_HEAD, stream };
+    },
+    close() {
+      isClosed = true;
+      for (const response of streams) response.end();
+    },
+  };
+}
 
 /**
  * Writes to a stream that is still open. A client that does not read is disconnected when more than `maxBacklogBytes`

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.ts';
 import { requireJson } from './body.ts';
 import { matches, withValidator } from './conditional.ts';
-import { HttpError, PROBLEMS, problemBody } from './problem.ts';
+import { HttpError, PROBLEMS, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import type { Bucket, HttpRequest, HttpResponse, KeyBearer, Route } from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
@@ -234,12 +234,8 @@ function complete(
 }
 
 function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {
-  return new HttpError(
-    'rate_limited',
-    `More than ${limit} requests in a minute. Wait ${retryAfterSeconds} s.`,
-    { retry_after: retryAfterSeconds },
-    { 'Retry-After': String(retryAfterSeconds) },
-  );
+  const detail = `More than ${limit} requests in a minute. Wait ${retryAfterSeconds} s.`;
+  return retryLater('rate_limited', retryAfterSeconds, detail, { retry_after: retryAfterSeconds });
 }
 
 /** A fault of ours: the client gets an id to report, the log gets the error. */

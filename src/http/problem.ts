@@ -1,6 +1,6 @@
 /** Errors of the API: one registry of codes with their HTTP status, and their body by RFC 9457. */
 import { Type } from '../json-schema.ts';
-import { named, words } from './schema.ts';
+import { enumOf, named } from './schema.ts';
 
 /** Stable codes that clients may rely on, with status and title. */
 export const PROBLEMS = {
@@ -53,6 +53,16 @@ export class HttpError extends Error {
   }
 }
 
+/** An error after which the client may try again in `seconds`, which `Retry-After` says. */
+export function retryLater(
+  code: ProblemCode,
+  seconds: number,
+  detail: string,
+  members: HttpError['members'] = {},
+): HttpError {
+  return new HttpError(code, detail, members, { 'Retry-After': String(seconds) });
+}
+
 /** The schema of every error body (RFC 9457). */
 export const ProblemSchema = named(
   'Problem',
@@ -61,7 +71,7 @@ export const ProblemSchema = named(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
-    code: words(Object.keys(PROBLEMS), 'Stable word for programs.'),
+    code: enumOf(Object.keys(PROBLEMS), 'Stable word for programs.'),
     parameter: Type.Optional(Type.String({ description: 'Of invalid_parameter: its name.' })),
     place: Type.Optional(Type.String({ description: 'Of invalid_body: JSON Pointer to what is wrong.' })),
     allowed: Type.Optional(

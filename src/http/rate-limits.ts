@@ -2,8 +2,25 @@
  * Rate limits by koa-ratelimit, with what it lacks: whole seconds, bounded memory, our problem body, and reading what is
  * left without a charge. The library decides and counts; this file wraps it.
  */
-import ratelimit from 'koa-ratelimit';
+import { createRequire } from 'node:module';
 import type { Clock } from '../clock.ts';
+
+/** The part of koa-ratelimit that is used here; its published types are of an older major version. */
+const ratelimit: (options: {
+  readonly driver: 'memory' | 'redis';
+  /** `memory`: a Map, as far as get, has and set. `redis`: what has the command `ratelimiter`. */
+  readonly db: object;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly max: number;
+  /** Stands before the id and a colon in the keys of `db`. */
+  readonly namespace: string;
+  readonly id: (context: LimitContext) => string;
+  readonly headers: { readonly remaining: string; readonly reset: string; readonly total: string };
+  readonly errorMessage: string;
+}) => (context: LimitContext, next: () => Promise<void>) => Promise<void> = createRequire(import.meta.url)(
+  'koa-ratelimit',
+);
 
 /** What a client has left. */
 export interface Allowance {
@@ -121,7 +138,7 @@ export function countBy(
   const check = ratelimit({
     ...options,
     duration: WINDOW_MS,
-    id: (context) => (context as LimitContext).client,
+    id: ({ client }) => client,
     headers: { remaining: 'remaining', reset: 'reset', total: 'total' },
     errorMessage: 'limited',
   });

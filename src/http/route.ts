@@ -71,12 +71,13 @@ export interface Route {
   readonly anyMethod?: boolean;
 }
 
+/** A response of JSON that is text already, with status 200. */
+export function jsonText(body: string | Uint8Array, etag?: string): HttpResponse {
+  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-cache' };
+  return { status: 200, headers, body, ...(etag === undefined ? {} : { etag }) };
+}
+
 /** A JSON response with status 200. */
-export function json(body: string | Uint8Array, etag?: string): HttpResponse {
-  const answer = {
-    status: 200,
-    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-cache' },
-    body,
-  };
-  return etag === undefined ? answer : { ...answer, etag };
+export function json(value: object): HttpResponse {
+  return jsonText(JSON.stringify(value));
 }

@@ -1,5 +1,5 @@
 /** JSON Schemas of bodies, and the names under which the OpenAPI document lists them. */
-import { type TSchema, Type } from '../json-schema.ts';
+import { type TProperties, type TSchema, Type } from '../json-schema.ts';
 
 const NAME = Symbol('name in components.schemas');
 
@@ -13,8 +13,8 @@ export function nameOf(schema: object): string | undefined {
   return NAME in schema ? String(schema[NAME]) : undefined;
 }
 
-/** One of some words. */
-export const words = <Word extends string>(allowed: readonly Word[], description?: string) =>
+/** A string out of a list. */
+export const enumOf = <Word extends string>(allowed: readonly Word[], description?: string) =>
   Type.Unsafe<Word>({
     type: 'string',
     enum: [...allowed],
@@ -25,8 +25,18 @@ export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 /** A whole number from 0. */
 export const whole = (description: string) => Type.Integer({ minimum: 0, description });
-/** For objects without further members. */
-export const strict = { additionalProperties: false };
+/** An object without further members. */
+export const object = <Members extends TProperties>(members: Members, description?: string) =>
+  Type.Object(members, {
+    additionalProperties: false,
+    ...(description === undefined ? {} : { description }),
+  });
+/** An {@link object} with a name in the document. */
+export const namedObject = <Members extends TProperties>(name: string, members: Members) =>
+  named(name, object(members));
+/** A list of {@link object}s. */
+export const listOf = <Members extends TProperties>(description: string, members: Members) =>
+  Type.Array(object(members), { description });
 
 /** ISO 8601 UTC with milliseconds. */
 export const TimeSchema = named(

@@ -4,7 +4,7 @@ import type { CurrentStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { judgeLatency, type ServiceStatus } from '../domain/status.ts';
-import { named, strict } from '../http/schema.ts';
+import { namedObject } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { BadgeMeasure, BadgeRequest, BadgeWindow } from '../view/badge-query.ts';
 
@@ -157,26 +157,20 @@ function sayNothing(window: string, long: string): BadgeCaption {
 }
 
 /** What Shields reads. */
-export const ShieldsSchema = named(
-  'ShieldsBadge',
-  Type.Object(
-    {
-      schemaVersion: Type.Literal(1),
-      label: Type.String({ description: 'Left: the name of the service, with the window of a figure.' }),
-      message: Type.String({
-        minLength: 1,
-        description: 'Right: the word or the figure, with its age where it is stale.',
-      }),
-      color: Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Colour of the right side.' }),
-      isError: Type.Boolean({
-        description:
-          'True for what is down, stale or unknown: the address of the badge cannot give it another colour then.',
-      }),
-      cacheSeconds: Type.Integer({ minimum: 300, description: 'How long Shields keeps it.' }),
-    },
-    strict,
-  ),
-);
+export const ShieldsSchema = namedObject('ShieldsBadge', {
+  schemaVersion: Type.Literal(1),
+  label: Type.String({ description: 'Left: the name of the service, with the window of a figure.' }),
+  message: Type.String({
+    minLength: 1,
+    description: 'Right: the word or the figure, with its age where it is stale.',
+  }),
+  color: Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Colour of the right side.' }),
+  isError: Type.Boolean({
+    description:
+      'True for what is down, stale or unknown: the address of the badge cannot give it another colour then.',
+  }),
+  cacheSeconds: Type.Integer({ minimum: 300, description: 'How long Shields keeps it.' }),
+});
 
 /** What Shields reads. */
 export type ShieldsAnswer = Static<typeof ShieldsSchema>;

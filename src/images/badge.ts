@@ -1,6 +1,8 @@
 /** `GET /api/badge/:slug`: badges in every variant and format (contract 4.6). */
 
 import { BoundedMap } from '../async/bounded-map.ts';
+import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
+import { createPromiseCache } from '../async/promise-cache.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import { fullName, type Service } from '../domain/service.ts';
@@ -17,12 +19,19 @@ import {
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import { BADGE_QUERY, type BadgeRequest, readBadgeRequest } from '../view/badge-query.ts';
+import {
+  BADGE_QUERY,
+  type BadgeRequest,
+  type BadgeWindow,
+  readBadgeRequest,
+  windowMs,
+} from '../view/badge-query.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/staleness.ts';
-import { createFigureReader } from './badge-figures.ts';
 import {
   type BadgeCaption,
+  type BadgeFigures,
+  FIGURES_KEPT_MS,
   ShieldsSchema,
   sayLatency,
   sayStatus,
@@ -30,7 +39,7 @@ import {
   sentenceOf,
   shieldsAnswer,
 } from './badge-text.ts';
-import { PICTURE_CACHING } from './picture.ts';
+import { lastOrUnavailable, PICTURE_CACHING } from './picture.ts';
 
 /** What a picture shows. */
 export interface BadgeText {
@@ -209,5 +218,36 @@ function describeBadge(): OpenApiOperation {
         503: 'The store of past checks does not answer; the status badge does.',
       }),
     },
+  };
+}
+
+/** Services and windows whose figures are cached, about 300 bytes each. */
+const FIGURES_KEPT = 20_000;
+/** Concurrent reads of figures; further ones wait, so that badges never keep pages waiting for theirs. */
+const MAX_READS = 4;
+
+/**
+ * Makes the reader of a service's figures in a window; they are read at most once a minute. Throws
+ * `history_unavailable`, or what the store throws.
+ */
+export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () => number) {
+  const cached = createPromiseCache<string, BadgeFigures>({
+    maxEntries: FIGURES_KEPT,
+    maxAgeMs: FIGURES_KEPT_MS,
+    now,
+    recover: lastOrUnavailable,
+  });
+  const limit = createConcurrencyLimiter(MAX_READS);
+  return (serviceId: number, window: BadgeWindow): Promise<BadgeFigures> => {
+    const key = `${serviceId} ${window}`;
+    const read = async () => {
+      const readAt = now();
+      const lengthMs = windowMs(window);
+      const query = { serviceId, from: readAt - lengthMs, to: readAt, stepMs: lengthMs };
+      const [bucket] = await samples.query(query);
+      if (bucket === undefined) throw new Error(`the samples have no bucket for ${key}`);
+      return { bucket, readAt };
+    };
+    return cached(key, '', () => limit(read));
   };
 }

@@ -20,7 +20,7 @@ import {
 import type { Service } from '../domain/service.ts';
 import type { OpenApiOperation } from '../http/openapi.ts';
 import { readParameters, wordParameter } from '../http/parameters.ts';
-import { HttpError } from '../http/problem.ts';
+import { retryLater } from '../http/problem.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
@@ -104,11 +104,10 @@ async function withPatience(answer: Promise<HttpResponse>, clock: Clock): Promis
   const late = new Promise<never>((_, reject) => {
     cancel = clock.after(HEATMAP_WAIT_MS, () =>
       reject(
-        new HttpError(
+        retryLater(
           'history_unavailable',
+          10,
           'The checks of all services are still being read for this picture. Try again in ten seconds.',
-          {},
-          { 'Retry-After': '10' },
         ),
       ),
     );

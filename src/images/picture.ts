@@ -1,5 +1,5 @@
 /** What charts and heat maps have in common: query parameters, their part of the OpenAPI document, and the cache. */
-import { BoundedMap } from '../async/bounded-map.ts';
+import { createPromiseCache } from '../async/promise-cache.ts';
 import { PICTURE_THEMES, PICTURE_WINDOWS } from '../domain/picture.ts';
 import { entityTag } from '../http/conditional.ts';
 import {
@@ -10,7 +10,7 @@ import {
   queryParameters,
 } from '../http/openapi.ts';
 import { type ParameterSchemas, wordParameter } from '../http/parameters.ts';
-import { HttpError } from '../http/problem.ts';
+import { retryLater } from '../http/problem.ts';
 import type { HttpResponse } from '../http/route.ts';
 import { isSampleReadError } from '../store/ports/samples.ts';
 
@@ -46,60 +46,43 @@ export function pictureOperation(
   };
 }
 
-/** Makes a picture: its bytes. */
-export type DrawPicture = () => Promise<Uint8Array>;
-
-/** Returns the cached response for a key, or draws it again if its content has changed or a minute has passed. */
-export type PictureCache = (place: string, content: string, make: DrawPicture) => Promise<HttpResponse>;
-
-/** A picture with the same content is drawn at most once in this time. */
-export const PICTURE_KEPT_MS = 60_000;
-
 /** How long caches may keep a badge (contract 4.6), and any other picture. */
 export const PICTURE_CACHING = 'public, s-maxage=300, stale-while-revalidate=60';
 
-const HEADERS = {
-  'Content-Type': 'image/png',
-  'Cache-Control': PICTURE_CACHING,
-};
+const HEADERS = { 'Content-Type': 'image/png', 'Cache-Control': PICTURE_CACHING };
+/** A picture with the same content is drawn at most once in this time. */
+const PICTURE_KEPT_MS = 60_000;
 
-interface Kept {
-  readonly content: string;
-  readonly madeAt: number;
-  readonly answer: Promise<HttpResponse>;
-  /** The last one that was drawn; null: none was. */
-  readonly before: HttpResponse | null;
+/** Returns the cached response for a key, or draws it again if its content has changed or a minute has passed. */
+export type PictureCache = (
+  place: string,
+  content: string,
+  draw: () => Promise<Uint8Array>,
+) => Promise<HttpResponse>;
+
+/** Makes a cache of `maxEntries` pictures. While the sample store is out of reach, {@link lastOrUnavailable} is used. */
+export function createPictureCache(maxEntries: number, now: () => number): PictureCache {
+  const maxAgeMs = PICTURE_KEPT_MS;
+  const cached = createPromiseCache<string, HttpResponse>({
+    maxEntries,
+    maxAgeMs,
+    now,
+    recover: lastOrUnavailable,
+  });
+  return (place, content, draw) =>
+    cached(place, content, async () => {
+      const body = await draw();
+      return { status: 200, headers: HEADERS, body, etag: entityTag(body) };
+    });
 }
 
 /**
- * Makes a cache of `most` pictures; beyond, the one drawn first is dropped. While the sample store is out of reach, the
- * last picture is returned, with its own time on it; without one, it throws `history_unavailable`.
+ * What stands for a value that could not be made: the last one, with its own time on it, while the sample store is out
+ * of reach; throws `history_unavailable` without one. Null: the error is another one.
  */
-export function createPictureCache(most: number, now: () => number): PictureCache {
-  const kept = new BoundedMap<string, Kept>(most);
-  return (place, content, make) => {
-    const known = kept.get(place);
-    const madeAt = now();
-    if (known?.content === content && Math.abs(madeAt - known.madeAt) < PICTURE_KEPT_MS) return known.answer;
-    const before = known?.before ?? null;
-    const answer: Promise<HttpResponse> = make().then(
-      (body) => {
-        const made: HttpResponse = { status: 200, headers: HEADERS, body, etag: entityTag(body) };
-        if (kept.get(place)?.answer === answer) kept.set(place, { content, madeAt, answer, before: made });
-        return made;
-      },
-      (error: unknown) => {
-        if (!isSampleReadError(error)) {
-          if (kept.get(place)?.answer === answer) kept.delete(place);
-          throw error;
-        }
-        if (before !== null) return before;
-        const detail =
-          'The store of past checks does not answer; the status badge does. Try again in a minute.';
-        throw new HttpError('history_unavailable', detail, {}, { 'Retry-After': '60' });
-      },
-    );
-    kept.set(place, { content, madeAt, answer, before });
-    return answer;
-  };
+export function lastOrUnavailable<Value>(error: unknown, last: Value | null): Value | null {
+  if (!isSampleReadError(error)) return null;
+  if (last !== null) return last;
+  const detail = 'The store of past checks does not answer; the status badge does. Try again in a minute.';
+  throw retryLater('history_unavailable', 60, detail);
 }

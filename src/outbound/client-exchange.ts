@@ -3,23 +3,23 @@
  * check. Feeds, webhooks and sign-in want the strict parser of a kept client; a check has to take what browsers take,
  * and reads responses by `exchange.ts`. See ADR 11.
  */
+import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
-// The client alone: the whole package costs each thread 4 MB more.
-import Client from 'undici/lib/dispatcher/client.js';
+import type { Dispatcher, Client as UndiciClient } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { FailureCause } from '../domain/failure.ts';
 import type { Deadline } from './deadline.ts';
-import type { Exchanged, ExchangeOrder } from './exchange.ts';
-import { type Fault, responseFault, targetFault, timeoutFault } from './fault.ts';
-import type { Headers } from './response-head.ts';
+import { type Exchanged, type ExchangeOrder, ExchangeResult } from './exchange.ts';
+import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutFault } from './fault.ts';
+
+/** The client alone: the whole package costs each thread 4 MB more. */
+const Client: typeof UndiciClient = createRequire(import.meta.url)('undici/lib/dispatcher/client.js');
 
 /** Longer headers are a fault of the server. */
 const MAX_HEADER_BYTES = 65_536;
 /** The client never dials: it is handed the socket. Its address only fills a place. */
 const NOWHERE = 'http://connection.invalid';
 const LOST = 'ERR_UPBEAT_CONNECTION_LOST';
-const NO_HEADERS: Headers = {};
 /** Codes for a request that is no request: a bug of the caller. */
 const BUG_CODES = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
 const PROTOCOL_PROBLEMS = new Map<string, FailureCause>([
@@ -36,18 +36,78 @@ export function exchangeByClient(
 ): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     const client = clientOf(socket);
-    const exchange = new ClientExchange(clock, order, deadline, socket, (bug) => {
+    const result = new ExchangeResult();
+    let isSettled = false;
+    let sentAt = 0;
+    let begunAt: number | null = null;
+    let chunks: Buffer[] | null = null;
+    let bodyBytes = 0;
+
+    const settle = (bug: Error | null = null) => {
+      if (isSettled) return;
+      isSettled = true;
+      deadline.interrupt = null;
+      chunks = null;
       client.destroy(null, () => {});
       socket.destroy();
-      if (bug === null) resolve(exchange);
+      if (bug === null) resolve(result);
       else reject(bug);
-    });
-    const interrupt = () => exchange.interrupted();
+    };
+    const interrupt = () => {
+      result.fault = timeoutFault(result.phase, deadline.timeoutMs, false);
+      settle();
+    };
     if (deadline.over !== null) {
       interrupt();
       return;
     }
     deadline.interrupt = interrupt;
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart() {
+        sentAt = clock.monotonic();
+      },
+      onResponseStarted() {
+        begunAt = clock.monotonic();
+      },
+      onResponseStart(controller, statusCode, headers) {
+        if (isSettled || statusCode < 200) return;
+        result.headersAt = clock.monotonic();
+        deadline.step();
+        result.firstByteMs = (begunAt ?? result.headersAt) - sentAt;
+        result.statusCode = statusCode;
+        result.headers = headers;
+        if (order.method === 'HEAD') return;
+        if (order.wantsBody(statusCode, headers)) chunks = [];
+        else {
+          settle();
+          controller.abort(new Error('the headers were enough'));
+        }
+      },
+      onResponseData(controller, chunk) {
+        if (isSettled || chunks === null) return;
+        // A copy: the parser uses its memory again.
+        const room = order.maxBodyBytes - bodyBytes;
+        chunks.push(Buffer.from(chunk.subarray(0, room)));
+        bodyBytes += chunk.length;
+        if (chunk.length <= room) return;
+        result.overlong = true;
+        result.body = Buffer.concat(chunks);
+        settle();
+        controller.abort(new Error('the body is too long'));
+      },
+      onResponseEnd() {
+        if (chunks !== null) result.body = Buffer.concat(chunks);
+        settle();
+      },
+      onResponseError(_controller, thrown: NodeJS.ErrnoException) {
+        if (isSettled) return;
+        const { code = '' } = thrown;
+        const error = code === LOST ? (socket.errored ?? thrown) : thrown;
+        result.fault = faultOf(error, result, begunAt === null ? 'nothing' : 'headers');
+        settle(BUG_CODES.has(code) ? thrown : null);
+      },
+    };
     const { destination, method, headers, body } = order;
     client.dispatch(
       {
@@ -57,13 +117,13 @@ export function exchangeByClient(
         body,
         reset: true,
       },
-      exchange,
+      handler,
     );
   });
 }
 
 /** A client for the one socket. The deadline is the only clock: undici's timers are up to a second coarse. */
-function clientOf(socket: Socket): Client {
+function clientOf(socket: Socket): UndiciClient {
   let handedOver = false;
   return new Client(NOWHERE, {
     allowH2: false,
@@ -84,113 +144,13 @@ function clientOf(socket: Socket): Client {
   });
 }
 
-/** undici's handler, and the result. */
-class ClientExchange implements Dispatcher.DispatchHandler, Exchanged {
-  statusCode = 0;
-  headers: Headers = NO_HEADERS;
-  body: Buffer | null = null;
-  overlong = false;
-  fault: Fault | null = null;
-  headersAt: number | null = null;
-  firstByteMs: number | null = null;
-  readonly #clock: Clock;
-  readonly #order: ExchangeOrder;
-  readonly #deadline: Deadline;
-  readonly #socket: Socket;
-  readonly #done: (bug: Error | null) => void;
-  #settled = false;
-  #sentAt = 0;
-  #begunAt: number | null = null;
-  #chunks: Buffer[] | null = null;
-  #bodyBytes = 0;
-
-  constructor(
-    clock: Clock,
-    order: ExchangeOrder,
-    deadline: Deadline,
-    socket: Socket,
-    done: (bug: Error | null) => void,
-  ) {
-    this.#clock = clock;
-    this.#order = order;
-    this.#deadline = deadline;
-    this.#socket = socket;
-    this.#done = done;
+/** The fault of an error of undici or of the connection. `progress`: how far the headers had come. */
+function faultOf(error: NodeJS.ErrnoException, { phase }: ExchangeResult, progress: ResponseProgress): Fault {
+  const known = PROTOCOL_PROBLEMS.get(error.code ?? '');
+  if (known !== undefined) return targetFault('protocol', phase, known);
+  if (error.name === 'HTTPParserError' && !/\bEOF\b/.test(error.message)) {
+    const problem = /\((.+)\)$/.exec(error.message)?.[1] ?? error.message;
+    return targetFault('protocol', phase, { code: 'invalid_http', error: problem });
   }
-
-  onRequestStart(): void {
-    this.#sentAt = this.#clock.monotonic();
-  }
-
-  onResponseStarted(): void {
-    this.#begunAt = this.#clock.monotonic();
-  }
-
-  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
-    if (this.#settled || statusCode < 200) return;
-    this.headersAt = this.#clock.monotonic();
-    this.#deadline.step();
-    this.firstByteMs = (this.#begunAt ?? this.headersAt) - this.#sentAt;
-    this.statusCode = statusCode;
-    this.headers = headers;
-    if (this.#order.method === 'HEAD') return;
-    if (this.#order.wantsBody(statusCode, headers)) this.#chunks = [];
-    else {
-      this.#settle();
-      controller.abort(new Error('the headers were enough'));
-    }
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#settled || this.#chunks === null) return;
-    // A copy: the parser uses its memory again.
-    const room = this.#order.maxBodyBytes - this.#bodyBytes;
-    this.#chunks.push(Buffer.from(chunk.subarray(0, room)));
-    this.#bodyBytes += chunk.length;
-    if (chunk.length <= room) return;
-    this.overlong = true;
-    this.body = Buffer.concat(this.#chunks);
-    this.#settle();
-    controller.abort(new Error('the body is too long'));
-  }
-
-  onResponseEnd(): void {
-    if (this.#chunks !== null) this.body = Buffer.concat(this.#chunks);
-    this.#settle();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, thrown: Error): void {
-    if (this.#settled) return;
-    const { code = '' } = thrown as NodeJS.ErrnoException;
-    const error = code === LOST ? (this.#socket.errored ?? thrown) : thrown;
-    this.fault = this.#faultOf(error);
-    this.#settle(BUG_CODES.has(code) ? thrown : null);
-  }
-
-  /** The deadline is over. */
-  interrupted(): void {
-    const phase = this.headersAt === null ? 'first_byte' : 'body';
-    this.fault = timeoutFault(phase, this.#deadline.timeoutMs, false);
-    this.#settle();
-  }
-
-  #faultOf(error: NodeJS.ErrnoException): Fault {
-    const phase = this.headersAt === null ? 'first_byte' : 'body';
-    const known = PROTOCOL_PROBLEMS.get(error.code ?? '');
-    if (known !== undefined) return targetFault('protocol', phase, known);
-    if (error.name === 'HTTPParserError' && !/\bEOF\b/.test(error.message)) {
-      const problem = /\((.+)\)$/.exec(error.message)?.[1] ?? error.message;
-      return targetFault('protocol', phase, { code: 'invalid_http', error: problem });
-    }
-    if (this.headersAt !== null) return responseFault(error.code ?? null, 'body');
-    return responseFault(error.code ?? null, this.#begunAt === null ? 'nothing' : 'headers');
-  }
-
-  #settle(bug: Error | null = null): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    this.#deadline.interrupt = null;
-    this.#chunks = null;
-    this.#done(bug);
-  }
+  return responseFault(error.code ?? null, phase === 'body' ? 'body' : progress);
 }

@@ -4,11 +4,11 @@
  */
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { openGuard } from './address-guard.ts';
+import { createTrustStore } from './connection.ts';
 import { startDeadline } from './deadline.ts';
 import { readDestination } from './destination.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { sendRequest } from './send-request.ts';
-import { createTrustStore } from './trust.ts';
 
 /** Options of a question to the control targets. */
 export interface ControlQuestion {

@@ -3,17 +3,14 @@
  * over a socket over which the request can go. Addresses are tried by the rules of RFC 8305 ("Happy Eyeballs"): the
  * families by turns, IPv4 first, the next one after 250 ms without a connection or at once after a failure.
  */
-import { createConnection, type Socket } from 'node:net';
-import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Cancel, Clock } from '../clock.ts';
 import type { AddressRefusal, FailureCause } from '../domain/failure.ts';
-import type { AddressGuard } from './address-guard.ts';
+import { certificateProblem, type DialOrder, openSocket, type PhaseTimings } from './connection.ts';
 import type { Deadline } from './deadline.ts';
-import type { Destination } from './destination.ts';
 import { connectFault, type Fault, nameFault, targetFault, timeoutFault, tlsFault } from './fault.ts';
-import { noteCertificate, type PhaseTimings } from './phase-timings.ts';
 import type { Lookup, Resolver } from './resolver.ts';
-import type { Trust } from './trust.ts';
 
 /** What dialling needs of its thread. */
 export interface DialParts {
@@ -28,15 +25,6 @@ export interface ForbiddenAddress {
   readonly host: string;
   readonly address: string;
   readonly refusal: AddressRefusal;
-}
-
-/** One connection to be made. */
-export interface DialOrder {
-  readonly destination: Destination;
-  readonly guard: AddressGuard;
-  readonly trust: Trust | null;
-  /** Passes the cache of names by. */
-  readonly fresh: boolean;
 }
 
 /** A connection on which TLS, where there is any, is done; or why there is none. */
@@ -295,40 +283,4 @@ class Dialling {
       nameFault(none?.code ?? 'ENODATA', false)
     );
   }
-}
-
-/** Dials one judged literal. What is no literal cannot be dialled: the look-up refuses. */
-function openSocket(address: string, { destination, trust }: DialOrder, timings: PhaseTimings): Socket {
-  const target = { host: address, port: destination.port, autoSelectFamily: false, lookup: refuseLookup };
-  if (!destination.secure || trust === null) return createConnection(target);
-  return connectTls({
-    ...target,
-    secureContext: trust.context,
-    // A name of an address is no server name (RFC 6066, 3).
-    servername: destination.literal ? '' : destination.host,
-    ALPNProtocols: ['http/1.1'],
-    // The verdict is read after the handshake, so that the end of a refused certificate is known too.
-    rejectUnauthorized: false,
-    checkServerIdentity(name, certificate) {
-      noteCertificate(timings, Date.parse(certificate.valid_to));
-      return checkServerIdentity(name, certificate);
-    },
-  });
-}
-
-function refuseLookup(
-  hostname: string,
-  _options: object,
-  done: (error: Error, address: string) => void,
-): void {
-  done(new Error(`only addresses are dialled, not ${hostname}`), '');
-}
-
-/** Why the certificate is not accepted; null: it is. */
-function certificateProblem(socket: TLSSocket, { trust }: DialOrder, timings: PhaseTimings): Fault | null {
-  if (socket.authorized) return null;
-  const certificate = socket.getPeerX509Certificate();
-  if (certificate !== undefined) noteCertificate(timings, certificate.validToDate.getTime());
-  if (trust?.verify === false) return null;
-  return tlsFault(Object.assign(new Error('certificate'), { code: String(socket.authorizationError) }));
 }

@@ -95,8 +95,8 @@ function invalid(problem: string): Error {
   return Object.assign(new TypeError(problem), { code: 'ERR_INVALID_ARG_VALUE' });
 }
 
-/** The exchange and its own result in one object, for one is made for each request. */
-class Exchange implements Exchanged {
+/** The result of an exchange that has not begun. */
+export class ExchangeResult implements Exchanged {
   statusCode = 0;
   headers: Headers = NO_HEADERS;
   body: Buffer | null = null;
@@ -104,6 +104,15 @@ class Exchange implements Exchanged {
   fault: Fault | null = null;
   headersAt: number | null = null;
   firstByteMs: number | null = null;
+
+  /** What a response is waited for when the deadline ends or the connection breaks. */
+  get phase(): 'first_byte' | 'body' {
+    return this.headersAt === null ? 'first_byte' : 'body';
+  }
+}
+
+/** The exchange and its own result in one object, because one is made for each request. */
+class Exchange extends ExchangeResult {
   readonly #clock: Clock;
   readonly #order: ExchangeOrder;
   readonly #deadline: Deadline;
@@ -126,6 +135,7 @@ class Exchange implements Exchanged {
     socket: Socket,
     done: (result: Exchanged) => void,
   ) {
+    super();
     this.#clock = clock;
     this.#order = order;
     this.#deadline = deadline;
@@ -227,8 +237,7 @@ class Exchange implements Exchanged {
   }
 
   #interrupted(): void {
-    const phase = this.headersAt === null ? 'first_byte' : 'body';
-    this.#fail(timeoutFault(phase, this.#deadline.timeoutMs, false));
+    this.#fail(timeoutFault(this.phase, this.#deadline.timeoutMs, false));
   }
 
   #progress(): ResponseProgress {

@@ -19,32 +19,32 @@ import {
   type ServerList,
 } from './name-socket.ts';
 
-/** What a question came to. */
-export type NameAnswer =
+/** The result of a query. */
+export type NameResult =
   /** At least one record. */
   | { readonly kind: 'records'; readonly records: readonly NameRecord[] }
   /** The name does not exist (`ENOTFOUND`), has no such record (`ENODATA`), or cannot be asked for (`EBADNAME`). */
   | { readonly kind: 'none'; readonly code: string }
-  /** No usable answer: `ESERVFAIL`, `EREFUSED`, `ETIMEOUT`, or a code of the system such as `ECONNREFUSED`. */
+  /** No usable response: `ESERVFAIL`, `EREFUSED`, `ETIMEOUT`, or a code of the system such as `ECONNREFUSED`. */
   | { readonly kind: 'failed'; readonly code: string };
 
-/** A question under way. */
-export interface OpenQuestion {
-  readonly answer: Promise<NameAnswer>;
-  /** Goes on asking until then at least (monotonic milliseconds). */
+/** A query in flight. */
+export interface PendingQuery {
+  readonly result: Promise<NameResult>;
+  /** Repeats the query until then at least (monotonic milliseconds). */
   extend(until: number): void;
 }
 
 /** The client of a thread. */
 export interface NameClient {
   /**
-   * Asks until `until` (monotonic milliseconds); where nothing but silence was met, for `graceMs` longer: what a late
-   * event loop took of an attempt is returned to it. Never rejects.
+   * Queries the name servers until `until` (monotonic milliseconds), and for `graceMs` longer if none has responded: what
+   * a late event loop took of an attempt is returned to it. Never rejects.
    */
-  ask(query: NameQuery, until: number, graceMs?: number): OpenQuestion;
-  /** When a name server last said anything, monotonic milliseconds; -Infinity: never. */
-  heardAt(): number;
-  /** Gives up what is open: it is answered with `ECANCELLED`. */
+  query(query: NameQuery, until: number, graceMs?: number): PendingQuery;
+  /** When a name server last responded, monotonic milliseconds; -Infinity: never. */
+  lastReplyAt(): number;
+  /** Gives up the queries in flight, which fail with `ECANCELLED`. */
   close(): void;
 }
 
@@ -53,11 +53,11 @@ const FIRST_RESEND_MS = 500;
 const MAX_RESEND_MS = 4000;
 /** After an error, the same or the next server is asked again this much later. */
 const ERROR_RESEND_MS = 250;
-/** A question fails before its time once it has met this many errors for each server. */
+/** A query fails before its deadline after this many errors for each server. */
 const MAX_ERRORS_A_SERVER = 3;
 /**
- * At the end of its time a question that met errors is answered this much earlier, so that the error is told and not
- * the time-out of the request behind it. One that met silence is answered later: there the time-out says all.
+ * A query that met errors ends this much before its deadline, so that the error is reported and not the time-out of the
+ * request that waits for it. One that met silence ends later: there the time-out says all.
  */
 const MARGIN_MS = 5;
 /** A server that was silent is asked last; this often it gets a copy of a query, to learn whether it is back. */
@@ -78,27 +78,27 @@ const UNSENT_CODES = new Set([
 /** A name server and what is known of it. */
 interface KnownServer {
   readonly channel: ServerChannel;
-  /** It refused a query, or let one wait until the next was due, and has not spoken since. */
+  /** It refused a query, or left one without a reply until the next was due, and has not replied since. */
   silent: boolean;
-  heardAt: number;
+  lastReplyAt: number;
   probedAt: number;
 }
 
 /** Opens a client. It asks the servers of the list as it is at each query. */
 export function createNameClient(serverList: ServerList, clock: Clock): NameClient {
   const known = new Map<string, KnownServer>();
-  const questions = new Set<Question>();
+  const queries = new Set<ReturnType<typeof startQuery>>();
   let listed: readonly string[] = [];
-  let heardAt = Number.NEGATIVE_INFINITY;
+  let lastReplyAt = Number.NEGATIVE_INFINITY;
 
   const open = (text: string): KnownServer => {
     const channel = openServerChannel(readServer(text), clock, () => {
-      heardAt = clock.monotonic();
-      server.heardAt = heardAt;
+      lastReplyAt = clock.monotonic();
+      server.lastReplyAt = lastReplyAt;
       server.silent = false;
     });
     const never = Number.NEGATIVE_INFINITY;
-    const server: KnownServer = { channel, silent: false, heardAt: never, probedAt: never };
+    const server: KnownServer = { channel, silent: false, lastReplyAt: never, probedAt: never };
     return server;
   };
 
@@ -118,26 +118,25 @@ export function createNameClient(serverList: ServerList, clock: Clock): NameClie
     return [...all.filter(({ silent }) => !silent), ...all.filter(({ silent }) => silent)];
   };
 
-  // Timers of the clock and the sockets do not keep the process alive; a question that is open does.
+  // Timers of the clock and the sockets do not keep the process alive; a query in flight does.
   let alive: NodeJS.Timeout | null = null;
-  const end = (question: Question) => {
-    questions.delete(question);
-    if (questions.size > 0 || alive === null) return;
-    clearInterval(alive);
-    alive = null;
-  };
 
   return {
-    ask(query, until, graceMs = MARGIN_MS) {
-      const question = new Question(query, until, graceMs, servers, clock, () => end(question));
-      questions.add(question);
+    query(query, until, graceMs = MARGIN_MS) {
       alive ??= setInterval(() => {}, ALIVE_MS);
-      question.begin();
-      return question;
+      const pending = startQuery(query, until, graceMs, servers, clock);
+      queries.add(pending);
+      void pending.result.then(() => {
+        queries.delete(pending);
+        if (queries.size > 0 || alive === null) return;
+        clearInterval(alive);
+        alive = null;
+      });
+      return pending;
     },
-    heardAt: () => heardAt,
+    lastReplyAt: () => lastReplyAt,
     close() {
-      for (const question of questions) question.finish({ kind: 'failed', code: 'ECANCELLED' });
+      for (const pending of queries) pending.finish({ kind: 'failed', code: 'ECANCELLED' });
       for (const { channel } of known.values()) channel.close();
       known.clear();
       listed = [];
@@ -145,204 +144,182 @@ export function createNameClient(serverList: ServerList, clock: Clock): NameClie
   };
 }
 
-/** One question: what was sent for it, what was said so far, and when it is sent again. */
-class Question implements OpenQuestion {
-  readonly answer: Promise<NameAnswer>;
-  readonly #query: NameQuery;
-  readonly #servers: () => KnownServer[];
-  readonly #clock: Clock;
-  readonly #onEnd: () => void;
-  /** The servers that were asked, with the time of the last query. */
-  readonly #asked = new Map<KnownServer, number>();
-  readonly #giveUps: (() => void)[] = [];
-  #resolve: (answer: NameAnswer) => void = () => {};
-  readonly #graceMs: number;
-  #until: number;
-  #resendAt = 0;
-  #resendMs = FIRST_RESEND_MS;
-  #turn = 0;
-  #errors = 0;
-  #unsent = 0;
-  #errorCode: string | null = null;
-  #cancelTimer: Cancel = () => {};
-  #ended = false;
+/** One query: what was sent for it, what was received so far, and when it is sent again. */
+function startQuery(
+  query: NameQuery,
+  deadlineAt: number,
+  graceMs: number,
+  listServers: () => KnownServer[],
+  clock: Clock,
+) {
+  /** The servers that were asked, with the time of the last transmission. */
+  const asked = new Map<KnownServer, number>();
+  const giveUps: (() => void)[] = [];
+  const { promise: result, resolve } = Promise.withResolvers<NameResult>();
+  let until = deadlineAt;
+  let resendAt = 0;
+  let resendMs = FIRST_RESEND_MS;
+  let turn = 0;
+  let errors = 0;
+  let unsent = 0;
+  let errorCode: string | null = null;
+  let cancelTimer: Cancel = () => {};
+  let isEnded = false;
 
-  constructor(
-    query: NameQuery,
-    until: number,
-    graceMs: number,
-    servers: () => KnownServer[],
-    clock: Clock,
-    onEnd: () => void,
-  ) {
-    this.#query = query;
-    this.#until = until;
-    this.#graceMs = graceMs;
-    this.#servers = servers;
-    this.#clock = clock;
-    this.#onEnd = onEnd;
-    this.answer = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+  function finish(answer: NameResult): void {
+    if (isEnded) return;
+    isEnded = true;
+    cancelTimer();
+    for (const giveUp of giveUps) giveUp();
+    resolve(answer);
   }
 
-  begin(): void {
-    if (this.#query.name !== '.' && !isQueryableName(this.#query.name)) {
-      this.finish({ kind: 'none', code: 'EBADNAME' });
-      return;
-    }
-    this.#sendNext();
-    this.#probeSilent();
-    this.#schedule();
+  function sendNext(): void {
+    const servers = listServers();
+    const server = servers.find((each) => !asked.has(each)) ?? servers[turn++ % servers.length];
+    resendAt = clock.monotonic() + resendMs;
+    resendMs = Math.min(MAX_RESEND_MS, resendMs * 2);
+    if (server === undefined) errorCode ??= 'ECONNREFUSED';
+    else send(server);
   }
 
-  extend(until: number): void {
-    if (until <= this.#until) return;
-    this.#until = until;
-    if (!this.#ended) this.#schedule();
-  }
-
-  finish(answer: NameAnswer): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#cancelTimer();
-    for (const giveUp of this.#giveUps) giveUp();
-    this.#onEnd();
-    this.#resolve(answer);
-  }
-
-  #sendNext(): void {
-    const servers = this.#servers();
-    const server = servers.find((each) => !this.#asked.has(each)) ?? servers[this.#turn++ % servers.length];
-    this.#resendAt = this.#clock.monotonic() + this.#resendMs;
-    this.#resendMs = Math.min(MAX_RESEND_MS, this.#resendMs * 2);
-    if (server === undefined) this.#errorCode ??= 'ECONNREFUSED';
-    else this.#send(server);
-  }
-
-  #send(server: KnownServer): void {
+  function send(server: KnownServer): void {
     // A query that is repeated goes out by another socket: the one before may be the reason for the silence.
-    if (this.#asked.has(server)) server.channel.rotate();
-    this.#asked.set(server, this.#clock.monotonic());
-    const giveUp = server.channel.send(this.#query, {
-      onReply: (reply) => this.#take(reply),
-      onError: (code) => this.#fail(server, code),
+    if (asked.has(server)) server.channel.rotate();
+    asked.set(server, clock.monotonic());
+    const giveUp = server.channel.send(query, {
+      onReply: (reply) => take(reply),
+      onError: (code) => fail(server, code),
     });
-    this.#giveUps.push(giveUp);
+    giveUps.push(giveUp);
   }
 
-  /** A copy for each silent server now and then; the first answer counts, from any server. */
-  #probeSilent(): void {
-    const now = this.#clock.monotonic();
-    for (const server of this.#servers()) {
-      if (!server.silent || this.#asked.has(server) || now - server.probedAt < PROBE_SILENT_MS) continue;
+  /** Sends a copy to each silent server now and then; the first reply counts, from any server. */
+  function probeSilent(): void {
+    const now = clock.monotonic();
+    for (const server of listServers()) {
+      if (!server.silent || asked.has(server) || now - server.probedAt < PROBE_SILENT_MS) continue;
       server.probedAt = now;
-      this.#send(server);
+      send(server);
     }
   }
 
-  #take(reply: NameReply): void {
-    if (this.#ended) return;
+  function take(reply: NameReply): void {
+    if (isEnded) return;
     const { code, records } = reply;
-    if (code === 'NXDOMAIN') this.finish({ kind: 'none', code: 'ENOTFOUND' });
-    else if (code !== 'NOERROR') this.#noteError(code === 'REFUSED' ? 'EREFUSED' : 'ESERVFAIL');
-    else if (records.length === 0) this.finish({ kind: 'none', code: 'ENODATA' });
-    else this.finish({ kind: 'records', records });
+    if (code === 'NXDOMAIN') finish({ kind: 'none', code: 'ENOTFOUND' });
+    else if (code !== 'NOERROR') noteError(code === 'REFUSED' ? 'EREFUSED' : 'ESERVFAIL');
+    else if (records.length === 0) finish({ kind: 'none', code: 'ENODATA' });
+    else finish({ kind: 'records', records });
   }
 
-  /** The server says that it cannot answer. */
-  #noteError(code: string): void {
-    this.#errorCode = code;
-    this.#errors++;
-    if (this.#errors >= MAX_ERRORS_A_SERVER * this.#servers().length) this.finish({ kind: 'failed', code });
-    else this.#resendSoon();
+  /** The server replied that it cannot answer. */
+  function noteError(code: string): void {
+    errorCode = code;
+    errors++;
+    if (errors >= MAX_ERRORS_A_SERVER * listServers().length) finish({ kind: 'failed', code });
+    else resendSoon();
   }
 
   /** The query could not be sent, or was turned away. */
-  #fail(server: KnownServer, code: string): void {
-    if (this.#ended) return;
+  function fail(server: KnownServer, code: string): void {
+    if (isEnded) return;
     server.silent = true;
-    this.#errorCode ??= code;
+    errorCode ??= code;
     // Without a network there is no answer to wait for. A name server that is being restarted is waited for.
     if (UNSENT_CODES.has(code)) {
-      this.#unsent++;
-      if (this.#unsent >= MAX_ERRORS_A_SERVER * this.#servers().length) this.finish({ kind: 'failed', code });
-      else this.#resendSoon();
-    } else if (this.#hasUnasked()) this.#resendSoon();
-    else this.#schedule();
+      unsent++;
+      if (unsent >= MAX_ERRORS_A_SERVER * listServers().length) finish({ kind: 'failed', code });
+      else resendSoon();
+    } else if (hasUnasked()) resendSoon();
+    else schedule();
   }
 
-  /** Asks a server that was not asked yet at once, else one of the others after a moment. */
-  #resendSoon(): void {
-    if (this.#hasUnasked()) this.#sendNext();
-    else this.#resendAt = Math.min(this.#resendAt, this.#clock.monotonic() + ERROR_RESEND_MS);
-    this.#schedule();
+  /** Queries a server that was not asked yet at once, otherwise one of the others after a moment. */
+  function resendSoon(): void {
+    if (hasUnasked()) sendNext();
+    else resendAt = Math.min(resendAt, clock.monotonic() + ERROR_RESEND_MS);
+    schedule();
   }
 
-  #hasUnasked(): boolean {
-    return this.#servers().some((server) => !this.#asked.has(server));
+  function hasUnasked(): boolean {
+    return listServers().some((server) => !asked.has(server));
   }
 
-  #schedule(): void {
-    this.#cancelTimer();
-    if (this.#ended) return;
-    const now = this.#clock.monotonic();
-    const at = Math.min(this.#resendAt, this.#endsAt());
-    // Sockets are read before time counts as over: an answer may have come while the event loop stood still.
-    const wake = () => setImmediate(() => this.#wake());
-    this.#cancelTimer = this.#clock.after(Math.max(0, at - now), wake);
+  function schedule(): void {
+    cancelTimer();
+    if (isEnded) return;
+    const now = clock.monotonic();
+    const at = Math.min(resendAt, endsAt());
+    // Sockets are read before time counts as over: a reply may have arrived while the event loop was blocked.
+    cancelTimer = clock.after(Math.max(0, at - now), () => setImmediate(wake));
   }
 
-  #endsAt(): number {
-    return this.#errorCode === null ? this.#until + this.#graceMs : this.#until - MARGIN_MS;
+  function endsAt(): number {
+    return errorCode === null ? until + graceMs : until - MARGIN_MS;
   }
 
-  #wake(): void {
-    if (this.#ended) return;
-    const now = this.#clock.monotonic();
+  function wake(): void {
+    if (isEnded) return;
+    const now = clock.monotonic();
     // A timer may fire a fraction of a millisecond early.
-    if (now >= this.#endsAt() - 1) this.finish({ kind: 'failed', code: this.#errorCode ?? 'ETIMEOUT' });
+    if (now >= endsAt() - 1) finish({ kind: 'failed', code: errorCode ?? 'ETIMEOUT' });
     else {
-      if (now >= this.#resendAt - 1) {
-        for (const [server, sentAt] of this.#asked) if (server.heardAt < sentAt) server.silent = true;
-        this.#sendNext();
+      if (now >= resendAt - 1) {
+        for (const [server, sentAt] of asked) if (server.lastReplyAt < sentAt) server.silent = true;
+        sendNext();
       }
-      this.#schedule();
+      schedule();
     }
   }
+
+  if (query.name === '.' || isQueryableName(query.name)) {
+    sendNext();
+    probeSilent();
+    schedule();
+  } else finish({ kind: 'none', code: 'EBADNAME' });
+  return {
+    result,
+    extend(later: number): void {
+      if (later <= until) return;
+      until = later;
+      if (!isEnded) schedule();
+    },
+    finish,
+  };
 }
 
-/** How the question is asked. */
-export interface NameQuestionSettings {
+/** How {@link queryNameServers} reaches the name servers. */
+export interface NameQuerySettings {
   /** `ip` or `ip:port`; empty: the system's. */
   readonly nameservers: readonly string[];
   readonly timeoutMs: number;
 }
 
 /** Every TXT record of the name, its parts joined; empty if the name has none or no server answers. Never rejects. */
-export async function readTxtRecords(name: string, settings: NameQuestionSettings): Promise<string[]> {
-  return textsOf(await askNameServers(name, ['TXT'], settings));
+export async function readTxtRecords(name: string, settings: NameQuerySettings): Promise<string[]> {
+  return textsOf(await queryNameServers(name, ['TXT'], settings));
 }
 
 /** Every address of the name, of both families; empty if it has none or no server answers. Never rejects. */
-export async function readAddresses(name: string, settings: NameQuestionSettings): Promise<string[]> {
-  return textsOf(await askNameServers(name, ['A', 'AAAA'], settings));
+export async function readAddresses(name: string, settings: NameQuerySettings): Promise<string[]> {
+  return textsOf(await queryNameServers(name, ['A', 'AAAA'], settings));
 }
 
-/** Asks for each type at once. One answer a type, in their order; throws where a name server cannot be read. */
-export async function askNameServers(
+/** Queries all types at once. Results in the order of the types; throws if a name server cannot be read. */
+export async function queryNameServers(
   name: string,
   types: readonly RecordType[],
-  { nameservers, timeoutMs }: NameQuestionSettings,
-): Promise<NameAnswer[]> {
+  { nameservers, timeoutMs }: NameQuerySettings,
+): Promise<NameResult[]> {
   const client = createNameClient(createServerList(nameservers, systemClock), systemClock);
   const until = systemClock.monotonic() + timeoutMs;
-  const answers = await Promise.all(types.map((type) => client.ask({ name, type }, until).answer));
+  const answers = await Promise.all(types.map((type) => client.query({ name, type }, until).result));
   client.close();
   return answers;
 }
 
-function textsOf(answers: readonly NameAnswer[]): string[] {
+function textsOf(answers: readonly NameResult[]): string[] {
   return answers.flatMap((answer) =>
     answer.kind === 'records' ? answer.records.map(({ text }) => text) : [],
   );

@@ -8,6 +8,7 @@ import { describeAddressProblem } from '../domain/failure-text.ts';
 import type { Timing } from '../domain/result.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
 import { exchangeByClient } from './client-exchange.ts';
+import { createTrustStore } from './connection.ts';
 import { startDeadline } from './deadline.ts';
 import { readDestination } from './destination.ts';
 import type { DialParts } from './dial.ts';
@@ -15,8 +16,7 @@ import { type Fault, targetFault } from './fault.ts';
 import { createResolver } from './resolver.ts';
 import { decodeBody } from './response-body.ts';
 import type { Headers } from './response-head.ts';
-import { sendRequest } from './send-request.ts';
-import { createTrustStore } from './trust.ts';
+import { sendRequest, type WebResponse } from './send-request.ts';
 
 /** Settings of the way out. */
 export interface OutboundSettings {
@@ -119,14 +119,7 @@ export function createOutbound(
   };
 }
 
-interface Received {
-  readonly body: Buffer | null;
-  readonly overlong: boolean;
-  readonly headers: Headers;
-  readonly fault: Fault | null;
-}
-
-function readWhole(response: Received, maxBytes: number): { body: Buffer | null; fault: Fault | null } {
+function readWhole(response: WebResponse, maxBytes: number): Pick<OutboundResponse, 'body' | 'fault'> {
   if (response.fault !== null) return { body: null, fault: response.fault };
   const tooLong = {
     body: null,

@@ -7,11 +7,11 @@ import { BoundedMap } from '../async/bounded-map.ts';
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 import { createHostsLookup } from './hosts-file.ts';
-import { createNameClient, type NameAnswer, type NameClient, type OpenQuestion } from './name-client.ts';
+import { createNameClient, type NameClient, type NameResult, type PendingQuery } from './name-client.ts';
 import type { NameRecord } from './name-message.ts';
 import { createServerList } from './name-socket.ts';
 
-/** What one question (a name, a family) came to. */
+/** The result of a look-up of a name in one family. */
 export type Lookup =
   | {
       readonly kind: 'addresses';
@@ -21,7 +21,7 @@ export type Lookup =
     }
   /** The name has none: it does not exist, or has no records of this family. `code` is that of node:dns. */
   | { readonly kind: 'none'; readonly code: string }
-  /** No usable answer. `ownFault`: no name server spoke to us, so it says nothing about the name. */
+  /** No usable response. `ownFault`: no name server responded at all, so it says nothing about the name. */
   | { readonly kind: 'failed'; readonly code: string; readonly ownFault: boolean };
 
 /** Settings of a resolver. */
@@ -38,22 +38,21 @@ export interface ResolverSettings {
 /** One of these a thread. */
 export interface Resolver {
   /**
-   * Asks for the addresses of a name. Answers at once where it knows; else it asks name servers again and again until
-   * `until` (monotonic milliseconds), and an answer counts however late it comes. `fresh` passes the cache by.
-   * Never throws.
+   * Looks up the addresses of a name. Returns at once what it knows; otherwise it repeats a query until `until`
+   * (monotonic milliseconds), and a response counts however late it comes. `fresh` bypasses the cache. Never throws.
    */
   lookup(name: string, family: 4 | 6, fresh: boolean, until: number): Lookup | Promise<Lookup>;
-  /** Whether no name server has said anything since `since` (monotonic milliseconds). */
+  /** Whether no name server has responded since `since` (monotonic milliseconds). */
   silentSince(since: number): boolean;
-  /** Cancels what is open. */
+  /** Cancels the queries in flight. */
   close(): void;
 }
 
-/** Time to live of an answer, at most. */
+/** Upper bound for the time to live of a response. */
 const MAX_TTL_MS = 300_000;
 const MAX_CACHED = 20_000;
 
-/** A question that is met with silence ends after the attempts that wait for it, with all that was returned to them. */
+/** A query without a response ends after the attempts that wait for it, with all time that was returned to them. */
 const MARGIN_MS = 50;
 
 /** Codes that say something about the name or its zone; all others mean that no name server was reached. */
@@ -64,9 +63,9 @@ interface Cached {
   readonly expiresAt: number;
 }
 
-/** A question that several wait for. */
-interface SharedQuestion {
-  readonly question: OpenQuestion;
+/** A query whose result several attempts wait for. */
+interface SharedQuery {
+  readonly query: PendingQuery;
   readonly lookup: Promise<Lookup>;
 }
 
@@ -76,7 +75,7 @@ export function createResolver(settings: ResolverSettings): Resolver {
   const client = createNameClient(createServerList(nameservers, clock, systemServers), clock);
   const inHosts = createHostsLookup(hostsFile, clock);
   const cache = new BoundedMap<string, Cached>(MAX_CACHED);
-  const asking = new Map<string, SharedQuestion>();
+  const inFlight = new Map<string, SharedQuery>();
   const silence = watchSilence(client, clock);
 
   const remember = (key: string, records: readonly NameRecord[], addresses: readonly string[]) => {
@@ -85,7 +84,7 @@ export function createResolver(settings: ResolverSettings): Resolver {
     cache.set(key, { addresses, expiresAt: clock.monotonic() + ttlMs });
   };
 
-  const read = (key: string, askedAt: number, answer: NameAnswer): Lookup => {
+  const read = (key: string, askedAt: number, answer: NameResult): Lookup => {
     if (answer.kind === 'none') return answer;
     if (answer.kind === 'records') {
       const addresses = answer.records.map(({ text }) => text);
@@ -98,20 +97,20 @@ export function createResolver(settings: ResolverSettings): Resolver {
     return { kind: 'failed', code, ownFault: code === 'EREFUSED' || unheard };
   };
 
-  const ask = (key: string, name: string, family: 4 | 6, until: number): Promise<Lookup> => {
+  const startQuery = (key: string, name: string, family: 4 | 6, until: number): Promise<Lookup> => {
     const askedAt = clock.monotonic();
     silence.opened();
-    const question = client.ask(
+    const query = client.query(
       { name, type: family === 4 ? 'A' : 'AAAA' },
       until,
       MAX_RETURNED_MS + MARGIN_MS,
     );
-    const lookup = question.answer.then((answer) => {
-      asking.delete(key);
+    const lookup = query.result.then((answer) => {
+      inFlight.delete(key);
       silence.ended();
       return read(key, askedAt, answer);
     });
-    asking.set(key, { question, lookup });
+    inFlight.set(key, { query, lookup });
     return lookup;
   };
 
@@ -128,9 +127,9 @@ export function createResolver(settings: ResolverSettings): Resolver {
       if (hit !== undefined && hit.expiresAt > clock.monotonic()) {
         return { kind: 'addresses', addresses: hit.addresses, queried: false };
       }
-      const shared = asking.get(key);
-      if (shared === undefined) return ask(key, name, family, until);
-      shared.question.extend(until);
+      const shared = inFlight.get(key);
+      if (shared === undefined) return startQuery(key, name, family, until);
+      shared.query.extend(until);
       return shared.lookup;
     },
     silentSince: silence.silentSince,
@@ -141,27 +140,27 @@ export function createResolver(settings: ResolverSettings): Resolver {
   };
 }
 
-/** While nothing at all is heard from name servers, the root is asked this often. */
+/** While no name server responds, the root is queried this often. */
 const SILENCE_MS = 1500;
-/** A question for the root waits this long for its answer. */
+/** Deadline of a query for the root. */
 const ROOT_TIMEOUT_MS = 10_000;
 
 /**
- * Tells a dead zone from a dead name server. While questions are open and nothing at all has been heard for a while,
- * the root is asked, which every name server can answer at once: if that is met with silence too, it is our side.
+ * Tells a dead zone from a dead name server. While queries are in flight and no name server has responded for a while,
+ * the root is queried, which every name server can answer at once: if no response comes either, the fault is ours.
  */
 function watchSilence(client: NameClient, clock: Clock) {
   let open = 0;
-  let rootIsAsked = false;
+  let isRootQueried = false;
   let cancel: Cancel | null = null;
   const watch = () => {
     cancel = null;
     if (open === 0) return;
     const now = clock.monotonic();
-    if (now - client.heardAt() >= SILENCE_MS && !rootIsAsked) {
-      rootIsAsked = true;
-      void client.ask({ name: '.', type: 'NS' }, now + ROOT_TIMEOUT_MS).answer.then(() => {
-        rootIsAsked = false;
+    if (now - client.lastReplyAt() >= SILENCE_MS && !isRootQueried) {
+      isRootQueried = true;
+      void client.query({ name: '.', type: 'NS' }, now + ROOT_TIMEOUT_MS).result.then(() => {
+        isRootQueried = false;
       });
     }
     cancel = clock.after(SILENCE_MS, watch);
@@ -174,7 +173,7 @@ function watchSilence(client: NameClient, clock: Clock) {
     ended() {
       open--;
     },
-    silentSince: (since: number) => client.heardAt() < since,
+    silentSince: (since: number) => client.lastReplyAt() < since,
     close() {
       cancel?.();
       cancel = null;

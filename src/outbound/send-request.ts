@@ -1,14 +1,13 @@
 /** Sends a request and follows its redirects. Each hop is resolved and checked by the address guard like the first. */
 import type { Timing } from '../domain/result.ts';
 import type { AddressGuard } from './address-guard.ts';
+import { newPhaseTimings, type Trust } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { type Destination, readDestination } from './destination.ts';
 import { type DialParts, dial } from './dial.ts';
 import { type Exchanged, type ExchangeOrder, exchange } from './exchange.ts';
 import { type Fault, targetFault } from './fault.ts';
-import { newPhaseTimings } from './phase-timings.ts';
 import type { Headers } from './response-head.ts';
-import type { Trust } from './trust.ts';
 
 /** A request, and the limits on following it. */
 export interface WebRequest extends ExchangeOrder {

@@ -8,6 +8,7 @@ import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-ta
 import { HOUR_MS } from '../domain/durations.ts';
 import { type Failure, failureOf } from '../domain/failure.ts';
 import { type Attempt, NO_TIMING, type ProbeMemory } from '../domain/result.ts';
+import { createTrustStore } from '../outbound/connection.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { createDestinationCache, type Destination } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
@@ -15,7 +16,6 @@ import { createResolver } from '../outbound/resolver.ts';
 import { decodeBody } from '../outbound/response-body.ts';
 import { readRetryAfter } from '../outbound/response-head.ts';
 import { sendRequest, userAgentOf, type WebRequest, type WebResponse } from '../outbound/send-request.ts';
-import { createTrustStore } from '../outbound/trust.ts';
 import { createAbortSwitch } from './abort-switch.ts';
 import {
   type HealthBody,

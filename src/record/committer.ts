@@ -1,4 +1,5 @@
 /** Commits updates to the registry, each by compare-and-set on the service's `seq`, with retries. */
+import { createBackoff } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { refusalOf, type StorageRefusal } from '../store/ports/storage-health.ts';
@@ -17,61 +18,50 @@ export interface ServiceUpdate {
 }
 
 /** How one attempt ended. */
-export type CommitAttempt =
+type CommitAttempt =
   | { readonly isCommitted: true; readonly outcomes: readonly CommitOutcome[] }
   /** `refusal`: the registry takes no writes at present; null: it failed in another way. */
   | { readonly isCommitted: false; readonly refusal: StorageRefusal | null };
-
-/** The way to the registry. */
-export interface Committer {
-  /** Tries to commit a group. The outcomes stand in the order of the input. Never rejects. */
-  attempt(group: readonly StatusUpdate[]): Promise<CommitAttempt>;
-  /** Waits before the next attempt, 100 ms to 5 s; false: the program stops, and the group of that size is given up. */
-  mayRetry(size: number): Promise<boolean>;
-  /** The newest attempt failed. */
-  readonly isFailing: boolean;
-  /** The registry takes writes again: ends the waiting. */
-  retryNow(): void;
-  /** A registry that fails is given up after a few attempts from now on. */
-  stop(): void;
-}
 
 /** Makes the committer. */
 export function createCommitter(
   registry: Pick<UpdateStore, 'commitUpdates'>,
   clock: Pick<Clock, 'after'>,
   log: Log,
-): Committer {
-  let failures = 0;
+) {
+  const backoff = createBackoff(FIRST_RETRY_MS, MAX_RETRY_DELAY_MS);
+  let isFailing = false;
   let isStopping = false;
   let attemptsAtStop = 0;
   let endPause = (): void => {};
 
   return {
-    async attempt(group) {
+    /** Tries to commit a group. The outcomes stand in the order of the input. Never rejects. */
+    async attempt(group: readonly StatusUpdate[]): Promise<CommitAttempt> {
       try {
         const outcomes = await registry.commitUpdates(group);
-        if (failures > 0) log.info({}, 'the registry accepts updates again');
-        failures = 0;
+        if (isFailing) log.info({}, 'the registry accepts updates again');
+        isFailing = false;
         attemptsAtStop = 0;
+        backoff.reset();
         return { isCommitted: true, outcomes };
       } catch (error) {
-        if (failures === 0)
+        if (!isFailing)
           log.error({ error, updates: group.length }, 'the registry accepts no updates; retrying');
-        failures += 1;
+        isFailing = true;
         return { isCommitted: false, refusal: refusalOf(error)?.code ?? null };
       }
     },
-    async mayRetry(size) {
+    /** Waits before the next attempt, 100 ms to 5 s; false: the program stops, and the group of that size is given up. */
+    async mayRetry(size: number): Promise<boolean> {
       if (isStopping) {
         attemptsAtStop += 1;
         if (attemptsAtStop < MAX_ATTEMPTS_AT_STOP) return true;
         log.error({ updates: size }, 'updates were dropped at stop');
         return false;
       }
-      const delayMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_DELAY_MS);
       await new Promise<void>((resolve) => {
-        const cancel = clock.after(delayMs, resolve);
+        const cancel = clock.after(backoff.next(), resolve);
         endPause = () => {
           cancel();
           resolve();
@@ -79,11 +69,14 @@ export function createCommitter(
       });
       return true;
     },
+    /** The newest attempt failed. */
     get isFailing() {
-      return failures > 0;
+      return isFailing;
     },
+    /** The registry takes writes again: ends the waiting. */
     retryNow: () => endPause(),
-    stop() {
+    /** A registry that fails is given up after a few attempts from now on. */
+    stop(): void {
       isStopping = true;
       endPause();
     },

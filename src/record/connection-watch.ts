@@ -1,6 +1,8 @@
 /** What the watches of the prober's own connection have in common, by control targets and by majority. */
 import type { Clock } from '../clock.ts';
+import { formatTimeOrNull } from '../domain/durations.ts';
 import type { CheckResult } from '../domain/result.ts';
+import type { Log } from '../log.ts';
 
 /** State of the prober's own connection (decisions, "When the prober itself is offline, nothing is down"). */
 export interface ProberState {
@@ -49,10 +51,8 @@ export type Answer = 'first' | 'later' | 'none';
 
 /** Watches the prober's own connection. */
 export interface ConnectionWatch {
-  readonly online: boolean;
-  /** Epoch milliseconds; null while online. */
-  readonly offlineSince: number | null;
-  readonly reason: string | null;
+  /** The prober is offline while one of these lasts. */
+  readonly outages: Pick<OutageLog, 'isOpen' | 'since' | 'reason' | 'overlaps'>;
   /** An attempt failed without an HTTP response at `failedAt`, monotonic milliseconds. */
   doubt(failedAt: number): void;
   /** An attempt has been waiting for its response for so long that it may become slow, now. */
@@ -65,13 +65,13 @@ export interface ConnectionWatch {
   ruleSlow(span: CheckSpan): Ruling;
   /** Whose fault a heartbeat is that is missed now: ours where none can reach us. */
   ruleMissedHeartbeat(): Ruling;
-  /** Whether a failing check overlaps a time in which the prober was offline. */
-  overlapsOutage(span: CheckSpan): boolean;
   stop(): void;
 }
 
 /** What both watches need. */
 export interface ConnectionWatchOptions {
+  readonly clock: Clock;
+  readonly log: Log;
   /** Called when rulings may have changed. */
   readonly onChange: () => void;
 }
@@ -79,57 +79,67 @@ export interface ConnectionWatchOptions {
 /** Longer than any check with its confirmations and the time for which its result is held. */
 const KEEP_MS = 600_000;
 
-interface Outage {
-  readonly fromAt: number;
-  /** Infinity: the outage lasts. */
-  untilAt: number;
-}
-
-/** A list of outages; times are monotonic milliseconds. */
-export interface OutageLog {
-  readonly open: boolean;
-  /** Start of the present outage, epoch milliseconds; null: none. */
-  readonly since: number | null;
-  begin(fromAt: number): void;
-  end(): void;
-  /** Adds an outage that is over already. */
-  note(fromAt: number, untilAt: number): void;
-  /** Whether `[fromAt, untilAt]` touches an outage. */
-  overlaps(fromAt: number, untilAt: number): boolean;
+/** Spans of time, monotonic milliseconds, kept for as long as a check that overlaps one may still arrive. */
+export interface SpanLog {
+  add(span: { readonly fromAt: number; readonly untilAt: number }): void;
+  /** Whether the check touches one of them. */
+  overlaps(check: CheckSpan): boolean;
 }
 
 /** Makes an empty list. */
-export function createOutageLog(clock: Pick<Clock, 'now' | 'monotonic'>): OutageLog {
-  let outages: Outage[] = [];
-  let present: Outage | null = null;
-  let since: number | null = null;
-
-  function add(outage: Outage): void {
-    outages = outages.filter(({ untilAt }) => untilAt > clock.monotonic() - KEEP_MS);
-    outages.push(outage);
-  }
-
+export function createSpanLog(clock: Pick<Clock, 'monotonic'>): SpanLog {
+  let spans: Parameters<SpanLog['add']>[0][] = [];
   return {
-    get open() {
+    add(span) {
+      spans = spans.filter(({ untilAt }) => untilAt > clock.monotonic() - KEEP_MS);
+      spans.push(span);
+    },
+    overlaps: ({ beganAt, endedAt }) =>
+      spans.some(({ fromAt, untilAt }) => fromAt <= endedAt && beganAt <= untilAt),
+  };
+}
+
+/** The prober's own outages. */
+export interface OutageLog extends SpanLog {
+  readonly isOpen: boolean;
+  /** Start of the present outage, epoch milliseconds; null: none. */
+  readonly since: number | null;
+  /** Why the prober counts as offline; null: it does not. */
+  readonly reason: string | null;
+  /** An outage began at `fromAt`, monotonic milliseconds. */
+  begin(fromAt: number): void;
+  end(): void;
+}
+
+/** Makes an empty log. `reason` is one line of text. */
+export function createOutageLog(clock: Clock, log: Log, reason: string): OutageLog {
+  const spans = createSpanLog(clock);
+  let present: { readonly fromAt: number; untilAt: number } | null = null;
+  let since: number | null = null;
+  return {
+    ...spans,
+    get isOpen() {
       return present !== null;
     },
     get since() {
       return since;
     },
+    get reason() {
+      return present === null ? null : reason;
+    },
     begin(fromAt) {
-      if (present !== null) return;
       present = { fromAt, untilAt: Number.POSITIVE_INFINITY };
-      add(present);
+      spans.add(present);
       since = Math.round(clock.now() - (clock.monotonic() - fromAt));
+      const offlineSince = formatTimeOrNull(since);
+      log.warn({ offlineSince }, `the prober is offline: ${reason}; nothing is marked down`);
     },
     end() {
       if (present === null) return;
+      log.info({ offlineSince: formatTimeOrNull(since) }, 'the prober is online again');
       present.untilAt = clock.monotonic();
       present = null;
       since = null;
     },
-    note: (fromAt, untilAt) => add({ fromAt, untilAt }),
-    overlaps: (fromAt, untilAt) =>
-      outages.some((outage) => outage.fromAt <= untilAt && fromAt <= outage.untilAt),
   };
 }

@@ -75,6 +75,7 @@ export function createConnectivity(options: ConnectivityOptions): Connectivity {
     controlTargets > 0
       ? createControlWatch({ clock, log, onChange, controlTargets, ask })
       : createMajorityWatch({ clock, log, onChange, fleetSize });
+  const { outages } = watch;
   let held: HeldResult[] = [];
   const affected = new Set<number>();
   let suspectCount = 0;
@@ -84,7 +85,7 @@ export function createConnectivity(options: ConnectivityOptions): Connectivity {
     if (result.statusCode === 0) return watch.rule(span);
     const verdict = judgeAttempt(result, slowOverMs);
     if (verdict === 'slow') return watch.ruleSlow(span);
-    return verdict === 'down' && (!watch.online || watch.overlapsOutage(span)) ? 'own' : 'clear';
+    return verdict === 'down' && (outages.isOpen || outages.overlaps(span)) ? 'own' : 'clear';
   }
 
   function dropHeld(serviceId: number): void {
@@ -131,7 +132,7 @@ export function createConnectivity(options: ConnectivityOptions): Connectivity {
       return results;
     },
     takeAffected() {
-      if (affected.size === 0 || !watch.online) return [];
+      if (affected.size === 0 || outages.isOpen) return [];
       const serviceIds = [...affected];
       affected.clear();
       return serviceIds;
@@ -145,11 +146,11 @@ export function createConnectivity(options: ConnectivityOptions): Connectivity {
     noteDelay: watch.noteDelay,
     trustsMissedHeartbeat: () => watch.ruleMissedHeartbeat() === 'clear',
     get online() {
-      return watch.online;
+      return !outages.isOpen;
     },
     state() {
-      const { online, offlineSince, reason } = watch;
-      return { online, offlineSince, reason, heldResults: held.length, suspectCount };
+      const { isOpen, since: offlineSince, reason } = outages;
+      return { online: !isOpen, offlineSince, reason, heldResults: held.length, suspectCount };
     },
     stop: watch.stop,
   };

@@ -1,8 +1,12 @@
 /** Queries the control targets when there is a doubt whether the prober is online. */
+import { createBackoff } from '../async/retry.ts';
 import type { Cancel, Clock } from '../clock.ts';
-import { formatTimeOrNull } from '../domain/durations.ts';
-import type { Log } from '../log.ts';
-import { type ConnectionWatch, type ConnectionWatchOptions, createOutageLog } from './connection-watch.ts';
+import {
+  type ConnectionWatch,
+  type ConnectionWatchOptions,
+  createOutageLog,
+  createSpanLog,
+} from './connection-watch.ts';
 
 /** One query serves all failures of the same 2 s (decisions). */
 const QUERY_PERIOD_MS = 2_000;
@@ -24,8 +28,6 @@ const MAX_UNPROVEN_MS = 10_000;
 
 /** What the watch needs. */
 export interface ControlWatchOptions extends ConnectionWatchOptions {
-  readonly clock: Clock;
-  readonly log: Log;
   /** Number of control targets, at least 1; for the text of the reason. */
   readonly controlTargets: number;
   /** True: at least one control target responded. A rejection counts as no. */
@@ -38,14 +40,17 @@ export interface ControlWatchOptions extends ConnectionWatchOptions {
  * comes to a later query only, the delay is ours.
  */
 export function createControlWatch(options: ControlWatchOptions): ConnectionWatch {
-  const { clock, log, ask, onChange } = options;
-  const outages = createOutageLog(clock);
-  /** Times in which responses to queries were late. */
-  const delays = createOutageLog(clock);
-  const reason =
-    options.controlTargets === 1
+  const { clock, log, ask, onChange, controlTargets } = options;
+  const outages = createOutageLog(
+    clock,
+    log,
+    controlTargets === 1
       ? 'the control target does not answer'
-      : `none of the ${options.controlTargets} control targets answers`;
+      : `none of the ${controlTargets} control targets answers`,
+  );
+  /** Times in which responses to queries were late. */
+  const delays = createSpanLog(clock);
+  const backoff = createBackoff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
   let stopped = false;
   let cancelTimer = (): void => {};
   let planned = false;
@@ -58,7 +63,6 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
   let wantedAt = Number.NEGATIVE_INFINITY;
   /** The earliest doubt since the newest good answer: an outage may have begun then. */
   let firstDoubtAt = Number.POSITIVE_INFINITY;
-  let backoffMs = FIRST_BACKOFF_MS;
   /** How long the first response to a query usually takes, milliseconds; null: not known yet. */
   let usualMs: number | null = null;
   /** Start of the oldest unanswered query that only delays caused; null: there is none. */
@@ -76,9 +80,9 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
 
   function plan(): void {
     if (stopped || planned || inFlightAt !== null) return;
-    if (!outages.open && wantedAt <= goodAt) return;
-    const isRepeat = outages.open || unansweredFrom !== null;
-    const delayMs = isRepeat ? backoffMs : lastQueryAt + QUERY_PERIOD_MS - clock.monotonic();
+    if (!outages.isOpen && wantedAt <= goodAt) return;
+    const isRepeat = outages.isOpen || unansweredFrom !== null;
+    const delayMs = isRepeat ? backoff.pauseMs : lastQueryAt + QUERY_PERIOD_MS - clock.monotonic();
     if (delayMs <= 0) {
       query();
     } else {
@@ -98,7 +102,7 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
       if (settled || stopped) return;
       settled = true;
       cancelTimer();
-      if (answered && isLate) delays.note(startedAt, clock.monotonic());
+      if (answered && isLate) delays.add({ fromAt: startedAt, untilAt: clock.monotonic() });
       conclude(startedAt, answered);
     };
     const cancelLimit = afterLoopTime(clock, QUERY_TIMEOUT_MS, () => settle(false));
@@ -120,20 +124,16 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
   function conclude(startedAt: number, answered: boolean): void {
     inFlightAt = null;
     if (answered) {
-      if (outages.open) {
-        log.info({ offlineSince: formatTimeOrNull(outages.since) }, 'the prober is online again');
-        outages.end();
-      } else if (unansweredFrom !== null) {
-        outages.note(unansweredFrom, clock.monotonic());
-      }
+      if (outages.isOpen) outages.end();
+      else if (unansweredFrom !== null) outages.add({ fromAt: unansweredFrom, untilAt: clock.monotonic() });
       unansweredFrom = null;
       const tookMs = clock.monotonic() - startedAt;
       usualMs = usualMs === null || tookMs < usualMs ? tookMs : usualMs + (tookMs - usualMs) / 4;
       goodAt = startedAt;
       firstDoubtAt = Number.POSITIVE_INFINITY;
-      backoffMs = FIRST_BACKOFF_MS;
-    } else if (outages.open) {
-      backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
+      backoff.reset();
+    } else if (outages.isOpen) {
+      backoff.next();
     } else if (firstDoubtAt === Number.POSITIVE_INFINITY) {
       unansweredFrom ??= startedAt;
       if (clock.monotonic() - unansweredFrom >= MAX_UNPROVEN_MS) {
@@ -144,49 +144,34 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
       unansweredFrom = null;
       // It may have begun with the doubt that caused the query, but not before the last proof of the contrary.
       outages.begin(Math.max(goodAt, Math.min(startedAt, firstDoubtAt)));
-      log.warn(
-        { offlineSince: formatTimeOrNull(outages.since) },
-        `the prober is offline: ${reason}; nothing is marked down`,
-      );
     }
     onChange();
     plan();
   }
 
   return {
-    get online() {
-      return !outages.open;
-    },
-    get offlineSince() {
-      return outages.since;
-    },
-    get reason() {
-      return outages.open ? reason : null;
-    },
+    outages,
     doubt: (failedAt) => want(Math.min(failedAt, clock.monotonic())),
     noteDelay: () => wantSince(clock.monotonic()),
     note() {},
     rule(span) {
-      if (outages.overlaps(span.beganAt, span.endedAt) || outages.open) return 'own';
+      if (outages.isOpen || outages.overlaps(span)) return 'own';
       if (span.provenFrom <= goodAt) return 'clear';
       want(span.provenFrom);
       return 'wait';
     },
     ruleSlow(span) {
-      const { beganAt, endedAt } = span;
-      if (outages.open || outages.overlaps(beganAt, endedAt) || delays.overlaps(beganAt, endedAt))
-        return 'own';
+      if (outages.isOpen || outages.overlaps(span) || delays.overlaps(span)) return 'own';
       return wantedAt > goodAt ? 'wait' : 'clear';
     },
     ruleMissedHeartbeat() {
-      if (outages.open) return 'own';
+      if (outages.isOpen) return 'own';
       const now = clock.monotonic();
       // As for failures, one query serves all missed heartbeats of the same 2 s.
       if (goodAt >= now - QUERY_PERIOD_MS) return 'clear';
       want(now);
       return 'wait';
     },
-    overlapsOutage: (span) => outages.overlaps(span.beganAt, span.endedAt),
     stop() {
       stopped = true;
       cancelTimer();

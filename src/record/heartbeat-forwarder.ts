@@ -2,6 +2,7 @@
  * Takes heartbeats in a process that only serves: it writes them to the inbox of the shared registry, and answers the
  * sender when the monitor has committed them. Without a monitor they wait there for the next one.
  */
+import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import { checkedAtOf } from '../domain/heartbeat-rules.ts';
@@ -47,32 +48,23 @@ const RETRY_MS = 1_000;
 export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): HeartbeatForwarder {
   const { inbox, serviceOf, learn, clock } = options;
   const waiting = new Map<number, Waiting>();
-  /** How many senders wait. */
-  let open = 0;
-  const idlers: (() => void)[] = [];
-  let polling = false;
-  let again = false;
-  let stopped = false;
+  const inFlight = new Set<Promise<HeartbeatReceipt>>();
+  const polling = createCoalescingLoop(readAnswers);
+  let isStopped = false;
   let cancelRetry: (() => void) | null = null;
 
   const refusal = () => new HeartbeatRefused('The heartbeat could not be judged yet; send it again.');
 
-  async function poll(): Promise<void> {
-    if (waiting.size === 0) return;
-    if (polling) {
-      again = true;
-      return;
-    }
-    polling = true;
+  async function readAnswers(): Promise<void> {
     try {
-      do {
-        again = false;
-        for (const { id, answer } of await inbox.inboxAnswers([...waiting.keys()])) await deliver(id, answer);
-      } while (again);
+      for (const { id, answer } of await inbox.inboxAnswers([...waiting.keys()])) await deliver(id, answer);
     } catch {
       // Tried again by the next poll, until the sender is refused.
     }
-    polling = false;
+  }
+
+  function poll(): void {
+    if (waiting.size > 0) void polling.run();
   }
 
   async function deliver(id: number, answer: InboxAnswer): Promise<void> {
@@ -101,50 +93,38 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
   async function forward(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
     const { report, accountId, arrivedAt, body } = received;
     const id = await inbox.putInInbox({ kind: report.kind, accountId, arrivedAt, body });
-    if (stopped) throw refusal();
-    return await new Promise<HeartbeatReceipt>((resolve, reject) => {
-      const cancel = clock.after(COMMIT_TIMEOUT_MS, () => {
-        if (waiting.delete(id)) reject(refusal());
-      });
-      waiting.set(id, {
-        received,
-        resolve(receipt) {
-          cancel();
-          resolve(receipt);
-        },
-        reject(error) {
-          cancel();
-          reject(error);
-        },
-      });
+    if (isStopped) throw refusal();
+    const { promise, resolve, reject } = Promise.withResolvers<HeartbeatReceipt>();
+    waiting.set(id, { received, resolve, reject });
+    const cancel = clock.after(COMMIT_TIMEOUT_MS, () => {
+      if (waiting.delete(id)) reject(refusal());
     });
+    return await promise.finally(cancel);
   }
 
   function forwardRefusal(): void {
     cancelRetry = null;
     inbox.putInInbox({ kind: 'refused', accountId: 0, arrivedAt: clock.now(), body: '' }).catch(() => {
-      if (!stopped) cancelRetry ??= clock.after(RETRY_MS, forwardRefusal);
+      if (!isStopped) cancelRetry ??= clock.after(RETRY_MS, forwardRefusal);
     });
   }
 
-  const stops = [inbox.watchOtherProcesses(() => void poll()), clock.every(POLL_MS, () => void poll())];
+  const stops = [inbox.watchOtherProcesses(poll), clock.every(POLL_MS, poll)];
   return {
     async takeHeartbeat(received) {
-      if (stopped) throw refusal();
-      open += 1;
-      try {
-        return await forward(received);
-      } finally {
-        open -= 1;
-        if (open === 0) for (const resolve of idlers.splice(0)) resolve();
-      }
+      if (isStopped) throw refusal();
+      const work = forward(received);
+      inFlight.add(work);
+      return await work.finally(() => inFlight.delete(work));
     },
-    idle: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    async idle() {
+      while (inFlight.size > 0) await Promise.allSettled(inFlight);
+    },
     noteRefusal() {
       cancelRetry ??= clock.after(0, forwardRefusal);
     },
     stop() {
-      stopped = true;
+      isStopped = true;
       cancelRetry?.();
       for (const stop of stops) stop();
       for (const { reject } of waiting.values()) reject(refusal());

@@ -1,4 +1,5 @@
 /** Takes heartbeats in: finds or claims the service, hands the observation on, and waits until it is committed. */
+import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
@@ -28,17 +29,8 @@ export interface HeartbeatIntakeOptions {
   readonly clock: Clock;
 }
 
-/** The intake of heartbeats. */
-export interface HeartbeatIntake {
-  /**
-   * Resolves when the heartbeat is committed and published. Rejects with {@link HeartbeatRefused}, or with the
-   * registry's error if the domain does not belong to the account.
-   */
-  take(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
-}
-
 /** Makes the intake. */
-export function createHeartbeatIntake(options: HeartbeatIntakeOptions): HeartbeatIntake {
+export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
   const { registry, isCatalogueDomain, services, revisions, pipeline, deadlines, clock } = options;
 
   /** The service, where the record knows that it accepts the heartbeat; undefined: the registry decides. */
@@ -77,7 +69,11 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions): Heartbea
   }
 
   return {
-    async take(received) {
+    /**
+     * Resolves when the heartbeat is committed and published. Rejects with {@link HeartbeatRefused}, or with the
+     * registry's error if the domain does not belong to the account.
+     */
+    async take(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
       let end = await withTimeout(observe(findService(received), received));
       if (end === 'gone')
         end = await withTimeout(claimService(received).then((tracked) => observe(tracked, received)));
@@ -94,51 +90,32 @@ function isAccepted({ accountId, check }: Service, account: number): boolean {
   return accountId === account && (check.kind === 'heartbeat' || check.keepsKind === true);
 }
 
-/** The waiting heartbeats. */
-export interface AwaitedRevisions {
-  /**
-   * Resolves when a change has delivered this revision of the service, a later one, or its removal. Resolves after five
-   * seconds in any case, since a removal that was delivered before is not delivered again.
-   */
-  wait(serviceId: number, revision: number): Promise<void>;
-  /** A change was applied. */
-  notify(change: ServiceChange): void;
-}
-
-interface Waiter {
-  readonly id: number;
-  readonly revision: number;
-  readonly resolve: () => void;
-}
-
 const WAIT_TIMEOUT_MS = 5_000;
 
-/** Makes an empty list. */
-export function createAwaitedRevisions(clock: Pick<Clock, 'after'>): AwaitedRevisions {
-  const waiters = new Set<Waiter>();
+/** Heartbeats that wait until the feed of changes has delivered the revision of their service. */
+export type AwaitedRevisions = ReturnType<typeof createAwaitedRevisions>;
+
+/** Makes an empty list of waiting heartbeats. */
+export function createAwaitedRevisions(clock: Pick<Clock, 'after'>) {
+  const listeners = createListeners<[change: ServiceChange]>();
   return {
-    wait: (id, revision) =>
+    /**
+     * Resolves when a change has delivered this revision of the service, a later one, or its removal. Resolves after
+     * five seconds in any case, since a removal that was delivered before is not delivered again.
+     */
+    wait: (id: number, revision: number): Promise<void> =>
       new Promise((resolve) => {
-        const cancel = clock.after(WAIT_TIMEOUT_MS, () => {
-          waiters.delete(waiter);
+        const end = () => {
+          cancel();
+          remove();
           resolve();
-        });
-        const waiter: Waiter = {
-          id,
-          revision,
-          resolve() {
-            cancel();
-            resolve();
-          },
         };
-        waiters.add(waiter);
+        const cancel = clock.after(WAIT_TIMEOUT_MS, end);
+        const remove = listeners.add(({ serviceId, service }) => {
+          if (serviceId === id && (service === null || service.revision >= revision)) end();
+        });
       }),
-    notify({ serviceId, service }) {
-      for (const waiter of waiters) {
-        if (waiter.id !== serviceId || (service !== null && service.revision < waiter.revision)) continue;
-        waiters.delete(waiter);
-        waiter.resolve();
-      }
-    },
+    /** A change was applied. */
+    notify: listeners.notify,
   };
 }

@@ -1,4 +1,5 @@
 /** Takes heartbeats from the inbox, in its order, as if this process had received them. */
+import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import { readHeartbeat } from '../domain/heartbeat-body.ts';
 import type { Log } from '../log.ts';
@@ -14,14 +15,6 @@ export interface InboxReaderOptions {
   readonly log: Log;
 }
 
-/** A running reader. */
-export interface InboxReader {
-  /** Resolves when everything that was in the inbox at the call was committed, or waits for another attempt. */
-  drained(): Promise<void>;
-  /** Nothing is taken after this; heartbeats in flight end by themselves. */
-  stop(): void;
-}
-
 /** The inbox is polled this often even without a commit: what could not be committed is tried again. */
 const POLL_MS = 1_000;
 /** How often answered entries are deleted; often, so that each deletion is short. */
@@ -30,37 +23,22 @@ const CLEANUP_MS = 2_000;
 const RETENTION_MS = 600_000;
 
 /** Starts reading. An entry that the record cannot take now stays in the inbox for later, or for the next monitor. */
-export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptions): InboxReader {
+export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptions) {
   /** Entries in flight: they stay open in the inbox until their update is committed. */
   const inFlight = new Map<number, Promise<void>>();
-  let polling: Promise<void> | null = null;
-  let again = false;
-  let failing = false;
-  let stopped = false;
+  const polling = createCoalescingLoop(readInbox);
+  let isFailing = false;
+  let isStopped = false;
 
-  function poll(): Promise<void> {
-    if (polling !== null) {
-      again = true;
-      return polling;
-    }
-    polling = pollNow().finally(() => {
-      polling = null;
-    });
-    return polling;
-  }
-
-  async function pollNow(): Promise<void> {
+  async function readInbox(): Promise<void> {
     try {
-      do {
-        again = false;
-        for (let after = 0; !stopped; ) {
-          const page = await inbox.openInInbox(after);
-          for (const entry of page) begin(entry);
-          const last = page.at(-1);
-          if (last === undefined) break;
-          after = last.id;
-        }
-      } while (again && !stopped);
+      for (let after = 0; !isStopped; ) {
+        const page = await inbox.openInInbox(after);
+        page.forEach(begin);
+        const last = page.at(-1);
+        if (last === undefined) break;
+        after = last.id;
+      }
     } catch (error) {
       log.debug({ problem: (error as Error).message }, 'the heartbeat inbox could not be read');
     }
@@ -68,18 +46,18 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
 
   function begin(entry: InboxEntry): void {
     const { id } = entry;
-    if (stopped || inFlight.has(id)) return;
+    if (isStopped || inFlight.has(id)) return;
     inFlight.set(
       id,
       take(entry)
         .then(
           () => {
-            failing = false;
+            isFailing = false;
           },
           (error: Error) => {
             // Each is tried again every second, without an end.
-            if (!failing) log.warn({ problem: error.message }, 'heartbeats are waiting in the inbox');
-            failing = true;
+            if (!isFailing) log.warn({ problem: error.message }, 'heartbeats are waiting in the inbox');
+            isFailing = true;
           },
         )
         .finally(() => inFlight.delete(id)),
@@ -108,19 +86,20 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
   }
 
   const stops = [
-    inbox.watchOtherProcesses(() => void poll()),
-    clock.every(POLL_MS, () => void poll()),
+    inbox.watchOtherProcesses(() => void polling.run()),
+    clock.every(POLL_MS, () => void polling.run()),
     clock.every(CLEANUP_MS, () => void inbox.forgetInbox(clock.now() - RETENTION_MS).catch(() => {})),
   ];
-  void poll();
+  void polling.run();
   return {
-    async drained() {
-      await poll();
-      await poll();
+    /** Resolves when everything that was in the inbox at the call was committed, or waits for another attempt. */
+    async drained(): Promise<void> {
+      await polling.run();
       await Promise.all(inFlight.values());
     },
-    stop() {
-      stopped = true;
+    /** Nothing is taken after this; heartbeats in flight end by themselves. */
+    stop(): void {
+      isStopped = true;
       for (const stop of stops) stop();
     },
   };

@@ -1,7 +1,4 @@
 /** Without control targets the majority of the fleet decides whether the prober is online (decisions). */
-import type { Clock } from '../clock.ts';
-import { formatTimeOrNull } from '../domain/durations.ts';
-import type { Log } from '../log.ts';
 import {
   type Answer,
   type CheckSpan,
@@ -22,8 +19,6 @@ const REASON = 'over half of the services checked in the last minute gave no HTT
 
 /** What the watch needs. */
 export interface MajorityWatchOptions extends ConnectionWatchOptions {
-  readonly clock: Clock;
-  readonly log: Log;
   /** How many services are checked at present. */
   readonly fleetSize: () => number;
 }
@@ -46,7 +41,7 @@ export function createMajorityWatch({
   fleetSize,
   onChange,
 }: MajorityWatchOptions): ConnectionWatch {
-  const outages = createOutageLog(clock);
+  const outages = createOutageLog(clock, log, REASON);
   const newest = new Map<number, NewestCheck>();
   /** Start of the newest check of each service of the window, ascending, as last counted: checks without a failure, */
   let smoothBegan = new Float64Array(0);
@@ -82,18 +77,10 @@ export function createMajorityWatch({
     smoothBegan = Float64Array.from(smooth).sort();
     troubledBegan = Float64Array.from(troubled).sort();
     const offline = newest.size >= MIN_SERVICES && failed * 2 > newest.size;
-    if (offline && !outages.open) {
-      outages.begin(firstFailedAt);
-      log.warn(
-        { offlineSince: formatTimeOrNull(outages.since) },
-        `the prober is offline: ${REASON}; nothing is marked down`,
-      );
-    } else if (!offline && outages.open) {
-      log.info({ offlineSince: formatTimeOrNull(outages.since) }, 'the prober is online again');
-      outages.end();
-    }
+    if (offline && !outages.isOpen) outages.begin(firstFailedAt);
+    else if (!offline) outages.end();
     onChange();
-    if (failed > 0 || outages.open) countSoon();
+    if (failed > 0 || outages.isOpen) countSoon();
   }
 
   /** Rules by the services that were checked after the failed check had started. */
@@ -111,15 +98,7 @@ export function createMajorityWatch({
   }
 
   return {
-    get online() {
-      return !outages.open;
-    },
-    get offlineSince() {
-      return outages.since;
-    },
-    get reason() {
-      return outages.open ? REASON : null;
-    },
+    outages,
     doubt() {},
     noteDelay() {},
     note(serviceId, beganAt, endedAt, answer) {
@@ -129,19 +108,18 @@ export function createMajorityWatch({
       if (answer === 'none') countSoon();
     },
     rule(span) {
-      if (outages.open || outages.overlaps(span.beganAt, span.endedAt)) return 'own';
+      if (outages.isOpen || outages.overlaps(span)) return 'own';
       if (fleetSize() < MIN_SERVICES) return 'clear';
       const ruling = ruleByPeers(span, clock.monotonic());
       if (ruling === 'wait') countSoon();
       return ruling;
     },
     ruleSlow(span) {
-      if (outages.open || outages.overlaps(span.beganAt, span.endedAt)) return 'own';
+      if (outages.isOpen || outages.overlaps(span)) return 'own';
       const isSuspected = counting && fleetSize() >= MIN_SERVICES;
       return isSuspected ? ruleByPeers(span, clock.monotonic()) : 'clear';
     },
-    ruleMissedHeartbeat: () => (outages.open ? 'own' : 'clear'),
-    overlapsOutage: (span) => outages.overlaps(span.beganAt, span.endedAt),
+    ruleMissedHeartbeat: () => (outages.isOpen ? 'own' : 'clear'),
     stop() {
       stopped = true;
       cancelTimer();

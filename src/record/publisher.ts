@@ -16,7 +16,7 @@ import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import { isCheckResult, type Observation } from './observation.ts';
-import { createSampleWriter, createStatusPublisher } from './store-writers.ts';
+import { createSampleWriter, createStatusWriter } from './store-writers.ts';
 import type { TrackedService } from './tracked-services.ts';
 import { createTransitionFeed } from './transition-feed.ts';
 
@@ -64,7 +64,7 @@ export interface Publisher {
 
 /** Makes the publisher. */
 export function createPublisher(stores: PublisherStores, clock: Clock, log: Log): Publisher {
-  const status = createStatusPublisher(stores.status, clock, log);
+  const status = createStatusWriter(stores.status, clock, log);
   const samples = createSampleWriter(stores.samples, clock, log);
   const feed = createTransitionFeed(stores.registry, clock, log);
   const { observations } = stores;
@@ -106,26 +106,19 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
   };
 }
 
-/** The previews of services that have an update in flight. */
-export interface Previews {
-  /** Publishes what the update in flight and the queue of the service say; a second call changes nothing. */
-  start(tracked: TrackedService): void;
-  /** Publishes what the observation says, if the service has a preview. */
-  extend(tracked: TrackedService, observation: Observation): void;
-}
-
-/** Makes the previews; they are published with the next flush. */
+/** Makes the previews of services that have an update in flight; they are published with the next flush. */
 export function createPreviews(
   publisher: Pick<Publisher, 'addStatus'>,
   clock: Pick<Clock, 'now'>,
   slowOverMs: number,
-): Previews {
+) {
   /** A preview has the `seq` of the newest committed status, so that the updates to come are newer. */
   function show(tracked: TrackedService, current: CurrentStatus): void {
     tracked.preview = current;
     publisher.addStatus({ ...current, seq: tracked.current.seq });
   }
 
+  /** Publishes what the observation says, if the service has a preview. */
   function extend(tracked: TrackedService, observation: Observation): void {
     if (!isCheckResult(observation) || tracked.preview === null) return;
     const verdict = judgeAttempt(observation, slowOverMs);
@@ -134,7 +127,8 @@ export function createPreviews(
   }
 
   return {
-    start(tracked) {
+    /** Publishes what the update in flight and the queue of the service say; a second call changes nothing. */
+    start(tracked: TrackedService): void {
       if (tracked.inFlight === null || tracked.preview !== null) return;
       show(tracked, tracked.inFlight.update.current);
       for (const { observation } of tracked.queue ?? []) extend(tracked, observation);

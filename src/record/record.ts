@@ -2,6 +2,7 @@
  * The record: evaluates observations and keeps the current status of each service. An observation passes intake,
  * connectivity, evaluate, commit and publish, once and in this order (docs/adr/0013).
  */
+import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
 import { type Transition, unknownStatus } from '../domain/current.ts';
 import { isHeartbeatMonitored, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
@@ -126,7 +127,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     fleetSize: services.checkedCount,
     onChange: onConnectivityChange,
   });
-  const proberListeners = new Set<(state: ProberState) => void>();
+  const proberListeners = createListeners<[state: ProberState]>();
   let wasOnline = true;
   let isStopped = false;
   let stopPolling = (): void => {};
@@ -158,7 +159,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     if (wasOnline === connectivity.online) return;
     wasOnline = connectivity.online;
     if (wasOnline) deadlines.restart();
-    for (const listener of proberListeners) listener(connectivity.state());
+    proberListeners.notify(connectivity.state());
   }
 
   function observeResult(tracked: TrackedService, result: CheckResult, suspect: boolean): void {
@@ -254,10 +255,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
     },
     noteDelay: connectivity.noteDelay,
     prober: connectivity.state,
-    watchProber(listener) {
-      proberListeners.add(listener);
-      return () => void proberListeners.delete(listener);
-    },
+    watchProber: proberListeners.add,
     watchTransitions: publisher.watchTransitions,
     idle: pipeline.idle,
     async stop() {

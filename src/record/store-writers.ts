@@ -1,4 +1,5 @@
 /** The queues before the status store and the sample store: both retry while their store is unavailable. */
+import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import type { Sample } from '../domain/sample.ts';
@@ -8,77 +9,67 @@ import type { StatusStore } from '../store/ports/status.ts';
 
 const RETRY_MS = 1_000;
 
-/** The road to the status store. */
-export interface StatusPublisher {
-  /** Resolves when the store has taken the records, or refused them; then they are put again later. */
-  put(records: readonly CurrentStatus[]): Promise<void>;
-  remove(serviceId: number): void;
-  /** Resolves when nothing is on its way; what the store refused does not count. */
-  idle(): Promise<void>;
-  stop(): void;
-}
-
-/** Makes the road. */
-export function createStatusPublisher(
+/** Makes the writer of statuses. */
+export function createStatusWriter(
   store: Pick<StatusStore, 'put' | 'remove'>,
   clock: Pick<Clock, 'after'>,
   log: Log,
-): StatusPublisher {
-  /** Newest refused record of each service; bounded by the number of services. */
+) {
+  /** Newest refused status of each service; bounded by the number of services. */
   const refused = new Map<number, CurrentStatus>();
+  const inFlight = new Set<Promise<void>>();
   let cancelRetry: (() => void) | null = null;
-  let failing = false;
-  let onTheWay = 0;
-  let stopped = false;
-  const idlers: (() => void)[] = [];
+  let isFailing = false;
+  let isStopped = false;
 
-  async function put(records: readonly CurrentStatus[]): Promise<void> {
-    if (records.length === 0) return;
-    onTheWay += 1;
+  async function write(statuses: readonly CurrentStatus[]): Promise<void> {
     try {
-      await store.put(records);
-      if (failing) log.info({}, 'the status store accepts records again');
-      failing = false;
+      await store.put(statuses);
+      if (isFailing) log.info({}, 'the status store accepts statuses again');
+      isFailing = false;
     } catch (error) {
-      if (!failing)
-        log.error({ error, records: records.length }, 'the status store accepts no records; retrying');
-      failing = true;
-      // A record put meanwhile may be newer; the store itself refuses what is older.
-      for (const record of records)
-        refused.set(record.serviceId, newer(refused.get(record.serviceId), record));
-      if (!stopped) cancelRetry ??= clock.after(RETRY_MS, retry);
-    } finally {
-      settle();
+      if (!isFailing)
+        log.error({ error, statuses: statuses.length }, 'the status store accepts no statuses; retrying');
+      isFailing = true;
+      // A status that was written meanwhile may be newer; the store itself refuses what is older.
+      for (const status of statuses)
+        refused.set(status.serviceId, newer(refused.get(status.serviceId), status));
+      if (!isStopped) cancelRetry ??= clock.after(RETRY_MS, retry);
     }
   }
 
   function retry(): void {
     cancelRetry = null;
-    const records = [...refused.values()];
+    const statuses = [...refused.values()];
     refused.clear();
-    void put(records);
+    void put(statuses);
   }
 
-  function settle(): void {
-    onTheWay -= 1;
-    if (onTheWay === 0) for (const resolve of idlers.splice(0)) resolve();
+  function put(statuses: readonly CurrentStatus[]): Promise<void> {
+    return statuses.length === 0 ? Promise.resolve() : track(write(statuses));
+  }
+
+  function track(work: Promise<void>): Promise<void> {
+    inFlight.add(work);
+    return work.finally(() => inFlight.delete(work));
   }
 
   return {
+    /** Resolves when the store has taken the statuses, or refused them; then they are put again later. */
     put,
-    remove(serviceId) {
+    remove(serviceId: number): void {
       refused.delete(serviceId);
-      onTheWay += 1;
-      store
-        .remove(serviceId)
-        .catch((error: unknown) =>
-          log.error({ error, serviceId }, 'the status store could not delete a removed service'),
-        )
-        .finally(settle);
+      const removal = store.remove(serviceId).catch((error: unknown) => {
+        log.error({ error, serviceId }, 'the status store could not delete a removed service');
+      });
+      void track(removal);
     },
-    idle: () => (onTheWay === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
-    stop() {
-      stopped = true;
+    /** Resolves when nothing is in flight; what the store refused does not count. */
+    async idle(): Promise<void> {
+      while (inFlight.size > 0) await Promise.all(inFlight);
+    },
+    stop(): void {
+      isStopped = true;
       cancelRetry?.();
     },
   };
@@ -92,59 +83,41 @@ function newer(a: CurrentStatus | undefined, b: CurrentStatus): CurrentStatus {
 /** About 10 MiB; beyond it the oldest are given up, for the record must not end because a disk is full. */
 const MAX_WAITING = 100_000;
 
-/** A queue before the sample store. */
-export interface SampleWriter {
-  /** Takes samples; the array is not used afterwards. */
-  write(samples: readonly Sample[]): void;
-  /** Resolves when all samples taken before were accepted by the store, or given up at stop. */
-  idle(): Promise<void>;
-  /** From now on a batch that the store refuses is given up. */
-  stop(): void;
-}
-
-/** Makes the queue. */
+/** Makes the writer of samples: one batch at a time, in order. */
 export function createSampleWriter(
   store: Pick<SampleStore, 'append'>,
   clock: Pick<Clock, 'after'>,
   log: Log,
-): SampleWriter {
+) {
   let waiting: Sample[] = [];
-  let busy = false;
-  let failing = false;
-  let stopped = false;
-  let retryNow: (() => void) | null = null;
-  const idlers: (() => void)[] = [];
+  let isFailing = false;
+  let isStopped = false;
+  let endPause = (): void => {};
+  const loop = createCoalescingLoop(drain);
 
   async function drain(): Promise<void> {
-    busy = true;
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
       try {
         await store.append(batch);
-        if (failing) log.info({}, 'samples are stored again');
-        failing = false;
+        if (isFailing) log.info({}, 'samples are stored again');
+        isFailing = false;
       } catch (error) {
-        if (!failing) log.error({ error, samples: batch.length }, 'samples could not be stored; retrying');
-        failing = true;
-        if (stopped) continue;
+        if (!isFailing) log.error({ error, samples: batch.length }, 'samples could not be stored; retrying');
+        isFailing = true;
+        if (isStopped) continue;
         waiting = batch.concat(waiting);
         giveUpOldest();
-        await pause();
+        await new Promise<void>((resolve) => {
+          const cancel = clock.after(RETRY_MS, resolve);
+          endPause = () => {
+            cancel();
+            resolve();
+          };
+        });
       }
     }
-    busy = false;
-    for (const resolve of idlers.splice(0)) resolve();
-  }
-
-  function pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = clock.after(RETRY_MS, resolve);
-      retryNow = () => {
-        cancel();
-        resolve();
-      };
-    });
   }
 
   function giveUpOldest(): void {
@@ -155,17 +128,19 @@ export function createSampleWriter(
   }
 
   return {
-    write(samples) {
-      if (samples.length === 0) return;
+    /** Takes samples; the array is not used afterwards. */
+    write(samples: readonly Sample[]): void {
       for (const sample of samples) waiting.push(sample);
       // Not at every call: the queue is cut in steps, so that cutting costs little.
       if (waiting.length > MAX_WAITING * 1.1) giveUpOldest();
-      if (!busy) void drain();
+      void loop.run();
     },
-    idle: () => (busy ? new Promise<void>((resolve) => idlers.push(resolve)) : Promise.resolve()),
-    stop() {
-      stopped = true;
-      retryNow?.();
+    /** Resolves when all samples taken before were accepted by the store, or given up at stop. */
+    idle: loop.idle,
+    /** From now on a batch that the store refuses is given up. */
+    stop(): void {
+      isStopped = true;
+      endPause();
     },
   };
 }

@@ -2,6 +2,7 @@
  * Takes observations through the last steps of the record: evaluate, commit, publish. Observations of one service are
  * evaluated one after the other, each from the state that the one before it has left.
  */
+import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import { checkedAtOf, isHeartbeatMonitored } from '../domain/heartbeat-rules.ts';
@@ -82,7 +83,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
   /** Groups of such services waiting for their commit, in order. */
   const gathered: TrackedService[][] = [];
   let cancelGathering: (() => void) | null = null;
-  let committing: Promise<void> | null = null;
+  const committing = createCoalescingLoop(commitAll);
   let isStopping = false;
 
   const refusal = (): StorageRefusal | null => storage?.problem()?.code ?? null;
@@ -165,7 +166,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
   }
 
   function startCommitting(): void {
-    if (committing === null && changes.length + gathered.length > 0) committing = commitAll();
+    if (changes.length + gathered.length > 0) void committing.run();
   }
 
   /** Commits one group after the other; changes go before gathered updates. */
@@ -174,7 +175,6 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
       if (changes.length > 0) await commitChanges(changes.splice(0, MAX_GROUP));
       else await commitGathered(gathered.shift() ?? []);
     }
-    committing = null;
   }
 
   async function commitChanges(all: readonly ServiceUpdate[]): Promise<void> {
@@ -321,7 +321,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
       // Twice: what was queued is evaluated after a commit, and may leave routine updates.
       for (let round = 0; round < 2; round++) {
         endGathering();
-        await committing;
+        await committing.idle();
       }
       await publisher.idle();
     },

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import { createBodyReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
 import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
-import { HttpError } from '../http/problem.ts';
+import { HttpError, retryLater } from '../http/problem.ts';
 import { createLimitMemory, createRateLimiter } from '../http/rate-limits.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
@@ -186,15 +186,17 @@ const WRITE_RETRY_SECONDS = 5;
 function explainRefusal(thrown: unknown): HttpError | null {
   const refusal = refusalOf(thrown);
   if (refusal === null) return null;
-  const headers = { 'Retry-After': String(WRITE_RETRY_SECONDS) };
   return refusal.code === 'storage_full'
-    ? new HttpError(
+    ? retryLater(
         'storage_full',
+        WRITE_RETRY_SECONDS,
         'The disk takes no writes at present. Send the request again.',
-        {},
-        headers,
       )
-    : new HttpError('unavailable', 'Nothing can be written at present. Send the request again.', {}, headers);
+    : retryLater(
+        'unavailable',
+        WRITE_RETRY_SECONDS,
+        'Nothing can be written at present. Send the request again.',
+      );
 }
 
 const UNKNOWN_ROUTE: Route = {

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, gathered from the routes that describe themselves, and where it is served. */
 import { entityTag } from '../http/conditional.ts';
 import { describeRoutes, type OpenApiDocument } from '../http/openapi.ts';
-import { json, type Route } from '../http/route.ts';
+import { jsonText, type Route } from '../http/route.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 
 const describe = ({ anonymousPerMinute, authenticatedPerMinute }: ApiLimits) =>
@@ -57,7 +57,7 @@ export function createOpenApi({ siteUrl, version, limits, routes }: OpenApiSourc
       bucket: 'pages',
       handle() {
         const { body } = make();
-        return json(body, entityTag(body));
+        return jsonText(body, entityTag(body));
       },
     },
   };

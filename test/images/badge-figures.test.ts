@@ -1,7 +1,7 @@
 /** How often, and how, badges read the samples. */
 import t from 'tap';
 import type { Bucket } from '../../src/domain/sample.ts';
-import { createFigureReader } from '../../src/images/badge-figures.ts';
+import { createFigureReader } from '../../src/images/badge.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
 import { bucket, startBadges } from './badge-world.ts';

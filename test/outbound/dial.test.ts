@@ -3,19 +3,19 @@ import { createSecureContext } from 'node:tls';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { createAddressGuard } from '../../src/outbound/address-guard.ts';
+import { newPhaseTimings } from '../../src/outbound/connection.ts';
 import { startDeadline } from '../../src/outbound/deadline.ts';
 import { type Destination, readDestination } from '../../src/outbound/destination.ts';
 import { dial } from '../../src/outbound/dial.ts';
-import { newPhaseTimings } from '../../src/outbound/phase-timings.ts';
 import { createResolver } from '../../src/outbound/resolver.ts';
 import { openBlackHole } from '../support/black-hole.ts';
 import { listenRaw } from '../support/loopback.ts';
-import { type NameAnswer, type NameQuestion, startNameServer } from '../support/name-server.ts';
+import { type NameQuestion, type NameResult, startNameServer } from '../support/name-server.ts';
 
 const guard = createAddressGuard({ allowPrivate: ['127.0.0.0/8', '::1/128'], ports: [] });
 
 /** Dials `host` where names are answered by `answer`. */
-async function start(t: Test, answer: (question: NameQuestion) => NameAnswer) {
+async function start(t: Test, answer: (question: NameQuestion) => NameResult) {
   const names = await startNameServer(answer);
   const resolver = createResolver({ nameservers: [names.address], hostsFile: '/nowhere' });
   t.teardown(() => {

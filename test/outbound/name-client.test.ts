@@ -2,13 +2,13 @@ import { createSocket } from 'node:dgram';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { createFakeClock, type FakeClock, systemClock } from '../../src/clock.ts';
-import { createNameClient, type NameAnswer } from '../../src/outbound/name-client.ts';
+import { createNameClient, type NameResult } from '../../src/outbound/name-client.ts';
 import { createServerList, readServer } from '../../src/outbound/name-socket.ts';
 import { type AnswerName, type NameDelivery, startNameServer } from '../support/name-server.ts';
 
 const TIMEOUT_MS = 10_000;
 const STEP_MS = 50;
-const ADDRESS: NameAnswer = { kind: 'records', records: [{ text: '192.0.2.1', ttl: 60 }] };
+const ADDRESS: NameResult = { kind: 'records', records: [{ text: '192.0.2.1', ttl: 60 }] };
 const SAID = { addresses: ['192.0.2.1'] };
 
 /** A client of these servers under a clock of its own. */
@@ -24,14 +24,14 @@ async function start(t: Test, ...answers: readonly AnswerName[]) {
   /** Asks, lets time pass until there is an answer, and says when it came. */
   const ask = async (name: string, timeoutMs = TIMEOUT_MS) => {
     const askedAt = clock.monotonic();
-    const { answer } = client.ask({ name, type: 'A' }, askedAt + timeoutMs);
-    let answered: { answer: NameAnswer; tookMs: number } | null = null;
+    const { result: answer } = client.query({ name, type: 'A' }, askedAt + timeoutMs);
+    let answered: { answer: NameResult; tookMs: number } | null = null;
     void answer.then((value) => {
       answered = { answer: value, tookMs: clock.monotonic() - askedAt };
     });
     await deliver();
     while (answered === null) await pass(clock);
-    return answered as { answer: NameAnswer; tookMs: number };
+    return answered as { answer: NameResult; tookMs: number };
   };
   return { clock, servers, client, ask };
 }
@@ -155,7 +155,7 @@ t.test('it waits for a name server that is being restarted', async (t) => {
   await close();
   const clock = createFakeClock();
   const client = createNameClient(createServerList([address], clock), clock);
-  const { answer } = client.ask({ name: 'a.example', type: 'A' }, TIMEOUT_MS);
+  const { result: answer } = client.query({ name: 'a.example', type: 'A' }, TIMEOUT_MS);
   await pass(clock);
   const server = await startNameServer(() => SAID, readServer(address).port);
   t.teardown(async () => {
@@ -177,7 +177,7 @@ t.test('it does not believe what it did not ask for, or another server says', as
     victim.close();
     stranger.close();
   });
-  const { answer } = client.ask({ name: 'a.example', type: 'A' }, TIMEOUT_MS);
+  const { result: answer } = client.query({ name: 'a.example', type: 'A' }, TIMEOUT_MS);
   const [query, from] = await new Promise<[Buffer, { port: number; address: string }]>((resolve) =>
     victim.once('message', (packet, sender) => resolve([packet, sender])),
   );
@@ -234,22 +234,25 @@ t.test('it asks for no name that cannot be one', async (t) => {
 
 t.test('it lets several wait, the last of them the longest', async (t) => {
   const { clock, client } = await start(t, () => 'silence');
-  const question = client.ask({ name: 'a.example', type: 'A' }, 1000);
+  const question = client.query({ name: 'a.example', type: 'A' }, 1000);
   question.extend(3000);
   question.extend(2000);
   let ended = false;
-  void question.answer.then(() => {
+  void question.result.then(() => {
     ended = true;
   });
   for (let ms = 0; ms < 2900; ms += STEP_MS) await pass(clock);
   t.equal(ended, false);
   await clock.advance(200);
-  t.same(await question.answer, { kind: 'failed', code: 'ETIMEOUT' });
+  t.same(await question.result, { kind: 'failed', code: 'ETIMEOUT' });
 });
 
 t.test('it gives up what is open when it is closed', async (t) => {
   const { client } = await start(t, () => 'silence');
-  const { answer } = client.ask({ name: 'a.example', type: 'A' }, systemClock.monotonic() + TIMEOUT_MS);
+  const { result: answer } = client.query(
+    { name: 'a.example', type: 'A' },
+    systemClock.monotonic() + TIMEOUT_MS,
+  );
   client.close();
   t.same(await answer, { kind: 'failed', code: 'ECANCELLED' });
 });
@@ -298,7 +301,7 @@ t.test(
       return thread.terminate();
     });
     const asked = next();
-    const { answer } = client.ask({ name: 'a.example', type: 'A' }, systemClock.monotonic() + 1000);
+    const { result: answer } = client.query({ name: 'a.example', type: 'A' }, systemClock.monotonic() + 1000);
     await asked;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
     t.same(await answer, ADDRESS);

@@ -5,8 +5,8 @@ import { type Clock, createFakeClock, systemClock } from '../../src/clock.ts';
 import { createResolver, type ResolverSettings } from '../../src/outbound/resolver.ts';
 import {
   type AnswerName,
-  type NameAnswer,
   type NameQuestion,
+  type NameResult,
   startNameServer,
 } from '../support/name-server.ts';
 
@@ -49,7 +49,7 @@ t.test(
   'it keeps an answer for its time to live, at most five minutes, and passes it by when asked to',
   async (t) => {
     const clock = createFakeClock();
-    const answer = ({ name }: NameQuestion): NameAnswer => ({
+    const answer = ({ name }: NameQuestion): NameResult => ({
       addresses: ['192.0.2.1'],
       ttl: { 'short.example': 30, 'long.example': 86_400 }[name] ?? 0,
     });

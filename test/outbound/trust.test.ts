@@ -10,7 +10,7 @@ import { makeCertificate, TEST_CA_FILE } from '../support/certificates.ts';
 /** Connects, and prints what became of it. */
 const SCRIPT = `
   import { connect } from 'node:tls';
-  import { createTrustStore } from './src/outbound/trust.ts';
+  import { createTrustStore } from './src/outbound/connection.ts';
   const port = Number(process.env.PORT);
   const { context } = createTrustStore().trust(null);
   const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', secureContext: context });

@@ -1,10 +1,10 @@
 /** Name servers that are slow: an attempt waits for them, and says how long it took. */
 import t from 'tap';
 import { listenRaw } from '../support/loopback.ts';
-import { type NameAnswer, startNameServer } from '../support/name-server.ts';
+import { type NameResult, startNameServer } from '../support/name-server.ts';
 import { openProbe } from './try-probe.ts';
 
-const LOOPBACK: NameAnswer = { addresses: ['127.0.0.1'], ttl: 0 };
+const LOOPBACK: NameResult = { addresses: ['127.0.0.1'], ttl: 0 };
 const TIMEOUT_MS = 10_000;
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

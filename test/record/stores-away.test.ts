@@ -129,7 +129,7 @@ t.test('it brings the status store up to date after it was away', async (t) => {
   away = false;
   await clock.advance(1_500);
   t.match(published.get(1), { status: 'up', latest: { responseTimeMs: 55 } });
-  t.match(lines, ['error: the status store accepts no records; retrying', /accepts records again/]);
+  t.match(lines, ['error: the status store accepts no statuses; retrying', /accepts statuses again/]);
 });
 
 t.test('it keeps samples that their store refuses, in order', async (t) => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
 /** What one question is answered with. */
-export type NameAnswer =
+export type NameResult =
   | { readonly texts: readonly string[] }
   /** `alias`: the addresses are those of another name, to which a CNAME record leads. */
   | { readonly addresses: readonly string[]; readonly ttl?: number; readonly alias?: string }
@@ -30,7 +30,7 @@ export interface NameDelivery {
 }
 
 /** Says what a question is answered with, at once or later. */
-export type AnswerName = (question: NameQuestion, delivery: NameDelivery) => NameAnswer | Promise<NameAnswer>;
+export type AnswerName = (question: NameQuestion, delivery: NameDelivery) => NameResult | Promise<NameResult>;
 
 /** The running server. */
 export interface NameServer {
@@ -120,7 +120,7 @@ function readQuestion(packet: Buffer): NameQuestion {
   return { name: labels.join('.').toLowerCase(), type: TYPES[type] ?? 'other' };
 }
 
-function writeAnswer(packet: Buffer, question: NameQuestion, said: Exclude<NameAnswer, 'silence'>): Buffer {
+function writeAnswer(packet: Buffer, question: NameQuestion, said: Exclude<NameResult, 'silence'>): Buffer {
   const questionEnd = packet.indexOf(0, HEADER_BYTES) + 5;
   const records = said === 'truncated' ? [] : recordsOf(question, said);
   const header = Buffer.alloc(HEADER_BYTES);
@@ -133,7 +133,7 @@ function writeAnswer(packet: Buffer, question: NameQuestion, said: Exclude<NameA
   return Buffer.concat([header, packet.subarray(HEADER_BYTES, questionEnd), ...records]);
 }
 
-function recordsOf(question: NameQuestion, said: Exclude<NameAnswer, string>): Buffer[] {
+function recordsOf(question: NameQuestion, said: Exclude<NameResult, string>): Buffer[] {
   if ('texts' in said) {
     if (question.type !== 'TXT') return [];
     return said.texts.map((text) =>

@@ -9,7 +9,7 @@ import type { Incident } from '../../domain/incident.ts';
 import { dashDomain, fullName } from '../../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { readParameters, wordParameter } from '../../http/parameters.ts';
-import type { Route } from '../../http/route.ts';
+import { jsonText, type Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
@@ -164,11 +164,7 @@ export function searchIndex({ directory, status, clock }: SearchIndexSources): R
     handle() {
       const now = clock.monotonic();
       if (kept === null || kept.until <= now) kept = { until: now + KEPT_MS, body: make() };
-      return {
-        status: 200,
-        headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-cache' },
-        body: kept.body,
-      };
+      return jsonText(kept.body);
     },
   };
 }

@@ -11,10 +11,14 @@ import type { ServerResponse } from 'node:http';
 import { createCooperativeQueue } from '../../async/cooperative-queue.ts';
 import type { Clock } from '../../clock.ts';
 import { unknownStatus } from '../../domain/current.ts';
-import { createClientCounts } from '../../http/client-address.ts';
-import { MAX_WRITES_PER_TURN, STREAM_HEAD, streamResponse, writeToStream } from '../../http/event-stream.ts';
+import {
+  createOpenStreams,
+  MAX_WRITES_PER_TURN,
+  STREAM_HEAD,
+  writeToStream,
+} from '../../http/event-stream.ts';
 import { readParameters } from '../../http/parameters.ts';
-import { HttpError } from '../../http/problem.ts';
+import { retryLater } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
@@ -79,11 +83,10 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
   const streams = new Set<Stream>();
   const homes = new Set<Stream>();
   const watchers = new Map<number, Set<Stream>>();
-  const held = createClientCounts();
+  const open = createOpenStreams();
   const checked = new Set<number>();
   const changed = new Set<number>();
   const enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
-  let closed = false;
   let stopMonitor: (() => void) | null = null;
 
   const updatesOf = (serviceId: number, language: Language): readonly LiveUpdate[] => {
@@ -192,7 +195,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
     });
   };
 
-  const add = (stream: Stream, client: string) => {
+  const add = (stream: Stream) => {
     streams.add(stream);
     if (stream.serviceIds === null) homes.add(stream);
     for (const id of stream.serviceIds ?? []) watchers.set(id, (watchers.get(id) ?? new Set()).add(stream));
@@ -205,7 +208,6 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
         others?.delete(stream);
         if (others?.size === 0) watchers.delete(id);
       }
-      held.remove(client);
       if (streams.size > 0) return;
       stopMonitor?.();
       stopMonitor = null;
@@ -214,12 +216,11 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
 
   return {
     get open() {
-      return streams.size;
+      return open.size;
     },
     close() {
-      closed = true;
       unwatch();
-      for (const { response } of streams) response.end();
+      open.close();
     },
     route: {
       path: '/live',
@@ -229,21 +230,16 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
         const { of, after } = readParameters(query, QUERY);
         const position = headers['last-event-id']?.toString() ?? after?.toString() ?? '';
         if (method === 'HEAD') return STREAM_HEAD;
-        if (held.of(client) >= LIVE_BOUNDS.perClient || streams.size >= LIVE_BOUNDS.inAll)
-          throw new HttpError(
+        if (open.of(client) >= LIVE_BOUNDS.perClient || open.size >= LIVE_BOUNDS.inAll)
+          throw retryLater(
             'too_many_streams',
+            RETRY_AFTER_SECONDS,
             'Too many pages are open; reload this one to see its present state.',
-            {},
-            {
-              'Retry-After': String(RETRY_AFTER_SECONDS),
-            },
           );
         const serviceIds = of === undefined ? null : new Set(readPages(String(of), directory));
-        return streamResponse((response) => {
-          if (response.destroyed || closed) return void response.end();
-          held.add(client);
+        return open.open(client, (response) => {
           const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds };
-          add(stream, client);
+          add(stream);
           begin(stream, changes.read(position));
         });
       },

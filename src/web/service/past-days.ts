@@ -2,7 +2,7 @@
  * The days of a year of a service, for its page: those that are over are kept for some minutes, since reading them
  * again would take the store ten times as long as everything else that the page reads.
  */
-import { BoundedMap } from '../../async/bounded-map.ts';
+import { createPromiseCache } from '../../async/promise-cache.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { Window } from '../../view/time-ranges.ts';
@@ -20,36 +20,17 @@ export function createPastDays(
   samples: Pick<SampleStore, 'query' | 'missingSince'>,
   now: () => number,
 ): ReadDays {
-  const kept = new BoundedMap<
-    number,
-    {
-      readonly from: number;
-      readonly readAt: number;
-      /** No checks were missing from the store. */
-      readonly isWhole: boolean;
-      readonly days: Promise<Bucket[]>;
-    }
-  >(SERVICES_KEPT);
-
-  const readOver = (serviceId: number, from: number, to: number, stepMs: number): Promise<Bucket[]> => {
-    const at = now();
-    const known = kept.get(serviceId);
-    const isWhole = (samples.missingSince?.() ?? null) === null;
-    if (known?.from === from && known.isWhole === isWhole && Math.abs(at - known.readAt) < DAYS_KEPT_MS)
-      return known.days;
-    const days = samples.query({ serviceId, from, to, stepMs });
-    kept.set(serviceId, { from, readAt: at, isWhole, days });
-    days.catch(() => {
-      if (kept.get(serviceId)?.days === days) kept.delete(serviceId);
-    });
-    return days;
-  };
-
+  const cached = createPromiseCache<number, Bucket[]>({
+    maxEntries: SERVICES_KEPT,
+    maxAgeMs: DAYS_KEPT_MS,
+    now,
+  });
   return async (serviceId, { from, to, stepMs }) => {
     const today = from + Math.floor((to - 1 - from) / stepMs) * stepMs;
     if (today <= from) return await samples.query({ serviceId, from, to, stepMs });
+    const isWhole = (samples.missingSince?.() ?? null) === null;
     const [over, running] = await Promise.all([
-      readOver(serviceId, from, today, stepMs),
+      cached(serviceId, `${from} ${isWhole}`, () => samples.query({ serviceId, from, to: today, stepMs })),
       samples.query({ serviceId, from: today, to, stepMs }),
     ]);
     return [...over, ...running];

@@ -7,7 +7,7 @@ import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import type { VendorWord } from '../../domain/vendor-word.ts';
 import { readParameters } from '../../http/parameters.ts';
-import { HttpError } from '../../http/problem.ts';
+import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../../http/route.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
@@ -196,13 +196,8 @@ export function servicePages(
     const range = rangeOf(request.query);
     const times = await timesOf(service, range, now());
     if (times === null)
-      throw new HttpError(
-        'history_unavailable',
-        'The store of past checks does not answer.',
-        {},
-        { 'Retry-After': '60' },
-      );
-    const answer = json(JSON.stringify(responseTimesOf(range, times, language)));
+      throw retryLater('history_unavailable', 60, 'The store of past checks does not answer.');
+    const answer = json(responseTimesOf(range, times, language));
     return { ...answer, headers: { ...answer.headers, ...languageHeaders(language) } };
   };
 

@@ -1,5 +1,5 @@
 /** 90 days of a service as bars that cost a page next to nothing: one drawn line for each kind of day. */
-import { BoundedMap } from '../../async/bounded-map.ts';
+import { createPromiseCache } from '../../async/promise-cache.ts';
 import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
 import { daysUntil } from '../../view/time-ranges.ts';
@@ -17,34 +17,21 @@ export interface UptimeBars {
 const DAYS = 90;
 const KEPT_MS = 300_000;
 const MAX_KEPT = 5_000;
-/** Questions at once: the store answers others between. */
-const AT_ONCE = 8;
+/** Concurrent queries; the store answers others in between. */
+const MAX_READS = 8;
 const STEP = 11;
 
 /** Makes the reader of bars; those of a service are read again after five minutes. */
 export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSince'>, now: () => number) {
-  const kept = new BoundedMap<
-    number,
-    { readonly bars: Promise<UptimeBars>; readonly at: number; readonly isWhole: boolean }
-  >(MAX_KEPT);
+  const cached = createPromiseCache<number, UptimeBars>({ maxEntries: MAX_KEPT, maxAgeMs: KEPT_MS, now });
 
-  /** Requests during a read share it. */
-  const read = (serviceId: number, at: number): Promise<UptimeBars> => {
-    const known = kept.get(serviceId);
-    const isWhole = (samples.missingSince?.() ?? null) === null;
-    if (known !== undefined && at - known.at < KEPT_MS && known.isWhole === isWhole) return known.bars;
-    // UTC days, as those of the service's own page.
-    const bars = samples.query({ serviceId, ...daysUntil(at, DAYS) }).then(barsOf);
-    kept.set(serviceId, { bars, at, isWhole });
-    bars.catch(() => {
-      if (kept.get(serviceId)?.bars === bars) kept.delete(serviceId);
-    });
-    return bars;
-  };
-
-  const ask = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
+  const read = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
     try {
-      return await read(serviceId, at);
+      const isWhole = (samples.missingSince?.() ?? null) === null;
+      // UTC days, as those of the service's own page.
+      return await cached(serviceId, String(isWhole), async () =>
+        barsOf(await samples.query({ serviceId, ...daysUntil(at, DAYS) })),
+      );
     } catch (error) {
       // A page without its bars is better than none while the store of the samples is away.
       if (!isSampleReadError(error)) throw error;
@@ -56,9 +43,9 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSi
   return async (serviceIds: readonly number[]): Promise<ReadonlyMap<number, UptimeBars>> => {
     const at = now();
     const found = new Map<number, UptimeBars>();
-    for (let start = 0; start < serviceIds.length; start += AT_ONCE) {
-      const some = serviceIds.slice(start, start + AT_ONCE);
-      const bars = await Promise.all(some.map((id) => ask(id, at)));
+    for (let start = 0; start < serviceIds.length; start += MAX_READS) {
+      const some = serviceIds.slice(start, start + MAX_READS);
+      const bars = await Promise.all(some.map((id) => read(id, at)));
       for (const [index, id] of some.entries()) {
         const one = bars[index] ?? null;
         if (one !== null) found.set(id, one);

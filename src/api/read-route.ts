@@ -1,4 +1,4 @@
-/** Operations of the OpenAPI document that read JSON, and the parameters that most paths have. */
+/** Routes that read JSON, each with its part of the OpenAPI document. */
 
 import {
   LIMIT_HEADERS,
@@ -10,12 +10,11 @@ import {
   SLUG,
 } from '../http/openapi.ts';
 import type { ParameterSchemas } from '../http/parameters.ts';
+import type { Route } from '../http/route.ts';
 import type { TSchema } from '../json-schema.ts';
 
-/** The service of most paths. */
-export const SERVICE_SLUG = SLUG('The service, in any case.', 'github');
-/** The incident of a path. */
-export const INCIDENT_ID: OpenApiParameter = {
+const SERVICE_SLUG = SLUG('The service, in any case.', 'github');
+const INCIDENT_ID: OpenApiParameter = {
   name: 'id',
   in: 'path',
   required: true,
@@ -23,41 +22,39 @@ export const INCIDENT_ID: OpenApiParameter = {
   schema: { type: 'string' },
 };
 
-/** What differs from one reading endpoint to the next. */
-export interface ReadingEndpoint {
+/** A route that reads JSON. In its path, `:slug` stands for a service and `:id` for an incident. */
+export interface ReadingEndpoint extends Pick<Route, 'path' | 'handle'> {
+  /** Operation id. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** Parameters of the path. Default none. */
-  readonly path?: readonly OpenApiParameter[];
+  /** What `:slug` stands for, if it is not a service. */
+  readonly slug?: OpenApiParameter;
   /** Parameters of the query. Default none. */
   readonly query?: ParameterSchemas;
-  /** Schema of the answer. */
+  /** Schema of the response. */
   readonly answer: TSchema;
   /** Errors beyond the usual ones, by status. */
   readonly problems?: Readonly<Record<string, string>>;
 }
 
-/** An operation that reads JSON. */
-export function readOperation({
-  id,
-  tag,
-  summary,
-  description,
-  path = [],
-  query = {},
-  answer,
-  problems: more = {},
-}: ReadingEndpoint): OpenApiOperation {
-  const missing = path.includes(INCIDENT_ID) ? 'service or incident' : 'service';
+/** Makes the route. */
+export function readRoute({ path, handle, ...endpoint }: ReadingEndpoint): Route {
+  return { path, bucket: 'api', handle, describe: () => describe(path, endpoint) };
+}
+
+function describe(path: string, endpoint: Omit<ReadingEndpoint, 'path' | 'handle'>): OpenApiOperation {
+  const { id, tag, summary, description, slug = SERVICE_SLUG, query = {}, answer, problems: more } = endpoint;
+  const hasId = path.includes(':id');
+  const inPath = [...(path.includes(':slug') ? [slug] : []), ...(hasId ? [INCIDENT_ID] : [])];
   return {
     operationId: id,
     tags: [tag],
     summary,
     description,
     security: OPEN_TO_ALL,
-    parameters: [...path, ...queryParameters(query)],
+    parameters: [...inPath, ...queryParameters(query)],
     responses: {
       200: {
         description: 'The answer, with a strong ETag.',
@@ -68,7 +65,9 @@ export function readOperation({
       ...problems({
         ...(Object.keys(query).length > 0 ? { 400: 'A parameter is not valid; the body names it.' } : {}),
         401: 'The API key is not valid.',
-        ...(path.length > 0 ? { 404: `There is no such ${missing}.` } : {}),
+        ...(inPath.length > 0
+          ? { 404: `There is no such ${hasId ? 'service or incident' : 'service'}.` }
+          : {}),
         ...more,
         429: 'Too many requests; Retry-After says how long to wait.',
       }),

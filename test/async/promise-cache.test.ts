@@ -1,0 +1,32 @@
+/** The cache of promises: one call for all, an age, and what stands for a value that could not be made. */
+import t from 'tap';
+import { createPromiseCache } from '../../src/async/promise-cache.ts';
+
+t.test('it makes a value once for all who ask, until its content changes or its time is over', async (t) => {
+  let now = 0;
+  let made = 0;
+  const cached = createPromiseCache<string, number>({ maxEntries: 2, maxAgeMs: 10, now: () => now });
+  const ask = (key: string, content = '') => cached(key, content, async () => ++made);
+  t.same(await Promise.all([ask('a'), ask('a'), ask('b')]), [1, 1, 2]);
+  t.equal(await ask('a', 'other'), 3);
+  now = 10;
+  t.equal(await ask('b'), 4);
+  t.same([await ask('c'), await ask('a', 'other')], [5, 6], 'the entry made first was dropped');
+});
+
+t.test('it keeps no error, but what stands for one', async (t) => {
+  let now = 0;
+  const fail = async () => Promise.reject(new Error('away'));
+  const plain = createPromiseCache<string, number>({ maxEntries: 2, maxAgeMs: 10, now: () => now });
+  await t.rejects(plain('a', '', fail), /away/);
+  t.equal(await plain('a', '', async () => 1), 1);
+
+  const recover = (error: unknown, last: number | null) => (String(error).includes('away') ? last : null);
+  const kept = createPromiseCache<string, number>({ maxEntries: 2, maxAgeMs: 10, now: () => now, recover });
+  t.equal(await kept('a', '', async () => 1), 1);
+  now = 10;
+  t.equal(await kept('a', '', fail), 1);
+  t.equal(await kept('a', '', async () => 2), 1, 'until its time is over');
+  now = 20;
+  t.equal(await kept('a', '', async () => 2), 2);
+});
