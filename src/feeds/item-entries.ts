@@ -1,11 +1,11 @@
 /**
- * Items of RSS and Atom as entries. A log is not a state: several items can be updates of one incident, an item can hold
- * all updates of one, or the newest state alone, and a resolved incident keeps its title.
+ * Turns items of RSS and Atom into entries. Depending on the vendor, several items are the updates of one incident, or an
+ * item contains all updates of its incident, or only the newest state.
  */
 
 import { DAY_MS } from '../domain/durations.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance } from './build-entry.ts';
+import { buildIncident, buildMaintenance, MAX_ENTRY_AGE_MS } from './build-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
 import type { ItemTimeline } from './item-timeline.ts';
 import { boundText } from './plain-text.ts';
@@ -13,18 +13,16 @@ import { type ItemRules, type ReadItem, readItem, statusOf } from './read-item.t
 import { readTime } from './read-time.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
-/** An incident whose feed tells no state counts as open this long. */
+/** An incident without a state counts as open for this time. */
 const INFERRED_OPEN_MS = DAY_MS;
 const INFERRED_TEXT = 'The feed tells no state; an entry without one counts as resolved after a day.';
 
-/** Items that are read; the newest ones, by their own times. */
+/** The newest items are read, by their own times. */
 const MAX_ITEMS_READ = 4_000;
 
-const MAX_AGE_MS = 400 * DAY_MS;
-
 /**
- * The entries of a feed, one for each incident and maintenance, unbounded in number and in no order. Items that say that
- * all is well are none. An item without a time is one only where it tells that something is open.
+ * The entries of a feed in no order, one for each incident and maintenance. Items that report that all is well are left
+ * out; so are items without a time, unless they report an open incident.
  */
 export function readItemEntries(
   feed: XmlFeed,
@@ -32,21 +30,17 @@ export function readItemEntries(
   rules: ItemRules,
   now: number,
 ): FeedEntry[] {
-  const groups = new Map<string, ReadItem[]>();
-  for (const item of newestItems(feed.items, now)) {
-    const read = readItem(item, feed, source, rules);
-    const group = groups.get(read.key);
-    if (group === undefined) groups.set(read.key, [read]);
-    else group.push(read);
-  }
-  return [...groups.values()].flatMap((group) => entryOf(group, rules, now) ?? []);
+  const read = newestItems(feed.items, now).map((item) => readItem(item, feed, source, rules));
+  return [...Map.groupBy(read, ({ key }) => key).values()].flatMap(
+    (group) => entryOf(group, rules, now) ?? [],
+  );
 }
 
-/** The reading of a text costs more than that of a time: what is too old or too much is left aside before. */
+/** Skips items before their texts are parsed, which costs more than parsing a time. */
 function newestItems(items: readonly XmlItem[], now: number): XmlItem[] {
   return items
     .map((item) => ({ item, at: readTime(item.updated) ?? readTime(item.published) ?? now }))
-    .filter(({ at }) => at >= now - MAX_AGE_MS)
+    .filter(({ at }) => at >= now - MAX_ENTRY_AGE_MS)
     .sort((a, b) => b.at - a.at)
     .slice(0, MAX_ITEMS_READ)
     .map(({ item }) => item);
@@ -106,19 +100,17 @@ function maintenanceOf(items: readonly ReadItem[], newest: ReadItem, now: number
   });
 }
 
-/** The first time at which a timeline tells a state of a maintenance. */
+/** The time of the first update with a state of a maintenance. */
 function stepAt(items: readonly ReadItem[], state: FeedMaintenance['state']): number | null {
-  const times = items
-    .flatMap(({ timeline }) => timeline.updates)
-    .flatMap(({ at, meaning }) =>
-      at !== null && meaning.kind === 'maintenance' && meaning.state === state ? at : [],
-    );
-  return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+  const updates = items.flatMap(({ timeline }) => timeline.updates);
+  return earliest(
+    updates.map(({ at, meaning }) => (meaning.kind === 'maintenance' && meaning.state === state ? at : null)),
+  );
 }
 
 /**
- * Instatus publishes a maintenance at its planned start, with updates from the announcement on: a time of publication
- * that is ahead, or after an update, is that start.
+ * The start of a maintenance that Instatus announces: it publishes the item at the planned start, so that the time is in
+ * the future or after an update.
  */
 function plannedStart({ publishedAt, updatedAt, timeline }: ReadItem, now: number): number | null {
   const told = [updatedAt, ...timeline.updates.map(({ at }) => at)].filter((at) => at !== null);
@@ -126,7 +118,7 @@ function plannedStart({ publishedAt, updatedAt, timeline }: ReadItem, now: numbe
   return isPlanned ? publishedAt : null;
 }
 
-/** The time of an item whose text names none. Past, it is no start of what is still planned: the announcement's own. */
+/** The start by the time of publication. A past time of a planned maintenance is that of its announcement. */
 function publishedStart(
   items: readonly ReadItem[],
   { publishedAt }: ReadItem,
@@ -137,7 +129,7 @@ function publishedStart(
   return publishedAt !== null && publishedAt > now ? publishedAt : null;
 }
 
-/** What is told, else by its window, else as an incident without a state. */
+/** The state of the newest item, else by the window, else as for an incident without a state. */
 function stateOf(
   newest: ReadItem,
   window: ItemTimeline['window'],
@@ -158,7 +150,7 @@ function baseOf(items: readonly ReadItem[], { key, title, sourceUrl }: ReadItem)
   return { key, title, sourceUrl, components: items.flatMap(({ components }) => components) };
 }
 
-/** The updates that an item tells, in any order; one without a word of its own stays in the state before it. */
+/** The updates of an item in any order. An update without a status keeps the one before it. */
 function updatesOf(item: ReadItem, now: number): FeedUpdate[] {
   const { timeline, meaning, isMaintenance } = item;
   const first = isMaintenance ? 'identified' : 'investigating';
@@ -168,29 +160,34 @@ function updatesOf(item: ReadItem, now: number): FeedUpdate[] {
     return [{ at: timeOf(item) ?? now, status: statusOf(meaning) ?? first, text }];
   }
   let status: FeedUpdate['status'] = first;
-  // Newest first in the text; of two in the same minute the one below is the older one.
+  // The text lists the newest first, also within one minute.
   const ordered = dated.toReversed().sort((a, b) => (a.at ?? now) - (b.at ?? now));
   return ordered.map((update, index) => {
-    // The newest one of what is over tells the end, whatever its own word is.
+    // The newest update of a resolved item is its end.
     const isEnd = index === ordered.length - 1 && statusOf(meaning) === 'resolved';
     status = isEnd ? 'resolved' : (statusOf(update.meaning) ?? status);
     return { at: update.at ?? now, status, text: boundText(update.text) };
   });
 }
 
-/** When an item changed last. */
+/** The newest time of an item; null: it has none. */
 function timeOf({ publishedAt, updatedAt, timeline }: Omit<ReadItem, 'meaning'>): number | null {
-  const times = [publishedAt, updatedAt, ...timeline.updates.map(({ at }) => at)].filter((at) => at !== null);
-  return times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b));
+  return [publishedAt, updatedAt, ...timeline.updates.map(({ at }) => at)].reduce(
+    (a, b) => (a === null || (b !== null && b > a) ? b : a),
+    null,
+  );
 }
 
-/** When the first of the items began; null: none says. */
+/** The earliest start of the items; null: none has a time. */
 function earliestOf(items: readonly ReadItem[]): number | null {
-  const times = items
-    .flatMap(({ publishedAt, updatedAt, timeline }) => [
+  return earliest(
+    items.flatMap(({ publishedAt, updatedAt, timeline }) => [
       publishedAt ?? updatedAt,
       ...timeline.updates.map(({ at }) => at),
-    ])
-    .filter((at) => at !== null);
-  return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+    ]),
+  );
+}
+
+function earliest(times: readonly (number | null)[]): number | null {
+  return times.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null);
 }

@@ -1,50 +1,48 @@
 /**
- * The text of an item of RSS or Atom as updates. Pages of several makers write each update as a line with its time, then
- * a line that begins with its state (`Monitoring - A fix is out.`); others give the newest state alone.
+ * Parses the text of an item of RSS or Atom into updates. Several vendors write each update as a line with its time,
+ * followed by a line that begins with its state (`Monitoring - A fix is out.`); others write only the newest state.
  */
 
 import { DAY_MS } from '../domain/durations.ts';
 import { meaningOf, type WordMeaning } from './item-vocabulary.ts';
 import { readLocalTime, readTime } from './read-time.ts';
 
-/** One update of an item, in the words of its page. */
-export interface ItemUpdate {
-  /** Epoch milliseconds; null: the text does not say. */
+/** An update in the text. */
+interface ItemUpdate {
+  /** Epoch milliseconds; null: the text contains no time. */
   readonly at: number | null;
   readonly meaning: WordMeaning;
   readonly text: string;
 }
 
-/** What the text of an item says. */
+/** The parsed text of an item. */
 export interface ItemTimeline {
-  /** In the order of the text; empty: there is no label in it. */
+  /** In the order of the text; empty: it contains no label. */
   readonly updates: readonly ItemUpdate[];
-  /** What a line `Status: …` above dated updates says of all of them; null: there is none. */
+  /** The state in a line `Status: …` above dated updates; null: there is none. */
   readonly state: WordMeaning | null;
-  /** When the incident began and ended, as a sentence tells; null: none does. */
+  /** Start and end of the incident in a sentence; null: there is none. */
   readonly span: { readonly startsAt: number; readonly endsAt: number | null } | null;
-  /** When the maintenance that it announces takes place. */
+  /** Start and end of the announced maintenance; null: there is none. */
   readonly window: { readonly startsAt: number; readonly endsAt: number | null } | null;
-  /** It says that it is a maintenance. */
   readonly isMaintenance: boolean;
   readonly components: readonly string[];
-  /** The text without what was understood. */
+  /** The rest of the text. */
   readonly text: string;
 }
 
-/** Of more lines than this, those behind are not read. */
 const MAX_LINES = 5_000;
 
 const MONTH_DAY =
   /^(?:[a-z]{3,9},? )?([a-z]{3,9}) (\d{1,2})(?:,? (\d{4}))?,?(?: at)? (\d{1,2}:\d\d(?::\d\d)?)(?: ?(am|pm))?(?: ?(\S{1,8}))?$/i;
 
-/** `Status: Resolved` before a text, with or without a sign between the two. */
+/** `Status: Resolved` before a text, with or without punctuation between them. */
 const STATE = /^(?:current )?(?:status|state)\s*:\s*(.*)$/is;
 
 /** `Resolved - This incident has been resolved.`, or the word alone. */
 const LABEL = /^([a-z][a-z -]{1,24}?)\s*(?:[-–—:](?:\s+(.*)|)|\.?)$/is;
 
-/** `API (Degraded performance)`; a bracket that holds no state is part of the name. */
+/** `API (Degraded performance)`; text in parentheses that is not a state belongs to the name. */
 const PART_STATE = /\s?\(([^()]{1,60})\)$/;
 
 /** `Affected components` above a list, `Affected Components: API, Chat` with it. */
@@ -61,8 +59,8 @@ const SCHEDULED = /^this (?:is|was) a scheduled event\b\s*(.*)$/i;
 const WINDOW_LABEL = /^(?:scheduled for|scheduled|maintenance window|when|planned):?\s+(.+)$/i;
 
 /**
- * Reads lines of plain text. `near` (epoch milliseconds) is a time of the item, from which the year follows where the
- * text names none; null: such times are not read.
+ * Parses plain text. `near` (epoch milliseconds) is a time of the item, which gives the year of times without one; null:
+ * such times are ignored.
  */
 export function readTimeline(plain: string, near: number | null): ItemTimeline {
   const lines = plain.split('\n', MAX_LINES).map((line) => line.trim());
@@ -107,10 +105,10 @@ function readUpdates(lines: readonly string[], near: number | null): Pick<ItemTi
     const state = STATE.exec(head)?.[1];
     return {
       updates: dated,
-      state: state === undefined ? null : (parseMonitorState(state)?.meaning ?? null),
+      state: state === undefined ? null : (parseState(state)?.meaning ?? null),
     };
   }
-  // A label elsewhere is part of a text.
+  // A label after the first line is part of a text.
   const label = readLabel(head);
   if (label === null) return { updates: [], state: null };
   const text = [label.text, ...lines.slice(first + 1)].join('\n').trim();
@@ -123,7 +121,7 @@ function readSpan([, from = '', to, zone = '']: RegExpExecArray): ItemTimeline['
   return startsAt === null ? null : { startsAt, endsAt };
 }
 
-/** Updates that begin with a line of time and a line of state; what stands before the first is none. */
+/** Updates that begin with a line with a time and a line with a state. Text before the first one is ignored. */
 function readDated(lines: readonly string[], near: number | null): ItemUpdate[] {
   const updates: { at: number; meaning: WordMeaning; texts: string[] }[] = [];
   for (let index = 0; index < lines.length; index++) {
@@ -140,14 +138,14 @@ function readDated(lines: readonly string[], near: number | null): ItemUpdate[] 
 
 function readLabel(line: string): { readonly meaning: WordMeaning; readonly text: string } | null {
   const state = STATE.exec(line);
-  if (state !== null) return parseMonitorState(state[1] ?? '');
+  if (state !== null) return parseState(state[1] ?? '');
   const [, label = '', text = ''] = LABEL.exec(line) ?? [];
   const meaning = meaningOf(label);
   return meaning === null ? null : { meaning, text: text.trim() };
 }
 
-/** The longest label at the beginning. */
-function parseMonitorState(said: string): { readonly meaning: WordMeaning; readonly text: string } | null {
+/** The longest label at the beginning of a text. */
+function parseState(said: string): { readonly meaning: WordMeaning; readonly text: string } | null {
   const words = said.split(/\s+/, 4);
   for (let count = Math.min(3, words.length); count > 0; count--) {
     const label = words
@@ -180,7 +178,7 @@ function readMoment(text: string, near: number | null): number | null {
   return readMonthDay(text.trim(), near) ?? readTime(text);
 }
 
-/** A time without a year is in the year that brings it nearest to `near`. */
+/** A time without a year is in the year in which it is nearest to `near`. */
 function readMonthDay(line: string, near: number | null): number | null {
   const match = line.length > 60 ? null : MONTH_DAY.exec(line.replace(/\s+/g, ' '));
   if (match === null) return null;
@@ -200,19 +198,19 @@ function toDayClock(clock: string, half: string): string {
   return [(Number(hour) % 12) + (half === 'pm' ? 12 : 0), ...rest].join(':');
 }
 
-/** In a list each part has a bracket behind it, most often its state; what has none is text again. */
+/** The list ends before the first line without parentheses at its end. */
 function endOfList(lines: readonly string[], start: number): number {
   let end = start;
   while (end < lines.length && end - start < MAX_PARTS && PART_STATE.test(lines[end] ?? '')) end += 1;
   return end;
 }
 
-/** `API (Degraded performance)` is the part `API`. */
+/** `API (Degraded performance)` is the component `API`. */
 function withoutState(name: string): string {
   return (stateOf(name) === null ? name : name.replace(PART_STATE, '')).trim();
 }
 
-/** The state that stands behind the name of a part; null: there is none. */
+/** The state after the name of a component; null: there is none. */
 function stateOf(name: string): WordMeaning | null {
   return meaningOf(PART_STATE.exec(name)?.[1] ?? '');
 }

@@ -1,13 +1,13 @@
-/** The words that RSS and Atom feeds of status pages use, in the contract's words. */
+/** The vocabulary of status pages in RSS and Atom, mapped to the statuses of the API. */
 import type { FeedIncident, FeedMaintenance } from '../domain/feed-entry.ts';
 
-/** What a word says of an entry. */
+/** The meaning of a word. */
 export type WordMeaning =
   | { readonly kind: 'incident'; readonly status: FeedIncident['status'] }
   | { readonly kind: 'maintenance'; readonly state: FeedMaintenance['state'] }
-  /** Another word of a state that was told before. */
+  /** An update without a new state. */
   | { readonly kind: 'update' }
-  /** Nothing is wrong: there is no entry. */
+  /** Nothing is wrong, so there is no entry. */
   | { readonly kind: 'operational' };
 
 const INVESTIGATING: WordMeaning = { kind: 'incident', status: 'investigating' };
@@ -20,7 +20,7 @@ const DONE: WordMeaning = { kind: 'maintenance', state: 'done' };
 const UPDATE: WordMeaning = { kind: 'update' };
 const OPERATIONAL: WordMeaning = { kind: 'operational' };
 
-/** By the words that stand as a label before a text, in lower case. */
+/** By the labels before texts, in lower case. */
 const LABELS: ReadonlyMap<string, WordMeaning> = new Map<string, WordMeaning>([
   ['investigating', INVESTIGATING],
   ['new', INVESTIGATING],
@@ -79,7 +79,7 @@ const LABELS: ReadonlyMap<string, WordMeaning> = new Map<string, WordMeaning>([
   ['all systems operational', OPERATIONAL],
 ]);
 
-/** Words whose meaning is plain without a text behind them and at the end of a title. */
+/** Labels that also occur at the beginning or end of titles. */
 const TITLE_WORDS = [
   'investigating',
   'identified',
@@ -100,7 +100,7 @@ const TRAILING_MARK = new RegExp(
   'i',
 );
 
-/** What a label means; null: it is none. */
+/** The meaning of a label; null: it is not a label. */
 export function meaningOf(label: string): WordMeaning | null {
   return (
     LABELS.get(
@@ -112,7 +112,7 @@ export function meaningOf(label: string): WordMeaning | null {
   );
 }
 
-/** A title without the state that it carries, such as `[RESOLVED]` before or ` - Investigating` behind it. */
+/** Splits a title from its state, such as `[RESOLVED]` before or ` - Investigating` after it. */
 export function splitTitle(title: string): { readonly title: string; readonly meaning: WordMeaning | null } {
   const match = LEADING_MARK.exec(title) ?? TRAILING_MARK.exec(title);
   if (match === null) return { title, meaning: null };
@@ -121,14 +121,14 @@ export function splitTitle(title: string): { readonly title: string; readonly me
   return { title: rest === '' ? title : rest, meaning: meaningOf(word) };
 }
 
-/** Whether a text is the state of a part of a page and nothing else. */
+/** Whether a text is only the state of a component. */
 export function isPartState(text: string): boolean {
   return /^(?:status: )?(?:degraded performance|(?:partial|major|full) outage|under maintenance)$/i.test(
     text,
   );
 }
 
-/** Sentences that tell a state where no label does; the furthest state that is told counts. */
+/** Sentences with a state, for texts without a label. The first match counts, so the latest state comes first. */
 const SENTENCES: readonly (readonly [RegExp, WordMeaning])[] = [
   [/\b(?:has|have) (?:now )?(?:been )?(?:fully |completely )?(?:resolved|mitigated|recovered)\b/i, RESOLVED],
   [/\b(?:issue|incident|problem|outage) (?:is|was) (?:now )?(?:fully )?(?:resolved|fixed|over)\b/i, RESOLVED],
@@ -137,21 +137,21 @@ const SENTENCES: readonly (readonly [RegExp, WordMeaning])[] = [
   [/\b(?:we are|we're|currently|are still) investigating\b/i, INVESTIGATING],
 ];
 
-/** The state that a text tells in a sentence; null: none that is certain. */
+/** The state in the sentences of a text; null: none is certain. */
 export function meaningOfSentence(text: string): WordMeaning | null {
   const head = text.slice(0, 2_000);
   return SENTENCES.find(([pattern]) => pattern.test(head))?.[1] ?? null;
 }
 
-/** From mild to grave. Partial outages are minor, as the vendors of such pages count them. */
+/** Partial outages are minor, as on the vendors' own pages. */
 const SEVERITIES: readonly (readonly [RegExp, FeedIncident['severity']])[] = [
   [/\bcritical\b/i, 'critical'],
   [/\b(?:major|full|complete|total|severe|high|unavailable)\b/i, 'major'],
 ];
 
 /**
- * Weight of an entry by labelled words (`Severity: critical`), the states of parts (`API (Full outage)`) and the title
- * (`Major outage of …`); null where none of them says.
+ * Severity by labelled words (`Severity: critical`), the states of components (`API (Full outage)`) and the title
+ * (`Major outage of …`); null if none of them contains one.
  */
 export function severityOf(title: string, text: string): FeedIncident['severity'] | null {
   const said = [

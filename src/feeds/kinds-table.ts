@@ -1,4 +1,4 @@
-/** Every kind of status page that has a feed, by its name in the catalogue. */
+/** The kinds of status pages that have a feed, by their names in the catalogue. */
 import type { FeedKind, FeedKindName } from './feed-kind.ts';
 import { aws } from './kinds/aws.ts';
 import { azure } from './kinds/azure.ts';
@@ -13,7 +13,7 @@ import { slack } from './kinds/slack.ts';
 import { statusio } from './kinds/statusio.ts';
 import { statuspage } from './kinds/statuspage.ts';
 
-/** The readers. */
+/** All kinds. */
 export const FEED_KINDS: Readonly<Record<FeedKindName, FeedKind>> = {
   statuspage,
   incidentio,

@@ -1,30 +1,28 @@
 /**
- * Text of vendors as plain text (decisions, Incidents: "markup of a source is stripped, never passed on"). What these
- * functions return never holds anything that a browser would read as a tag, and no control characters or characters
- * that turn the direction of writing.
+ * Converts vendors' texts to plain text (decisions, Incidents: "markup of a source is stripped, never passed on"). The
+ * results contain nothing that a browser would parse as a tag, and no control or bidirectional characters.
  */
 import { Parser } from 'htmlparser2';
 
-/** Most characters of a text: the bound of an update in the domain. */
+/** Maximum length of an update. */
 const MAX_TEXT_LENGTH = 10_000;
 
-/** Characters collected for each that is kept, before white space is folded; what comes after them is not read. */
+/** Characters that are collected for each character of the result, before white space is folded. */
 const COLLECTED = 4;
 
-/** Most characters of a Markdown text that are read. */
 const MAX_MARKDOWN_LENGTH = COLLECTED * MAX_TEXT_LENGTH;
 
-/** Elements open at once; the rest of a document that nests deeper is not read. The parser's cost grows with depth. */
+/** Parsing stops at elements that nest deeper: the parser's cost grows with the depth. */
 const MAX_DEPTH = 200;
 
-/** Elements whose content is no text for people. */
+/** Elements without visible text. */
 const DROPPED = new Set(
   'script style head title template iframe noembed noframes noscript textarea select object svg math canvas'.split(
     ' ',
   ),
 );
 
-/** Elements that begin and end a line. */
+/** Elements that begin and end lines. */
 const BLOCKS = new Set(
   (
     'address article aside blockquote br center dd details dialog div dl dt fieldset figcaption figure footer form ' +
@@ -34,19 +32,18 @@ const BLOCKS = new Set(
 
 const CELLS = new Set(['td', 'th']);
 
-/** Stands for the border of a block until white space is folded; {@link visible} has taken it out of all texts. */
+/** Marks the border of a block until white space is folded; {@link visible} removes it from all texts. */
 const BORDER = '\v';
 
 /**
- * HTML or plain text as plain text of at most `most` (10,000) characters; a longer one ends in an ellipsis. Entities are decoded
- * once; a `<` that would begin a tag after that becomes `‹`. Each block of HTML is a line of its own; in a text without
- * blocks the lines stay as they are, of several empty ones in a row one. Ends in time linear to its input.
+ * Converts HTML or plain text to plain text of at most `maxLength` characters (default 10,000); a longer one is cut and
+ * ends in an ellipsis. Entities are decoded once; a `<` that would begin a tag then becomes `‹`. Each block of HTML becomes
+ * a line; a text without blocks keeps its lines, but several empty lines become one. Takes linear time.
  */
-export function plainText(markup: string, most = MAX_TEXT_LENGTH): string {
-  return tidy(strip(markup, most * COLLECTED, false), most);
+export function plainText(markup: string, maxLength = MAX_TEXT_LENGTH): string {
+  return tidy(strip(markup, maxLength * COLLECTED, false), maxLength);
 }
 
-/** What escaped markup stands for. */
 const ESCAPED: Readonly<Record<string, string>> = {
   lt: '<',
   gt: '>',
@@ -56,7 +53,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '#039': "'",
 };
 
-/** What a part that is escaped once more holds, and a text that speaks of markup seldom does: an end with its begin. */
+/** Tags of blocks and links that are escaped twice. */
 const TWICE = [
   /&lt;(?:p|div|ul|ol|li|small)&gt;/i,
   /&lt;\/(?:p|div|ul|ol|li|small)&gt;/i,
@@ -65,8 +62,8 @@ const TWICE = [
 ] as const;
 
 /**
- * HTML whose maker has escaped a part of it once more (Instatus and AWS do, in RSS), unescaped; other HTML as it is.
- * Blocks or links that are opened and closed tell such a part from a text that speaks of markup.
+ * Unescapes HTML of which a part is escaped twice, as in the RSS of Instatus and AWS; returns other HTML unchanged. Such a
+ * part contains blocks or links with start and end tags, unlike a text about markup.
  */
 export function unescapeTwice(html: string): string {
   const [block, blockEnd, link, linkEnd] = TWICE;
@@ -77,14 +74,14 @@ export function unescapeTwice(html: string): string {
   );
 }
 
-/** Plain text within the bound of an update: cut to 10,000 characters, the last of them an ellipsis then. */
+/** Cuts plain text to the 10,000 characters of an update; a longer one ends in an ellipsis. */
 export function boundText(text: string): string {
   return cut(text, MAX_TEXT_LENGTH);
 }
 
 /**
- * Markdown, with or without HTML in it, as plain text by the rules of {@link plainText}. Lines stay, links become their
- * text, marks of emphasis, headings, quotations and code go. Only the first 40,000 characters are read.
+ * Converts Markdown, with or without HTML, to plain text by the rules of {@link plainText}. Keeps lines, replaces links by
+ * their text, and removes the marks of emphasis, headings, quotations and code. Reads the first 40,000 characters.
  */
 export function plainMarkdown(markdown: string): string {
   const text = visible(markdown.slice(0, MAX_MARKDOWN_LENGTH))
@@ -104,13 +101,11 @@ export function plainMarkdown(markdown: string): string {
 }
 
 /**
- * Plain text on one line: stripped, white space folded, and cut to `most` characters (at least 1), the last of them an
- * ellipsis then. It does not strip markup: text that may hold some goes through {@link plainText} first. A `<` that
- * would begin a tag becomes `‹` all the same.
+ * Converts plain text to one line of at most `maxLength` characters (at least 1); a longer one ends in an ellipsis. A `<`
+ * that would begin a tag becomes `‹`. Text with markup must pass {@link plainText} first.
  */
-export function oneLine(text: string, most: number): string {
-  const folded = withoutTags(visible(text).replace(/\s+/g, ' ').trim());
-  return cut(folded, most);
+export function oneLine(text: string, maxLength: number): string {
+  return cut(withoutTags(visible(text).replace(/\s+/g, ' ').trim()), maxLength);
 }
 
 /** The text of markup, with {@link BORDER} where blocks begin and end. */
@@ -156,8 +151,8 @@ function tidy(text: string, most: number): string {
 }
 
 /**
- * Without characters that show nothing or disorder what is shown around them (Unicode's controls, direction marks,
- * joiners of no width but those within emoji and scripts, non-characters, halves of pairs), and line ends as `\n`.
+ * Removes invisible characters and those that reorder the text around them (controls, direction marks, zero-width
+ * characters except the joiners of emoji and scripts, non-characters, lone surrogates). Line ends become `\n`.
  */
 function visible(text: string): string {
   return (
@@ -170,7 +165,7 @@ function visible(text: string): string {
   );
 }
 
-/** What would be tags, with single angle quotation marks instead. */
+/** Replaces the angle brackets of tags by quotation marks. */
 function withoutTags(text: string): string {
   return text.replace(/<(?=[A-Za-z/!?])([^<>]*)>/g, '‹$1›').replace(/<(?=[A-Za-z/!?])/g, '‹');
 }

@@ -1,4 +1,4 @@
-/** One item of RSS or Atom, understood: which entry it belongs to, what it says of its state, when and of what. */
+/** Interprets an item of RSS or Atom: its entry, state, times and components. */
 
 import type { FeedIncident, FeedUpdate } from '../domain/feed-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
@@ -16,42 +16,42 @@ import { oneLine, plainText, unescapeTwice } from './plain-text.ts';
 import { readTime, timeOfUlid } from './read-time.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
-/** Longer than the longest text of an update: an item can hold all updates of its incident. */
+/** More than the maximum of an update: an item may contain all updates of its incident. */
 const MAX_ITEM_TEXT = 100_000;
 
 const MAX_ID = 4_000;
 
-/** A path that leads to one entry, such as `/incidents/abc` or `/pages/incident/5b36/66f0`. */
+/** The path of a single entry, such as `/incidents/abc` or `/pages/incident/5b36/66f0`. */
 const ENTRY_PATH = /\/(?:incidents?|maintenances?|events?|notices?|reports?|updates?|posts?|issues?)\/[^/]/i;
 
-/** How a kind reads its items. */
+/** Rules of a kind for its items. */
 export interface ItemRules {
-  /** Severity where an item names none. */
+  /** Severity of items without one. */
   readonly severity: FeedIncident['severity'];
-  /** The feed lists only what is open: an item without a state is open, however old it is. */
+  /** The feed lists only what is open: an item without a state is open at any age. */
   readonly listsOnlyOpen: boolean;
-  /** Categories name the parts that an item concerns. */
+  /** Categories are the components of an item. */
   readonly categoriesAreParts?: boolean;
 }
 
-/** An item that is understood. */
+/** An interpreted item. */
 export interface ReadItem {
   readonly key: string;
   readonly title: string;
   readonly sourceUrl: string;
-  /** Epoch milliseconds; null: the item does not say, or not in a way that is read. */
+  /** Epoch milliseconds; null: missing or not readable. */
   readonly publishedAt: number | null;
   readonly updatedAt: number | null;
   readonly timeline: ItemTimeline;
-  /** The newest state; null: it is not told. */
+  /** The newest state; null: the item has none. */
   readonly meaning: WordMeaning | null;
   readonly isMaintenance: boolean;
-  /** Null: the item names none. */
+  /** Null: the item has none. */
   readonly severity: FeedIncident['severity'] | null;
   readonly components: readonly string[];
 }
 
-/** Reads an item; links of a feed and ids that lead nowhere are replaced by the page's. */
+/** Interprets an item. Its source URL is its link, else its id if that is a URL, else the page. */
 export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, rules: ItemRules): ReadItem {
   const home = safeLink(feed.link, pageUrl) ?? pageUrl;
   const link = safeLink(item.link, home) ?? (/^https?:/i.test(item.id) ? safeLink(item.id, home) : null);
@@ -66,7 +66,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     meaningOf(item.status) ??
     meaningOfSentence(timeline.text);
   return {
-    // The state of a part may be stamped anew at every read, and all parts may lead to the page.
+    // The state of a component may get a new time at every request, and all components may link to the page.
     key: isPart ? title : keyOf(item, link, home, title),
     title: title || oneLine(timeline.text, 100),
     sourceUrl: link ?? pageUrl,
@@ -81,8 +81,8 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
 }
 
 /**
- * An entry whose address ends in a ULID, as incident.io's do, was made when that says, where this is before its other
- * times: such feeds tell only when an entry was changed.
+ * The times of an item. If its link ends in a ULID, as incident.io's do, and the time of the ULID is before the others,
+ * that is the time of publication: such feeds contain only the time of the last change.
  */
 function timesOf(
   item: XmlItem,
@@ -97,7 +97,7 @@ function timesOf(
   return { publishedAt: madeAt, updatedAt: changedAt };
 }
 
-/** Those that the text lists; else those of the other text, of the categories or in brackets before the title. */
+/** The components in the text, else in the categories, the description or in brackets before the title. */
 function partsOf(
   item: XmlItem,
   title: string,
@@ -107,7 +107,7 @@ function partsOf(
 ): readonly string[] {
   if (timeline.components.length > 0) return timeline.components;
   if (rules.categoriesAreParts === true) return item.categories;
-  // Instatus names the parts only in the shorter text.
+  // Instatus lists the components only in the description.
   if (item.description !== item.content)
     return readTimeline(plainText(item.description, MAX_ITEM_TEXT), null).components;
   // xAI: `[API (us-east-1.api.x.ai)] Requests fail`, above a text that begins with labels.
@@ -116,8 +116,8 @@ function partsOf(
 }
 
 /**
- * By link where that leads to the entry, for each update may have an id of its own; else by id, unless it is the address
- * of the page; else by title and time.
+ * The link if it is that of a single entry, since each update may have its own id; else the id, unless it is the URL of
+ * the page; else title and time.
  */
 function keyOf({ id, published }: XmlItem, link: string | null, home: string, title: string): string {
   const entry = [link, safeLink(id, home)].find(
@@ -148,17 +148,14 @@ function isMaintenance(
   );
 }
 
-/**
- * The state of the newest update that tells one, which an end above the updates goes before; an undated timeline has one
- * update.
- */
+/** The state above the updates if that is an end, else the state of the newest update that has one. */
 function newestMeaning({ updates, state }: ItemTimeline): WordMeaning | null {
   if (state !== null && statusOf(state) === 'resolved') return state;
   const told = updates.filter(({ meaning }) => meaning.kind !== 'update');
   return told.sort((a, b) => (b.at ?? 0) - (a.at ?? 0))[0]?.meaning ?? state;
 }
 
-/** A word as the status of an update; a maintenance that is told or at work is `identified` (decisions, Incidents). */
+/** The status of an update. A planned or running maintenance is `identified` (decisions, Incidents). */
 export function statusOf(meaning: WordMeaning | null): FeedUpdate['status'] | null {
   if (meaning?.kind === 'incident') return meaning.status;
   if (meaning?.kind === 'maintenance') return meaning.state === 'done' ? 'resolved' : 'identified';

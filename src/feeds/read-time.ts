@@ -1,7 +1,7 @@
-/** Times as vendors write them, as epoch milliseconds. */
+/** Parses the times of vendors' feeds. */
 import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 
-/** Times of a status page lie between these years; anything else is a mistake or a trick. */
+/** Times outside these years are mistakes. */
 const EARLIEST = Date.UTC(2000, 0, 1);
 const LATEST = Date.UTC(2100, 0, 1);
 
@@ -26,7 +26,7 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID_TIME_DIGITS = 10;
 
-/** Hours east of Greenwich: the names of RFC 822 and those that pages print besides. */
+/** Hours east of Greenwich, by the names of RFC 822 and others that pages use. */
 const ZONES: Readonly<Record<string, number>> = {
   z: 0,
   ut: 0,
@@ -76,7 +76,7 @@ export function timeOfUlid(text: string): number | null {
   return within(at);
 }
 
-/** Zones that pages name in sentences. */
+/** Zones that occur in sentences. */
 const LOCAL_ZONES: ReadonlyMap<string, Intl.DateTimeFormat> = new Map(
   Object.entries({ 'us/pacific': 'America/Los_Angeles', utc: 'UTC' }).map(([name, timeZone]) => [
     name,
