@@ -1,36 +1,36 @@
-/** Where everything stands on a badge: one layout for its picture in pixels and for the one in outlines. */
+/** The layout of a badge, shared by PNG and SVG. */
 import type { ServiceStatus } from '../domain/status.ts';
 import { BADGE_COLOURS, type BadgeColours, type BadgeTheme, type Colour } from './colours.ts';
-import { type Contour, loadFont } from './font.ts';
+import type { Contour } from './font.ts';
 import { readableLine, readableName } from './readable-name.ts';
 import { circle, SHAPE_SIZE, statusShape } from './shapes.ts';
-import { createFace, type Face, measure, shorten } from './text.ts';
+import { type Face, faceOf, measure, shorten } from './text.ts';
 
-/** A figure in the place of the status' word. */
-export interface BadgeFigure {
-  /** What the pill says, such as `99.98 % up`; shortened with an ellipsis where it is too wide. */
+/** A figure that a badge shows instead of the status. */
+interface BadgeFigure {
+  /** Text of the pill, such as `99.98 % up`; cut with an ellipsis if it is too wide. */
   readonly word: string;
-  /** The window of the figure, such as `30 d`; written beside the pill. */
+  /** Window of the figure, such as `30 d`, beside the pill. */
   readonly window: string;
 }
 
-/** What a badge says. */
+/** The content of a badge. */
 export interface BadgeText {
-  /** Display name, any Unicode text; shortened with an ellipsis where it is too wide. */
+  /** Display name, any Unicode text; cut with an ellipsis if it is too wide. */
   readonly name: string;
-  /** Shown where the name's script is not in the fonts: the domain. Absent: boxes mark missing letters. */
+  /** The domain, shown if the fonts lack the name's script. Absent: boxes mark missing letters. */
   readonly fallback?: string;
-  /** The status; beside a figure how good the figure is, `unknown` where there is none. */
+  /** The status; with a figure, its rating, `unknown` if there is none. */
   readonly status: ServiceStatus;
   readonly theme: BadgeTheme;
-  /** Age of what is stale, such as `12 min ago`: same size and word, in grey (decisions, Badge). Null: fresh. */
+  /** Age of a stale status, such as `12 min ago`; the badge is then grey (decisions, Badge). Null: not stale. */
   readonly ageText: string | null;
-  /** Absent: the badge says the status (contract 4.6). */
+  /** Absent: the badge shows the status (contract 4.6). */
   readonly figure?: BadgeFigure;
 }
 
-/** A line of text in its place. */
-export interface PlacedLine {
+/** A line of text with its position. */
+interface PlacedLine {
   readonly face: Face;
   readonly text: string;
   /** Pixels from the left edge to the pen, and from the top to the baseline. */
@@ -39,7 +39,7 @@ export interface PlacedLine {
   readonly colour: Colour;
 }
 
-/** A badge, ready to be drawn. All measures are in pixels from the top left corner. */
+/** A badge with all positions, in pixels from the top left corner. */
 export interface BadgeLayout {
   readonly colours: BadgeColours;
   readonly pill: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
@@ -53,17 +53,17 @@ export interface BadgeLayout {
   readonly lines: readonly PlacedLine[];
 }
 
-/** The shape in a pill: that of a status, or a clock for a figure that is too old to be trusted. */
+/** The shape in a pill: that of a status, or a clock for a stale figure. */
 export type MarkShape = ServiceStatus | 'clock';
 
-/** Size of every badge in pixels (contract, part 8). */
+/** Width of every badge in pixels (contract, part 8). */
 export const BADGE_WIDTH = 280;
 /** Height of every badge in pixels (contract, part 8). */
 export const BADGE_HEIGHT = 36;
 /** Radius of the card's corners in pixels. */
 export const CARD_RADIUS = 8;
 
-/** The badge's word for each status (contract 4.6; decisions, Badge). */
+/** Text by status (contract 4.6; decisions, Badge). */
 export const STATUS_WORDS: Readonly<Record<ServiceStatus, string>> = {
   up: 'Operational',
   slow: 'Slow',
@@ -79,19 +79,17 @@ const PILL_LEFT = 8;
 const PILL_RIGHT = 11;
 const SHAPE_GAP = 5;
 const WINDOW_GAP = 8;
-/** The name keeps at least the room that is left beside this much of a word with its age. */
-const WORD_WIDTH_MAX = 150;
+/** Maximum width of the text in the pill. */
+const MAX_WORD_WIDTH = 150;
 
-const faces = new Map<'name' | 'word', Face>();
-
-/** Lays out a badge. Never throws for any text. */
+/** Lays out a badge. Does not throw for any text. */
 export function layOutBadge({ name, fallback, status, theme, ageText, figure }: BadgeText): BadgeLayout {
   const colours = BADGE_COLOURS[theme];
   const fill = ageText === null ? colours.pills[status] : colours.stale;
   const word = wordFace();
   const said =
     figure === undefined ? STATUS_WORDS[status] : readableLine(figure.word, word.font.has) || NOTHING;
-  const text = shorten(word, withAge(said, ageText, word), WORD_WIDTH_MAX);
+  const text = shorten(word, withAge(said, ageText, word), MAX_WORD_WIDTH);
   const width = PILL_LEFT + SHAPE_SIZE + SHAPE_GAP + Math.ceil(measure(word, text)) + PILL_RIGHT;
   const pill = { x: BADGE_WIDTH - PILL_MARGIN - width, y: PILL_MARGIN, width, height: PILL_HEIGHT };
   const mark = {
@@ -121,21 +119,21 @@ export function markContours(shape: MarkShape): readonly Contour[] {
 
 /** The face of names. */
 export function nameFace(): Face {
-  return faceOf('name', () => createFace(loadFont('semibold'), 13.5));
+  return faceOf({ weight: 'semibold', size: 13.5 });
 }
 
-/** The face of everything else. */
+/** The face of all other text. */
 export function wordFace(): Face {
-  return faceOf('word', () => createFace(loadFont('medium'), 11));
+  return faceOf({ weight: 'medium', size: 11 });
 }
 
 const NOTHING = '–';
 
-/** A ring with hands at three o'clock, told from the ring of `unknown` at a glance. */
+/** A ring with hands at three o'clock, unlike the ring of `unknown`. */
 const CLOCK: readonly Contour[] = [
   circle(5, 5, 5, false),
   circle(5, 5, 3.8, true),
-  // On whole pixels, so that they stay sharp in a PNG.
+  // On whole pixels, so that it is sharp in a PNG.
   [
     { type: 'M', x: 4, y: 2 },
     { type: 'L', x: 5, y: 2 },
@@ -151,16 +149,7 @@ function withAge(word: string, ageText: string | null, face: Face): string {
   return age === '' ? word : `${word} · ${age}`;
 }
 
-/** A line whose capitals stand in the middle of the badge. */
+/** A line whose capitals are vertically centred. */
 function line(face: Face, text: string, x: number, colour: Colour): PlacedLine {
   return { face, text, x, baseline: Math.round((BADGE_HEIGHT + face.capHeight) / 2), colour };
-}
-
-function faceOf(role: 'name' | 'word', create: () => Face): Face {
-  let face = faces.get(role);
-  if (face === undefined) {
-    face = create();
-    faces.set(role, face);
-  }
-  return face;
 }

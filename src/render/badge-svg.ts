@@ -1,13 +1,10 @@
-/**
- * A badge as SVG, with the look of the PNG at any size: letters are outlines of the same fonts, so that it needs
- * nothing from anywhere, and the title says everything to those who do not see it.
- */
+/** Writes badges as SVG. Letters are outlines of the fonts of the PNG, so the SVG refers to no other file. */
 import { BADGE_HEIGHT, BADGE_WIDTH, type BadgeLayout, CARD_RADIUS, markContours } from './badge-layout.ts';
 import type { Colour } from './colours.ts';
 import type { Contour } from './font.ts';
 import { traceLine } from './text.ts';
 
-/** Places of an outline are whole hundredths of a pixel: finer cannot be seen even at ten times the size. */
+/** Outlines are rounded to hundredths of a pixel, which cannot be seen even at ten times the size. */
 const PRECISION = 100;
 
 /** Writes a badge; `title` is any text. */
@@ -28,18 +25,15 @@ export function badgeSvg({ colours, pill, pillFill, mark, lines }: BadgeLayout, 
   ].join('');
 }
 
-/**
- * Text as XML can hold it: the characters of markup as references, and those that XML 1.0 forbids even as references
- * left out.
- */
-export function escapeXml(text: string): string {
+/** Escapes markup, and removes the characters that XML 1.0 does not allow even as references. */
+function escapeXml(text: string): string {
   return text
     .toWellFormed()
     .replace(/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
     .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Closed outlines, filled by their windings as the PNG's are; steps are relative, which is shortest. */
+/** Closed outlines with relative steps, which are the shortest. */
 function path(contours: readonly Contour[], x: number, y: number, colour: Colour): string {
   const place = (value: number) => Math.round(value * PRECISION);
   let penX = 0;
@@ -58,7 +52,7 @@ function path(contours: readonly Contour[], x: number, y: number, colour: Colour
       penY = place(y + step.y);
     }
     d += 'z';
-    // A closed outline leaves the pen where it began.
+    // The end of an outline moves the pen back to its start.
     penX = place(x + start.x);
     penY = place(y + start.y);
   }
@@ -69,12 +63,12 @@ function pair(x: number, y: number): string {
   return number(x) + separated(number(y));
 }
 
-/** A number in hundredths, written without what is not needed. */
+/** A number in hundredths in its shortest form. */
 function number(hundredths: number): string {
   return String(hundredths / PRECISION).replace(/^(-?)0\./, '$1.');
 }
 
-/** A minus separates by itself. */
+/** A minus sign needs no separator. */
 function separated(text: string): string {
   return text.startsWith('-') ? text : ` ${text}`;
 }

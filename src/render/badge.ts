@@ -1,4 +1,4 @@
-/** The badge: 280 by 36 pixels, the name at the left, the status or a figure in a pill at the right (contract 4.6). */
+/** Draws badges: 280 by 36 pixels, the name on the left, the status or a figure in a pill on the right (contract 4.6). */
 import { type Bitmap, make } from 'pureimage';
 import {
   BADGE_HEIGHT,
@@ -16,26 +16,26 @@ import { addPngText, encodePalettePng } from './png.ts';
 import { SHAPE_SIZE } from './shapes.ts';
 import { layOut } from './text.ts';
 
-/** What a badge says, and in which format. */
+/** The content and format of a badge. */
 export interface BadgeInput extends BadgeText {
   /** Default `png`. */
   readonly format?: 'png' | 'svg';
-  /** The whole badge in a sentence, for those who do not see it; an SVG's title. Absent: the name. */
+  /** The badge in a sentence, the title of an SVG. Absent: the name. */
   readonly title?: string;
-  /** Time of what is shown, ISO 8601 UTC; kept in a PNG as the text `As of`. Absent: none is kept. */
+  /** Time of the content, ISO 8601 UTC, stored in a PNG as the text `As of`. Absent: none. */
   readonly asOf?: string;
 }
 
 const shapes = new Map<MarkShape, Coverage>();
 
-/** Draws a badge: a PNG of at most 4 KB, or an SVG in UTF-8. Never throws for any text. */
+/** Draws a badge: a PNG of at most 4 KB, or an SVG in UTF-8. Does not throw for any text. */
 export function drawBadge(input: BadgeInput): Uint8Array {
   if (input.format === 'svg') return Buffer.from(badgeSvg(layOutBadge(input), input.title ?? input.name));
   const png = encodePalettePng(drawBadgePixels(input));
   return input.asOf === undefined ? png : addPngText(png, 'As of', input.asOf);
 }
 
-/** Draws a badge as pixels with straight alpha; only the corners outside of the card are transparent. */
+/** Draws a badge as pixels with straight alpha; only the corners outside the card are transparent. */
 export function drawBadgePixels(text: BadgeText): Bitmap {
   const { colours, pill, pillFill, mark, lines } = layOutBadge(text);
   const bitmap = make(BADGE_WIDTH, BADGE_HEIGHT);

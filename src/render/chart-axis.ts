@@ -1,8 +1,8 @@
-/** Ticks of axes: round numbers of milliseconds, and times that people think in. Pure. */
+/** Ticks of axes: round numbers of milliseconds and round times. Pure. */
 import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import type { PictureSpan } from '../domain/picture.ts';
 
-/** A line of an axis with what is written beside it. */
+/** A tick and its label. */
 export interface Tick {
   /** Milliseconds of response time, or epoch milliseconds. */
   readonly value: number;
@@ -11,12 +11,12 @@ export interface Tick {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const ROUND = [1, 2, 2.5, 5, 10];
-/** From here on response times are written in seconds. */
+/** Longer response times are written in seconds. */
 const SECONDS_FROM_MS = 2_000;
 
 /**
- * Ticks from 0 to the first round number at or over `highest` milliseconds, at most `most` steps. All labels are in
- * one unit; without any value there is still an axis, to 100 ms.
+ * Ticks from 0 to the first round number at or over `highest` milliseconds, with at most `most` steps. All labels have the
+ * same unit.
  */
 export function latencyTicks(highest: number, most: number): readonly Tick[] {
   const top = Math.max(highest, 1);
@@ -32,7 +32,7 @@ export function latencyTicks(highest: number, most: number): readonly Tick[] {
   });
 }
 
-/** Ticks at round times of UTC within the span, at most `most` of them. */
+/** Ticks at round times of UTC within the span, at most `most`. */
 export function timeTicks({ from, to }: PictureSpan, most: number): readonly Tick[] {
   const length = to - from;
   for (const hours of [1, 2, 3, 4, 6, 12]) {

@@ -1,13 +1,13 @@
-/** Lines of text and marks at any size, on a pureimage bitmap. Faces are kept by weight and size. */
+/** Draws lines of text and status shapes of any size on a pureimage bitmap. */
 import type { Bitmap } from 'pureimage';
 import type { ServiceStatus } from '../domain/status.ts';
 import type { Colour } from './colours.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
-import { loadFont, type OutlineStep, type Weight } from './font.ts';
+import type { OutlineStep, Weight } from './font.ts';
 import { paint } from './paint.ts';
 import { readableLine } from './readable-name.ts';
 import { SHAPE_SIZE, statusShape } from './shapes.ts';
-import { createFace, type Face, layOut, measure, shorten } from './text.ts';
+import { faceOf, layOut, measure, shorten } from './text.ts';
 
 /** Weight, size in pixels to the em, and colour of a text. */
 export interface Pen {
@@ -16,20 +16,19 @@ export interface Pen {
   readonly colour: Colour;
 }
 
-/** Where a text stands. */
-export interface TextPlace {
+/** The position of a text. */
+interface TextPlace {
   readonly x: number;
   readonly baseline: number;
-  /** Which part of the text is at `x`. Default: its left end. */
+  /** The part of the text that is at `x`. Default: left. */
   readonly align?: 'left' | 'middle' | 'right';
-  /** Pixels that it may take; a longer text ends with an ellipsis. Default: any. */
+  /** Maximum width in pixels; a longer text ends in an ellipsis. Default: none. */
   readonly width?: number;
 }
 
-const faces = new Map<string, Face>();
 const shapes = new Map<string, Coverage>();
 
-/** Writes a line, without what the font cannot draw; answers its width in pixels. */
+/** Writes a line without characters that the font lacks, and returns its width in pixels. */
 export function writeText(bitmap: Bitmap, pen: Pen, text: string, place: TextPlace): number {
   const face = faceOf(pen);
   const line = readableLine(text, face.font.has);
@@ -42,7 +41,7 @@ export function writeText(bitmap: Bitmap, pen: Pen, text: string, place: TextPla
   return width;
 }
 
-/** Width of a text in pixels as {@link writeText} would write it. */
+/** Width in pixels of a text as {@link writeText} writes it. */
 export function textWidth(pen: Pick<Pen, 'weight' | 'size'>, text: string): number {
   const face = faceOf(pen);
   return measure(face, readableLine(text, face.font.has));
@@ -53,7 +52,7 @@ export function capHeightOf(pen: Pick<Pen, 'weight' | 'size'>): number {
   return faceOf(pen).capHeight;
 }
 
-/** Draws a status' shape in a box of `size` pixels. */
+/** Draws the shape of a status in a box of `size` pixels. */
 export function drawStatusShape(
   bitmap: Bitmap,
   status: ServiceStatus,
@@ -71,17 +70,6 @@ export function drawStatusShape(
     shapes.set(key, shape);
   }
   paint(bitmap, shape, x, y, colour);
-}
-
-/** The face of a pen. */
-export function faceOf({ weight, size }: Pick<Pen, 'weight' | 'size'>): Face {
-  const key = `${weight} ${size}`;
-  let face = faces.get(key);
-  if (face === undefined) {
-    face = createFace(loadFont(weight), size);
-    faces.set(key, face);
-  }
-  return face;
 }
 
 function enlarge(step: OutlineStep, scale: number): OutlineStep {

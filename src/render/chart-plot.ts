@@ -1,23 +1,23 @@
-/** The curves of a chart as coverage: the median's line, and the band between median and 95th percentile. Pure. */
+/** The curves of a chart as coverage: the line of the median, and the band up to the 95th percentile. Pure. */
 import type { ChartPoint } from '../domain/picture.ts';
 import type { Coverage } from './coverage.ts';
 
-/** A point of a curve in pixels from the top left corner of the plot. */
+/** A point of the curves, in pixels from the top left corner of the plot. */
 interface Spot {
   readonly x: number;
   readonly y: number;
-  /** Of the 95th percentile. */
+  /** `y` of the 95th percentile. */
   readonly topY: number;
 }
 
 /** The size of a plot, and the response time at its upper edge. */
-export interface PlotShape {
+interface PlotShape {
   readonly width: number;
   readonly height: number;
   readonly highestMs: number;
 }
 
-/** Steps with response times that follow each other without a gap, at the middle of their steps. */
+/** Runs of consecutive steps with response times; each point is in the middle of its step. */
 export function runsOf(points: readonly ChartPoint[], shape: PlotShape): readonly (readonly Spot[])[] {
   const runs: Spot[][] = [];
   let open: Spot[] | null = null;
@@ -40,7 +40,7 @@ export function runsOf(points: readonly ChartPoint[], shape: PlotShape): readonl
   return runs;
 }
 
-/** The band between median and 95th percentile, column by column, with soft edges. A lone step is a column. */
+/** The band between median and 95th percentile with soft edges. A single step is a bar of 4 pixels. */
 export function bandCoverage(runs: readonly (readonly Spot[])[], { width, height }: PlotShape): Coverage {
   const values = new Float32Array(width * height);
   const fill = (column: number, top: number, bottom: number) => {
@@ -70,7 +70,7 @@ export function bandCoverage(runs: readonly (readonly Spot[])[], { width, height
   return { width, height, values };
 }
 
-/** The median's line, `thickness` pixels wide with round ends; a lone step is a dot. */
+/** The line of the median, `thickness` pixels wide with round ends. A single step is a dot. */
 export function lineCoverage(
   runs: readonly (readonly Spot[])[],
   { width, height }: PlotShape,
@@ -102,7 +102,7 @@ export function lineCoverage(
   return { width, height, values };
 }
 
-/** From a point to the nearest of a straight piece of line. */
+/** Distance from a point to a line segment. */
 function distance(x: number, y: number, a: Spot, b: Spot): number {
   const [dx, dy] = [b.x - a.x, b.y - a.y];
   const length = dx * dx + dy * dy;

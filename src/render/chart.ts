@@ -1,32 +1,33 @@
-/** A chart of response times: median, 95th percentile, and when the service was down, for pages and cards of links. */
+/** Draws charts of response times: median, 95th percentile and failed checks, for pages and link previews. */
 import { type Bitmap, make } from 'pureimage';
 import { type ChartPicture, formatPictureTime, sayMissing, sayWindow } from '../domain/picture.ts';
 import { STATUS_WORDS } from './badge-layout.ts';
 import { latencyTicks, type Tick, timeTicks } from './chart-axis.ts';
-import { capHeightOf, drawStatusShape, faceOf, type Pen, textWidth, writeText } from './chart-pen.ts';
+import { capHeightOf, drawStatusShape, type Pen, textWidth, writeText } from './chart-pen.ts';
 import { bandCoverage, lineCoverage, runsOf } from './chart-plot.ts';
 import { BADGE_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
 import { fillRect, fillRoundRect, paint } from './paint.ts';
 import { encodePalettePng } from './png.ts';
 import { readableName } from './readable-name.ts';
+import { faceOf } from './text.ts';
 
-/** Measures of one size, in pixels. */
+/** Measures of a chart size, in pixels. */
 interface Measures {
   readonly width: number;
   readonly height: number;
   readonly radius: number;
   readonly margin: number;
-  /** Sizes of text. */
+  /** Font sizes. */
   readonly name: number;
   readonly word: number;
   readonly text: number;
   readonly small: number;
-  /** From the top to the baselines of the name and of the line under it. */
+  /** From the top to the baselines of the name and of the line below it. */
   readonly nameBaseline: number;
   readonly textBaseline: number;
   readonly pill: number;
   readonly plotTop: number;
-  /** Height of what is under the plot: times and legend. */
+  /** Height of the area below the plot: times and legend. */
   readonly foot: number;
   readonly line: number;
   readonly timeTicks: number;
@@ -69,12 +70,12 @@ const MEASURES: Readonly<Record<ChartPicture['size'], Measures>> = {
   },
 };
 
-/** Draws a chart as a PNG. Never throws for any text or figures. */
+/** Draws a chart as a PNG. Does not throw for any text or numbers. */
 export function drawChart(picture: ChartPicture): Uint8Array {
   return encodePalettePng(drawChartPixels(picture));
 }
 
-/** Draws a chart as pixels with straight alpha; only the corners of an embedded one are transparent. */
+/** Draws a chart as pixels with straight alpha; only the corners of size `embed` are transparent. */
 export function drawChartPixels(picture: ChartPicture): Bitmap {
   const measures = MEASURES[picture.size];
   const colours = PICTURE_COLOURS[picture.theme];
@@ -127,7 +128,7 @@ function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
           baseline: m.textBaseline,
           align: 'right',
         });
-  // The mark stands first, since a long domain is cut at its end.
+  // The missing checks come first, since a long domain is cut at the end.
   const missing = sayMissing(missingSince);
   const shownTimes = `response time of ${domain}, ${sayWindow(window)} (UTC)`;
   const line = missing === null ? `R${shownTimes.slice(1)}` : `Checks ${missing} · ${shownTimes}`;
@@ -189,7 +190,7 @@ interface Area {
   readonly height: number;
 }
 
-/** Where the steps with failed checks are, from left to right, in pixels; at least three wide each. */
+/** Runs of steps with failed checks from left to right, in pixels; each is at least 3 wide. */
 function downSpans(
   { points }: ChartPicture,
   { x, width }: Area,
@@ -206,12 +207,12 @@ function downSpans(
   return spans;
 }
 
-/** Shades the times of failed checks, with stripes for those who do not see the tint. */
+/** Shades the times of failed checks, with stripes that can be seen without colours. */
 function shadeDown(bitmap: Bitmap, picture: ChartPicture, area: Area, m: Measures, colours: PictureColours) {
   const stripe = Math.round(m.small * 0.7);
   for (const { from, to } of downSpans(picture, area)) {
     fillRect(bitmap, from, area.y, to - from, area.height, colours.down);
-    // Stripes stand still on the picture, so that neighbouring times look alike.
+    // Stripes have fixed positions, so that neighbouring runs look alike.
     for (let column = from; column < to; column++) {
       for (let row = area.y; row < area.y + area.height; row++) {
         if ((column + row) % stripe < 1.5) fillRect(bitmap, column, row, 1, 1, colours.stripe);
@@ -220,7 +221,7 @@ function shadeDown(bitmap: Bitmap, picture: ChartPicture, area: Area, m: Measure
   }
 }
 
-/** Puts a bar and the cross of `down` over the times of failed checks. */
+/** Draws a bar and the cross of `down` above the times of failed checks. */
 function markDown(bitmap: Bitmap, picture: ChartPicture, area: Area, m: Measures, colours: PictureColours) {
   const mark = Math.round(m.small);
   const bar = Math.max(3, Math.round(m.small / 4));
@@ -229,7 +230,7 @@ function markDown(bitmap: Bitmap, picture: ChartPicture, area: Area, m: Measures
     fillRect(bitmap, from, area.y, to - from, bar, colours.mark);
     const middle = Math.round((from + to - mark) / 2);
     const left = Math.min(Math.max(middle, area.x), area.x + area.width - mark);
-    // Crosses that would run into each other say no more than the first of them.
+    // Crosses that would overlap are left out.
     if (left < free) continue;
     drawStatusShape(bitmap, 'down', left, area.y - mark - 2, mark, colours.mark);
     free = left + mark;
@@ -256,7 +257,7 @@ function drawTimes(
   }
 }
 
-/** The legend at the left, the time of the last check and on cards the site at the right. */
+/** Draws the legend on the left, and the time of the last check on the right, with the site if the size is `card`. */
 function drawFoot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: PictureColours): void {
   const small: Pen = { weight: 'medium', size: m.small, colour: colours.muted };
   const baseline = m.height - Math.round(m.margin * 0.75);

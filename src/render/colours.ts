@@ -1,4 +1,4 @@
-/** Colours of badges. Every text keeps a contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3); a test holds it. */
+/** Colours of badges, charts and heat maps. Text has a contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3); a test checks it. */
 
 import type { CellLevel, PictureTheme } from '../domain/picture.ts';
 import type { ServiceStatus } from '../domain/status.ts';
@@ -12,24 +12,24 @@ export type BadgeTheme = (typeof BADGE_THEMES)[number];
 /** Colour in sRGB, three bytes. */
 export type Colour = number;
 
-/** Colours of one status' pill. */
-export interface PillColours {
+/** Colours of a pill. */
+interface PillColours {
   readonly fill: Colour;
   readonly text: Colour;
   readonly shape: Colour;
 }
 
-/** Colours of one theme. */
+/** Colours of badges in one theme. */
 export interface BadgeColours {
   readonly card: Colour;
   readonly border: Colour;
   readonly name: Colour;
   readonly pills: Readonly<Record<ServiceStatus, PillColours>>;
-  /** For a status that is too old to be trusted. */
+  /** For a stale status. */
   readonly stale: PillColours;
 }
 
-/** The colours of both themes. */
+/** Colours of badges. */
 export const BADGE_COLOURS: Readonly<Record<BadgeTheme, BadgeColours>> = {
   light: {
     card: 0xffffff,
@@ -57,7 +57,7 @@ export const BADGE_COLOURS: Readonly<Record<BadgeTheme, BadgeColours>> = {
   },
 };
 
-/** Colours of one theme. */
+/** Colours of charts and heat maps in one theme. */
 export interface PictureColours {
   readonly ground: Colour;
   readonly border: Colour;
@@ -65,16 +65,16 @@ export interface PictureColours {
   readonly muted: Colour;
   readonly grid: Colour;
   readonly axis: Colour;
-  /** The median's line, and the band up to the 95th percentile. */
+  /** The line of the median, and the band up to the 95th percentile. */
   readonly line: Colour;
   readonly band: Colour;
-  /** Times when the service was down: the ground, its stripes, and the mark above. */
+  /** Failed checks: ground, stripes and the mark above. */
   readonly down: Colour;
   readonly stripe: Colour;
   readonly mark: Colour;
 }
 
-/** The colours of both themes. */
+/** Colours of charts and heat maps. */
 export const PICTURE_COLOURS: Readonly<Record<PictureTheme, PictureColours>> = {
   light: {
     ground: 0xffffff,
@@ -104,13 +104,16 @@ export const PICTURE_COLOURS: Readonly<Record<PictureTheme, PictureColours>> = {
   },
 };
 
-/** Colours of a cell: its ground, and the mark on it where it is large enough for one. */
-export interface CellColours {
+/** Colours of a cell and of its mark. */
+interface CellColours {
   readonly fill: Colour;
   readonly ink: Colour;
 }
 
-/** The colours of both themes. */
+/**
+ * Colours of heat maps. From good to bad, the light theme darkens and the dark one brightens, so that levels keep their
+ * order without colours. The hues are blue, amber and red, which are easy to distinguish.
+ */
 export const CELL_COLOURS: Readonly<Record<PictureTheme, Readonly<Record<CellLevel, CellColours>>>> = {
   light: {
     none: { fill: 0xf1f3f5, ink: 0xf1f3f5 },

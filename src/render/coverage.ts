@@ -1,7 +1,7 @@
 /**
- * How much of each pixel a shape covers. pureimage walks the scan lines; this file takes four columns and eight rows
- * of it for each pixel, because pureimage smooths along the line only, and sums windings, because pureimage fills
- * each contour for itself and so loses the holes of letters.
+ * Computes how much of each pixel a shape covers. pureimage scans the lines of each contour. Since it smooths along lines
+ * only, there are 4 columns and 8 rows to the pixel; since it fills each contour on its own, which would fill the holes of
+ * letters, windings are summed.
  */
 import { Context, make } from 'pureimage';
 import type { Contour, OutlineStep } from './font.ts';
@@ -20,13 +20,13 @@ export interface Raster {
   readonly windings: Float32Array;
 }
 
-/** Points to the pixel, across. Also the number of places to which text can be moved within a pixel. */
+/** Horizontal points per pixel. Also the number of positions of text within a pixel. */
 export const COLUMNS = 4;
 const ROWS = 8;
-/** Keeps corners of outlines, which like whole numbers, off the scan lines. */
+/** Moves the scan lines away from whole numbers, where the corners of outlines are. */
 const ROW_CENTRE = 0.5 + 1 / 1024;
 
-/** Takes pureimage's pixels as windings instead of colours. */
+/** Collects windings instead of pureimage's pixels. */
 class WindingContext extends Context {
   readonly windings: Float32Array;
   readonly columns: number;
@@ -34,7 +34,7 @@ class WindingContext extends Context {
 
   constructor(columns: number, rows: number) {
     super(make(1, 1));
-    // Only its size is read: the scan lines to walk end there.
+    // Only the size is used, as the limit of the scan lines.
     Object.assign(this.canvas, { width: columns, height: rows });
     this.columns = columns;
     this.windings = new Float32Array(columns * rows);
@@ -48,7 +48,7 @@ class WindingContext extends Context {
   }
 }
 
-/** Rasters closed contours, whose points are in pixels from the top left corner of a `width` by `height` box. */
+/** Rasterizes closed contours in a box of `width` by `height` pixels; points are in pixels from its top left corner. */
 export function raster(width: number, height: number, contours: readonly Contour[]): Raster {
   const context = new WindingContext(width * COLUMNS, height * ROWS);
   const x = (value: number) => value * COLUMNS;
@@ -63,14 +63,14 @@ export function raster(width: number, height: number, contours: readonly Contour
     }
     const start = contour[0];
     if (start !== undefined) context.lineTo(x(start.x), y(start.y));
-    // pureimage begins at the lowest point of the path, which would put its scan lines between ours.
+    // pureimage begins at the lowest point of the path. This point keeps its scan lines on ours.
     context.moveTo(0, context.canvas.height + 1);
     context.fill();
   }
   return { width, height, windings: context.windings };
 }
 
-/** Averages a raster to pixels, moved right by `shift` columns, from 0 to `COLUMNS` - 1. */
+/** Averages a raster to pixels, moved to the right by `shift` columns, 0 to `COLUMNS` - 1. */
 export function toCoverage({ width, height, windings }: Raster, shift: number): Coverage {
   const wide = width + 1;
   const values = new Float32Array(wide * height);

@@ -1,4 +1,4 @@
-/** The badge's fonts: outlines, advances and kerning of the files in `assets/fonts`. */
+/** Outlines, advances and kerning of the fonts in `assets/fonts`. */
 import { registerFont } from 'pureimage';
 
 /** Weight of the typeface. */
@@ -9,27 +9,27 @@ export type OutlineStep =
   | { readonly type: 'M' | 'L'; readonly x: number; readonly y: number }
   | { readonly type: 'Q'; readonly x1: number; readonly y1: number; readonly x: number; readonly y: number };
 
-/** One closed line of a glyph. Nested contours run the other way round, as TrueType asks. */
+/** A closed line of a glyph. Nested contours have the opposite direction, as in TrueType. */
 export type Contour = readonly OutlineStep[];
 
 /** A loaded font. All measures are in font units, `unitsPerEm` to the em. */
 export interface Font {
   readonly weight: Weight;
   readonly unitsPerEm: number;
-  /** Height of a flat lower-case letter (x) and of a flat capital (H). */
+  /** Height of x and of H. */
   readonly xHeight: number;
   readonly capHeight: number;
-  /** How far round letters reach beyond flat ones, at the baseline and at the top. */
+  /** How far round letters extend beyond flat ones at baseline and top. */
   readonly overshoot: number;
-  /** Whether the font can draw this code point. */
+  /** Whether the font has the code point. */
   has(character: string): boolean;
   advance(character: string): number;
-  /** What to add to the advance of `left` when `right` follows it. */
+  /** Added to the advance of `left` if `right` follows. */
   kerning(left: string, right: string): number;
   contours(character: string): readonly Contour[];
 }
 
-/** The part of pureimage's font object (of opentype.js) that is used here. */
+/** The members of pureimage's font object (of opentype.js) that are used. */
 interface ParsedFont {
   readonly unitsPerEm: number;
   charToGlyphIndex(character: string): number;
@@ -54,7 +54,7 @@ const FILES: Readonly<Record<Weight, string>> = {
 
 const loaded = new Map<Weight, Font>();
 
-/** Loads a weight, once per thread; throws if its file is missing or broken. */
+/** Loads a font, once per thread. Throws if its file is missing or damaged. */
 export function loadFont(weight: Weight): Font {
   let font = loaded.get(weight);
   if (font === undefined) {

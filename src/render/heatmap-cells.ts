@@ -1,6 +1,6 @@
 /**
- * The cells of a heat map as pixels. WebGL draws the same (`heatmap-webgl.ts`): both follow one rule for each pixel, in
- * whole numbers, so that their pictures agree.
+ * Draws the cells of a heat map as pixels. WebGL (`heatmap-webgl.ts`) follows the same rule for each pixel, in whole
+ * numbers, so that both pictures are equal.
  */
 import type { Colour } from './colours.ts';
 
@@ -8,12 +8,12 @@ import type { Colour } from './colours.ts';
 export interface CellField {
   readonly columns: number;
   readonly rows: number;
-  /** Pixels of a cell across and down, the gap to the next one included. */
+  /** Size of a cell in pixels with the gap to the next one. */
   readonly cellWidth: number;
   readonly cellHeight: number;
   /** Pixels between cells: 0 or 1. */
   readonly gap: number;
-  /** Places in `fills`, row by row; {@link NO_CELL} leaves the ground as it is. */
+  /** Indices into `fills`, row by row; {@link NO_CELL} leaves the ground. */
   readonly cells: Uint8Array;
   readonly ground: Colour;
   /** Colours and marks by level. */
@@ -22,16 +22,16 @@ export interface CellField {
   readonly marks: readonly CellMark[];
 }
 
-/** A shape on a cell beside its colour: none, a bar, a stroke, a cross. */
+/** The mark of a cell: none, a bar, a stroke or a cross. */
 export type CellMark = 0 | 1 | 2 | 3;
 
-/** Stands for a cell that is not there. */
+/** Marks a missing cell. */
 export const NO_CELL = 255;
 
-/** Smaller cells have no marks: they could not be told from each other. */
+/** Minimum size of cells with marks. */
 export const MARKED_FROM = 6;
 
-/** Draws a field into RGBA pixels, row by row from the top; all of them are opaque. */
+/** Draws a field as opaque RGBA pixels, row by row from the top. */
 export function drawCells(field: CellField): Uint8Array {
   const { columns, rows, cellWidth, cellHeight, gap, cells, ground } = field;
   const width = columns * cellWidth;
@@ -61,7 +61,7 @@ export function drawCells(field: CellField): Uint8Array {
 /** Whether a pixel of a cell belongs to its mark; `u` and `v` count from the cell's top left corner. */
 export function isMarked(mark: CellMark, u: number, v: number, wide: number, high: number): boolean {
   if (mark === 0 || wide < MARKED_FROM - 1 || high < MARKED_FROM - 1) return false;
-  // Twice the distance from the centre, so that all stays whole.
+  // Twice the distance from the centre, which is a whole number.
   const x = 2 * u + 1 - wide;
   const y = 2 * v + 1 - high;
   const reach = Math.min(wide, high) - 3;

@@ -1,25 +1,25 @@
-/** Draws cells by WebGL in a process of its own where that works, else by plain pixels: the picture is the same. */
+/** Draws cells by WebGL in a process of its own if possible, else in plain pixels. The picture is the same. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { buffer, text } from 'node:stream/consumers';
 import { type CellField, drawCells } from './heatmap-cells.ts';
 
-/** What drew the cells, and why it was not WebGL. */
-export interface DrawnCells {
+/** The drawn cells. */
+interface DrawnCells {
   readonly pixels: Uint8Array;
-  /** Null: WebGL drew. */
+  /** Why WebGL did not draw them; null: it did. */
   readonly fault: string | null;
 }
 
-/** How to draw. */
-export interface CellDrawerSettings {
+/** Options of the drawer. */
+interface CellDrawerSettings {
   /** Entry of the process; default `workers/heatmap.ts`. */
   readonly entry?: URL;
-  /** How long the process may take, milliseconds; default 15,000. */
+  /** Timeout of the process, milliseconds; default 15,000. */
   readonly timeoutMs?: number;
 }
 
-/** Why there is no WebGL, by what is missing. */
+/** Why WebGL is not available. */
 export const WEBGL_FAULTS = {
   notInstalled: 'node-canvas-webgl is not installed',
   notBuilt: 'node-canvas-webgl is not built: npm run heatmap:webgl',
@@ -28,16 +28,17 @@ export const WEBGL_FAULTS = {
 const ENTRY = new URL('../../workers/heatmap.ts', import.meta.url);
 const MODULES = new URL('../../node_modules/', import.meta.url);
 const TIMEOUT_MS = 15_000;
-/** A process that crashes or hangs so often in a row is not asked again; one that finds no WebGL not even once. */
+/** After so many consecutive crashes or timeouts, no process is started any more. */
 const MAX_FAULTS = 3;
+/** Exit status of a process that finds no WebGL; none is started after it. */
 const NO_WEBGL = 3;
 
-/** Makes a drawer that remembers whether there is WebGL. It never rejects. */
+/** Creates a drawer that remembers whether WebGL works. It never rejects. */
 export function createCellDrawer({
   entry = ENTRY,
   timeoutMs = TIMEOUT_MS,
 }: CellDrawerSettings = {}): (field: CellField) => Promise<DrawnCells> {
-  // A process that finds no WebGL costs some 40 MB as well.
+  // Even a process that finds no WebGL takes some 40 MB.
   const missing = entry === ENTRY ? findMissing() : null;
   let faults = missing === null ? 0 : MAX_FAULTS;
   let last = missing ?? '';
@@ -55,12 +56,12 @@ export function createCellDrawer({
   };
 }
 
-/** Writes a field as {@link readField} reads it. */
+/** Serializes a field. */
 export function writeField(field: CellField): string {
   return JSON.stringify({ ...field, cells: Buffer.from(field.cells).toString('base64') });
 }
 
-/** Reads a field that {@link writeField} wrote. */
+/** Parses a field of {@link writeField}. */
 export function readField(bytes: Uint8Array): CellField {
   const read = JSON.parse(Buffer.from(bytes).toString()) as Omit<CellField, 'cells'> & { cells: string };
   return { ...read, cells: new Uint8Array(Buffer.from(read.cells, 'base64')) };
@@ -80,7 +81,7 @@ async function drawInProcess(field: CellField, entry: URL, timeoutMs: number): P
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code, signal) => resolve(code ?? `it was ended by ${signal}`));
   });
-  // A process that ends early takes no more input; its end says why.
+  // A process that ends early closes its input; its exit status says why.
   child.stdin.on('error', () => {});
   child.stdin.end(writeField(field));
   const [pixels, said, end] = await Promise.all([buffer(child.stdout), text(child.stderr), ended]);
@@ -91,7 +92,7 @@ async function drawInProcess(field: CellField, entry: URL, timeoutMs: number): P
   return { pixels: null, fault, final: end === NO_WEBGL };
 }
 
-/** What is missing for a process to draw at all; null: nothing that shows in a folder. */
+/** The missing or unbuilt package; null: both are there. */
 function findMissing(): string | null {
   if (!existsSync(new URL('node-canvas-webgl/', MODULES))) return WEBGL_FAULTS.notInstalled;
   return existsSync(new URL('gl/build/', MODULES)) ? null : WEBGL_FAULTS.notBuilt;

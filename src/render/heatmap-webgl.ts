@@ -1,19 +1,19 @@
 /**
- * The cells of a heat map by WebGL: the levels are a texture, and the fragment shader follows the rule of
- * `heatmap-cells.ts` for each pixel. It runs in a process of its own (`heatmap-process.ts`).
+ * Draws the cells of a heat map by WebGL, in a process of its own (`heatmap-process.ts`). The levels are a texture, and the
+ * fragment shader follows the rule of `heatmap-cells.ts` for each pixel.
  */
 import type { createCanvas, WebglContext, WebglHandle } from 'node-canvas-webgl';
 import type { Colour } from './colours.ts';
 import { type CellField, MARKED_FROM, NO_CELL } from './heatmap-cells.ts';
 
-/** Room for levels in the shader. */
+/** Maximum number of levels in the shader. */
 const LEVELS = 8;
 
 const VERTEX = `
 attribute vec2 corner;
 void main() { gl_Position = vec4(corner, 0.0, 1.0); }`;
 
-/** All numbers are whole and below 2^24, where floats of high precision are exact. */
+/** All numbers are whole and below 2^24, so floats of high precision are exact. */
 const FRAGMENT = `
 precision highp float;
 uniform sampler2D levels;
@@ -53,7 +53,7 @@ void main() {
   gl_FragColor = vec4(colour, 1.0);
 }`;
 
-/** Draws a field into RGBA pixels from the top. Throws where there is no display, or the field is too large for it. */
+/** Draws a field as RGBA pixels from the top. Throws if there is no display, or if the field is too large. */
 export function drawCellsByWebgl(field: CellField, create: typeof createCanvas): Uint8Array {
   const { columns, rows, cellWidth, cellHeight, gap, cells, ground, fills, inks, marks } = field;
   const width = columns * cellWidth;
@@ -101,7 +101,7 @@ export function drawCellsByWebgl(field: CellField, create: typeof createCanvas):
   return data;
 }
 
-/** Without a display the package fails on its own missing context. */
+/** Without a display, the package throws a TypeError. */
 function open(canvas: ReturnType<typeof createCanvas>): WebglContext {
   try {
     return canvas.getContext('webgl', { antialias: false });

@@ -1,4 +1,4 @@
-/** A heat map of services by time: a row for each service, a column for each step, the worst of both in the cell. */
+/** Draws heat maps: a row for each service, a column for each step, and in the cell the worst level of the step. */
 import { type Bitmap, make } from 'pureimage';
 import {
   CELL_LEVELS,
@@ -10,17 +10,18 @@ import {
   stepsOf,
 } from '../domain/picture.ts';
 import { timeTicks } from './chart-axis.ts';
-import { capHeightOf, faceOf, type Pen, textWidth, writeText } from './chart-pen.ts';
+import { capHeightOf, type Pen, textWidth, writeText } from './chart-pen.ts';
 import { CELL_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
 import { type CellField, type CellMark, drawCells, MARKED_FROM, NO_CELL } from './heatmap-cells.ts';
 import { fillRect } from './paint.ts';
 import { encodePalettePng } from './png.ts';
 import { readableName } from './readable-name.ts';
+import { faceOf } from './text.ts';
 
-/** Draws the cells: by WebGL or by plain pixels, RGBA from the top. */
-export type DrawCells = (field: CellField) => Uint8Array | Promise<Uint8Array>;
+/** Draws the cells as RGBA pixels from the top, by WebGL or in plain pixels. */
+type DrawCells = (field: CellField) => Uint8Array | Promise<Uint8Array>;
 
-/** Marks by level, so that colour is never the only sign. */
+/** Marks by level, so that colour is not the only sign. */
 export const CELL_MARKS: Readonly<Record<CellLevel, CellMark>> = {
   none: 0,
   fast: 0,
@@ -45,13 +46,13 @@ const MARGIN = 24;
 const LABELS = 180;
 const HEAD = 92;
 const FOOT = 58;
-/** The field is about so high at most; rows shrink to fit it, down to a pixel. */
-const FIELD_HEIGHT = 1_000;
-const ROW_HEIGHT_MAX = 20;
-/** Rows from here on have their names beside them, and groups a row for their title. */
-const NAMED_FROM = 12;
+/** Rows shrink, down to a pixel, so that the field is about this high at most. */
+const MAX_FIELD_HEIGHT = 1_000;
+const MAX_ROW_HEIGHT = 20;
+/** Minimum height of rows with names. */
+const MIN_NAMED_HEIGHT = 12;
 const LABEL_DISTANCE = 15;
-/** Pixels of a column for each number of steps, so that all windows are about as wide. */
+/** Width of a column in pixels by window, so that all heat maps have about the same width. */
 const CELL_WIDTHS: Readonly<Record<HeatmapPicture['window'], number>> = {
   '24h': 10,
   '7d': 6,
@@ -60,18 +61,18 @@ const CELL_WIDTHS: Readonly<Record<HeatmapPicture['window'], number>> = {
   '1y': 3,
 };
 
-/** What stands in a row of the field: a service, or the title of a group. */
+/** A row of the field: a service, or the title of a group. */
 interface Line {
   readonly title: string | null;
   readonly name: string;
   readonly domain: string;
 }
 
-/** Draws a heat map as a PNG. Rejects only where `draw` does. */
+/** Draws a heat map as a PNG. Rejects only if `draw` does. */
 export async function drawHeatmap(picture: HeatmapPicture, draw: DrawCells = drawCells): Promise<Uint8Array> {
   const bitmap = await drawHeatmapPixels(picture, draw);
   const png = encodePalettePng(bitmap);
-  // Some 8 MB, which would stay until the thread collects its garbage.
+  // Frees some 8 MB before the next garbage collection.
   if (bitmap.data.buffer instanceof ArrayBuffer) bitmap.data.buffer.transfer(0);
   return png;
 }
@@ -107,10 +108,10 @@ export function heatmapField(picture: HeatmapPicture): CellField {
   return fieldOf(picture, linesOf(picture));
 }
 
-/** Rows and titles of groups from top to bottom. */
+/** Services and titles of groups from top to bottom. */
 function linesOf({ groups }: HeatmapPicture): readonly Line[] {
   return groups.flatMap(({ title, rows }) => [
-    // The head names a lone group already.
+    // The head contains the title of a single group.
     ...(groups.length > 1 ? [{ title, name: '', domain: '' }] : []),
     ...rows.map(({ name, domain }) => ({ title: null, name, domain })),
   ]);
@@ -120,8 +121,8 @@ function fieldOf(picture: HeatmapPicture, lines: readonly Line[]): CellField {
   const columns = stepsOf(picture.span);
   const cellWidth = CELL_WIDTHS[picture.window];
   const cellHeight = Math.min(
-    ROW_HEIGHT_MAX,
-    Math.max(1, Math.floor(FIELD_HEIGHT / Math.max(1, lines.length))),
+    MAX_ROW_HEIGHT,
+    Math.max(1, Math.floor(MAX_FIELD_HEIGHT / Math.max(1, lines.length))),
   );
   const cells = new Uint8Array(columns * lines.length).fill(NO_CELL);
   let row = 0;
@@ -175,7 +176,7 @@ function writeHead(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureColo
 }
 
 function writeLabels(bitmap: Bitmap, lines: readonly Line[], height: number, colours: PictureColours): void {
-  const named = height >= NAMED_FROM;
+  const named = height >= MIN_NAMED_HEIGHT;
   const size = named ? Math.min(12.5, height - 2) : 12;
   const plain: Pen = { weight: 'medium', size, colour: colours.muted };
   const bold: Pen = { weight: 'semibold', size, colour: colours.text };
@@ -208,7 +209,7 @@ function writeTimes(bitmap: Bitmap, { span }: HeatmapPicture, width: number, col
   }
 }
 
-/** Every level with its colour, its mark and what it means. */
+/** Draws each level with its colour, mark and meaning. */
 function drawLegend(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureColours): void {
   const pen: Pen = { weight: 'medium', size: 12.5, colour: colours.muted };
   const [width, height] = [20, 16];
@@ -240,7 +241,7 @@ function drawLegend(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureCol
   });
 }
 
-/** A number with commas, as in 1,200. */
+/** 1,200. */
 function grouped(value: number): string {
   return value.toLocaleString('en-US');
 }

@@ -1,29 +1,31 @@
-/** What is used of node-canvas-webgl, which comes without types: WebGL 1 by the names of its specification. */
+/** Types of the parts of node-canvas-webgl that are used. It has none of its own; the names are those of WebGL 1. */
 declare module 'node-canvas-webgl' {
   /** A program, shader, buffer, texture or place of a uniform. */
   export type WebglHandle = { readonly __webgl: never };
 
-  export interface WebglContext {
-    readonly VERTEX_SHADER: number;
-    readonly FRAGMENT_SHADER: number;
-    readonly COMPILE_STATUS: number;
-    readonly LINK_STATUS: number;
-    readonly ARRAY_BUFFER: number;
-    readonly STATIC_DRAW: number;
-    readonly FLOAT: number;
-    readonly TRIANGLES: number;
-    readonly TEXTURE_2D: number;
-    readonly TEXTURE_MIN_FILTER: number;
-    readonly TEXTURE_MAG_FILTER: number;
-    readonly TEXTURE_WRAP_S: number;
-    readonly TEXTURE_WRAP_T: number;
-    readonly NEAREST: number;
-    readonly CLAMP_TO_EDGE: number;
-    readonly LUMINANCE: number;
-    readonly RGBA: number;
-    readonly UNSIGNED_BYTE: number;
-    readonly UNPACK_ALIGNMENT: number;
-    readonly NO_ERROR: number;
+  type WebglConstant =
+    | 'VERTEX_SHADER'
+    | 'FRAGMENT_SHADER'
+    | 'COMPILE_STATUS'
+    | 'LINK_STATUS'
+    | 'ARRAY_BUFFER'
+    | 'STATIC_DRAW'
+    | 'FLOAT'
+    | 'TRIANGLES'
+    | 'TEXTURE_2D'
+    | 'TEXTURE_MIN_FILTER'
+    | 'TEXTURE_MAG_FILTER'
+    | 'TEXTURE_WRAP_S'
+    | 'TEXTURE_WRAP_T'
+    | 'NEAREST'
+    | 'CLAMP_TO_EDGE'
+    | 'LUMINANCE'
+    | 'RGBA'
+    | 'UNSIGNED_BYTE'
+    | 'UNPACK_ALIGNMENT'
+    | 'NO_ERROR';
+
+  export interface WebglContext extends Readonly<Record<WebglConstant, number>> {
     createProgram(): WebglHandle;
     createShader(kind: number): WebglHandle;
     shaderSource(shader: WebglHandle, source: string): void;

@@ -1,15 +1,15 @@
-/** Colours put onto a pureimage bitmap through coverage. */
+/** Paints colours on a pureimage bitmap. */
 import type { Bitmap } from 'pureimage';
 import type { Colour } from './colours.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
 import { circle } from './shapes.ts';
 
-/** Steps from paper to ink. More cannot be seen at this size, and each costs places in the palette and bytes. */
+/** Steps of opacity. More cannot be seen at this size and would need more colours in the palette. */
 const INK_STEPS = 16;
 
 const discs = new Map<number, Coverage>();
 
-/** Fills whole pixels; what lies outside of the bitmap is left out. */
+/** Fills whole pixels; those outside the bitmap are left out. */
 export function fillRect(
   bitmap: Bitmap,
   x: number,
@@ -48,7 +48,7 @@ export function fillRoundRect(
   }
 }
 
-/** Inks a coverage whose top left corner is at (x, y). */
+/** Paints a coverage whose top left corner is at (x, y). */
 export function paint(bitmap: Bitmap, coverage: Coverage, x: number, y: number, colour: Colour): void {
   for (let row = 0; row < coverage.height; row++) {
     for (let column = 0; column < coverage.width; column++) {
@@ -58,7 +58,7 @@ export function paint(bitmap: Bitmap, coverage: Coverage, x: number, y: number, 
   }
 }
 
-/** A pixel's new colour is what covers it over what was there (Porter and Duff, "over"). */
+/** Composites a colour over a pixel (Porter and Duff, "over"). */
 function put(bitmap: Bitmap, x: number, y: number, colour: Colour, share: number): void {
   if (x < 0 || y < 0 || x >= bitmap.width || y >= bitmap.height) return;
   const ink = Math.round(share * INK_STEPS) / INK_STEPS;

@@ -1,26 +1,26 @@
-/** PNG with a palette, a third of the size of one in full colour (PNG specification, third edition). */
+/** Encodes PNG with a palette, a third of the size of one in full colour (PNG specification, third edition). */
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Pixels of a picture, four bytes each (red, green, blue, alpha not multiplied in), row by row. */
-export interface Pixels {
+/** Pixels in RGBA with straight alpha, row by row. */
+interface Pixels {
   readonly width: number;
   readonly height: number;
   readonly data: Uint8Array;
 }
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-const PALETTE_MAX = 256;
+const MAX_COLOURS = 256;
 /** The signature and IHDR, which comes first. */
 const HEAD_BYTES = 33;
 
 /**
- * Encodes as a PNG with 8 bits to the pixel and a palette. Lossless up to 256 colours (all colours without alpha
- * count as one); beyond, the lowest bits of all channels are dropped, as few as needed.
+ * Encodes 8 bits per pixel. Lossless up to 256 colours, of which all fully transparent ones count as one; else the fewest
+ * possible low bits of all channels are dropped.
  */
 export function encodePalettePng(pixels: Pixels): Uint8Array {
   const { width, height } = pixels;
   const { colours, indices } = indexColours(pixels);
-  // Colours with alpha first, so that the list of alphas can end with the last of them.
+  // Colours with alpha come first, so that the list of alphas ends with the last of them.
   const order = [...colours.keys()].sort((a, b) => ((colours[a] ?? 0) % 256) - ((colours[b] ?? 0) % 256));
   const places = new Uint8Array(order.length);
   for (const [place, index] of order.entries()) places[index] = place;
@@ -61,7 +61,7 @@ function indexColours({ data }: Pixels): { colours: readonly number[]; indices: 
   for (let dropped = 0; ; dropped++) {
     const places = new Map<number, number>();
     let fits = true;
-    // Most pixels are like the one before: a look-up less for each.
+    // Most pixels equal the one before, which saves their lookup.
     let lastColour = -1;
     let lastPlace = 0;
     for (let at = 0; at < data.length && fits; at += 4) {
@@ -70,7 +70,7 @@ function indexColours({ data }: Pixels): { colours: readonly number[]; indices: 
         let place = places.get(colour);
         if (place === undefined) {
           place = places.size;
-          fits = place < PALETTE_MAX;
+          fits = place < MAX_COLOURS;
           places.set(colour, place);
         }
         lastColour = colour;
@@ -82,7 +82,7 @@ function indexColours({ data }: Pixels): { colours: readonly number[]; indices: 
   }
 }
 
-/** A pixel as one number, red in the highest byte, with the lowest `dropped` bits of each channel made even. */
+/** A pixel as a number with red in the highest byte, without the lowest `dropped` bits of each channel. */
 function colourAt(data: Uint8Array, at: number, dropped: number): number {
   const alpha = thin(data[at + 3] ?? 0, dropped);
   if (alpha === 0) return 0;
@@ -92,7 +92,7 @@ function colourAt(data: Uint8Array, at: number, dropped: number): number {
   return red * 2 ** 24 + (green << 16) + (blue << 8) + alpha;
 }
 
-/** Keeps black and white what they are: 255 stays 255. */
+/** Drops low bits; 0 and 255 stay. */
 function thin(value: number, dropped: number): number {
   const steps = 2 ** (8 - dropped) - 1;
   return dropped === 0

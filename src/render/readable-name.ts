@@ -1,22 +1,22 @@
-/** What a badge can show of a name: the fonts know Latin, Greek and Cyrillic letters (decisions, Badge). */
+/** Makes names drawable: the fonts have Latin, Greek and Cyrillic letters (decisions, Badge). */
 
-/** Whether the font can draw a character. */
-export type HasGlyph = (character: string) => boolean;
+/** Whether the font has a character. */
+type HasGlyph = (character: string) => boolean;
 
-/** Letters that must be left after words in other scripts went, for the rest to stand for the name. */
-const LETTERS_ENOUGH = 3;
+/** Minimum number of letters of a name without its words in other scripts. */
+const MIN_LETTERS = 3;
 const MISSING = '□';
 
 /**
- * The name as the font can draw it: in one line, composed, folded where only a plainer form exists (`ｆｕｌｌ` is
- * `full`), without pictures. Words in a script that the font lacks are left out where the rest still says who it is
- * ("Naver 네이버" is "Naver"); else `fallback`, the domain, stands in; without one, boxes mark what is missing.
+ * The name in one line of characters that the font has: composed, folded if only a plainer form exists (`ｆｕｌｌ` is
+ * `full`), without pictographs. Words in a script that the font lacks are left out if the rest still identifies the service
+ * ("Naver 네이버" is "Naver"). Otherwise the result is `fallback`, the domain; without one, boxes replace missing letters.
  */
 export function readableName(name: string, fallback: string | null, has: HasGlyph): string {
   return readable(name, has) ?? (fallback === null ? null : readable(fallback, has)) ?? boxed(name, has);
 }
 
-/** One line of text for people, everything that cannot be drawn left out. */
+/** The text in one line, without characters that the font lacks. */
 export function readableLine(text: string, has: HasGlyph): string {
   return words(text)
     .map((word) => draw(word, has, ''))
@@ -30,7 +30,7 @@ function readable(text: string, has: HasGlyph): string | null {
   let line = readableLine(kept.join(' '), has);
   if (kept.length < all.length) {
     line = line.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
-    if ((line.match(/\p{L}/gu) ?? []).length < LETTERS_ENOUGH) return null;
+    if ((line.match(/\p{L}/gu) ?? []).length < MIN_LETTERS) return null;
   }
   return /[\p{L}\p{N}\p{P}\p{S}]/u.test(line) ? line : null;
 }
@@ -43,7 +43,7 @@ function boxed(text: string, has: HasGlyph): string {
   return line === '' ? '–' : line;
 }
 
-/** In composed form, without characters that have no look of their own: controls, marks of direction, joiners. */
+/** The words in composed form, without invisible characters: controls, direction marks, joiners. */
 function words(text: string): string[] {
   return text
     .normalize('NFC')
@@ -69,7 +69,7 @@ function drawable(character: string, has: HasGlyph): boolean {
   return has(character) || (plain !== '' && [...plain].every(has));
 }
 
-/** The compatible form without its accents. */
+/** The compatibility form without accents. */
 function fold(character: string): string {
   return character.normalize('NFKD').replace(/\p{M}/gu, '');
 }

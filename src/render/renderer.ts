@@ -1,24 +1,24 @@
-/** Pictures from the render thread; badges are kept by what they say. */
+/** Draws pictures in the render thread, and caches badges. */
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { ChartPicture, HeatmapPicture } from '../domain/picture.ts';
 import type { Log } from '../log.ts';
 import { ON_DEMAND, superviseThread } from '../thread/supervised-thread.ts';
 import type { BadgeInput } from './badge.ts';
 
-/** Draws pictures in a thread of its own. */
-export interface Renderer {
-  /** The bytes of a badge. The same bytes are handed to several callers: do not change them. Rejects once closed. */
+/** The renderer. */
+interface Renderer {
+  /** The bytes of a badge. Several callers share them, so do not change them. Rejects once closed. */
   badge(input: BadgeInput): Promise<Uint8Array>;
-  /** The PNG of a chart; drawn each time. Rejects once closed. */
+  /** The PNG of a chart, not cached. Rejects once closed. */
   chart(picture: ChartPicture): Promise<Uint8Array>;
-  /** The PNG of a heat map, by WebGL where that works; drawn each time. Rejects once closed. */
+  /** The PNG of a heat map, by WebGL if possible, not cached. Rejects once closed. */
   heatmap(picture: HeatmapPicture): Promise<Uint8Array>;
-  /** Ends the thread. Drawings that are under way are rejected. */
+  /** Ends the thread and rejects the drawings in flight. */
   close(): Promise<void>;
 }
 
-/** What the thread in `workers/render.ts` answers; declared here because `src/` does not import `workers/`. */
-export type RenderMethods = {
+/** The methods of `workers/render.ts`; declared here because `src/` does not import `workers/`. */
+type RenderMethods = {
   readonly badge: (input: BadgeInput) => Uint8Array;
   readonly chart: (picture: ChartPicture) => Uint8Array;
   /** `fault`: why WebGL did not draw it; null: it did. */
@@ -27,23 +27,23 @@ export type RenderMethods = {
   ) => Promise<{ readonly png: Uint8Array; readonly fault: string | null }>;
 };
 
-/** What a renderer is made of. */
-export interface RendererSettings {
+/** Options of the renderer. */
+interface RendererOptions {
   readonly log: Log;
-  /** Badges kept; the least recently asked for goes first. About 1.5 KB each; default 4,096. */
-  readonly badgesKept?: number;
+  /** Maximum number of cached badges, about 1.5 KB each; default 4,096. */
+  readonly maxBadges?: number;
   /** Entry of the thread; default `workers/render.ts`. */
   readonly entry?: URL;
 }
 
 const ENTRY = new URL('../../workers/render.ts', import.meta.url);
-/** Tries for one drawing: a thread that ends on the way is replaced, one that ends each time has a reason. */
-const TRIES = 2;
+/** Attempts for a drawing whose thread ends. */
+const MAX_ATTEMPTS = 2;
 
-/** Prepares the render thread, which the first image starts. */
-export function createRenderer(settings: RendererSettings): Renderer {
-  const { log, badgesKept = 4_096, entry = ENTRY } = settings;
-  const kept = new BoundedMap<string, Promise<Uint8Array>>(badgesKept);
+/** Creates the renderer; the first image starts its thread. */
+export function createRenderer(options: RendererOptions): Renderer {
+  const { log, maxBadges = 4_096, entry = ENTRY } = options;
+  const kept = new BoundedMap<string, Promise<Uint8Array>>(maxBadges);
   let closed = false;
   let webglFault: string | null = null;
 
@@ -60,12 +60,12 @@ export function createRenderer(settings: RendererSettings): Renderer {
     method: K,
     args: Parameters<RenderMethods[K]>,
   ): Promise<Awaited<ReturnType<RenderMethods[K]>>> => {
-    for (let left = TRIES - 1; ; left--) {
+    for (let left = MAX_ATTEMPTS - 1; ; left--) {
       if (closed) throw new Error('the renderer is closed');
       try {
         return await thread.call(method, args);
       } catch (error) {
-        // An error of the drawing itself would come again; only the end of the thread is worth another try.
+        // An error of the drawing would occur again; only the end of the thread is worth another attempt.
         if (left === 0 || closed || thread.isRunning()) throw error;
       }
     }
@@ -98,7 +98,7 @@ export function createRenderer(settings: RendererSettings): Renderer {
   };
 }
 
-/** All that a badge shows, in a fixed order. */
+/** The content of a badge in a fixed order. */
 function keyOf({ name, fallback, status, theme, ageText, figure, format, title, asOf }: BadgeInput): string {
   return JSON.stringify([name, fallback, status, theme, ageText, figure, format, title, asOf]);
 }

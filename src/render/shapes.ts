@@ -1,11 +1,11 @@
-/** Outlines of the badge's shapes. Each status has its own, so that it can be told without seeing colours. */
+/** Outlines of the status shapes, which distinguish statuses without colours. */
 import type { ServiceStatus } from '../domain/status.ts';
 import type { Contour } from './font.ts';
 
-/** Pixels across and down that a status' shape takes. */
+/** Width and height of a status shape in pixels. */
 export const SHAPE_SIZE = 10;
 
-/** The shape beside a status' word: a dot, a triangle, a cross, a ring. In pixels from its box's top left corner. */
+/** The shape of a status: a dot, triangle, cross or ring. In pixels from the top left corner of its box. */
 export function statusShape(status: ServiceStatus): readonly Contour[] {
   switch (status) {
     case 'up':
@@ -19,7 +19,7 @@ export function statusShape(status: ServiceStatus): readonly Contour[] {
   }
 }
 
-/** A circle; `inner` runs the other way round, to cut a hole. */
+/** A circle; `inner` reverses its direction, so that it cuts a hole. */
 export function circle(x: number, y: number, radius: number, inner: boolean): Contour {
   const corners = 48;
   const points = Array.from({ length: corners }, (_, index): readonly [number, number] => {

@@ -1,14 +1,14 @@
-/** Text as coverage: measured, fitted to the pixel grid, and kept glyph by glyph for the next badge. */
+/** Lays out text as coverage fitted to the pixel grid. Glyphs are cached. */
 import { BoundedMap } from '../async/bounded-map.ts';
 import { COLUMNS, type Coverage, type Raster, raster, toCoverage } from './coverage.ts';
-import type { Contour, Font } from './font.ts';
+import { type Contour, type Font, loadFont, type Weight } from './font.ts';
 
 /** A font at a size in which flat letters end on whole pixels. */
 export interface Face {
   readonly font: Font;
   /** Pixels to the em. */
   readonly size: number;
-  /** Pixels from the baseline to the top of x and H: whole numbers, so that horizontal edges are sharp. */
+  /** Whole pixels from the baseline to the top of x and of H, so that horizontal edges are sharp. */
   readonly xHeight: number;
   readonly capHeight: number;
   readonly glyphs: Map<string, Glyph>;
@@ -16,36 +16,45 @@ export interface Face {
 
 interface Glyph {
   readonly raster: Raster;
-  /** Of the raster's left edge from the pen, and of its top from the baseline, in pixels. */
+  /** Pixels from the pen to the raster's left edge, and from the baseline to its top. */
   readonly left: number;
   readonly top: number;
-  /** By the pen's place within a pixel. */
+  /** By the position of the pen within a pixel. */
   readonly coverages: (Coverage | undefined)[];
 }
 
-/** A glyph's coverage and where its top left corner goes, in pixels from the start of the baseline. */
-export interface PlacedGlyph {
+/** The coverage of a glyph and the position of its top left corner, in pixels from the start of the baseline. */
+interface PlacedGlyph {
   readonly coverage: Coverage;
   readonly x: number;
   readonly y: number;
 }
 
-/** Glyphs kept for each face; beyond, the oldest goes. Names of all scripts that the fonts know fit. */
-const GLYPHS_KEPT = 2_000;
+/** Maximum number of cached glyphs of a face; more than the fonts have. */
+const MAX_GLYPHS = 2_000;
 
-/** Makes a face of `size` pixels to the em. */
-export function createFace(font: Font, size: number): Face {
+const faces = new Map<string, Face>();
+
+/** The face of a weight at `size` pixels to the em, loaded once per thread. */
+export function faceOf({ weight, size }: { readonly weight: Weight; readonly size: number }): Face {
+  const key = `${weight} ${size}`;
+  const face = faces.get(key) ?? createFace(loadFont(weight), size);
+  faces.set(key, face);
+  return face;
+}
+
+function createFace(font: Font, size: number): Face {
   const scale = size / font.unitsPerEm;
   return {
     font,
     size,
     xHeight: Math.round(font.xHeight * scale),
     capHeight: Math.round(font.capHeight * scale),
-    glyphs: new BoundedMap(GLYPHS_KEPT),
+    glyphs: new BoundedMap(MAX_GLYPHS),
   };
 }
 
-/** Width of a line in pixels, kerning included. */
+/** Width of a line in pixels with kerning. */
 export function measure(face: Face, text: string): number {
   let units = 0;
   let previous: string | null = null;
@@ -57,7 +66,7 @@ export function measure(face: Face, text: string): number {
   return (units * face.size) / face.font.unitsPerEm;
 }
 
-/** The text if it is at most `width` pixels wide, else as much of its beginning as fits before an ellipsis. */
+/** Cuts a text that is wider than `width` pixels, so that it fits with an ellipsis at its end. */
 export function shorten(face: Face, text: string, width: number): string {
   if (measure(face, text) <= width) return text;
   const letters = [...text];
@@ -72,14 +81,10 @@ export function shorten(face: Face, text: string, width: number): string {
   return cut(low);
 }
 
-/** Lays out a line that begins `start` pixels right of the origin; every character must be in the font. */
+/** Lays out a line that begins `start` pixels right of the origin. The font must have all characters. */
 export function layOut(face: Face, text: string, start: number): PlacedGlyph[] {
-  const scale = face.size / face.font.unitsPerEm;
   const placed: PlacedGlyph[] = [];
-  let pen = start;
-  let previous: string | null = null;
-  for (const character of text) {
-    if (previous !== null) pen += face.font.kerning(previous, character) * scale;
+  movePen(face, text, start, (character, pen) => {
     const columns = Math.round(pen * COLUMNS);
     const pixel = Math.floor(columns / COLUMNS);
     const glyph = glyphOf(face, character);
@@ -88,28 +93,35 @@ export function layOut(face: Face, text: string, start: number): PlacedGlyph[] {
       glyph.coverages[shift] ??= toCoverage(glyph.raster, shift);
       placed.push({ coverage: glyph.coverages[shift], x: pixel + glyph.left, y: glyph.top });
     }
-    pen += face.font.advance(character) * scale;
-    previous = character;
-  }
+  });
   return placed;
 }
 
-/**
- * The outlines of a line that begins `start` pixels right of the origin, in pixels from the start of the baseline: what
- * {@link layOut} inks, for formats that fill outlines themselves. Every character must be in the font.
- */
+/** The outlines of the same line, in pixels from the start of the baseline, for formats that fill outlines themselves. */
 export function traceLine(face: Face, text: string, start: number): Contour[] {
-  const scale = face.size / face.font.unitsPerEm;
   const contours: Contour[] = [];
+  movePen(face, text, start, (character, pen) => {
+    for (const contour of fittedContours(face, character)) contours.push(move(contour, pen, 0));
+  });
+  return contours;
+}
+
+/** Calls `draw` for each character with the position of the pen in pixels. */
+function movePen(
+  { font, size }: Face,
+  text: string,
+  start: number,
+  draw: (character: string, pen: number) => void,
+): void {
+  const scale = size / font.unitsPerEm;
   let pen = start;
   let previous: string | null = null;
   for (const character of text) {
-    if (previous !== null) pen += face.font.kerning(previous, character) * scale;
-    for (const contour of fittedContours(face, character)) contours.push(move(contour, pen, 0));
-    pen += face.font.advance(character) * scale;
+    if (previous !== null) pen += font.kerning(previous, character) * scale;
+    draw(character, pen);
+    pen += font.advance(character) * scale;
     previous = character;
   }
-  return contours;
 }
 
 function glyphOf(face: Face, character: string): Glyph {
@@ -121,7 +133,7 @@ function glyphOf(face: Face, character: string): Glyph {
   return glyph;
 }
 
-/** Outlines in pixels from the pen on the baseline, their heights fitted to the grid. */
+/** Outlines in pixels from the pen on the baseline, with heights fitted to the grid. */
 function fittedContours(face: Face, character: string): Contour[] {
   const scale = face.size / face.font.unitsPerEm;
   const fit = fitToGrid(face);
@@ -161,8 +173,8 @@ function drawGlyph(face: Face, character: string): Glyph {
 }
 
 /**
- * Maps a height in font units to pixels so that baseline, x-height and capital height are whole and round letters
- * end where flat ones do: what a hinted font would do, for the heights alone.
+ * Maps heights in font units to pixels, as hinting would: baseline, x-height and capital height become whole numbers, and
+ * round letters end where flat ones do.
  */
 function fitToGrid({ font, size, xHeight, capHeight }: Face): (y: number) => number {
   const scale = size / font.unitsPerEm;

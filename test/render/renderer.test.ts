@@ -70,7 +70,7 @@ t.test('it draws a badge once, however often and at once it is asked for', async
 });
 
 t.test('it forgets the badge that was not asked for longest', async (t) => {
-  const renderer = createRenderer({ log: silentLog, entry: FAILING, badgesKept: 2 });
+  const renderer = createRenderer({ log: silentLog, entry: FAILING, maxBadges: 2 });
   t.teardown(() => renderer.close());
   const drawings: (number | undefined)[] = [];
   for (const name of ['a', 'b', 'a', 'c', 'a', 'b']) drawings.push((await renderer.badge(named(name)))[0]);

@@ -1,10 +1,9 @@
 import t from 'tap';
 import { raster, toCoverage } from '../../src/render/coverage.ts';
-import { loadFont } from '../../src/render/font.ts';
 import { circle } from '../../src/render/shapes.ts';
-import { createFace, layOut, measure, shorten } from '../../src/render/text.ts';
+import { faceOf, layOut, measure, shorten } from '../../src/render/text.ts';
 
-const face = createFace(loadFont('semibold'), 13.5);
+const face = faceOf({ weight: 'semibold', size: 13.5 });
 
 t.test('it measures with kerning', async (t) => {
   t.equal(measure(face, ''), 0);
