@@ -74,7 +74,7 @@ function startHost(intervalMs: number, services: number) {
   const reports: HostReport[] = [];
   let checks = 0;
   port1.on('message', (message: FromHost) => {
-    if (message.type === 'beat') reports.push(message.report);
+    if (message.type === 'report') reports.push(message.report);
     if (message.type !== 'results') return;
     const results = unpackResults(message.packed);
     book.take(results);
@@ -88,9 +88,9 @@ function startHost(intervalMs: number, services: number) {
     firstSpreadMs: intervalMs,
     concurrency: 256,
   };
-  const beats = new SharedArrayBuffer(4);
+  const loopTicks = new SharedArrayBuffer(4);
   const attempt = (target: CheckTarget) => Promise.resolve(attemptOf(target));
-  const ended = runHost({ epoch: 1, port: port2, beats, settings, prober: null }, attempt, systemClock);
+  const ended = runHost({ epoch: 1, port: port2, loopTicks, settings, prober: null }, attempt, systemClock);
   for (let first = 1; first <= services; first += 500) {
     const part = Array.from({ length: Math.min(500, services - first + 1) }, (_, index) =>
       targetOf(first + index, systemClock.now() - intervalMs / 2),

@@ -73,7 +73,7 @@ export async function checkThroughEngine(
     firstSpreadMs: 0,
     concurrency,
   };
-  const task = { epoch: 1, port: port2, beats: new SharedArrayBuffer(4), settings, prober: null };
+  const task = { epoch: 1, port: port2, loopTicks: new SharedArrayBuffer(4), settings, prober: null };
   const host = runHost(task, runAttempt, systemClock);
   await done.promise;
   port1.postMessage({ type: 'stop' });

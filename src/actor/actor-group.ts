@@ -1,21 +1,19 @@
 /**
- * Actors of one kind: each has a state, a mailbox and takes one message at a time. Their heart is a pure function;
- * what it wants done in the world it returns as effects, which are performed after the new state is in place.
- * A message to an actor at rest is handled at once, so that only a busy actor needs a mailbox in memory.
+ * Actors of one kind: each has a state and a mailbox, and handles one message at a time by a pure function. That returns
+ * effects, which are performed after the state has changed. A message to an idle actor is handled at once, so that only a
+ * busy actor needs a mailbox in memory.
  */
-import { createMailbox, type Mailbox, type OverflowPolicy } from './mailbox.ts';
-
-/** What a message makes of an actor. */
+/** The result of a message. */
 export interface Step<State, Effect> {
   readonly state: State;
   readonly effects: readonly Effect[];
 }
 
-/** How the actors of a group behave. */
+/** The behaviour of a group's actors. */
 export interface Behaviour<State, Message, Effect> {
-  /** Pure: no clock, no chance, no I/O. */
+  /** Pure: no clock, no randomness, no I/O. */
   readonly handle: (state: State, message: Message) => Step<State, Effect>;
-  /** Does what an actor wants done; may send messages, to the same actor too. */
+  /** Performs an effect; may send messages, also to the same actor. */
   readonly perform: (id: number, effect: Effect) => void;
   readonly mailboxLimit: number;
   readonly overflow: OverflowPolicy;
@@ -27,15 +25,14 @@ export interface ActorGroup<State, Message> {
   add(id: number, state: State): void;
   /** Undefined: there is no such actor. */
   state(id: number): State | undefined;
-  /** Forgets an actor and what waits in its mailbox. */
+  /** Removes an actor and its mailbox. */
   remove(id: number): void;
   /** False: there is no such actor, or its full mailbox refused the message. */
   send(id: number, message: Message): boolean;
-  ids(): IterableIterator<number>;
   readonly size: number;
 }
 
-/** Makes an empty group. */
+/** Creates an empty group. */
 export function createActorGroup<State, Message, Effect>({
   handle,
   perform,
@@ -43,7 +40,7 @@ export function createActorGroup<State, Message, Effect>({
   overflow,
 }: Behaviour<State, Message, Effect>): ActorGroup<State, Message> {
   const states = new Map<number, State>();
-  /** Actors in the middle of a message, with what came for them meanwhile. */
+  /** Actors that are handling a message, with the messages that arrived meanwhile. */
   const busy = new Map<number, Mailbox<Message> | null>();
 
   const run = (id: number, first: Message) => {
@@ -79,9 +76,41 @@ export function createActorGroup<State, Message, Effect>({
       busy.set(id, mailbox);
       return mailbox.put(message);
     },
-    ids: () => states.keys(),
     get size() {
       return states.size;
+    },
+  };
+}
+
+/** What a full mailbox does: `reject` refuses the new message, `drop_oldest` drops the oldest one. */
+export type OverflowPolicy = 'reject' | 'drop_oldest';
+
+/** A bounded queue of messages for one actor. */
+interface Mailbox<Message> {
+  /** Adds a message; false: it was refused. */
+  put(message: Message): boolean;
+  /** Takes the oldest; undefined: there is none. */
+  take(): Message | undefined;
+  readonly size: number;
+}
+
+/** Creates a mailbox for at most `limit` messages (1 or more). Throws a RangeError for another limit. */
+export function createMailbox<Message>(limit: number, overflow: OverflowPolicy): Mailbox<Message> {
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new RangeError(`a mailbox holds at least 1 message, not ${limit}`);
+  const messages: Message[] = [];
+  return {
+    put(message) {
+      if (messages.length === limit) {
+        if (overflow === 'reject') return false;
+        messages.shift();
+      }
+      messages.push(message);
+      return true;
+    },
+    take: () => messages.shift(),
+    get size() {
+      return messages.length;
     },
   };
 }

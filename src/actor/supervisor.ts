@@ -16,7 +16,7 @@ export type RestartKind = 'permanent' | 'transient' | 'temporary';
 
 /** A running child. */
 export interface Child {
-  /** Resolves when it has ended, however. Never rejects. */
+  /** Resolves when it has ended for any reason. Never rejects. */
   readonly exited: Promise<ExitReason>;
   /** Asks it to end. */
   ask(): void;
@@ -28,18 +28,18 @@ export interface Child {
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** After a life of more than this the next pause is the first one again. */
+  /** After a run of more than this the next pause is the first one again. */
   readonly healthyMs: number;
 }
 
 /** How many restarts within which time are too many. */
 export interface RestartIntensity {
-  /** 0: the first end is one too many. */
+  /** 0: the child is never restarted. */
   readonly restarts: number;
   readonly withinMs: number;
 }
 
-/** What the supervisor must know of a child. */
+/** Specification of a child. */
 export interface ChildSpec {
   readonly id: string;
   readonly restart: RestartKind;
@@ -51,27 +51,27 @@ export interface ChildSpec {
   readonly start: () => Child;
 }
 
-/** How a supervisor works. */
-export interface SupervisorOptions {
+/** Options of a supervisor. */
+interface SupervisorOptions {
   /** Started in this order, stopped in the reverse. */
   readonly children: readonly ChildSpec[];
   /** More restarts than this end the supervisor; null: any number is allowed. */
   readonly intensity: RestartIntensity | null;
   readonly clock: Clock;
-  /** Called when a child has ended that is restarted, before the pause of `pauseMs`. */
+  /** Called when a child has ended and is restarted after `pauseMs`. */
   readonly onRestart: (id: string, reason: ExitReason, pauseMs: number) => void;
-  /** Called once, after all children were ended, when there were too many restarts. */
+  /** Called once after too many restarts, when all children have ended. */
   readonly onGiveUp: (error: Error) => void;
 }
 
-/** A supervisor at work. */
+/** A supervisor. */
 export interface Supervisor {
   start(): void;
-  /** Starts a child that has ended and is not restarted by itself; does nothing if it runs, or while stopping. */
+  /** Starts a temporary child that has ended. Ignored if it runs, or during a stop. */
   restart(id: string): void;
   /** Asks, waits, kills, one child after the other from the last to the first. */
   stop(): Promise<void>;
-  /** Restarts since the beginning. */
+  /** Restarts since the start. */
   readonly restarts: number;
 }
 
@@ -82,7 +82,7 @@ export function shouldRestart(kind: RestartKind, reason: ExitReason): boolean {
   return reason.kind === 'crash' || reason.kind === 'killed';
 }
 
-/** Makes a supervisor; nothing runs before `start`. */
+/** Creates a supervisor; nothing runs before `start`. */
 export function createSupervisor({
   children,
   intensity,
@@ -91,7 +91,7 @@ export function createSupervisor({
   onGiveUp,
 }: SupervisorOptions): Supervisor {
   const running = new Map<string, Child>();
-  /** When each child was started last, monotonic, and how long the next pause is. */
+  /** The last start of each child, monotonic, and its next pause. */
   const lives = new Map<string, { readonly startedAt: number; readonly pauseMs: number }>();
   const waiting = new Map<string, Cancel>();
   let recent: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * Results on their way between threads: the numbers in one transferred Float64Array, the texts, which are rare, beside it.
- * An object a result would cost 4 µs to clone; packed it is a fraction of one.
+ * Packs results for the message between threads: numbers in one transferred Float64Array, and the few texts beside it.
+ * To clone a result as an object takes 4 µs; packed it takes a fraction of that.
  */
 import type { Failure } from '../domain/failure.ts';
 import { type CheckResult, type ProbeMemory, SUSPECT_REASONS, type Timing } from '../domain/result.ts';
@@ -26,7 +26,7 @@ const SUSPECT_SHIFT = 6;
 const HEAD_SEEN = 256;
 const HEAD_UNPROVEN = 512;
 
-/** Packs results in their order. */
+/** Packs results in order. */
 export function packResults(results: readonly CheckResult[]): PackedResults {
   const numbers = new Float64Array(results.length * STRIDE);
   const failures: [number, Failure][] = [];
@@ -59,7 +59,7 @@ export function packResults(results: readonly CheckResult[]): PackedResults {
   return { numbers, failures, words };
 }
 
-/** The results that were packed, in their order. */
+/** The packed results in order. */
 export function unpackResults({ numbers, failures, words }: PackedResults): CheckResult[] {
   const failureOf = new Map(failures);
   const wordOf = new Map(words);

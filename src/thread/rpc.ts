@@ -46,8 +46,8 @@ export interface ThreadClient<M extends Methods> {
 }
 
 /**
- * Makes the object whose methods, by their names, are calls: the caller's side of an object that a thread serves. The
- * thread tells the names, so that no other list of them exists.
+ * Creates an object whose methods are calls to an object that a thread serves. The thread sends the names of its methods,
+ * so that there is no second list of them.
  */
 export function createRemote<Served>(methods: readonly string[], call: Call): Remote<Served> {
   const entries = methods.map((name) => [name, (...args: never[]) => call(name, args)] as const);

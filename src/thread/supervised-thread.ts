@@ -1,8 +1,8 @@
 /**
- * A thread under a supervisor: the one policy for threads that end unasked. A specification says when the thread is
- * started again and what happens if it ends too often; docs/architecture.md lists that of each thread.
+ * A thread under a supervisor. Its specification tells when the thread is restarted after a fault, and how often;
+ * docs/architecture.md lists that of each thread.
  */
-import type { ResourceLimits, TransferListItem } from 'node:worker_threads';
+import type { ResourceLimits } from 'node:worker_threads';
 import {
   type Backoff,
   type Child,
@@ -14,19 +14,19 @@ import {
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { type Methods, startThread, type ThreadClient } from './rpc.ts';
 
-/** Given up at the first end. For stores: what the thread had taken and not yet written is lost. */
+/** Never restarted. For stores: data that the thread had accepted and not yet written is lost. */
 export const FATAL: ThreadPolicy = { restart: 'permanent', intensity: { restarts: 0, withinMs: 1 } };
 
-/** Started by a call, and again by the next one after its end. Ended after a minute without a call, to free its memory. */
+/** Started by a call, and again by the next one after its end. Stopped after a minute without a call to free its memory. */
 export const ON_DEMAND: ThreadPolicy = { restart: 'temporary', intensity: null, idleMs: 60_000 };
 
-/** When a thread is started again. */
+/** When a thread is restarted. */
 export interface ThreadPolicy {
   readonly restart: Extract<RestartKind, 'permanent' | 'temporary'>;
-  /** More restarts than this are given up; null: any number is allowed. */
+  /** After more restarts than this the thread is given up; null: any number is allowed. */
   readonly intensity: RestartIntensity | null;
   readonly backoff?: Backoff;
-  /** For a temporary thread: it is ended after so many milliseconds without a call. Absent: never. */
+  /** A temporary thread is stopped after this time without a call, milliseconds. Absent: never. */
   readonly idleMs?: number;
 }
 
@@ -43,30 +43,26 @@ export interface ThreadSpec<M extends Methods> {
   /** Called after each start, before any other call. */
   readonly onStart?: (thread: ThreadClient<M>) => void;
   /**
-   * Called after each end that was not asked for. `pauseMs`: the thread is started again after that time; null: it is
-   * not, or not before the next call.
+   * Called after each end by a fault. `pauseMs`: the thread is restarted after that time; null: it is not, or not before the
+   * next call.
    */
   readonly onEnd: (reason: Error, pauseMs: number | null) => void;
 }
 
-/** The thread, over all its lives. */
+/** The thread over all restarts. */
 export interface SupervisedThread<M extends Methods> {
   /**
-   * Calls a method of the present life. Rejects with the error of the thread, and with the reason of its end if that
-   * comes first or the thread does not run now.
+   * Calls a method of the running thread. Rejects with the thread's error, or with the reason of its end if the thread does
+   * not run or ends before it responds.
    */
-  call<K extends keyof M & string>(
-    method: K,
-    args: Parameters<M[K]>,
-    transfer?: readonly TransferListItem[],
-  ): Promise<Awaited<ReturnType<M[K]>>>;
+  readonly call: ThreadClient<M>['call'];
   /** Whether it runs now. */
   isRunning(): boolean;
   /** Ends it for good; calls in flight are rejected. */
   stop(): Promise<void>;
 }
 
-/** Time for a thread to end, milliseconds; ending one needs no help from its code. */
+/** Time for a thread to end, milliseconds. */
 const SHUTDOWN_MS = 5_000;
 
 /** Starts the thread, or prepares a temporary one for its first call. */
@@ -132,7 +128,7 @@ export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): Supervi
   return {
     call(method, args, transfer) {
       if (running !== null || !isTemporary || stopped) return send(method, args, transfer);
-      // The supervisor learns of the end first.
+      // The supervisor must handle the end first.
       return Promise.resolve(exit).then(() => {
         supervisor.restart(name);
         return send(method, args, transfer);

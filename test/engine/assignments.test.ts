@@ -2,7 +2,7 @@ import t from 'tap';
 import { createFakeClock } from '../../src/clock.ts';
 import { type CheckResult, NO_MEMORY } from '../../src/domain/result.ts';
 import { createAssignments } from '../../src/engine/fleet/assignments.ts';
-import { watchBeats } from '../../src/engine/fleet/beat-watch.ts';
+import { startWatchdog } from '../../src/engine/fleet/host-child.ts';
 import { goodResult } from '../support/attempts.ts';
 import { targetOf } from './attempt.ts';
 
@@ -15,81 +15,84 @@ function resultOf(serviceId: number, changes: Partial<CheckResult> = {}) {
 }
 
 t.test('it takes a newer revision only, and learns from results of the present one', async (t) => {
-  const book = createAssignments(INTERVAL);
-  t.equal(book.put(targetOf(1)), true);
-  t.equal(book.put(targetOf(1, { domain: 'x' })), false);
-  book.take([resultOf(1), resultOf(2)]);
-  t.same(book.get(1), targetOf(1, { memory, lastCheckedAt: NOW }));
-  t.equal(book.put(targetOf(1, { revision: 2 })), true);
+  const assignments = createAssignments(INTERVAL);
+  t.equal(assignments.put(targetOf(1)), true);
+  t.equal(assignments.put(targetOf(1, { domain: 'x' })), false);
+  assignments.take([resultOf(1), resultOf(2)]);
+  t.same(assignments.get(1), targetOf(1, { memory, lastCheckedAt: NOW }));
+  t.equal(assignments.put(targetOf(1, { revision: 2 })), true);
   t.same(
-    book.get(1),
+    assignments.get(1),
     targetOf(1, { revision: 2, memory, lastCheckedAt: NOW }),
     'a new name keeps what was learnt',
   );
-  t.equal(book.put(targetOf(1, { revision: 3, domain: 'x' })), true);
-  t.same(book.get(1), targetOf(1, { revision: 3, domain: 'x' }), 'another check begins anew');
-  book.take([resultOf(1, { revision: 2 })]);
-  t.same(book.get(1)?.memory, NO_MEMORY);
-  t.same([book.size, book.remove(1), book.remove(1), book.size], [1, true, false, 0]);
+  t.equal(assignments.put(targetOf(1, { revision: 3, domain: 'x' })), true);
+  t.same(assignments.get(1), targetOf(1, { revision: 3, domain: 'x' }), 'another check begins anew');
+  assignments.take([resultOf(1, { revision: 2 })]);
+  t.same(assignments.get(1)?.memory, NO_MEMORY);
+  t.same(
+    [assignments.size, assignments.remove(1), assignments.remove(1), assignments.size],
+    [1, true, false, 0],
+  );
 });
 
 t.test('it forgets that services were checked which are to be checked again', async (t) => {
-  const book = createAssignments(INTERVAL);
-  book.put(targetOf(1, { lastCheckedAt: NOW, memory }));
-  book.forgetChecks([1, 2]);
-  t.same(book.get(1), targetOf(1, { lastCheckedAt: null, memory }));
+  const assignments = createAssignments(INTERVAL);
+  assignments.put(targetOf(1, { lastCheckedAt: NOW, memory }));
+  assignments.forgetChecks([1, 2]);
+  t.same(assignments.get(1), targetOf(1, { lastCheckedAt: null, memory }));
 });
 
 t.test('it knows who has asked to be left alone, until the next result', async (t) => {
-  const book = createAssignments(INTERVAL);
-  book.put(targetOf(1));
-  book.take([resultOf(1, { retryAfterMs: 60_000, blocked: true })]);
-  t.same(book.waits([1, 2]), [[1, NOW + 60_009]]);
-  book.take([resultOf(1)]);
-  t.same(book.waits([1]), []);
+  const assignments = createAssignments(INTERVAL);
+  assignments.put(targetOf(1));
+  assignments.take([resultOf(1, { retryAfterMs: 60_000, blocked: true })]);
+  t.same(assignments.notBefore([1, 2]), [[1, NOW + 60_009]]);
+  assignments.take([resultOf(1)]);
+  t.same(assignments.notBefore([1]), []);
 });
 
 t.test('it puts those off under which their thread died, longer with each death', async (t) => {
-  const book = createAssignments(INTERVAL);
-  book.put(targetOf(1));
-  const waitOf = () => (book.waits([1])[0]?.[1] ?? 0) - NOW;
+  const assignments = createAssignments(INTERVAL);
+  assignments.put(targetOf(1));
+  const waitOf = () => (assignments.notBefore([1])[0]?.[1] ?? 0) - NOW;
   for (const longest of [1, 2, 4, 8, 12, 12].map((times) => times * INTERVAL)) {
-    book.postpone([1, 2], 5, NOW);
+    assignments.postpone([1, 2], 5, NOW);
     t.ok(waitOf() >= longest / 2 && waitOf() <= longest, `${waitOf()} of ${longest}`);
   }
-  book.take([resultOf(1)]);
-  t.same(book.waits([1, 2]), [], 'a result ends it');
-  book.postpone([1], 6, NOW);
+  assignments.take([resultOf(1)]);
+  t.same(assignments.notBefore([1, 2]), [], 'a result ends it');
+  assignments.postpone([1], 6, NOW);
   t.ok(waitOf() <= INTERVAL);
-  book.remove(1);
-  book.put(targetOf(1));
-  t.same(book.waits([1]), [], 'so does its removal');
+  assignments.remove(1);
+  assignments.put(targetOf(1));
+  t.same(assignments.notBefore([1]), [], 'so does its removal');
 });
 
 t.test('it calls a thread silent only by looks that were on time', async (t) => {
   const clock = createFakeClock();
-  const beats = new SharedArrayBuffer(4);
+  const loopTicks = new SharedArrayBuffer(4);
   let lateMs = 0;
-  const silences: number[] = [];
-  const cancel = watchBeats({
-    beats,
+  const timeouts: number[] = [];
+  const cancel = startWatchdog({
+    loopTicks,
     clock: { ...clock, monotonic: () => clock.monotonic() + lateMs },
-    patienceMs: () => 1_500,
-    onSilent: (ms) => silences.push(ms),
+    timeoutMs: () => 1_500,
+    onTimeout: (ms) => timeouts.push(ms),
   });
   await clock.advance(1_499);
-  t.same(silences, []);
+  t.same(timeouts, []);
   await clock.advance(1);
-  t.same(silences, [1_500]);
-  Atomics.add(new Int32Array(beats), 0, 1);
+  t.same(timeouts, [1_500]);
+  Atomics.add(new Int32Array(loopTicks), 0, 1);
   await clock.advance(1_500);
-  t.same(silences, [1_500], 'a beat is life');
+  t.same(timeouts, [1_500], 'the loop turned');
   lateMs = 60_000;
   await clock.advance(1_500);
-  t.same(silences, [1_500], 'our own loop was held up for a minute');
+  t.same(timeouts, [1_500], 'our own loop was held up for a minute');
   await clock.advance(500);
-  t.same(silences, [1_500, 1_500]);
+  t.same(timeouts, [1_500, 1_500]);
   cancel();
   await clock.advance(5_000);
-  t.equal(silences.length, 2);
+  t.equal(timeouts.length, 2);
 });

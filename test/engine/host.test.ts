@@ -44,9 +44,9 @@ function startHost(changes: Partial<EngineSettings> = {}) {
     heard.push(message);
     if (message.type === 'results') results.push(...unpackResults(message.packed));
   });
-  const beats = new SharedArrayBuffer(4);
+  const loopTicks = new SharedArrayBuffer(4);
   const ended = runHost(
-    { epoch: 3, port: port2, beats, inFlight, settings, prober: null },
+    { epoch: 3, port: port2, loopTicks, inFlight, settings, prober: null },
     (target, options) =>
       new Promise((resolve, reject) => {
         const at = clock.now();
@@ -66,7 +66,7 @@ function startHost(changes: Partial<EngineSettings> = {}) {
   };
   const assign = (services: CheckTarget[], spreadMs = 0, notBefore: [number, number][] = []) =>
     tell({ type: 'assign', services, spreadMs, notBefore });
-  const reports = () => heard.flatMap((each): HostReport[] => (each.type === 'beat' ? [each.report] : []));
+  const reports = () => heard.flatMap((each): HostReport[] => (each.type === 'report' ? [each.report] : []));
   const stop = async () => {
     await tell({ type: 'stop' });
     for (const each of attempts) each.end();
@@ -76,7 +76,7 @@ function startHost(changes: Partial<EngineSettings> = {}) {
   const holdUp = (ms: number) => {
     heldUpMs += ms;
   };
-  return { clock, attempts, heard, results, reports, inFlight, beats, tell, assign, stop, ended, holdUp };
+  return { clock, attempts, heard, results, reports, inFlight, loopTicks, tell, assign, stop, ended, holdUp };
 }
 
 t.test('it begins what is due in one tick in order, a few at a time with pauses between', async (t) => {
@@ -266,10 +266,10 @@ t.test('it ends when an attempt outlives its time-out: that slot would be lost f
   t.match(await ended, /service 1 did not end/);
 });
 
-t.test('it beats at every tick and reports once a second', async (t) => {
-  const { clock, beats, heard, reports, stop } = startHost();
+t.test('it loopTicks at every tick and reports once a second', async (t) => {
+  const { clock, loopTicks, heard, reports, stop } = startHost();
   await clock.advance(2_000);
-  t.equal(new Int32Array(beats)[0], 200);
+  t.equal(new Int32Array(loopTicks)[0], 200);
   t.equal(reports().length, 2);
   t.match(heard[0], { type: 'ready', epoch: 3 });
   await stop();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { chooseHost } from '../../src/engine/fleet/rendezvous.ts';
-import { dueAfterCheck, dueAfterDeath, firstDue, nextPhase, phaseOf } from '../../src/engine/host/phase.ts';
+import { chooseHost } from '../../src/engine/fleet/assignments.ts';
+import { dueAfterCheck, dueAfterCrash, firstDue, nextPhase, phaseOf } from '../../src/engine/host/phase.ts';
 
 const INTERVAL = 300_000;
 const id = fc.nat(2 ** 31 - 1);
@@ -57,9 +57,9 @@ t.test('it does not wait for a wall clock that was set back during a check', asy
 t.test('it brings those whose thread died back within the time, at another place each time', async () => {
   fc.assert(
     fc.property(id, fc.nat(100_000), time, (serviceId, life, now) => {
-      const due = dueAfterDeath(serviceId, INTERVAL, life, now) - now;
+      const due = dueAfterCrash(serviceId, INTERVAL, life, now) - now;
       if (due < INTERVAL / 2 || due > INTERVAL) throw new Error(`${due}`);
-      if (due + now === dueAfterDeath(serviceId, INTERVAL, life + 1, now)) throw new Error('the same place');
+      if (due + now === dueAfterCrash(serviceId, INTERVAL, life + 1, now)) throw new Error('the same place');
     }),
     { seed: 1 },
   );

@@ -4,9 +4,9 @@ import type { Attempt } from '../../src/domain/result.ts';
 import { phaseOf } from '../../src/engine/host/phase.ts';
 import {
   createProbeHandler,
+  idleProbe,
   type ProbeEffect,
   type ProbeState,
-  restingProbe,
 } from '../../src/engine/host/probe-actor.ts';
 import { goodAttempt } from '../support/attempts.ts';
 import { refusedAttempt, targetOf, timedOutAttempt } from './attempt.ts';
@@ -19,7 +19,7 @@ const NOW = 1_800_000_000_000;
 const OFFSET = NOW - 5_000_000;
 
 /** The actor after its check has begun. */
-function begun(at: ProbeState = restingProbe(target)): ProbeState {
+function begun(at: ProbeState = idleProbe(target)): ProbeState {
   return handle(at, { type: 'due' }).state;
 }
 
@@ -73,7 +73,7 @@ t.test('it reports a good attempt at once and sleeps until its phase', async (t)
   ]);
   const wake = effects[0]?.find((effect) => effect.type === 'wake');
   t.equal((wake?.at ?? 0) % INTERVAL, phaseOf(7, INTERVAL));
-  t.same(state, restingProbe(target), 'nothing was learnt');
+  t.same(state, idleProbe(target), 'nothing was learnt');
 });
 
 t.test(
@@ -222,7 +222,7 @@ t.test('it does not repeat what is blocked, and waits as a 429 asks', async (t) 
 t.test('it repeats nothing by a definition that is gone', async (t) => {
   const state = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
   const step = answer(state, NOW + 10, timedOutAttempt(), true);
-  t.same(step, { state: restingProbe(moved), effects: [{ type: 'wake', at: NOW + 10 }] });
+  t.same(step, { state: idleProbe(moved), effects: [{ type: 'wake', at: NOW + 10 }] });
 });
 
 t.test('it makes a doubt of the first attempt without a response, our own faults included', async (t) => {
@@ -246,18 +246,18 @@ const moved = targetOf(7, { revision: 2, domain: 'new' });
 const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt: null };
 
 t.test('it takes a new definition at rest, and checks soon where it is checked in another way', async (t) => {
-  const taught: ProbeState = restingProbe({ ...target, memory });
+  const taught: ProbeState = idleProbe({ ...target, memory });
   const soonAt = NOW + 20;
   t.same(handle(taught, { type: 'defined', target: moved, soonAt }), {
-    state: restingProbe(moved),
+    state: idleProbe(moved),
     effects: [{ type: 'hasten', at: soonAt }],
   });
   t.same(handle(taught, { type: 'defined', target: renamed, soonAt }), {
-    state: restingProbe({ ...renamed, memory }),
+    state: idleProbe({ ...renamed, memory }),
     effects: [],
   });
   t.same(
-    handle(restingProbe(target, NOW + 900), { type: 'defined', target: moved, soonAt }).effects,
+    handle(idleProbe(target, NOW + 900), { type: 'defined', target: moved, soonAt }).effects,
     [{ type: 'hasten', at: NOW + 900 }],
     'a 429 is obeyed all the same',
   );
@@ -271,7 +271,7 @@ t.test(
       const step = answer(state, NOW + 5, goodAttempt({ startedAt: NOW, memory }));
       t.equal(resultOf(step.effects)?.revision, 1);
       t.match(step.effects.at(-1), { type: 'wake', at: NOW + 5 });
-      t.same(step.state, restingProbe(changed === moved ? moved : { ...renamed, memory }));
+      t.same(step.state, idleProbe(changed === moved ? moved : { ...renamed, memory }));
     }
   },
 );
@@ -279,12 +279,12 @@ t.test(
 t.test('it gives no verdict on an unconfirmed failure of a definition that is gone', async (t) => {
   const attempting = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
   t.match(answer(attempting, NOW + 5, refusedAttempt({ startedAt: NOW })), {
-    state: restingProbe(moved),
+    state: idleProbe(moved),
     effects: [{ type: 'wake', at: NOW + 5 }, { type: 'doubt' }],
   });
   const waiting = answer(begun(), NOW + 5, refusedAttempt({ startedAt: NOW })).state;
   t.same(handle(waiting, { type: 'defined', target: moved, soonAt: NOW + 20 }), {
-    state: restingProbe(moved),
+    state: idleProbe(moved),
     effects: [{ type: 'wake', at: NOW + 20 }],
   });
 });
@@ -305,7 +305,7 @@ t.test('it takes no notice of an attempt that it does not wait for', async (t) =
     clockOffset: OFFSET,
     loopDelayMs: 0,
   };
-  for (const state of [restingProbe(target), begun()]) {
+  for (const state of [idleProbe(target), begun()]) {
     t.same(handle(state, { type: 'attempted', ...late }), { state, effects: [] });
     t.same(handle(state, { type: 'aborted', target: other }), { state, effects: [] });
   }
@@ -316,14 +316,14 @@ t.test(
   'it is checked again when asked, unless it is under check or has asked to be left alone',
   async (t) => {
     const recheck = { type: 'recheck', at: NOW + 50 } as const;
-    t.same(handle(restingProbe(target), recheck).effects, [{ type: 'hasten', at: NOW + 50 }]);
+    t.same(handle(idleProbe(target), recheck).effects, [{ type: 'hasten', at: NOW + 50 }]);
     t.same(handle(begun(), recheck), { state: begun(), effects: [] });
     const { state } = play([
       [NOW, goodAttempt({ statusCode: 429, blocked: true, retryAfterMs: 600_000, startedAt: NOW })],
     ]);
     t.same(handle(state, recheck).effects, [{ type: 'hasten', at: NOW + 600_000 }]);
     const later = play([[NOW + 600_000, goodAttempt({ startedAt: NOW + 600_000 })]], begun(state));
-    t.same(later.state, restingProbe(target), 'the next answer ends the pause');
+    t.same(later.state, idleProbe(target), 'the next answer ends the pause');
   },
 );
 
@@ -339,7 +339,7 @@ t.test('it remembers what an attempt has taught', async (t) => {
 });
 
 t.test('it gives no verdict when an attempt is broken off', async (t) => {
-  t.same(handle(begun(), { type: 'aborted', target }), { state: restingProbe(target), effects: [] });
+  t.same(handle(begun(), { type: 'aborted', target }), { state: idleProbe(target), effects: [] });
 });
 
 t.test('it ends every check with one report and one wake after at most three attempts', async () => {

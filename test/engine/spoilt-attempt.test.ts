@@ -1,7 +1,7 @@
 import t from 'tap';
 import { FAILURE_CLASSES } from '../../src/domain/failure.ts';
 import type { Attempt } from '../../src/domain/result.ts';
-import { isSpoilt } from '../../src/engine/host/spoilt-attempt.ts';
+import { isSpoilt } from '../../src/engine/host/loop-delay.ts';
 import { goodAttempt } from '../support/attempts.ts';
 import { refusedAttempt, timedOutAttempt } from './attempt.ts';
 

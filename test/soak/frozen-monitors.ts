@@ -63,8 +63,8 @@ console.log(wrong.length === 0 ? 'every answered heartbeat was kept' : 'NOT as i
 process.exitCode = wrong.length === 0 ? 0 : 1;
 
 async function freezeOnce(time: number): Promise<void> {
-  const beats = sendBeats(beside.siteUrl, key, SENDERS);
-  await moreThan(beats.taken, 20);
+  const loopTicks = sendBeats(beside.siteUrl, key, SENDERS);
+  await moreThan(loopTicks.taken, 20);
   const pid = monitorPid(dataDir);
   if (time % 2 === 0) await freezeInTransaction(dataDir, pid);
   else {
@@ -79,18 +79,18 @@ async function freezeOnce(time: number): Promise<void> {
   const tookMs = Math.round(performance.now() - frozenAt);
   maxMs = Math.max(maxMs, tookMs);
   if (tookMs > MAX_TAKE_OVER_MS) complain(`freeze ${time}: taken over after ${tookMs} ms`);
-  await moreThan(beats.taken, beats.taken.length + 20);
-  await beats.stop();
+  await moreThan(loopTicks.taken, loopTicks.taken.length + 20);
+  await loopTicks.stop();
   const kept = keptBeats(dataDir);
-  const lost = beats.taken.slice(-CHECKED).filter((number) => !kept.has(number));
+  const lost = loopTicks.taken.slice(-CHECKED).filter((number) => !kept.has(number));
   if (lost.length > 0) complain(`freeze ${time}: ${lost.length} answered heartbeats are lost`);
-  for (const [status, count] of beats.refused)
+  for (const [status, count] of loopTicks.refused)
     if (status !== 503) complain(`freeze ${time}: ${count} heartbeats were answered ${status}`);
-  if (beats.withoutRetry > 0) complain(`freeze ${time}: ${beats.withoutRetry} without Retry-After`);
-  answered += beats.taken.length;
-  refused += beats.refused.get(503) ?? 0;
+  if (loopTicks.withoutRetry > 0) complain(`freeze ${time}: ${loopTicks.withoutRetry} without Retry-After`);
+  answered += loopTicks.taken.length;
+  refused += loopTicks.refused.get(503) ?? 0;
   console.log(
-    `freeze ${time}${inside ? ' inside a transaction' : ''}: taken over after ${tookMs} ms, ${beats.taken.length} answered, ${beats.refused.get(503) ?? 0} refused`,
+    `freeze ${time}${inside ? ' inside a transaction' : ''}: taken over after ${tookMs} ms, ${loopTicks.taken.length} answered, ${loopTicks.refused.get(503) ?? 0} refused`,
   );
   await isRole(monitor, 'serving');
   [monitor, beside] = [beside, monitor];

@@ -1,9 +1,9 @@
-/** What the fleet knows of its services, so that a thread can be given what its predecessor knew. */
+/** The services of a fleet with their probe state, which each thread hands on to its successor, and their hosts. */
 
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import type { CheckResult } from '../../domain/result.ts';
-import { dueAfterDeath } from '../host/phase.ts';
+import { dueAfterCrash, hashNumber } from '../host/phase.ts';
 
 /** The services of a fleet. Times are epoch milliseconds. */
 export interface Assignments {
@@ -11,37 +11,36 @@ export interface Assignments {
   get(serviceId: number): CheckTarget | undefined;
   serviceIds(): IterableIterator<number>;
   /**
-   * Adds or changes a service; false: the known revision is as new. What a service has taught outlives a change that
-   * leaves its check as it was.
+   * Adds or changes a service; false: the known revision is as new. The probe state is kept if the check stays the same.
    */
   put(target: CheckTarget): boolean;
-  /** False: it was not known. */
+  /** False: it was unknown. */
   remove(serviceId: number): boolean;
-  /** Learns from results. */
+  /** Updates the probe state from results. */
   take(results: readonly CheckResult[]): void;
-  /** Marks services to be checked again, also by a successor if their thread dies first. */
+  /** Marks services for another check, which a successor makes if their thread ends first. */
   forgetChecks(serviceIds: readonly number[]): void;
   /**
-   * The thread of these died in their attempt; `life` is the number of its life. They miss that check and come again
-   * within an interval, which doubles with each further death until they have a result.
+   * Postpones services in whose attempts their thread crashed; `epoch` is the number of its life. They are checked again
+   * within an interval, which doubles with each further crash until they have a result.
    */
-  postpone(serviceIds: readonly number[], life: number, now: number): void;
+  postpone(serviceIds: readonly number[], epoch: number, now: number): void;
   /** The services among these that must not be checked before a time. */
-  waits(serviceIds: readonly number[]): [serviceId: number, at: number][];
+  notBefore(serviceIds: readonly number[]): [serviceId: number, at: number][];
 }
 
-/** A service whose attempts kill their thread again and again waits no longer than this, or an interval. */
+/** Maximum pause of a service whose attempts crash their thread again and again, unless the interval is longer. */
 const MAX_WAIT_MS = HOUR_MS;
 
 /** Creates an empty table. */
 export function createAssignments(intervalMs: number): Assignments {
   const targets = new Map<number, CheckTarget>();
-  const notBefore = new Map<number, number>();
-  /** Deaths of a thread under an attempt of the service, since its last result. */
-  const deaths = new Map<number, number>();
+  const earliest = new Map<number, number>();
+  /** Crashes of a thread during an attempt of the service, since its last result. */
+  const crashes = new Map<number, number>();
   const forget = (serviceId: number) => {
-    notBefore.delete(serviceId);
-    deaths.delete(serviceId);
+    earliest.delete(serviceId);
+    crashes.delete(serviceId);
   };
   return {
     get size() {
@@ -52,11 +51,11 @@ export function createAssignments(intervalMs: number): Assignments {
     put(target) {
       const known = targets.get(target.serviceId);
       if (known !== undefined && known.revision >= target.revision) return false;
-      const learnt =
+      const updated =
         known !== undefined && isSameCheck(known, target)
           ? { ...target, memory: known.memory, lastCheckedAt: known.lastCheckedAt }
           : target;
-      targets.set(target.serviceId, learnt);
+      targets.set(target.serviceId, updated);
       return true;
     },
     remove(serviceId) {
@@ -69,7 +68,7 @@ export function createAssignments(intervalMs: number): Assignments {
         if (target === undefined || target.revision !== revision) continue;
         targets.set(serviceId, { ...target, memory, lastCheckedAt: startedAt });
         forget(serviceId);
-        if (retryAfterMs !== null) notBefore.set(serviceId, endedAt + retryAfterMs);
+        if (retryAfterMs !== null) earliest.set(serviceId, endedAt + retryAfterMs);
       }
     },
     forgetChecks(serviceIds) {
@@ -78,19 +77,36 @@ export function createAssignments(intervalMs: number): Assignments {
         if (target !== undefined) targets.set(serviceId, { ...target, lastCheckedAt: null });
       }
     },
-    postpone(serviceIds, life, now) {
+    postpone(serviceIds, epoch, now) {
       for (const serviceId of serviceIds) {
         if (!targets.has(serviceId)) continue;
-        const before = deaths.get(serviceId) ?? 0;
-        deaths.set(serviceId, before + 1);
+        const before = crashes.get(serviceId) ?? 0;
+        crashes.set(serviceId, before + 1);
         const waitMs = Math.min(intervalMs * 2 ** before, Math.max(intervalMs, MAX_WAIT_MS));
-        notBefore.set(serviceId, dueAfterDeath(serviceId, waitMs, life, now));
+        earliest.set(serviceId, dueAfterCrash(serviceId, waitMs, epoch, now));
       }
     },
-    waits: (serviceIds) =>
+    notBefore: (serviceIds) =>
       serviceIds.flatMap((serviceId) => {
-        const at = notBefore.get(serviceId);
+        const at = earliest.get(serviceId);
         return at === undefined ? [] : [[serviceId, at] as [number, number]];
       }),
   };
+}
+
+/**
+ * The host of a service, from 0 to `hosts` - 1, by rendezvous hashing (Thaler and Ravishankar, 1998), so that a change of
+ * the number of hosts moves few services.
+ */
+export function chooseHost(serviceId: number, hosts: number): number {
+  let best = 0;
+  let bestWeight = -1;
+  for (let host = 0; host < hosts; host++) {
+    const weight = hashNumber(hashNumber(serviceId) ^ Math.imul(host + 1, 0x9e3779b1));
+    if (weight > bestWeight) {
+      best = host;
+      bestWeight = weight;
+    }
+  }
+  return best;
 }

@@ -1,7 +1,4 @@
-/**
- * The fleet: all services spread over probe threads, and each thread's services given to its successor when it ends.
- * Runs in the main thread.
- */
+/** The fleet: all services spread over probe threads. The successor of a thread takes over its services. */
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { createSupervisor } from '../../actor/supervisor.ts';
@@ -11,82 +8,80 @@ import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
 import type { EngineSettings, ForbiddenTarget, HostReport } from '../protocol.ts';
 import { unpackResults } from '../result-packing.ts';
-import { createAssignments } from './assignments.ts';
+import { chooseHost, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
-import { chooseHost } from './rendezvous.ts';
 
-/** What the fleet needs. */
+/** Options of the fleet. */
 export interface FleetOptions {
   readonly settings: EngineSettings;
   /** Probe threads, 1 or more. */
   readonly threads: number;
   /** File of the thread's task: its default export runs a host with a HostTask. */
   readonly entry: URL;
-  /** Handed to the entry as it is: the settings of the prober. */
+  /** Passed to the entry unchanged: the settings of the prober. */
   readonly prober: unknown;
   readonly clock: Clock;
   readonly log: Log;
-  /** Bound on a thread's heap, bytes; default 1 GiB. */
+  /** Limit of a thread's heap, bytes; default 1 GiB. */
   readonly memoryLimitBytes?: number;
   readonly onResults: (results: readonly CheckResult[]) => void;
   /** A first attempt failed without an HTTP response, at this time (epoch milliseconds). */
   readonly onDoubt: (failedAt: number) => void;
-  /** An attempt has been waiting for its response for so long that it may become slow. */
+  /** An attempt has waited so long for its response that it may become slow. */
   readonly onDelay: () => void;
   /** Called when a name resolves to a forbidden address. Absent: not reported. */
   readonly onForbidden?: (found: ForbiddenTarget) => void;
-  /** Threads ended again and again; the fleet has stopped. */
+  /** Threads crashed again and again; the fleet has stopped. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** How the fleet is doing. */
+/** State of the fleet. */
 export interface FleetReport {
   readonly services: number;
   readonly restarts: number;
   /** By number of the host; null: it has not reported yet. */
   readonly hosts: readonly (HostReport | null)[];
-  /** Checks ended in all threads since the beginning. */
+  /** Checks completed in all threads since the start. */
   readonly checksDone: number;
 }
 
-/** The fleet at work. */
+/** A fleet. */
 export interface Fleet {
   /**
-   * Starts the threads and gives them their services. Resolves when every thread has its own, or the fleet was
-   * stopped; rejects with the error that `onFatal` gets. What `apply` has said before stands.
+   * Starts the threads and assigns them the services. Resolves when every thread has its own, or the fleet was stopped;
+   * rejects with the error that `onFatal` gets. Changes that were applied before take precedence.
    */
   start(targets: readonly CheckTarget[]): Promise<void>;
   /**
-   * Adds, changes or (target null) removes a service; idempotent by revision. A change that leaves the check as it
-   * was keeps what the service has taught; to make it forget, remove and add it. A service that is new, or checked
-   * in another way, is checked soon.
+   * Adds, changes or (target null) removes a service; idempotent by revision. A change that leaves the check the same keeps
+   * the probe state; remove and add the service to reset it. A service with a new check is checked soon.
    */
   apply(change: { readonly serviceId: number; readonly target: CheckTarget | null }): void;
-  /** Checks these services again soon, spread over `spreadMs`; those that asked to be left alone (429), not sooner. */
+  /** Checks these services again soon, spread over `spreadMs`, but not before the time that a 429 has set. */
   recheck(serviceIds: readonly number[], spreadMs: number): void;
   report(): FleetReport;
-  /** Attempts in flight may end; then the threads do. */
+  /** Stops the threads after their attempts in flight. */
   stop(): Promise<void>;
 }
 
-/** More restarts than this within the window are not mended by another. */
+/** After more restarts than this the fleet gives up. */
 const INTENSITY = { restarts: 10, withinMs: 60_000 };
-/** Time for an attempt in flight to end beyond its time-out. */
+/** Time for an attempt in flight to end after its timeout. */
 const GRACE_MS = 1_000;
-/** The program ends within 15 s of a signal; the rest is for the stores. */
+/** The program ends within 15 s of a signal; the remaining time is for the stores. */
 const STOP_TIMEOUT_MS = 11_000;
 /** Deadlines for a thread to become ready, milliseconds. A replacement must work within 6 s of the fault. */
-const READY_WITHIN_MS = { first: 5_000, replacement: 2_000, longest: 10_000 };
-/** A few services that wait for a check get it soon: this long each, as far as the first spread allows. */
+const READY_TIMEOUT_MS = { first: 5_000, replacement: 2_000, longest: 10_000 };
+/** Checks of a few services are spread over this time each, up to the first spread. */
 const SPREAD_PER_SERVICE_MS = 20;
-/** Changes of the same moment, such as those of a catalogue that was read again, go out together. */
-const GATHER_MS = 50;
-/** Services told to a thread in one message: more would hold up both event loops. */
+/** Changes within this time, such as those of a reloaded catalogue, are sent together, milliseconds. */
+const BATCH_MS = 50;
+/** Services of one message to a thread; more would delay both event loops. */
 const SERVICES_PER_MESSAGE = 500;
 const DEFAULT_MEMORY_LIMIT_BYTES = 1_073_741_824;
 const MIB = 1_048_576;
 
-/** Makes a fleet; nothing runs before `start`. */
+/** Creates a fleet; nothing runs before `start`. */
 export function createFleet(options: FleetOptions): Fleet {
   const { settings, threads, clock, log } = options;
   const { intervalMs, firstSpreadMs } = settings;
@@ -102,7 +97,7 @@ export function createFleet(options: FleetOptions): Fleet {
   /** Removed before the start; null: it has started. */
   let removedEarly: Set<number> | null = new Set();
   let changed = new Set<number>();
-  let cancelGathering: (() => void) | null = null;
+  let cancelBatch: (() => void) | null = null;
   let epoch = 0;
 
   const pool = new Piscina({
@@ -121,12 +116,12 @@ export function createFleet(options: FleetOptions): Fleet {
   const hostOf = (serviceId: number) => chooseHost(serviceId, threads);
   const soonMs = (services: number) => Math.min(firstSpreadMs, services * SPREAD_PER_SERVICE_MS);
 
-  /** Tells a thread of services, message by message in turns of the event loop, as they are known at that moment. */
-  const deliver = (child: HostChild, serviceIds: readonly number[], spreadMs: number, onDone = () => {}) => {
+  /** Assigns services to a thread, one message in each iteration of the event loop, in their state at that moment. */
+  const assign = (child: HostChild, serviceIds: readonly number[], spreadMs: number, onDone = () => {}) => {
     const from = (start: number) => {
       const part = serviceIds.slice(start, start + SERVICES_PER_MESSAGE);
       const services = part.flatMap((serviceId) => assignments.get(serviceId) ?? []);
-      child.send({ type: 'assign', services, spreadMs, notBefore: assignments.waits(part) });
+      child.send({ type: 'assign', services, spreadMs, notBefore: assignments.notBefore(part) });
       const next = start + SERVICES_PER_MESSAGE;
       if (next >= serviceIds.length) onDone();
       else if (hosts.includes(child)) setImmediate(from, next);
@@ -136,19 +131,19 @@ export function createFleet(options: FleetOptions): Fleet {
 
   const launch = (host: number) => {
     const failed = failedStarts[host] ?? null;
-    const patienceMs = failed === null ? READY_WITHIN_MS.first : READY_WITHIN_MS.replacement * 2 ** failed;
+    const timeoutMs = failed === null ? READY_TIMEOUT_MS.first : READY_TIMEOUT_MS.replacement * 2 ** failed;
     const child = startHostChild({
       pool,
       epoch: ++epoch,
       settings,
       prober: options.prober,
       clock,
-      readyWithinMs: Math.min(READY_WITHIN_MS.longest, patienceMs),
+      readyTimeoutMs: Math.min(READY_TIMEOUT_MS.longest, timeoutMs),
       memoryLimitBytes,
       onReady() {
         const own = [...assignments.serviceIds()].filter((serviceId) => hostOf(serviceId) === host);
         const spreadMs = failed === null ? firstSpreadMs : soonMs(countOverdue(own));
-        deliver(child, own, spreadMs, () => {
+        assign(child, own, spreadMs, () => {
           waitingFor.delete(host);
           if (waitingFor.size === 0) allReady.resolve();
         });
@@ -181,7 +176,7 @@ export function createFleet(options: FleetOptions): Fleet {
     options.onResults(results);
   };
 
-  const mourn = (host: number, { kind, error }: { readonly kind: string; readonly error?: Error }) => {
+  const handleExit = (host: number, { kind, error }: { readonly kind: string; readonly error?: Error }) => {
     const child = hosts[host];
     const inFlight = kind === 'crash' || kind === 'killed' ? (child?.inFlight() ?? []) : [];
     assignments.postpone(inFlight, child?.epoch ?? 0, clock.now());
@@ -203,7 +198,7 @@ export function createFleet(options: FleetOptions): Fleet {
     intensity: INTENSITY,
     clock,
     onRestart: (id, reason) =>
-      mourn(
+      handleExit(
         [...hosts.keys()].findIndex((host) => nameOf(host) === id),
         reason,
       ),
@@ -213,13 +208,13 @@ export function createFleet(options: FleetOptions): Fleet {
     },
   });
 
-  const tellChanges = () => {
-    cancelGathering = null;
+  const sendChanges = () => {
+    cancelBatch = null;
     const known = [...changed].filter((serviceId) => assignments.get(serviceId) !== undefined);
     changed = new Set();
     for (const [host, child] of hosts.entries()) {
       const own = known.filter((serviceId) => hostOf(serviceId) === host);
-      if (child !== null && own.length > 0) deliver(child, own, soonMs(known.length));
+      if (child !== null && own.length > 0) assign(child, own, soonMs(known.length));
     }
   };
 
@@ -240,7 +235,7 @@ export function createFleet(options: FleetOptions): Fleet {
       removedEarly?.delete(serviceId);
       if (!assignments.put(target)) return;
       changed.add(serviceId);
-      cancelGathering ??= clock.after(GATHER_MS, tellChanges);
+      cancelBatch ??= clock.after(BATCH_MS, sendChanges);
     },
     recheck(serviceIds, spreadMs) {
       assignments.forgetChecks(serviceIds);
@@ -259,8 +254,8 @@ export function createFleet(options: FleetOptions): Fleet {
       };
     },
     async stop() {
-      cancelGathering?.();
-      // All at once, so that their attempts end side by side; the supervisor then waits for each in turn.
+      cancelBatch?.();
+      // All at once, so that their attempts end in parallel; the supervisor then waits for each in turn.
       for (const child of hosts) child?.ask();
       await supervisor.stop();
       await pool.destroy();

@@ -1,6 +1,6 @@
 /**
- * One probe thread as a child of the supervisor: a long-lived task of the Piscina pool, watched until it ends.
- * A thread that is not ready in time, stops beating or grows too large is ended, and the supervisor starts another.
+ * One probe thread as a child of the supervisor: a long-lived task of the Piscina pool. A thread that is not ready in time,
+ * whose event loop stops or that grows too large is ended, and the supervisor starts another.
  */
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
@@ -8,46 +8,45 @@ import type { Child, ExitReason } from '../../actor/supervisor.ts';
 import type { Clock } from '../../clock.ts';
 import { readSlots, shareSlots } from '../host/slots.ts';
 import type { EngineSettings, FromHost, HostReport, HostTask, ToHost } from '../protocol.ts';
-import { watchBeats } from './beat-watch.ts';
 
-/** A thread as the fleet sees it. */
+/** A thread. */
 export interface HostChild extends Child {
   readonly epoch: number;
   /** Whether it was ever ready. */
   readonly wasReady: boolean;
   send(message: ToHost): void;
-  /** Services that have an attempt under way; after its end, that had one. */
+  /** Services with an attempt in flight; after the end of the thread, those that had one. */
   inFlight(): number[];
 }
 
-/** What a thread is started with. */
-export interface HostChildOptions {
+/** Options of a thread. */
+interface HostChildOptions {
   readonly pool: Piscina;
   readonly epoch: number;
   readonly settings: EngineSettings;
   readonly prober: unknown;
   readonly clock: Clock;
-  /** Time to load and say `ready`. Without it, a queued task whose thread fails while loading would never settle. */
-  readonly readyWithinMs: number;
-  /** Bound on the thread's heap and, apart from it, on its external memory; at 70 % of one it is recycled. */
+  /** Deadline for `ready`. Without it, a queued task whose thread fails while loading would never settle. */
+  readonly readyTimeoutMs: number;
+  /** Limit of the thread's heap and of its external memory; it is recycled at 70 % of either. */
   readonly memoryLimitBytes: number;
   readonly onReady: () => void;
   readonly onMessage: (message: Exclude<FromHost, { type: 'ready' | 'stopped' }>) => void;
-  /** Told when the thread is about to be recycled, with the reason. */
+  /** Called before the thread is recycled. */
   readonly onRecycle: (report: HostReport) => void;
 }
 
-/** No beat for this long, while our own loop was on time: the thread hangs. */
-const SILENT_AFTER_MS = 3_000;
-/** A thread that is recycled may take this long for its open attempts; its successor repeats the others. */
-const RECYCLE_WITHIN_MS = 4_000;
+/** A thread whose event loop stands still for this time hangs, unless our own event loop was late. */
+const HANG_TIMEOUT_MS = 3_000;
+/** Time for the open attempts of a thread that is recycled; its successor repeats the others. */
+const RECYCLE_TIMEOUT_MS = 4_000;
 const RECYCLE_AT = 0.7;
 
 /** Starts a thread. */
 export function startHostChild(options: HostChildOptions): HostChild {
-  const { pool, epoch, settings, prober, clock, readyWithinMs, onReady, onMessage } = options;
+  const { pool, epoch, settings, prober, clock, readyTimeoutMs, onReady, onMessage } = options;
   const { port1: port, port2 } = new MessageChannel();
-  const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const loopTicks = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const inFlight = shareSlots(settings.concurrency);
   const aborting = new AbortController();
   const exited = Promise.withResolvers<ExitReason>();
@@ -64,13 +63,13 @@ export function startHostChild(options: HostChildOptions): HostChild {
   };
   const send = (message: ToHost) => port.postMessage(message);
 
-  const cancelWatch = watchBeats({
-    beats,
+  const stopWatchdog = startWatchdog({
+    loopTicks,
     clock,
-    patienceMs: () => (threadId === null ? readyWithinMs : SILENT_AFTER_MS),
-    onSilent(silentMs) {
-      const fault = threadId === null ? 'was not ready' : 'gave no beat';
-      kill(new Error(`the probe thread ${fault} for ${Math.round(silentMs)} ms`));
+    timeoutMs: () => (threadId === null ? readyTimeoutMs : HANG_TIMEOUT_MS),
+    onTimeout(stoppedMs) {
+      const fault = threadId === null ? 'was not ready' : 'did not respond';
+      kill(new Error(`the probe thread ${fault} for ${Math.round(stoppedMs)} ms`));
     },
   });
 
@@ -81,7 +80,7 @@ export function startHostChild(options: HostChildOptions): HostChild {
       onReady();
     } else if (message.type !== 'stopped') {
       onMessage(message);
-      if (message.type === 'beat') recycleIfLarge(message.report);
+      if (message.type === 'report') recycleIfLarge(message.report);
     }
   };
 
@@ -91,28 +90,28 @@ export function startHostChild(options: HostChildOptions): HostChild {
     recycling = true;
     options.onRecycle(report);
     send({ type: 'stop' });
-    cancelRecycling = clock.after(RECYCLE_WITHIN_MS, () => {
+    cancelRecycling = clock.after(RECYCLE_TIMEOUT_MS, () => {
       kill(
-        new Error(`the probe thread had open attempts ${RECYCLE_WITHIN_MS} ms after it was to be recycled`),
+        new Error(`the probe thread had open attempts ${RECYCLE_TIMEOUT_MS} ms after it was to be recycled`),
       );
     });
   };
 
   const settle = async (reason: ExitReason) => {
-    cancelWatch();
+    stopWatchdog();
     cancelRecycling();
-    // What the thread sent before its end is taken first.
+    // Messages that the thread sent before its end come first.
     for (let left = receiveMessageOnPort(port); left !== undefined; left = receiveMessageOnPort(port)) {
       take(left.message as FromHost);
     }
     port.close();
-    // A task that ended leaves its thread, and what it leaked, to the next one: only a new thread begins anew.
+    // The pool would reuse the thread, with the memory that it leaked, for the next task.
     if (!askedToStop) await pool.threads.find((thread) => thread.threadId === threadId)?.terminate();
     exited.resolve(reason);
   };
 
   port.on('message', take);
-  const task: HostTask = { epoch, port: port2, beats, inFlight, settings, prober };
+  const task: HostTask = { epoch, port: port2, loopTicks, inFlight, settings, prober };
   pool.run(task, { transferList: [port2], signal: aborting.signal }).then(
     () => settle({ kind: askedToStop || recycling ? 'shutdown' : 'normal' }),
     (error: Error) =>
@@ -133,4 +132,39 @@ export function startHostChild(options: HostChildOptions): HostChild {
     send,
     inFlight: () => readSlots(inFlight),
   };
+}
+
+/** Options of a watchdog. Durations are milliseconds. */
+interface WatchdogOptions {
+  /** The counter that the thread increments while its event loop turns. */
+  readonly loopTicks: SharedArrayBuffer;
+  readonly clock: Clock;
+  /** How long the counter may stand still. */
+  readonly timeoutMs: () => number;
+  /** Called in every period while it has stood still for longer. */
+  readonly onTimeout: (stoppedMs: number) => void;
+}
+
+const WATCHDOG_PERIOD_MS = 500;
+/** A watchdog that is later than this, milliseconds, was delayed by our own event loop and proves nothing. */
+const MAX_WATCHDOG_DELAY_MS = 250;
+
+/** Starts a watchdog over a thread's event loop; the returned function stops it. */
+export function startWatchdog({ loopTicks, clock, timeoutMs, onTimeout }: WatchdogOptions): () => void {
+  const counter = new Int32Array(loopTicks);
+  let lastCount = Atomics.load(counter, 0);
+  let changedMs = clock.monotonic();
+  let checkedMs = changedMs;
+  return clock.every(WATCHDOG_PERIOD_MS, () => {
+    const nowMs = clock.monotonic();
+    const isLate = nowMs - checkedMs > WATCHDOG_PERIOD_MS + MAX_WATCHDOG_DELAY_MS;
+    checkedMs = nowMs;
+    const count = Atomics.load(counter, 0);
+    if (count !== lastCount || isLate) {
+      lastCount = count;
+      changedMs = nowMs;
+    } else if (nowMs - changedMs >= timeoutMs()) {
+      onTimeout(nowMs - changedMs);
+    }
+  });
 }

@@ -1,34 +1,34 @@
 /**
- * What a host has to do and when: due times on a timing wheel, and the queue of those whose time has come.
- * It runs on the monotonic clock, so that a step of the wall clock neither stalls nor floods it.
+ * The schedule of a host: due times on a timing wheel, and the queue of due services. It runs on the monotonic clock, so
+ * that a step of the wall clock neither stalls nor floods it.
  */
 import type { Clock } from '../../clock.ts';
 import { createTimingWheel } from './timing-wheel.ts';
 
 /** Due times of services. Times given are epoch milliseconds. */
 export interface CheckSchedule {
-  /** Makes room for a service that has none. */
+  /** Adds a service without a due time. */
   add(serviceId: number): void;
   remove(serviceId: number): void;
-  /** Sets when a service is due; it leaves the queue. Nothing happens for a service that was not added. */
+  /** Sets the due time of a service, which leaves the queue. Ignores services that were not added. */
   wake(serviceId: number, at: number): void;
-  /** The same, unless the service is due earlier or waits in the queue already. */
+  /** The same, unless the service is due earlier or is in the queue. */
   hasten(serviceId: number, at: number): void;
-  /** Queues those whose time has come, in its order; returns how many. */
+  /** Queues due services in order of their times; returns their number. */
   turn(): number;
-  /** Takes the first of the queue and tells it with the milliseconds since it was due; false: the queue is empty. */
+  /** Takes a service from the queue and calls `begin` with the milliseconds since it was due; false: the queue is empty. */
   take(begin: (serviceId: number, lateMs: number) => void): boolean;
-  /** Entries of the queue; some may be outdated. */
+  /** Length of the queue; some entries may be outdated. */
   readonly waiting: number;
 }
 
-/** The taken part of the queue is given back when it is this long and half of the whole. */
+/** The taken part of the queue is freed when it has this length and is half of the queue. */
 const COMPACT_AT = 4_096;
 
-/** Makes an empty schedule with ticks of `tickMs`. */
+/** Creates an empty schedule with ticks of `tickMs`. */
 export function createCheckSchedule(clock: Clock, tickMs: number): CheckSchedule {
   const wheel = createTimingWheel(clock.monotonic(), tickMs);
-  /** Entries of the wheel are small numbers that are used again; services have any number. */
+  /** Entries of the wheel are small numbers that are reused; services have any number. */
   const entryOf = new Map<number, number>();
   const serviceOf: number[] = [];
   const freeEntries: number[] = [];
@@ -91,7 +91,7 @@ export function createCheckSchedule(clock: Clock, tickMs: number): CheckSchedule
           queue = queue.slice(head);
           head = 0;
         }
-        // Removed or given another time while it waited.
+        // It was removed or rescheduled while it waited.
         if (isQueued[entry] === 0) continue;
         isQueued[entry] = 0;
         const lateMs = clock.monotonic() - (dueMs[entry] as number);

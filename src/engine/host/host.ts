@@ -1,7 +1,6 @@
 /**
- * The life of one probe thread: its schedule wakes the actors, slots bound their open attempts, results leave in packed
- * batches. Runs until it is told to stop; a bug in an actor or in the prober ends it with a throw, and the supervisor
- * decides.
+ * One probe thread: its schedule wakes the actors, slots bound their attempts in flight, and results are sent in packed
+ * batches. It runs until it is stopped; an error in an actor or in the prober ends it, and the supervisor restarts it.
  */
 import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
@@ -11,51 +10,49 @@ import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
 import type { FromHost, HostTask, ToHost } from '../protocol.ts';
 import { packResults } from '../result-packing.ts';
 import { createCheckSchedule } from './check-schedule.ts';
-import { createLoopDelay } from './loop-delay.ts';
-import { createPace, MIN_STARTS, TURN_PAUSE_MS } from './pace.ts';
+import { createLoopDelay, isSpoilt } from './loop-delay.ts';
 import { firstDue, sweepDelay } from './phase.ts';
 import {
   createProbeHandler,
+  idleProbe,
   moveWithClock,
   type ProbeEffect,
   type ProbeMessage,
   type ProbeState,
-  restingProbe,
 } from './probe-actor.ts';
 import { createSlots } from './slots.ts';
-import { isSpoilt } from './spoilt-attempt.ts';
-import { createStartDelays } from './start-delays.ts';
+import { createStartDelays, createStartPacer, MIN_STARTS, TURN_PAUSE_MS } from './start-pacer.ts';
 
 const TICK_MS = 10;
 const BATCH_MS = 100;
 const BATCH_RESULTS = 256;
 const REPORT_MS = 1_000;
-/** Doubts of the same moment are told once. */
+/** Minimum time between two messages of the same kind about doubts or delays, milliseconds. */
 const DOUBT_PAUSE_MS = 100;
 /**
- * An attempt without a response after this, or after a third of `slowOverMs` where that is less, is reported as
- * delayed: early enough for the control targets to be asked while our connection is still held up.
+ * An attempt without a response after this time, or a third of `slowOverMs` if that is less, is reported as delayed, so that
+ * the control targets are requested while our connection is still delayed.
  */
 const DELAY_AFTER_MS = 1_000;
-/** An attempt that is open this much longer than its time-out, with all that can be added to it, is a bug of the prober. */
+/** An attempt that exceeds its timeout by this time, milliseconds, shows a bug of the prober. */
 const OVERDUE_MS = MAX_RETURNED_MS + 5_000;
-/** An actor gets at most a definition and an answer at a time; more than this is a bug. */
+/** An actor gets few messages at a time; more than this number shows a bug. */
 const MAILBOX_LIMIT = 16;
 
-/** Runs a host until it is told to stop. Rejects with the first fault that is ours. */
+/** Runs a host until it is stopped. Rejects with the first own fault. */
 export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): Promise<void> {
   const { epoch, port, settings } = task;
-  const beats = new Int32Array(task.beats);
+  const loopTicks = new Int32Array(task.loopTicks);
   const slots = createSlots(settings.concurrency, task.inFlight);
   const schedule = createCheckSchedule(clock, TICK_MS);
   const loopDelay = createLoopDelay(TICK_MS, clock.monotonic());
   const startDelays = createStartDelays();
-  const pace = createPace(TICK_MS);
+  const pacer = createStartPacer(TICK_MS);
   const aborting = new AbortController();
   const finished = Promise.withResolvers<void>();
   let outgoing: CheckResult[] = [];
   let checksDone = 0;
-  /** Nothing is begun any more. */
+  /** No attempt is started any more. */
   let stopping = false;
   let pumping = false;
   let lastDoubtAt = Number.NEGATIVE_INFINITY;
@@ -65,13 +62,13 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const clockOffset = () => clock.now() - clock.monotonic();
   const lateness = () => loopDelay.present(clock.monotonic());
 
-  const say = (message: FromHost, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+  const post = (message: FromHost, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
   const flush = () => {
     if (outgoing.length === 0) return;
     const packed = packResults(outgoing);
     outgoing = [];
-    say({ type: 'results', epoch, packed }, [packed.numbers.buffer]);
+    post({ type: 'results', epoch, packed }, [packed.numbers.buffer]);
   };
 
   const perform = (serviceId: number, effect: ProbeEffect) => {
@@ -90,7 +87,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
         const now = clock.monotonic();
         if (now - lastDoubtAt < DOUBT_PAUSE_MS) return;
         lastDoubtAt = now;
-        return say({ type: 'doubt', epoch, failedAt: effect.failedAt });
+        return post({ type: 'doubt', epoch, failedAt: effect.failedAt });
       }
     }
   };
@@ -100,7 +97,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     mailboxLimit: MAILBOX_LIMIT,
     overflow: 'reject',
   });
-  const tell = (serviceId: number, message: ProbeMessage) => {
+  const send = (serviceId: number, message: ProbeMessage) => {
     if (actors.send(serviceId, message) || actors.state(serviceId) === undefined) return;
     finish(new Error(`the mailbox of service ${serviceId} is full`));
   };
@@ -109,7 +106,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     const now = clock.monotonic();
     if (now - lastDelayAt < DOUBT_PAUSE_MS) return;
     lastDelayAt = now;
-    say({ type: 'delay', epoch });
+    post({ type: 'delay', epoch });
   };
 
   const attempt = (serviceId: number, target: CheckTarget, number: number) => {
@@ -121,9 +118,9 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     const settle = (message: ProbeMessage) => {
       cancelDelay();
       slots.free(slot);
-      tell(serviceId, message);
+      send(serviceId, message);
       if (!stopping) pump();
-      else if (!aborting.signal.aborted) leaveWhenQuiet();
+      else if (!aborting.signal.aborted) finishIfIdle();
     };
     runAttempt(target, options).then(
       (made) => {
@@ -148,13 +145,13 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
 
   const begin = (serviceId: number, lateMs: number) => {
     startDelays.note(lateMs);
-    tell(serviceId, { type: 'due' });
+    send(serviceId, { type: 'due' });
   };
 
-  /** Begins what is due, a few in each turn of the event loop with a pause between, as far as slots are free. */
+  /** Starts due checks, a few in each iteration of the event loop, while slots are free. */
   const pump = () => {
     if (pumping) return;
-    const starts = pace.starts(schedule.waiting);
+    const starts = pacer.starts(schedule.waiting);
     for (let started = 0; started < starts; started++) {
       if (stopping || slots.available === 0 || !schedule.take(begin)) return;
     }
@@ -176,11 +173,11 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       if (known === undefined) {
         const earliest = waits.get(serviceId) ?? 0;
         const due = firstDue(serviceId, target.lastCheckedAt, now, settings.intervalMs, spreadMs);
-        actors.add(serviceId, restingProbe(target, earliest));
+        actors.add(serviceId, idleProbe(target, earliest));
         schedule.add(serviceId);
         schedule.wake(serviceId, Math.max(due, earliest));
       } else if (target.revision > known.target.revision) {
-        tell(serviceId, { type: 'defined', target, soonAt: now + sweepDelay(serviceId, spreadMs) });
+        send(serviceId, { type: 'defined', target, soonAt: now + sweepDelay(serviceId, spreadMs) });
       }
     }
   };
@@ -193,21 +190,20 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const recheck = (serviceIds: readonly number[], spreadMs: number) => {
     const now = clock.now();
     for (const serviceId of serviceIds) {
-      tell(serviceId, { type: 'recheck', at: now + sweepDelay(serviceId, spreadMs) });
+      send(serviceId, { type: 'recheck', at: now + sweepDelay(serviceId, spreadMs) });
     }
   };
 
-  const leaveWhenQuiet = () => {
-    // A check between two attempts gives no verdict; attempts in flight may end.
-    if (slots.busy > 0) return;
-    finish(null);
+  const finishIfIdle = () => {
+    // Attempts in flight end first; a check between two attempts gives no verdict.
+    if (slots.busy === 0) finish(null);
   };
 
   const finish = (error: Error | null) => {
     stopping = true;
     cancelTimers();
     flush();
-    if (error === null) say({ type: 'stopped', epoch });
+    if (error === null) post({ type: 'stopped', epoch });
     else aborting.abort(error);
     port.close();
     if (error === null) finished.resolve();
@@ -224,22 +220,22 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
         return recheck(message.serviceIds, message.spreadMs);
       case 'stop':
         stopping = true;
-        return leaveWhenQuiet();
+        return finishIfIdle();
     }
   });
 
   const tick = () => {
     loopDelay.note(clock.monotonic());
-    Atomics.add(beats, 0, 1);
-    pace.note(schedule.turn());
+    Atomics.add(loopTicks, 0, 1);
+    pacer.note(schedule.turn());
     pump();
   };
 
   const report = () => {
     const { heapUsed, external } = process.memoryUsage();
     const now = clock.monotonic();
-    say({
-      type: 'beat',
+    post({
+      type: 'report',
       epoch,
       report: {
         services: actors.size,
@@ -260,6 +256,6 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     for (const cancel of cancels) cancel();
   };
 
-  say({ type: 'ready', epoch, threadId });
+  post({ type: 'ready', epoch, threadId });
   return finished.promise;
 }

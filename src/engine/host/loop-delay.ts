@@ -1,20 +1,27 @@
-/** How late the thread's event loop was, measured by a timer that knows when it should have run. */
+/**
+ * The delay of the thread's event loop, measured by the lateness of a timer, and the attempts that it has spoilt: a timeout
+ * that would not have happened without the delay, or a `slow` that the delay explains (decisions, "When the prober itself
+ * is offline").
+ */
 
-/** Delays of the recent past. All values in milliseconds of the monotonic clock. */
+import { judgeAttempt } from '../../domain/judge.ts';
+import { type Attempt, MAX_RETURNED_MS } from '../../domain/result.ts';
+
+/** Recent delays. All values in milliseconds of the monotonic clock. */
 export interface LoopDelay {
-  /** Tells that the timer ran at `nowMs`; it is expected again one period later. */
+  /** Notes that the timer ran at `nowMs`; it is expected again one period later. */
   note(nowMs: number): void;
-  /** Worst delay that touched the time from `sinceMs` to `nowMs`, that of a timer still overdue included. */
+  /** The longest delay between `sinceMs` and `nowMs`, including that of a timer that is overdue. */
   worst(sinceMs: number, nowMs: number): number;
-  /** How late the turn of the event loop came that is at work at `nowMs`, within a period; what it reads may be as old. */
+  /** Delay of the current iteration of the event loop, with the accuracy of a period; what it reads may be as old. */
   present(nowMs: number): number;
 }
 
-/** Delays below this are the ordinary life of an event loop and are not kept. */
+/** Shorter delays are normal for an event loop and are not kept. */
 const WORTH_KEEPING_MS = 20;
 const KEPT = 256;
 
-/** Makes an empty memory of the delays of a timer that was started at `nowMs`. */
+/** Creates an empty record of the delays of a timer that was started at `nowMs`. */
 export function createLoopDelay(periodMs: number, nowMs: number): LoopDelay {
   const endedAt = new Float64Array(KEPT).fill(Number.NEGATIVE_INFINITY);
   const delays = new Float64Array(KEPT);
@@ -32,10 +39,10 @@ export function createLoopDelay(periodMs: number, nowMs: number): LoopDelay {
       endedAt[newest] = nowMs;
       delays[newest] = last;
     },
-    // What is read comes before the timer or after it, in the same turn of a loop that was late.
+    // Data may be read before or after the timer in an iteration that was late.
     present: (nowMs) => Math.max(0, nowMs - expectedMs) + last,
     worst(sinceMs, nowMs) {
-      // An answer may be read before the timer runs, in the same turn of a loop that was late.
+      // A response may be read before the timer runs in an iteration that was late.
       let worst = Math.max(0, nowMs - expectedMs, lastAt > sinceMs ? last : 0);
       for (let back = 0; back < KEPT; back++) {
         const index = (newest - back + KEPT) % KEPT;
@@ -45,4 +52,19 @@ export function createLoopDelay(periodMs: number, nowMs: number): LoopDelay {
       return worst;
     },
   };
+}
+
+/**
+ * Whether a late event loop can have caused the outcome of the attempt; never true for a status code, a refused or reset
+ * connection, or a certificate. Deadlines are extended by delays of up to `MAX_RETURNED_MS`, because data that arrived
+ * meanwhile is in the socket and is read before a timeout. `loopDelayMs` is the longest delay during the attempt.
+ */
+export function isSpoilt(attempt: Attempt, loopDelayMs: number, slowOverMs: number): boolean {
+  const { failure, lostMs, responseTimeMs } = attempt;
+  const verdict = judgeAttempt(attempt, slowOverMs);
+  if (verdict === 'down') {
+    return failure?.class === 'timeout' && Math.max(lostMs, loopDelayMs) > MAX_RETURNED_MS;
+  }
+  if (verdict === 'up' || responseTimeMs === null) return false;
+  return judgeAttempt({ ...attempt, responseTimeMs: responseTimeMs - lostMs }, slowOverMs) === 'up';
 }

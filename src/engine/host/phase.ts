@@ -1,5 +1,5 @@
 /**
- * When a service is due. Its phase depends on the service and the interval alone, so that a restart neither moves nor
+ * The due times of services. A phase depends only on the service and the interval, so that a restart neither moves nor
  * repeats a check (decisions, First sweep).
  */
 
@@ -23,8 +23,8 @@ export function nextPhase(serviceId: number, intervalMs: number, after: number):
 }
 
 /**
- * When a service is due that has just come to a host. With a check within the last interval it is due when it would
- * have been without the move; without one it belongs to a sweep that is spread over `spreadMs`.
+ * The due time of a service that is new to a host. After a check within the last interval, it is the same as without the
+ * move; otherwise the service belongs to a sweep that is spread over `spreadMs`.
  */
 export function firstDue(
   serviceId: number,
@@ -45,20 +45,19 @@ export function sweepDelay(serviceId: number, spreadMs: number): number {
 }
 
 /**
- * When a service is due after a check whose last attempt began at `startedAt`. A phase that would come earlier than
- * half an interval after it (the check was out of phase: a sweep, a re-check) is left out, so that nobody is asked
- * twice in a row. A start that lies ahead of `now` shows that the wall clock was set back, and counts as now.
+ * The due time of a service after a check whose last attempt started at `startedAt`. A phase less than half an interval
+ * later, as after a sweep or a re-check, is skipped, so that a service is not checked twice in a row. A start after `now`
+ * shows that the wall clock was set back, and counts as now.
  */
 export function dueAfterCheck(serviceId: number, intervalMs: number, startedAt: number, now: number): number {
   return nextPhase(serviceId, intervalMs, Math.max(now, Math.min(startedAt, now) + intervalMs / 2));
 }
 
 /**
- * When a service is due again in whose attempt its thread died: between half of `waitMs` and the whole of it later, at
- * another place after each death (`life` numbers them), so that those that happened to be under check beside the one
- * that killed the thread meet another time.
+ * The due time of a service in whose attempt its thread crashed: between half of `waitMs` and `waitMs` from now. It differs
+ * in each `epoch`, so that the service that crashed the thread is separated from those that were checked beside it.
  */
-export function dueAfterDeath(serviceId: number, waitMs: number, life: number, now: number): number {
-  const place = hashNumber(serviceId ^ hashNumber(life)) / 2 ** 32;
+export function dueAfterCrash(serviceId: number, waitMs: number, epoch: number, now: number): number {
+  const place = hashNumber(serviceId ^ hashNumber(epoch)) / 2 ** 32;
   return now + Math.ceil((waitMs / 2) * (1 + place));
 }

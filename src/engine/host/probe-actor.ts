@@ -1,7 +1,6 @@
 /**
- * The actor of one service: plain scheduling memory, and a pure function from a message to the next state.
- * It rests, makes an attempt, or waits for the next attempt of a check that has failed so far.
- * It never holds the service's status; that is the record's.
+ * The actor of one service: its scheduling state, and a pure function from a message to the next state. It is idle, makes an
+ * attempt, or waits for the next attempt of a check that has failed so far. The status of the service is kept by the record.
  */
 
 import type { Step } from '../../actor/actor-group.ts';
@@ -10,73 +9,73 @@ import { HOUR_MS } from '../../domain/durations.ts';
 import type { Attempt, CheckResult, SuspectReason } from '../../domain/result.ts';
 import { dueAfterCheck, nextPhase } from './phase.ts';
 
-/** What an actor remembers. Times are epoch milliseconds. */
+/** State of an actor. Times are epoch milliseconds. */
 export interface ProbeState {
-  /** The newest definition, with what the service has taught since. */
+  /** The newest definition with the current probe state. */
   readonly target: CheckTarget;
-  /** It asked (429) to be left alone until then, or its thread died in its last check; 0: neither. */
+  /** No check before this time, set by a 429 or by a crash of the thread in the last check; 0: none. */
   readonly notBefore: number;
-  /** Null: at rest. */
+  /** Null: idle. */
   readonly check: OpenCheck | null;
 }
 
-/** A check under way. */
+/** A check in progress. */
 export interface OpenCheck {
-  /** The definition that it began with. */
+  /** The definition at its start. */
   readonly target: CheckTarget;
-  /** Number of the attempt that is under way or comes next, from 0. */
+  /** Number of the current or next attempt, from 0. */
   readonly attempt: number;
   /** False: between two attempts. */
   readonly attempting: boolean;
   /** Start of the first failed attempt; null: none has failed. */
   readonly firstFailedAt: number | null;
-  /** That one was a HEAD, which may have failed for being one: the next attempt tells. */
+  /** That attempt was a HEAD, which may itself be the reason; the next attempt shows it. */
   readonly headUnproven: boolean;
-  /** The clock offset by which that is. */
+  /** The clock offset at that time. */
   readonly clockOffset: number;
-  /** Our own fault in a failed attempt; null: none. */
+  /** An own fault in a failed attempt; null: none. */
   readonly suspect: SuspectReason | null;
-  /** Attempts that a late event loop spoilt; they were repeated and do not count. */
+  /** Attempts that were spoilt by a late event loop; they were repeated and do not count. */
   readonly repeats: number;
-  /** An attempt failed without a response, and that was told. */
+  /** An attempt failed without a response, and `doubt` was sent. */
   readonly doubted: boolean;
   readonly worstLoopDelayMs: number;
 }
 
-/** What an actor can be told. Times are epoch milliseconds. */
+/** Messages to an actor. Times are epoch milliseconds. */
 export type ProbeMessage =
-  /** Its time has come: for a check, or for the next attempt of one. */
+  /** A check, or its next attempt, is due. */
   | { readonly type: 'due' }
-  /** The attempt that was asked for with this target has ended. */
+  /** The attempt with this target has ended. */
   | {
       readonly type: 'attempted';
       readonly target: CheckTarget;
       readonly attempt: Attempt;
-      /** Our own event loop can have caused what it came to. */
+      /** Our own event loop may have caused its outcome. */
       readonly spoilt: boolean;
       readonly now: number;
-      /** Wall time minus monotonic time, milliseconds: it changes where the wall clock is set. */
+      /** Wall time minus monotonic time, milliseconds; it changes when the wall clock is set. */
       readonly clockOffset: number;
       readonly loopDelayMs: number;
     }
-  /** The attempt that was asked for with this target was broken off; it gives no verdict. */
+  /** The attempt with this target was aborted; it gives no verdict. */
   | { readonly type: 'aborted'; readonly target: CheckTarget }
-  /** Its definition has changed; if that changes the check, one is wanted at `soonAt`. */
+  /** The definition has changed. If the check is another one, it is due at `soonAt`. */
   | { readonly type: 'defined'; readonly target: CheckTarget; readonly soonAt: number }
-  /** Another check is wanted at this time, if none is under way. */
+  /** Another check is due at this time, unless one is in progress. */
   | { readonly type: 'recheck'; readonly at: number };
 
-/** What an actor wants done. */
+/** Effects that an actor requests. */
 export type ProbeEffect =
   | { readonly type: 'attempt'; readonly target: CheckTarget; readonly number: number }
-  /** Be told `due` at this time and at no other. */
+  /** Send `due` at this time only. */
   | { readonly type: 'wake'; readonly at: number }
-  /** Be told `due` at this time, if not earlier. */
+  /** Send `due` at this time, unless it is scheduled earlier. */
   | { readonly type: 'hasten'; readonly at: number }
   | { readonly type: 'report'; readonly result: CheckResult }
   | { readonly type: 'doubt'; readonly failedAt: number };
 
-/** The rules that an actor follows; durations in milliseconds. */
+/** Rules of an actor; durations in milliseconds. */
 export interface ProbeRules {
   readonly intervalMs: number;
   readonly confirmAfterMs: readonly number[];
@@ -85,19 +84,19 @@ export interface ProbeRules {
 type ProbeStep = Step<ProbeState, ProbeEffect>;
 type Attempted = Extract<ProbeMessage, { type: 'attempted' }>;
 
-/** A 429 delays the next check by no more than this (decisions, "What a check is"). */
+/** Maximum delay of the next check by a 429 (decisions, "What a check is"). */
 const MAX_WAIT_MS = HOUR_MS;
-/** A wall clock that gains or loses this much against the monotonic one was set. */
+/** A wall clock that differs by this from the monotonic clock was set, milliseconds. */
 const CLOCK_SET_MS = 1_000;
-/** Spoilt attempts of one check that are repeated; one more ends the check without a verdict. */
+/** Maximum number of repeats of spoilt attempts in a check; one more ends it without a verdict. */
 const MAX_REPEATS = 3;
 
-/** An actor at rest. */
-export function restingProbe(target: CheckTarget, notBefore = 0): ProbeState {
+/** The state of an idle actor. */
+export function idleProbe(target: CheckTarget, notBefore = 0): ProbeState {
   return { target, notBefore, check: null };
 }
 
-/** Makes the pure heart of all actors of a host. */
+/** Creates the pure function of all actors of a host. */
 export function createProbeHandler(
   rules: ProbeRules,
 ): (state: ProbeState, message: ProbeMessage) => ProbeStep {
@@ -107,19 +106,19 @@ export function createProbeHandler(
       case 'due':
         return begin(state);
       case 'attempted':
-        // An attempt of an earlier life of this service (removed, and added again) is no news.
-        return check?.target === message.target ? conclude(state, check, message, rules) : still(state);
+        // An attempt from before the service was removed and added again is ignored.
+        return check?.target === message.target ? conclude(state, check, message, rules) : unchanged(state);
       case 'aborted':
-        return check?.target === message.target ? still({ ...state, check: null }) : still(state);
+        return check?.target === message.target ? unchanged({ ...state, check: null }) : unchanged(state);
       case 'defined':
         return redefine(state, message.target, message.soonAt);
       case 'recheck':
-        return check === null ? hasten(state, message.at) : still(state);
+        return check === null ? hasten(state, message.at) : unchanged(state);
     }
   };
 }
 
-function still(state: ProbeState): ProbeStep {
+function unchanged(state: ProbeState): ProbeStep {
   return { state, effects: [] };
 }
 
@@ -129,7 +128,7 @@ function hasten(state: ProbeState, at: number): ProbeStep {
 
 function begin(state: ProbeState): ProbeStep {
   const { target } = state;
-  if (state.check?.attempting) return still(state);
+  if (state.check?.attempting) return unchanged(state);
   const check: OpenCheck =
     state.check === null
       ? {
@@ -154,11 +153,11 @@ function begin(state: ProbeState): ProbeStep {
 function redefine(state: ProbeState, target: CheckTarget, soonAt: number): ProbeStep {
   const { check, notBefore } = state;
   if (isSameCheck(state.target, target)) {
-    return still({ ...state, target: { ...target, memory: state.target.memory } });
+    return unchanged({ ...state, target: { ...target, memory: state.target.memory } });
   }
   if (check === null) return hasten({ ...state, target }, soonAt);
-  // An attempt under way ends first; what waits for another attempt by the old definition is given up.
-  if (check.attempting) return still({ ...state, target });
+  // An attempt in flight ends first. A check that waits for its next attempt by the old definition is dropped.
+  if (check.attempting) return unchanged({ ...state, target });
   return {
     state: { target, notBefore, check: null },
     effects: [{ type: 'wake', at: Math.max(soonAt, notBefore) }],
@@ -166,7 +165,7 @@ function redefine(state: ProbeState, target: CheckTarget, soonAt: number): Probe
 }
 
 function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules: ProbeRules): ProbeStep {
-  // Who asks to be left alone (429), or shows a bot wall, is not asked again at once.
+  // A service with a 429 or a bot wall is not requested again at once.
   const repeats = message.spoilt && !message.attempt.blocked && check.repeats < MAX_REPEATS;
   if (repeats) return repeat(state, check, message);
   const { spoilt, now } = message;
@@ -180,18 +179,18 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
       : state.target;
   const suspect = failed ? (attempt.suspect ?? check.suspect) : attempt.suspect;
   const knownAt = moveWithClock(check.firstFailedAt, message.clockOffset - check.clockOffset);
-  // A GET that fails in another way than by silence shows that the silence of the HEAD before was not this failure.
-  const isFirst = knownAt === null || (check.headUnproven && !isSilence(attempt));
+  // A GET that fails after a response shows that the missing response to HEAD was another failure.
+  const isFirst = knownAt === null || (check.headUnproven && !isMissingResponse(attempt));
   const firstFailedAt = failed && isFirst ? attempt.startedAt : knownAt;
   const worstLoopDelayMs = Math.max(check.worstLoopDelayMs, message.loopDelayMs);
-  // The control targets are asked while the failure is being confirmed (decisions, offline rule). An own fault, such
-  // as a network that cannot be reached, is the clearest sign of all.
+  // The control targets are requested while the failure is confirmed (decisions, offline rule), also for an own fault,
+  // such as an unreachable network.
   const doubts = failed && attempt.statusCode === 0 && !check.doubted;
   const doubt: ProbeEffect[] = doubts ? [{ type: 'doubt', failedAt: attempt.startedAt }] : [];
   const waitMs = rules.confirmAfterMs[check.attempt];
   if (failed && waitMs !== undefined) {
-    // Unconfirmed, and of a definition that is gone: no verdict, but a check by the new one.
-    if (!isCurrent) return { state: restingProbe(target), effects: [{ type: 'wake', at: now }, ...doubt] };
+    // An unconfirmed failure of an old definition gives no verdict; the service is checked by the new one.
+    if (!isCurrent) return { state: idleProbe(target), effects: [{ type: 'wake', at: now }, ...doubt] };
     const waiting: OpenCheck = {
       target: { ...check.target, memory: attempt.memory },
       attempt: check.attempt + 1,
@@ -221,27 +220,27 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
   };
   const notBefore = attempt.retryAfterMs === null ? 0 : now + Math.min(attempt.retryAfterMs, MAX_WAIT_MS);
   const phase = dueAfterCheck(serviceId, rules.intervalMs, attempt.startedAt, now);
-  // The record drops the result of an old revision, so that a new check is wanted at once.
+  // The record drops the result of an old revision, so that a new check is due at once.
   const wanted = state.target.revision === revision ? phase : now;
   const at = notBefore > wanted ? nextPhase(serviceId, rules.intervalMs, notBefore) : wanted;
   return {
-    state: restingProbe(target, notBefore),
+    state: idleProbe(target, notBefore),
     effects: [...doubt, { type: 'report', result }, { type: 'wake', at }],
   };
 }
 
 /**
- * A time by the wall clock as it is after it was set by `setByMs`, so that the parts of a check keep their distance.
- * Null stays null; what the clock gains or loses by itself is not counted.
+ * A time on a wall clock that was set by `setByMs`, so that the parts of a check keep their distance. Null stays null; drift
+ * of the clock is ignored.
  */
 export function moveWithClock<T extends number | null>(at: T, setByMs: number): T | number {
   return at === null || Math.abs(setByMs) < CLOCK_SET_MS ? at : at + Math.round(setByMs);
 }
 
-/** Makes the same attempt again at once, as if the spoilt one had not been made. */
+/** Repeats a spoilt attempt at once. */
 function repeat(state: ProbeState, check: OpenCheck, { now, loopDelayMs }: Attempted): ProbeStep {
   const wake: ProbeEffect = { type: 'wake', at: now };
-  if (!isSameCheck(state.target, check.target)) return { state: restingProbe(state.target), effects: [wake] };
+  if (!isSameCheck(state.target, check.target)) return { state: idleProbe(state.target), effects: [wake] };
   const again: OpenCheck = {
     ...check,
     attempting: false,
@@ -251,8 +250,8 @@ function repeat(state: ProbeState, check: OpenCheck, { now, loopDelayMs }: Attem
   return { state: { ...state, check: again }, effects: [wake] };
 }
 
-/** Whether an attempt failed because no response came over a good connection. */
-function isSilence({ failure, statusCode }: Attempt): boolean {
+/** Whether an attempt failed because no response arrived over a working connection. */
+function isMissingResponse({ failure, statusCode }: Attempt): boolean {
   return statusCode === 0 && failure?.phase === 'first_byte';
 }
 

@@ -1,10 +1,10 @@
-/** The slots of a host: how many attempts are open at once, and for whom. */
+/** The slots of a host, which bound its attempts in flight and tell their services. */
 
 /** Slots by number. */
 export interface Slots {
   readonly available: number;
   readonly busy: number;
-  /** Takes a free slot for a service. Throws a RangeError where none is free. */
+  /** Takes a free slot for a service. Throws a RangeError if none is free. */
   take(serviceId: number): number;
   free(slot: number): void;
   /** Ages every busy slot by one; returns the service of one that is older than `limit` ages, or null. */
@@ -16,10 +16,10 @@ export function shareSlots(count: number): SharedArrayBuffer {
   return new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT);
 }
 
-/** Makes `count` slots; each keeps 1 + the number of the service that has it, or 0, in `shared`. */
+/** Creates `count` slots; `shared` has 1 + the number of the service for each, or 0. */
 export function createSlots(count: number, shared: SharedArrayBuffer = shareSlots(count)): Slots {
   const takenBy = new Float64Array(shared);
-  // Counted, not timed: a machine that slept must not make its attempts old.
+  // Counted, not timed: attempts do not age while the machine sleeps.
   const ages = new Uint32Array(takenBy.length);
   const free = Array.from(takenBy, (_, index) => takenBy.length - 1 - index);
   return {

@@ -3,11 +3,11 @@
  * Varghese and Lauck, "Hashed and Hierarchical Timing Wheels" (1987), scheme 6.
  */
 
-/** A wheel. Times are milliseconds of one monotone clock, whole ticks inside. */
+/** A wheel. Times are milliseconds of one monotonic clock. */
 export interface TimingWheel {
-  /** Sets, or moves, the time at which an entry is due. A number (from 0) beyond the wheel's size makes it grow. */
+  /** Sets the due time of an entry, a number from 0. The wheel grows with the largest entry. */
   schedule(entry: number, dueMs: number): void;
-  /** Forgets an entry's time; nothing happens if it has none. */
+  /** Removes the due time of an entry, if it has one. */
   cancel(entry: number): void;
   /** Calls `onDue` for each entry due at or before `nowMs`, in order of their ticks. */
   advance(nowMs: number, onDue: (entry: number) => void): void;
@@ -18,12 +18,12 @@ export interface TimingWheel {
 const NONE = -1;
 /** Buckets: at 10 ms a tick they span 327 s, so that an interval of five minutes passes each entry once. */
 const BUCKETS = 32_768;
-/** Ticks are kept modulo this, so that they always fit an Int32Array; a multiple of {@link BUCKETS}. */
+/** Ticks are stored modulo this number, so that they fit an Int32Array; a multiple of {@link BUCKETS}. */
 const CYCLE = 2 ** 31;
-/** What is due further ahead (124 days at 10 ms a tick) is called then: within half a cycle no tick is ambiguous. */
-const FURTHEST_TICKS = CYCLE / 2;
+/** Maximum distance of a due time, 124 days at 10 ms a tick: within half a cycle no tick is ambiguous. */
+const MAX_TICKS_AHEAD = CYCLE / 2;
 
-/** Makes a wheel that begins at `startMs` with ticks of `tickMs`. */
+/** Creates a wheel that starts at `startMs` with ticks of `tickMs`. */
 export function createTimingWheel(startMs: number, tickMs: number): TimingWheel {
   const heads = new Int32Array(BUCKETS).fill(NONE);
   let next = new Int32Array(1_024).fill(NONE);
@@ -62,9 +62,9 @@ export function createTimingWheel(startMs: number, tickMs: number): TimingWheel 
     schedule(entry, dueMs) {
       if (entry >= next.length) grow(entry);
       unlink(entry);
-      // What is due in the past, or in the tick that is under way, is due at the next one.
+      // An entry that is due in the past or in the current tick is due in the next one.
       const wanted = Math.max(currentTick + 1, Math.ceil((dueMs - startMs) / tickMs));
-      const dueTick = Math.min(wanted, currentTick + FURTHEST_TICKS) % CYCLE;
+      const dueTick = Math.min(wanted, currentTick + MAX_TICKS_AHEAD) % CYCLE;
       const bucket = dueTick % BUCKETS;
       const head = heads[bucket] as number;
       dueTicks[entry] = dueTick;
@@ -95,7 +95,7 @@ export function createTimingWheel(startMs: number, tickMs: number): TimingWheel 
           }
           entry = after;
         }
-        // The list of a bucket is the last scheduled first.
+        // The list of a bucket starts with the entry that was scheduled last.
         for (let index = due.length - 1; index >= 0; index--) onDue(due[index] as number);
         due.length = 0;
       }

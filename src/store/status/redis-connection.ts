@@ -118,8 +118,8 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   async function prepareNow(): Promise<void> {
     if (closed || ready || preparing) return;
     if (client.status === 'end') {
-      // It has given up, though it was configured to reconnect indefinitely: word of a fail-over that comes while it asks Sentinels
-      // for the new master ends it. What comes of the dial is logged by its events.
+      // The client can stop although it is configured to reconnect indefinitely: news of a failover that arrives while it
+      // asks Sentinels for the new master ends it. Its events report the outcome.
       client.connect().catch(() => {});
       return;
     }
