@@ -1,32 +1,26 @@
 /**
- * One of the servers that `bench/api.ts` compares, in a process of its own: `node bench/api-server.ts KIND`. A second
- * argument is the address of a Redis where it counts its limits.
- * Says its port to the parent, its CPU time whenever it is asked `cpu`, and a change of status to every stream whenever
- * it is asked `change`.
+ * One of the servers that `bench/api.ts` compares, in a process of its own: `node bench/api-server.ts KIND [REDIS]`, where
+ * REDIS is the address of a Redis for its rate limits. It sends its port to the parent, its CPU time after the message
+ * `cpu`, and a transition to every event stream after the message `change`.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
 import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
-import { createKeyAuthenticator } from '../src/auth/key-authenticator.ts';
 import { systemClock } from '../src/clock.ts';
 import type { CurrentStatus, Transition } from '../src/domain/current.ts';
 import { readRedisAddress } from '../src/domain/redis-address.ts';
-import { createHttpServer } from '../src/http/server.ts';
 import type { LimitServer } from '../src/http/shared-rate-limits.ts';
 import { silentLog } from '../src/log.ts';
-import { createMetrics } from '../src/metrics/metrics.ts';
 import { drawBadge } from '../src/render/badge.ts';
 import { drawChart } from '../src/render/chart.ts';
 import { drawHeatmap } from '../src/render/heatmap.ts';
-import { createApp } from '../src/site/app.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
-import { makeServices } from './api-services.ts';
+import { NO_LIMIT, serveApp } from './serve-app.ts';
+import { makeServices } from './services.ts';
 
-/** Above what a benchmark can ask for in a minute. */
-const NO_LIMIT = 1_000_000_000;
 const SERVICES = makeServices(1_200);
 const [SERVICE] = SERVICES;
 if (SERVICE === undefined) throw new Error('no services');
@@ -55,24 +49,24 @@ const BODY = Buffer.from(
 );
 const BADGE = { name: SERVICE.name, status: 'up', theme: 'light', ageText: null } as const;
 
-/** Tells a change of status to every stream of the server that runs here. */
-let tellChange: (transition: Transition) => void = () => {};
+/** Sends a transition to every event stream. */
+let publish: (transition: Transition) => void = () => {};
 let position = 0;
 const STARTS: Readonly<Record<string, () => Promise<number>>> = { bare, fastify: peer, upbeat };
 
 const port = await STARTS[process.argv[2] ?? '']?.();
 process.send?.({ port });
 process.on('message', (message) => {
-  if (message === 'change') tellChange(makeChange());
+  if (message === 'change') publish(makeChange());
   else process.send?.({ cpu: process.cpuUsage() });
 });
 process.on('disconnect', () => process.exit());
 
-/** The floor: `node:http` that sends the same bytes to whoever asks. */
+/** The floor: `node:http` that sends the same bytes for every request. */
 async function bare(): Promise<number> {
   const png = drawBadge(BADGE);
   const streams = new Set<ServerResponse>();
-  tellChange = (transition) => {
+  publish = (transition) => {
     const text = `data: ${JSON.stringify(transition)}\n\n`;
     for (const response of streams) response.write(text);
   };
@@ -95,7 +89,7 @@ async function bare(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The peer: Fastify with its own limiter, a look-up, CORS and validators over prepared bytes. */
+/** The peer: Fastify with its own limiter, a lookup, CORS and validators over prepared bytes. */
 async function peer(): Promise<number> {
   const app = fastify();
   await app.register(rateLimit, { max: NO_LIMIT, timeWindow: 60_000 });
@@ -117,34 +111,20 @@ async function peer(): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** The API with everything on. */
+/** The whole application. */
 async function upbeat(): Promise<number> {
   const listeners = new Set<(transition: Transition) => void>();
-  tellChange = (transition) => {
+  publish = (transition) => {
     for (const listener of listeners) listener(transition);
   };
   const directory = createServiceDirectory();
   directory.load(SERVICES);
   const status = createMemoryStatusStore({ log: silentLog });
   await status.put([CURRENT]);
-  const api = createApp({
-    settings: {
-      siteUrl: 'http://localhost:8080',
-      trustedProxies: [],
-      anonymousPerMinute: NO_LIMIT,
-      authenticatedPerMinute: NO_LIMIT,
-      intervalMs: 300_000,
-      slowOverMs: 3_000,
-      silenceMs: 600_000,
-      domainsPerAccount: 100,
-      version: '0.0.0',
-    },
+  const app = await serveApp({
     directory,
     status,
-    samples: { query: async () => [] },
-    vendorOf: () => null,
-    owners: null,
-    ownedPages: null,
+    keys: { findKey: async () => null, touchKeys: async () => {} },
     heartbeats: { takeHeartbeat: () => Promise.reject(new Error('no heartbeats here')), noteRefusal() {} },
     registry: {
       dependenciesOf: async () => ({ reportedAt: null, dependencies: [], changes: [] }),
@@ -160,31 +140,15 @@ async function upbeat(): Promise<number> {
       listMaintenances: async () => [],
       countMaintenances: async () => 0,
     },
-    authenticator: createKeyAuthenticator({
-      registry: { findKey: async () => null, touchKeys: async () => {} },
-      clock: systemClock,
-      log: silentLog,
-    }),
     renderBadge: async (text) => drawBadge(text),
     pictures: { chart: async (picture) => drawChart(picture), heatmap: (picture) => drawHeatmap(picture) },
     watchTransitions(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    readiness: () => ({
-      phase: 'serving',
-      role: 'monitor',
-      prober: { online: true, offlineSince: null, reason: null },
-      parts: {},
-    }),
     limitServer: await openLimits(process.argv[3]),
-    metrics: createMetrics(),
-    clock: systemClock,
-    log: silentLog,
   });
-  const server = createHttpServer(api.listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
+  return app.port;
 }
 
 function makeChange(): Transition {
@@ -204,7 +168,7 @@ function makeChange(): Transition {
   };
 }
 
-/** Where limits are counted; null: in the process. */
+/** The shared counters of limits; null: they are counted in the process. */
 async function openLimits(url: string | undefined): Promise<LimitServer | null> {
   const address = readRedisAddress(url ?? '');
   if (address === null) return null;

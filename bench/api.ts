@@ -1,8 +1,8 @@
 /**
- * The API beside its floor (`node:http` that sends the same bytes) and a peer (Fastify with @fastify/rate-limit):
- * `node bench/api.ts`. Servers in processes of their own, autocannon in another, rounds taking turns.
+ * The API compared with its floor (`node:http` that sends the same bytes) and a peer (Fastify with @fastify/rate-limit):
+ * `node bench/api.ts`. The servers and autocannon are processes of their own, and the subjects take turns.
  *
- * Ratios are of the server's own CPU time for a request. Requests a second would flatter the slower server, because the
+ * Ratios compare the server's own CPU time for a request. Requests per second would flatter the slower server, because the
  * client, which needs a core too, is slower than the floor.
  */
 import { type ChildProcess, execFile, fork } from 'node:child_process';
@@ -17,8 +17,8 @@ import { silentLog } from '../src/log.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
 import { createServiceSearch } from '../src/view/service-search.ts';
-import { makeServices } from './api-services.ts';
-import { type BenchRow, median, printRows } from './row.ts';
+import { atMost, type BenchRow, floor as floorRow, median, printRows, ratioAtLeast } from './row.ts';
+import { makeServices } from './services.ts';
 
 /** A server in a process of its own. */
 export interface Server {
@@ -26,7 +26,7 @@ export interface Server {
   readonly port: number;
 }
 
-/** What is asked of a server, and what it cost. */
+/** A request to a server, and its costs. */
 export interface Subject {
   readonly name: string;
   readonly server: Server;
@@ -35,10 +35,8 @@ export interface Subject {
   readonly perSecond: number[];
 }
 
-/** How often each subject has its turn, and for how long. */
-export const ROUNDS = 3;
-/** Seconds of a turn. */
-export const ROUND_SECONDS = 2;
+const ROUNDS = 3;
+const ROUND_SECONDS = 2;
 const CONNECTIONS = 64;
 /** The path of the status endpoint. */
 export const STATUS = '/api/v1/status/service-0';
@@ -46,7 +44,7 @@ const BADGE = '/api/badge/service-0-example';
 const AUTOCANNON = join(import.meta.dirname, '../node_modules/autocannon/autocannon.js');
 
 /** Runs the benchmark, prints its table and returns its lines. Takes under a minute. */
-export async function run(): Promise<BenchRow[]> {
+export async function run(): Promise<readonly BenchRow[]> {
   const servers = await Promise.all(['bare', 'fastify', 'upbeat'].map((kind) => startServer(kind)));
   const [bare, peer, upbeat] = servers as [Server, Server, Server];
   const floor = subject('node:http, the same JSON', bare, STATUS);
@@ -55,18 +53,7 @@ export async function run(): Promise<BenchRow[]> {
   const badgeFloor = subject('node:http, the same PNG', bare, BADGE);
   const badge = subject('GET /api/badge/:slug, warm', upbeat, BADGE);
   const subjects = [floor, fastify, status, badgeFloor, badge];
-  try {
-    for (const one of subjects) await fire(one, 1);
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const one of subjects) {
-        const { cpuUs, perSecond } = await fire(one, ROUND_SECONDS);
-        one.cpuUs.push(cpuUs);
-        one.perSecond.push(perSecond);
-      }
-    }
-  } finally {
-    for (const { process } of servers) process.disconnect();
-  }
+  await takeTurns(subjects, servers);
   const rows = [
     compare(floor, null, null),
     compare(fastify, floor, null),
@@ -76,11 +63,10 @@ export async function run(): Promise<BenchRow[]> {
     compare(badge, badgeFloor, 0.4),
     ...(await measurePages()),
   ];
-  printRows(rows);
-  return rows;
+  return printRows(rows);
 }
 
-/** Something to be asked. */
+/** Creates a subject. */
 export function subject(name: string, server: Server, path: string): Subject {
   return { name, server, path, cpuUs: [], perSecond: [] };
 }
@@ -92,8 +78,24 @@ export async function startServer(kind: string, ...args: readonly string[]): Pro
   return { process, port };
 }
 
-/** Loads a server for some seconds; every answer must be 200. */
-export async function fire({ name, server, path }: Subject, seconds: number) {
+/** Measures subjects in turn and stops their servers. */
+export async function takeTurns(subjects: readonly Subject[], servers: readonly Server[]): Promise<void> {
+  try {
+    for (const one of subjects) await measureRequests(one, 1);
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const one of subjects) {
+        const { cpuUs, perSecond } = await measureRequests(one, ROUND_SECONDS);
+        one.cpuUs.push(cpuUs);
+        one.perSecond.push(perSecond);
+      }
+    }
+  } finally {
+    for (const { process } of servers) process.disconnect();
+  }
+}
+
+/** Sends requests for some seconds; every response must be 200. */
+async function measureRequests({ name, server, path }: Subject, seconds: number) {
   const before = await cpuOf(server);
   const { stdout } = await promisify(execFile)(process.execPath, [
     AUTOCANNON,
@@ -104,7 +106,7 @@ export async function fire({ name, server, path }: Subject, seconds: number) {
   const answer = JSON.parse(stdout) as { '2xx': number; non2xx: number; errors: number; duration: number };
   if (answer.non2xx > 0 || answer.errors > 0 || answer['2xx'] === 0)
     throw new Error(
-      `${name}: ${answer['2xx']} good answers, ${answer.non2xx} others, ${answer.errors} errors`,
+      `${name}: ${answer['2xx']} good responses, ${answer.non2xx} others, ${answer.errors} errors`,
     );
   return { cpuUs: spentUs / answer['2xx'], perSecond: answer['2xx'] / answer.duration };
 }
@@ -115,21 +117,16 @@ async function cpuOf({ process }: Server): Promise<number> {
   return cpu.user + cpu.system;
 }
 
-/** How much of the other's speed a subject reaches, by CPU time. */
+/** The speed of a subject relative to another, by CPU time. */
 export function compare(subject: Subject, other: Subject | null, target: number | null): BenchRow {
   const value = median(subject.cpuUs);
-  const ratio = other === null ? null : median(other.cpuUs) / value;
-  return {
-    name: other === null ? subject.name : `${subject.name}, beside ${other.name}`,
-    value,
-    unit: `µs CPU (${Math.round(median(subject.perSecond))}/s)`,
-    ratio,
-    target: target === null ? null : `at least ${target.toFixed(2)}`,
-    reached: target === null || ratio === null ? null : ratio >= target,
-  };
+  const unit = `µs CPU (${Math.round(median(subject.perSecond))}/s)`;
+  if (other === null) return floorRow(subject.name, value, unit);
+  const name = `${subject.name}, beside ${other.name}`;
+  return ratioAtLeast(name, value, unit, median(other.cpuUs) / value, target);
 }
 
-/** A page of 100 services, out of few and out of many. */
+/** Measures a page of 100 services out of few and out of many. */
 async function measurePages(): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const count of [1_200, 1_000_000]) {
@@ -158,20 +155,18 @@ async function measurePages(): Promise<BenchRow[]> {
     };
     const number = count.toLocaleString('en');
     const value = await measure(200, (turn) => `limit=100&offset=${(turn * 7_919 * 101) % (count - 100)}`);
-    const name = `page of 100 services out of ${number}`;
-    rows.push({ name, value, unit: 'ms', ratio: null, target: 'at most 1 ms', reached: value <= 1 });
+    rows.push(atMost(`page of 100 services out of ${number}`, value, 'ms', 1));
     for (const [what, queryOf] of [
       ['by a new text', (turn: number) => `q=${turn}`],
       ['by a text and a status, asked again', () => 'q=9&status=up'],
     ] as const) {
-      const value = await measure(20, queryOf);
-      rows.push({ name: `${what}, ${number}`, value, unit: 'ms', ratio: null, target: null, reached: null });
+      rows.push(floorRow(`${what}, ${number}`, await measure(20, queryOf), 'ms'));
     }
   }
   return rows;
 }
 
-/** Another record at each reading, so that no JSON is at hand: what a page costs after all its services were checked. */
+/** A new record at each call, so that no JSON is cached, as after a check of all services. */
 function checkedJustNow(serviceId: number): CurrentStatus {
   const now = systemClock.now();
   const latest: LatestCheck = {

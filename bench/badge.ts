@@ -1,11 +1,11 @@
-/** A badge that was not drawn before: `node bench/badge.ts`. The fonts are loaded, as in a render thread at work. */
+/** Drawing of a new badge: `node bench/badge.ts`. The fonts are loaded, as in a running render thread. */
 import { drawBadge } from '../src/render/badge.ts';
-import { type BenchRow, floor, median, printRows } from './row.ts';
+import { atMost, type BenchRow, floor, median, printRows } from './row.ts';
 
 const BADGES = 400;
 
-/** Measures drawing and size. */
-export async function run(): Promise<BenchRow[]> {
+/** Measures time and size. */
+export async function run(): Promise<readonly BenchRow[]> {
   const loadedMs = performance.now();
   drawBadge({ name: 'Upbeat', status: 'up', theme: 'light', ageText: null });
   const loadMs = performance.now() - loadedMs;
@@ -22,21 +22,11 @@ export async function run(): Promise<BenchRow[]> {
     times.push(performance.now() - before);
     largest = Math.max(largest, bytes.length);
   }
-  const middle = median(times);
-  const rows: BenchRow[] = [
+  return printRows([
     floor('badge: the first one, which loads the fonts', loadMs, 'ms'),
-    { name: 'badge: cold', value: middle, unit: 'ms', ratio: null, target: '<= 2.5', reached: middle <= 2.5 },
-    {
-      name: 'badge: largest',
-      value: largest,
-      unit: 'bytes',
-      ratio: null,
-      target: '<= 4096',
-      reached: largest <= 4_096,
-    },
-  ];
-  printRows(rows);
-  return rows;
+    atMost('badge: cold', median(times), 'ms', 2.5),
+    atMost('badge: largest', largest, 'bytes', 4_096),
+  ]);
 }
 
 if (import.meta.main) await run();

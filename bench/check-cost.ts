@@ -1,19 +1,15 @@
 /**
- * What one check costs in CPU, beside its floors and peers: `node bench/check-cost.ts`. A new connection each, HEAD
- * answered 204 over loopback by another process, distinct origins, interleaved rounds, medians.
+ * The CPU cost of a check compared with floors and peers: `node bench/check-cost.ts`. Each check has a new connection to a
+ * process on the loopback interface that answers HEAD with 204; origins are distinct, rounds alternate, figures are medians.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { createSecureContext } from 'node:tls';
 import { Agent } from 'undici';
 import { createProber } from '../src/probe/prober.ts';
-import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './blackbox-exporter.ts';
 import {
   attempt,
   CA_FILE,
+  checkThroughEngine,
   handMade,
   handMadeTls,
   request,
@@ -21,9 +17,16 @@ import {
   targetsOf,
   type Way,
 } from './check-ways.ts';
-import { absent, type BenchRow, floor, median, printRows } from './row.ts';
-import { checkThroughEngine } from './whole-engine.ts';
-import { findWrk, NO_WRK, type Wrk } from './wrk.ts';
+import { startHelper } from './child.ts';
+import {
+  type BlackboxExporter,
+  findWrk,
+  NO_BLACKBOX_EXPORTER,
+  NO_WRK,
+  startBlackboxExporter,
+  type Wrk,
+} from './peers.ts';
+import { absent, type BenchRow, floor, median, printRows, ratioAtLeast, ratioAtMost } from './row.ts';
 
 const LISTENERS = 64;
 const OPEN = 32;
@@ -33,16 +36,13 @@ const ROUNDS = 5;
 const UNIT = 'µs CPU a check';
 const NO_KUMA = 'not measured: npm and Debian have no release of it';
 
-/** Makes `count` checks, or some number of its own, and tells what they cost. */
+/** Makes about `count` checks and returns their cost. */
 type Load = (count: number) => Promise<{ readonly checks: number; readonly cpuUs: number }>;
 
-/** Measures all ways. */
-export async function run(): Promise<BenchRow[]> {
-  const server = spawn(process.execPath, [join(import.meta.dirname, 'check-server.ts'), String(LISTENERS)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
-  const ports = JSON.parse(line) as { http: number[]; https: number[] };
+/** Measures all ways of making a check. */
+export async function run(): Promise<readonly BenchRow[]> {
+  const server = await startHelper<{ http: number[]; https: number[] }>('check-server.ts', [LISTENERS]);
+  const ports = server.line;
   const prober = createProber({
     version: '0.0.0',
     siteUrl: 'http://localhost:8080',
@@ -88,7 +88,7 @@ export async function run(): Promise<BenchRow[]> {
   );
   await prober.close();
   await Promise.all([agents.plain.close(), agents.shared.close(), blackbox?.stop()]);
-  server.stdin.end();
+  server.stop();
 
   const rows = [
     wrk ? floor('HTTP: wrk, Connection: close (floor in C)', http.wrk, UNIT) : absent('HTTP: wrk', NO_WRK),
@@ -107,37 +107,32 @@ export async function run(): Promise<BenchRow[]> {
     ...besideBlackbox('HTTPS', https, blackbox !== null, 1.1),
     absent('HTTP: Uptime Kuma (peer)', NO_KUMA),
   ];
-  printRows(rows);
-  return rows;
+  return printRows(rows);
 }
 
-/** A cost beside another; `most` is the ratio that is wanted, null: none. */
-function beside(name: string, value: number, other: number, most: number | null): BenchRow {
-  const ratio = value / other;
-  const target = most === null ? null : `<= ${most}`;
-  return { name, value, unit: UNIT, ratio, target, reached: most === null ? null : ratio <= most };
+/** A cost relative to another; `max`: the target of the ratio, null: none. */
+function beside(name: string, value: number, other: number, max: number | null): BenchRow {
+  return ratioAtMost(name, value, UNIT, value / other, max);
 }
 
-/** Checks per core beside the exporter's. */
+/** Checks per core compared with the exporter's. */
 function besideBlackbox(
   scheme: string,
   costs: { readonly blackbox: number; readonly engine: number },
   isThere: boolean,
-  least: number,
+  min: number,
 ): BenchRow[] {
   const name = `${scheme}: blackbox_exporter, its scrape included (peer)`;
   if (!isThere) return [absent(name, NO_BLACKBOX_EXPORTER)];
-  const ratio = costs.blackbox / costs.engine;
   return [
     floor(name, costs.blackbox, UNIT),
-    {
-      name: `${scheme}: whole engine, checks per core beside blackbox_exporter`,
-      value: 1_000_000 / costs.engine,
-      unit: 'checks/s',
-      ratio,
-      target: `>= ${least}`,
-      reached: ratio >= least,
-    },
+    ratioAtLeast(
+      `${scheme}: whole engine, checks per core beside blackbox_exporter`,
+      1_000_000 / costs.engine,
+      'checks/s',
+      costs.blackbox / costs.engine,
+      min,
+    ),
   ];
 }
 
@@ -163,7 +158,7 @@ function own(make: (count: number) => Promise<void>): Load {
   };
 }
 
-/** A load whose CPU time is the exporter's; that of whoever scrapes it does not count. */
+/** A load whose CPU time is the exporter's, without that of the scraper. */
 function scrape(blackbox: BlackboxExporter, way: Way): Load {
   return async (count) => {
     const before = blackbox.cpuUs();
@@ -172,12 +167,12 @@ function scrape(blackbox: BlackboxExporter, way: Way): Load {
   };
 }
 
-/** A second of wrk, however many requests that makes. */
+/** A second of wrk. */
 function fireWrk(wrk: Wrk, url: string): Load {
   return () => wrk(url, 1, OPEN);
 }
 
-/** Runs every load in turn, `ROUNDS` times, after one round that does not count; medians in µs of CPU for each check. */
+/** Runs every load in turn, `ROUNDS` times after a warm-up; returns medians in µs of CPU for each check. */
 async function measure<K extends string>(
   loads: Readonly<Record<K, Load | null>>,
   count: number,

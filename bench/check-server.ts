@@ -1,6 +1,6 @@
 /**
- * The other side of `check-cost.ts`, in a process of its own: many HTTP and HTTPS listeners that answer 204 and
- * close. Prints one line of JSON with its ports, and ends with its standard input.
+ * The servers of `check-cost.ts`, in a process of their own: many HTTP and HTTPS listeners that answer with 204 and close.
+ * Prints one line of JSON with their ports, and ends with its standard input.
  */
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';

@@ -1,10 +1,22 @@
-/** Ways of making a check that `check-cost.ts` compares: floors, undici, one attempt of the prober. */
+/** Ways of making a check that benchmarks compare: floors, undici, an attempt of the prober, the whole engine. */
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls, type SecureContext } from 'node:tls';
+import { MessageChannel } from 'node:worker_threads';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { systemClock } from '../src/clock.ts';
 import type { CheckTarget, RunAttempt } from '../src/domain/check-target.ts';
-import { NO_MEMORY } from '../src/domain/result.ts';
+import { unknownStatus } from '../src/domain/current.ts';
+import { type CheckResult, NO_MEMORY } from '../src/domain/result.ts';
+import type { Service } from '../src/domain/service.ts';
+import { runHost } from '../src/engine/host/host.ts';
+import type { FromHost } from '../src/engine/protocol.ts';
+import { unpackResults } from '../src/engine/result-packing.ts';
+import { silentLog } from '../src/log.ts';
+import { createRecord } from '../src/record/record.ts';
+import { packSamples } from '../src/store/samples/encoding.ts';
+import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
+import { engineSettings, makeServices, RECORD_OPTIONS } from './services.ts';
 
 /** One way of making a check of the address number `n`, in a slot. */
 export type Way = (n: number, slot: number) => Promise<unknown>;
@@ -12,7 +24,7 @@ export type Way = (n: number, slot: number) => Promise<unknown>;
 /** Authority of the certificates of the benchmarks' servers. */
 export const CA_FILE = join(import.meta.dirname, '../test/certs/ca.pem');
 
-/** Services at so many ports of the loopback, in turn. */
+/** `count` services at ports of the loopback interface, in turn. */
 export function targetsOf(scheme: string, ports: readonly number[], count: number): CheckTarget[] {
   return Array.from({ length: count }, (_, index): CheckTarget => {
     const url = `${scheme}://127.0.0.1:${ports[index % ports.length]}/`;
@@ -34,14 +46,14 @@ export function attempt(runAttempt: RunAttempt, scheme: string, ports: readonly 
   };
 }
 
-/** A request of undici as its documentation shows it. */
+/** A request of undici as in its documentation. */
 export function request(dispatcher: Dispatcher, url: string): Promise<unknown> {
   return dispatcher
     .request({ origin: new URL(url).origin, path: '/', method: 'HEAD', reset: true })
     .then(({ body }) => body.dump());
 }
 
-/** A reused Client per slot with a connector that dials the slot's present target: undici at its leanest. */
+/** A reused Client per slot with a connector to the slot's current target: undici at its leanest. */
 export function slotClient(ports: readonly number[], slots: number): Way {
   const targets = new Array<number>(slots).fill(0);
   const clients = targets.map((_, slot) => {
@@ -78,7 +90,7 @@ export function slotClient(ports: readonly number[], slots: number): Way {
     });
 }
 
-/** The floor in Node: a request written by hand. Resolves with the answer's first bytes. */
+/** The floor in Node: a request written by hand. Resolves with the status code. */
 export function handMade(port: number): Promise<unknown> {
   return converse(createConnection({ host: '127.0.0.1', port, autoSelectFamily: false }), 'connect');
 }
@@ -99,4 +111,66 @@ function converse(socket: Socket, ready: 'connect' | 'secureConnect'): Promise<u
       resolve(chunk.toString('latin1', 9, 12));
     });
   });
+}
+
+/**
+ * Checks every target once in one thread: timing wheel, actor, attempt, packing, unpacking, evaluation, status and sample,
+ * without the disks. All targets are due at once, so that only work is measured. Resolves when all results are evaluated.
+ */
+export async function checkThroughEngine(
+  targets: readonly CheckTarget[],
+  runAttempt: RunAttempt,
+  concurrency: number,
+  onResults: (results: readonly CheckResult[]) => void = () => {},
+): Promise<void> {
+  const record = createRecord({
+    registry: {
+      commitUpdates: async (updates) => updates.map(() => ({ kind: 'committed', transition: null })),
+      listIncidents: async () => [],
+      transitionsAfter: async () => [],
+      lastTransition: async () => 0,
+    },
+    status: createMemoryStatusStore({ log: silentLog }),
+    samples: { append: async (samples) => void packSamples(samples) },
+    heartbeats: {
+      registry: { claimDomain: () => Promise.reject(new Error('no heartbeats here')) },
+      isCatalogueDomain: () => false,
+      silenceMs: 600_000,
+    },
+    ...RECORD_OPTIONS,
+  });
+  await record.load(
+    targets.map((target) => ({
+      service: serviceOf(target),
+      current: unknownStatus(target.serviceId),
+      memory: NO_MEMORY,
+      openIncident: null,
+    })),
+  );
+  const { port1, port2 } = new MessageChannel();
+  const done = Promise.withResolvers<void>();
+  let left = targets.length;
+  port1.on('message', (message: FromHost) => {
+    if (message.type === 'ready') port1.postMessage({ type: 'assign', services: targets, spreadMs: 0 });
+    if (message.type !== 'results') return;
+    const results = unpackResults(message.packed);
+    record.takeResults(results);
+    onResults(results);
+    left -= results.length;
+    if (left === 0) done.resolve();
+  });
+  const settings = engineSettings({ intervalMs: 3_600_000, firstSpreadMs: 0, concurrency });
+  const task = { epoch: 1, port: port2, loopTicks: new SharedArrayBuffer(4), settings, prober: null };
+  const host = runHost(task, runAttempt, systemClock);
+  await done.promise;
+  port1.postMessage({ type: 'stop' });
+  await host;
+  await record.stop();
+  port1.close();
+}
+
+function serviceOf({ serviceId, revision, domain, check }: CheckTarget): Service {
+  const [service] = makeServices(1);
+  if (service === undefined) throw new RangeError('no services');
+  return { ...service, id: serviceId, slug: `s${serviceId}`, name: domain, domain, check, revision };
 }

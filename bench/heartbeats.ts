@@ -1,27 +1,24 @@
 /**
- * Heartbeats that are on disk before they are answered: `node bench/heartbeats.ts`. Through the record into a registry in
- * its thread, from a thousand services; beside the floor, a row a heartbeat in SQLite with a commit each. Then one
- * service alone, whose heartbeats follow one another, and the whole way with HTTP.
+ * Heartbeats that are on disk before they are answered: `node bench/heartbeats.ts`. Those of a thousand services pass the
+ * record into a registry in its thread; the floor is a row and a commit in SQLite for each. Then those of one service, one
+ * after the other, and those of all services over HTTP.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createApiKey } from '../src/auth/api-keys.ts';
-import { createKeyAuthenticator } from '../src/auth/key-authenticator.ts';
 import { systemClock } from '../src/clock.ts';
 import { readHeartbeat } from '../src/domain/heartbeat-body.ts';
-import { createHttpServer } from '../src/http/server.ts';
 import { silentLog } from '../src/log.ts';
-import { createMetrics } from '../src/metrics/metrics.ts';
 import { createRecord } from '../src/record/record.ts';
-import { createApp } from '../src/site/app.ts';
 import { openRegistry } from '../src/store/registry/sqlite-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
-import { type BenchRow, floor, median, printRows } from './row.ts';
+import { atLeast, type BenchRow, floor, median, printRows } from './row.ts';
+import { serveApp } from './serve-app.ts';
+import { RECORD_OPTIONS } from './services.ts';
 
 const SERVICES = 1_000;
 /** An account registers no more than 200 domains a day. */
@@ -31,11 +28,9 @@ const AT_ONCE = 256;
 const THROUGH_RECORD = 10_000;
 const THROUGH_HTTP = 5_000;
 const ALONE = 1_000;
-/** Above what a benchmark can ask for in a minute. */
-const NO_LIMIT = 1_000_000_000;
 
 /** Measures all. */
-export async function run(): Promise<BenchRow[]> {
+export async function run(): Promise<readonly BenchRow[]> {
   const plain = median(Array.from({ length: ROUNDS }, writePlain));
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-'));
   const world = await openWorld(folder);
@@ -48,22 +43,15 @@ export async function run(): Promise<BenchRow[]> {
   }
   await world.close();
   rmSync(folder, { recursive: true, force: true });
-  const accepted = (name: string, value: number): BenchRow => ({
-    name,
-    value,
-    unit: 'heartbeats/s',
-    ratio: value / plain,
-    target: '>= 2,000/s',
-    reached: value >= 2_000,
-  });
+  const accepted = (name: string, value: number): BenchRow =>
+    atLeast(name, value, 'heartbeats/s', 2_000, value / plain);
   const rows = [
     floor('heartbeats: a row and a commit each in SQLite (floor)', plain, 'heartbeats/s'),
     accepted('heartbeats: accepted, durable, by the record', median(rates.record)),
     accepted('heartbeats: accepted, durable, over HTTP (sender included)', median(rates.http)),
     floor('heartbeats: one after the other, by the record', median(rates.alone), 'heartbeats/s'),
   ];
-  printRows(rows);
-  return rows;
+  return printRows(rows);
 }
 
 function bodyOf(index: number): string {
@@ -84,18 +72,8 @@ async function openWorld(dataDir: string) {
     registry,
     status,
     samples: { append: async () => {} },
-    clock,
-    log,
-    settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
-    heartbeats: {
-      registry,
-      isCatalogueDomain: () => false,
-      silenceMs: 600_000,
-    },
-    askControlTargets: async () => true,
-    onRecheck() {},
-    sourceUrl: () => '',
-    isInMaintenance: () => false,
+    heartbeats: { registry, isCatalogueDomain: () => false, silenceMs: 600_000 },
+    ...RECORD_OPTIONS,
   });
   await record.load(await registry.loadServices());
   registry.watchChanges(await registry.lastChange(), (change) => {
@@ -117,41 +95,17 @@ async function openWorld(dataDir: string) {
     accountId,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   }));
-  /** Of the service that {@link bodyOf} names. */
+  /** The owner of the service in {@link bodyOf}. */
   const ownerOf = (index: number) => owners[(index % SERVICES) % ACCOUNTS] ?? { accountId: 0, headers: {} };
-  const authenticator = createKeyAuthenticator({ registry, clock, log });
-  const api = createApp({
-    settings: {
-      siteUrl: 'http://localhost',
-      version: 'bench',
-      trustedProxies: [],
-      intervalMs: 300_000,
-      slowOverMs: 3_000,
-      silenceMs: 600_000,
-      domainsPerAccount: 100,
-      anonymousPerMinute: NO_LIMIT,
-      authenticatedPerMinute: NO_LIMIT,
-    },
+  const app = await serveApp({
     directory,
     status,
-    samples: { query: async () => [] },
+    keys: registry,
     registry,
     heartbeats: record,
-    vendorOf: () => null,
-    owners: null,
-    ownedPages: null,
-    renderBadge: async () => Buffer.alloc(0),
-    pictures: { chart: async () => Buffer.alloc(0), heatmap: async () => Buffer.alloc(0) },
     watchTransitions: record.watchTransitions,
-    readiness: () => ({ phase: 'serving', role: 'monitor', prober: record.prober(), parts: {} }),
-    authenticator,
-    metrics: createMetrics(),
-    clock,
-    log,
   });
-  const server = createHttpServer(api.listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port } = app;
   const agent = new Agent({ keepAlive: true });
 
   const take = async (index: number): Promise<void> => {
@@ -177,7 +131,7 @@ async function openWorld(dataDir: string) {
   return {
     take,
     post,
-    /** Sends `count` heartbeats, so many at a time; how many a second were answered. */
+    /** Sends `count` heartbeats, `atOnce` at a time; returns the responses per second. */
     async send(count: number, atOnce: number, one: (index: number) => Promise<void>): Promise<number> {
       let next = 0;
       const startedMs = performance.now();
@@ -190,17 +144,14 @@ async function openWorld(dataDir: string) {
     },
     async close() {
       agent.destroy();
-      api.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await app.close();
       await record.stop();
-      await authenticator.close();
       await registry.close();
     },
   };
 }
 
-/** The floor: what one connection writes, a commit for each heartbeat. */
+/** The floor: heartbeats per second of one connection with a commit for each. */
 function writePlain(): number {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-plain-'));
   const database = new DatabaseSync(join(folder, 'plain.sqlite'));

@@ -1,7 +1,7 @@
 /**
- * The InfluxDB adapter beside the bare client that writes the same lines: `node bench/influx.ts`. Starts Debian's
- * influxd on a free port; without one there are no rows. The two take turns, each round into a database of its own,
- * and a round ends when the server has stored everything.
+ * The InfluxDB adapter compared with the bare client that writes the same lines: `node bench/influx.ts`. It starts Debian's
+ * influxd on a free port; without one there are no rows. The two take turns, each round into a database of its own, which
+ * ends when the server has stored everything.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,20 +15,21 @@ import { packSamples } from '../src/store/samples/encoding.ts';
 import { openInfluxSamples } from '../src/store/samples/influx/influx-samples.ts';
 import { createLineWriter } from '../src/store/samples/influx/line-protocol.ts';
 import { freePort } from '../test/support/free-port.ts';
-import { type BenchRow, floor, median, printRows } from './row.ts';
+import { isInstalled } from './child.ts';
+import { type BenchRow, floor, median, printRows, ratioAtLeast } from './row.ts';
 
 const SERVICES = 1_000;
 /** Checks of every service in a round of the benchmark. */
 const CHECKS = 170;
 const ROUNDS = 8;
 const BATCH = 5_000;
-/** Samples of a round before its clock runs: the adapter's thread is a new one in each. */
+/** Samples of a round before the measurement, because each round starts a new thread of the adapter. */
 const WARM = 20 * SERVICES;
 const STEP_MS = 300_000;
 const MIN_RATIO = 0.85;
 
 /** Runs the benchmark, prints its table and returns its lines. Takes about half a minute. */
-export async function run(): Promise<BenchRow[]> {
+export async function run(): Promise<readonly BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-influx-'));
   const port = await freePort();
   const server = spawn('influxd', ['-pidfile', join(folder, 'pid')], {
@@ -45,12 +46,8 @@ export async function run(): Promise<BenchRow[]> {
       INFLUXDB_MONITOR_STORE_ENABLED: 'false',
     },
   });
-  const missing = await Promise.race([
-    once(server, 'spawn').then(() => false),
-    once(server, 'error').then(() => true),
-  ]);
-  if (missing) {
-    console.log('influxd is not there: apt-get install influxdb');
+  if (!(await isInstalled(server))) {
+    console.log('influxd is not installed: apt-get install influxdb');
     return [];
   }
   const ended = once(server, 'exit');
@@ -70,7 +67,7 @@ export async function run(): Promise<BenchRow[]> {
       },
     ];
     for (let round = 0; round < ROUNDS; round++) {
-      // The server still sorts what the first of a round wrote while the second writes: each is first as often.
+      // The server still sorts the data of the first writer of a round while the second one writes, so the order alternates.
       for (const turn of turns) await turn(round);
       turns.reverse();
     }
@@ -80,23 +77,20 @@ export async function run(): Promise<BenchRow[]> {
     rmSync(folder, { recursive: true, force: true });
   }
   const [rate, ours] = [median(bare), median(adapter)];
-  const ratio = ours / rate;
   const rows = [
     floor('InfluxDB: the bare client, the same lines (floor)', rate, 'writes/s'),
-    {
-      name: 'InfluxDB: the adapter, spool and thread included',
-      value: ours,
-      unit: 'writes/s',
-      ratio,
-      target: `>= ${MIN_RATIO}`,
-      reached: ratio >= MIN_RATIO,
-    },
+    ratioAtLeast(
+      'InfluxDB: the adapter, spool and thread included',
+      ours,
+      'writes/s',
+      ours / rate,
+      MIN_RATIO,
+    ),
   ];
-  printRows(rows);
-  return rows;
+  return printRows(rows);
 }
 
-/** The client as its documentation has it: lines into its buffer, which sends batches; points a second. */
+/** Writes by the client's own buffer, as in its documentation; returns points per second. */
 async function writeBare(url: string, database: string, samples: readonly Sample[]): Promise<number> {
   const client = new InfluxDB({ url, timeout: 30_000 });
   let stored = 0;
@@ -129,7 +123,7 @@ async function writeBare(url: string, database: string, samples: readonly Sample
   const write = async (from: number, to: number): Promise<void> => {
     for (let at = from; at < to; at += BATCH) {
       writeApi.writeRecords(lines.write(packSamples(samples.slice(at, at + BATCH)), null));
-      // One batch on its way while the next is made.
+      // One batch is in flight while the next is made.
       await until(at);
     }
     await writeApi.flush();
@@ -159,7 +153,7 @@ async function writeByAdapter(
   const write = async (from: number, to: number): Promise<void> => {
     let taken = Promise.resolve();
     for (let at = from; at < to; at += BATCH) {
-      // One batch on its way while the next is made; it waits by itself where the server is the slower one.
+      // One batch is in flight while the next is made.
       await taken;
       taken = store.append(samples.slice(at, at + BATCH));
     }

@@ -1,18 +1,17 @@
 /**
- * What a service costs in memory: `node bench/memory.ts`, in a process that has done nothing else, for memory that others
- * have given back is used again and would not be seen.
+ * The memory of a service: `node bench/memory.ts`. It runs in a process that has done nothing else, because memory that was
+ * freed before is reused and would not be measured.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { targetOf } from '../test/engine/attempt.ts';
-import { openIdleFleet } from './idle-fleet.ts';
-import { type BenchRow, printRows } from './row.ts';
+import { atMost, type BenchRow, printRows } from './row.ts';
+import { openIdleFleet } from './scheduling.ts';
 
 const SERVICES = 50_000;
 const INTERVAL_MS = 300_000;
-const MAX_BYTES = 2_048;
 
-/** Measures what the process grows by for each service: both threads, every structure. */
-export async function run(): Promise<BenchRow[]> {
+/** Measures the growth of the process for each service, in both threads. */
+export async function run(): Promise<readonly BenchRow[]> {
   const fleet = openIdleFleet(INTERVAL_MS);
   await fleet.start([]);
   await wait(1_500);
@@ -22,18 +21,7 @@ export async function run(): Promise<BenchRow[]> {
   await wait(4_000);
   const bytes = (process.memoryUsage.rss() - before) / SERVICES;
   await fleet.stop();
-  const rows: BenchRow[] = [
-    {
-      name: `memory: a service in a fleet of ${SERVICES}`,
-      value: bytes,
-      unit: 'bytes',
-      ratio: null,
-      target: `<= ${MAX_BYTES}`,
-      reached: bytes <= MAX_BYTES,
-    },
-  ];
-  printRows(rows);
-  return rows;
+  return printRows([atMost(`memory: a service in a fleet of ${SERVICES}`, bytes, 'bytes', 2_048)]);
 }
 
 if (import.meta.main) await run();

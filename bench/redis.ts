@@ -1,26 +1,23 @@
 /**
- * The status endpoint whose limits are counted in Redis, beside `node:http` that sends the same bytes:
- * `node bench/redis.ts`. By the server's own CPU time, as `bench/api.ts`. Starts Debian's redis-server on a free port;
- * without one there are no rows.
+ * The status endpoint with rate limits in Redis, compared with `node:http` that sends the same bytes: `node bench/redis.ts`.
+ * It compares the server's own CPU time, as `bench/api.ts`. It starts Debian's redis-server on a free port; without one there
+ * are no rows.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { freePort } from '../test/support/free-port.ts';
-import { compare, fire, ROUND_SECONDS, ROUNDS, STATUS, startServer, subject } from './api.ts';
+import { compare, STATUS, startServer, subject, takeTurns } from './api.ts';
+import { isInstalled } from './child.ts';
 import { type BenchRow, printRows } from './row.ts';
 
 /** Runs the benchmark, prints its table and returns its lines. Takes under half a minute. */
-export async function run(): Promise<BenchRow[]> {
+export async function run(): Promise<readonly BenchRow[]> {
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const redis = spawn('redis-server', args, { cwd: tmpdir(), stdio: 'ignore' });
-  const missing = await Promise.race([
-    once(redis, 'spawn').then(() => false),
-    once(redis, 'error').then(() => true),
-  ]);
-  if (missing) {
-    console.log('redis-server is not there: apt-get install redis-server');
+  if (!(await isInstalled(redis))) {
+    console.log('redis-server is not installed: apt-get install redis-server');
     return [];
   }
   const ended = once(redis, 'exit');
@@ -35,22 +32,13 @@ export async function run(): Promise<BenchRow[]> {
   const limited = subject('GET /status/:slug, limits in Redis', shared, STATUS);
   const subjects = [floor, memory, limited];
   try {
-    for (const one of subjects) await fire(one, 1);
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const one of subjects) {
-        const { cpuUs, perSecond } = await fire(one, ROUND_SECONDS);
-        one.cpuUs.push(cpuUs);
-        one.perSecond.push(perSecond);
-      }
-    }
+    await takeTurns(subjects, servers);
   } finally {
-    for (const { process } of servers) process.disconnect();
     redis.kill();
     await ended;
   }
   const rows = [compare(floor, null, null), compare(memory, floor, null), compare(limited, floor, 0.33)];
-  printRows(rows);
-  return rows;
+  return printRows(rows);
 }
 
 if (import.meta.main) await run();

@@ -1,6 +1,6 @@
 /**
- * The embedded sample store beside the plainest one, a row a sample in SQLite: `node bench/samples.ts`. A million samples
- * of a thousand services in rounds of five minutes, in the order of time.
+ * The embedded sample store compared with a table of samples in SQLite: `node bench/samples.ts`. It writes a million samples
+ * of a thousand services in order of time, one of each service every five minutes.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Sample } from '../src/domain/sample.ts';
 import { silentLog } from '../src/log.ts';
 import { openSamples } from '../src/store/samples/sqlite-samples.ts';
-import { type BenchRow, floor, median, printRows } from './row.ts';
+import { atLeast, atMost, type BenchRow, floor, median, printRows, ratioAtMost } from './row.ts';
 
 const SERVICES = 1_000;
 const ROUNDS = 1_000;
@@ -20,7 +20,7 @@ const QUARTER_DAYS = 90;
 const YEAR_DAYS = 365;
 
 /** Measures both. */
-export async function run(): Promise<BenchRow[]> {
+export async function run(): Promise<readonly BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-'));
   const start = Math.floor(Date.now() / DAY_MS) * DAY_MS - QUARTER_DAYS * DAY_MS;
   const store = await openSamples({
@@ -33,7 +33,7 @@ export async function run(): Promise<BenchRow[]> {
   const startedMs = performance.now();
   for (let round = 0; round < ROUNDS; round++) {
     const taken = store.append(roundOf(round, start));
-    // As the record does: the next results do not wait, but what waits is bounded.
+    // As in the record, results do not wait for a write, but the number of waiting ones is bounded.
     if (round % 100 === 99) await taken;
   }
   await store.flush();
@@ -42,7 +42,7 @@ export async function run(): Promise<BenchRow[]> {
   const { user, system } = process.cpuUsage(cpuBefore);
   const total = SERVICES * ROUNDS;
 
-  // One more service with a sample each five minutes for a year, as its page asks for.
+  // One more service with a year of samples, as its page queries them.
   const end = start + QUARTER_DAYS * DAY_MS;
   const first = end - YEAR_DAYS * DAY_MS;
   const samples = (YEAR_DAYS * DAY_MS) / STEP_MS;
@@ -74,48 +74,19 @@ export async function run(): Promise<BenchRow[]> {
   const rows = [
     floor('samples: a row a sample in SQLite (floor)', plain.rate, 'writes/s'),
     floor('samples: a row a sample in SQLite (floor)', plain.bytes, 'bytes a sample'),
-    {
-      name: 'samples: writes, journal included',
-      value: rate,
-      unit: 'writes/s',
-      ratio: rate / plain.rate,
-      target: '>= 400,000',
-      reached: rate >= 400_000,
-    },
+    atLeast('samples: writes, journal included', rate, 'writes/s', 400_000, rate / plain.rate),
     floor('samples: CPU of all threads, blocks included', (user + system) / total, 'µs a sample'),
-    {
-      name: 'samples: on disk',
-      value: bytes,
-      unit: 'bytes a sample',
-      ratio: bytes / plain.bytes,
-      target: '<= 9',
-      reached: bytes <= 9,
-    },
+    atMost('samples: on disk', bytes, 'bytes a sample', 9, bytes / plain.bytes),
     floor('samples: a day of a service by the quarter of an hour', day, 'ms'),
-    {
-      name: 'samples: 90 days of a service by the day',
-      value: quarter,
-      unit: 'ms',
-      ratio: null,
-      target: '<= 6',
-      reached: quarter <= 6,
-    },
-    {
-      name: 'samples: a year of a service by the day, beside 90 days',
-      value: year,
-      unit: 'ms',
-      ratio: year / quarter,
-      target: '<= 1',
-      reached: year <= quarter,
-    },
+    atMost('samples: 90 days of a service by the day', quarter, 'ms', 6),
+    ratioAtMost('samples: a year of a service by the day, beside 90 days', year, 'ms', year / quarter, 1),
   ];
-  printRows(rows);
-  return rows;
+  return printRows(rows);
 }
 
 function roundOf(round: number, start: number): Sample[] {
   return Array.from({ length: SERVICES }, (_, index) => {
-    // Checks keep their phase to within a few milliseconds, and latencies vary around a mean of their own.
+    // Checks keep their phase within a few milliseconds, and the latencies of a service vary around a mean.
     const phase = (index * 7_919) % STEP_MS;
     return sampleOf(index + 1, start + round * STEP_MS + phase + ((round * 31 + index) % 9), round + index);
   });

@@ -1,23 +1,23 @@
 /**
- * Answers every request a given time after its connection was accepted, and closes; prints its ports as JSON, ends with
- * its standard input. The time is kept to about a tenth of a millisecond, for Node's own timers know whole ones only, and
- * that error would be taken for the prober's.
+ * Answers every request a given time after its connection was accepted, and closes. Prints its ports as JSON, and ends with
+ * its standard input. The time is accurate to about a tenth of a millisecond, because the error of Node's own timers, which
+ * have whole milliseconds, would be taken for the prober's.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 const delayMs = Number(process.argv[2] ?? 50);
-/** Many, so that connections that are still in TIME_WAIT do not make the search for a free port long. */
+/** Many listeners, so that connections in TIME_WAIT do not prolong the search for a free port. */
 const listeners = Number(process.argv[3] ?? 16);
 const ANSWER = 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n';
-/** While an answer is due within this time, the loop looks at its clock every `NAP_MS` instead of using a timer. */
+/** While a response is due within this time, the loop reads its clock every `NAP_MS` instead of using a timer. */
 const NEAR_MS = 3;
 const NAP_MS = 0.1;
-/** Connections held at a time, at most. */
+/** Maximum number of open connections. */
 const ROOM = 16_384;
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
-/** A ring: all wait equally long, so that the first accepted is the first due. */
+/** A ring: all wait equally long, so that they are due in the order in which they were accepted. */
 const sockets = new Array<Socket | null>(ROOM).fill(null);
 const dueMs = new Float64Array(ROOM);
 let first = 0;
@@ -29,7 +29,7 @@ function watch(): void {
   for (; first < next && (dueMs[first % ROOM] as number) <= now; first++) {
     const socket = sockets[first % ROOM] ?? null;
     sockets[first % ROOM] = null;
-    // Whoever has not asked by now is answered when it does.
+    // A client that has not sent its request yet is answered when it does.
     if (socket?.bytesRead === 0) socket.once('data', answer);
     else socket?.end(ANSWER);
   }

@@ -1,21 +1,16 @@
 /**
- * The error of the reported latency against a server that answers after 50 ms: `node bench/truth.ts`. Beside it, in rounds
- * that take turns, a request by hand over `node:net` (the floor in Node, with the lateness of server and machine in it) and
- * blackbox_exporter. All are warm: what is measured is a monitor at work, not code that is being compiled.
+ * The error of the reported latency against a server that answers after 50 ms: `node bench/truth.ts`. It is compared with a
+ * request by hand over `node:net` (the floor in Node, which includes the lateness of server and machine) and with
+ * blackbox_exporter, in alternating rounds after a warm-up, so that code is compiled.
  */
-
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createConnection } from 'node:net';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { percentileOf } from '../src/domain/percentile.ts';
 import { createProber } from '../src/probe/prober.ts';
-import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './blackbox-exporter.ts';
-import { CA_FILE, targetsOf, type Way } from './check-ways.ts';
-import { absent, type BenchRow, floor, median, printRows } from './row.ts';
-import { checkThroughEngine } from './whole-engine.ts';
+import { CA_FILE, checkThroughEngine, targetsOf, type Way } from './check-ways.ts';
+import { startHelper } from './child.ts';
+import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './peers.ts';
+import { absent, atMost, type BenchRow, floor, median, printRows } from './row.ts';
 
 const DELAY_MS = 50;
 const SLOTS = 1_024;
@@ -51,12 +46,9 @@ type ErrorsOf = Record<Name, Errors>;
 type Load = (typeof LOADS)[number]['name'];
 
 /** Measures the loads. Takes a minute and a half. */
-export async function run(): Promise<BenchRow[]> {
-  const server = spawn(process.execPath, [join(import.meta.dirname, 'slow-server.ts'), String(DELAY_MS)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
-  const ports = JSON.parse(line) as number[];
+export async function run(): Promise<readonly BenchRow[]> {
+  const server = await startHelper<number[]>('slow-server.ts', [DELAY_MS]);
+  const ports = server.line;
   const prober = createProber({
     version: '0.0.0',
     siteUrl: 'http://localhost:8080',
@@ -96,12 +88,11 @@ export async function run(): Promise<BenchRow[]> {
   for (const load of LOADS) rows.push(...judge(load, errors[load.name]));
   await prober.close();
   await blackbox?.stop();
-  server.stdin.end();
-  printRows(rows);
-  return rows;
+  server.stop();
+  return printRows(rows);
 }
 
-/** Runs all loads with all subjects in turn, `ROUNDS` times, so that no disturbance of the machine hits one of them alone. */
+/** Runs all loads with all subjects in turn, `ROUNDS` times, so that a disturbance of the machine affects all of them. */
 async function measure(subjects: Readonly<Record<Name, Subject | null>>): Promise<Record<Load, ErrorsOf>> {
   const none = (): ErrorsOf => ({
     upbeat: { means: [], p99s: [] },
@@ -124,7 +115,7 @@ async function measure(subjects: Readonly<Record<Name, Subject | null>>): Promis
   return errors;
 }
 
-/** Makes `count` checks, `perSecond` of them begun each second; a late loop makes up for it. */
+/** Makes `count` checks, of which `perSecond` start each second; after a delay of the event loop it catches up. */
 async function offer(way: Way, perSecond: number, count: number): Promise<number[]> {
   const free = Array.from({ length: SLOTS }, (_, slot) => slot);
   const latencies: number[] = [];
@@ -176,24 +167,12 @@ function scrape(blackbox: BlackboxExporter, ports: readonly number[]): Way {
   return (n) => blackbox.probe(`http://127.0.0.1:${ports[n % ports.length]}/`);
 }
 
-/** The lines of a load: what is wanted beside the floor of the same run, then floor and peer. */
+/** The rows of a load: its errors compared with the floor of the same run, then floor and peer. */
 function judge({ name, mean, p99 }: (typeof LOADS)[number], errors: ErrorsOf): BenchRow[] {
   const { upbeat, net, blackbox } = errors;
-  const line = (
-    what: string,
-    values: readonly number[],
-    floors: readonly number[],
-    most: number,
-  ): BenchRow => {
+  const row = (what: string, values: readonly number[], floors: readonly number[], max: number): BenchRow => {
     const value = median(values);
-    return {
-      name: `truth: ${what} error ${name}, beside node:net`,
-      value,
-      unit: 'ms',
-      ratio: value / median(floors),
-      target: `<= ${most}`,
-      reached: value <= most,
-    };
+    return atMost(`truth: ${what} error ${name}, beside node:net`, value, 'ms', max, value / median(floors));
   };
   const peer =
     blackbox.means.length === 0
@@ -203,8 +182,8 @@ function judge({ name, mean, p99 }: (typeof LOADS)[number], errors: ErrorsOf): B
           floor(`truth: p99 error ${name}, blackbox_exporter (peer)`, median(blackbox.p99s), 'ms'),
         ];
   return [
-    line('mean', upbeat.means, net.means, mean),
-    line('p99', upbeat.p99s, net.p99s, p99),
+    row('mean', upbeat.means, net.means, mean),
+    row('p99', upbeat.p99s, net.p99s, p99),
     floor(`truth: mean error ${name}, node:net by hand (floor)`, median(net.means), 'ms'),
     floor(`truth: p99 error ${name}, node:net by hand (floor)`, median(net.p99s), 'ms'),
     ...peer,

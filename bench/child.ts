@@ -1,0 +1,31 @@
+/** Other programs that take part in a benchmark. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A program of this folder that runs beside the benchmark until its standard input ends. */
+export interface Helper<Line> {
+  /** The JSON of its first line, for example its ports. */
+  readonly line: Line;
+  stop(): void;
+}
+
+/** Starts a file of this folder. It prints one line of JSON when it is ready. */
+export async function startHelper<Line>(
+  file: string,
+  args: readonly (string | number)[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Helper<Line>> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, file), ...args.map(String)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return { line: JSON.parse(line) as Line, stop: () => child.stdin.end() };
+}
+
+/** Whether a program that was spawned exists on this machine. */
+export function isInstalled(child: ChildProcess): Promise<boolean> {
+  return Promise.race([once(child, 'spawn').then(() => true), once(child, 'error').then(() => false)]);
+}

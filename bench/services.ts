@@ -1,0 +1,47 @@
+/** Services and settings that several benchmarks use. */
+import { systemClock } from '../src/clock.ts';
+import { CATEGORIES } from '../src/domain/category.ts';
+import { DEFAULT_CHECK, type Service } from '../src/domain/service.ts';
+import type { EngineSettings } from '../src/engine/protocol.ts';
+import { silentLog } from '../src/log.ts';
+
+/** `count` services of the public list, spread over all categories. */
+export function makeServices(count: number): Service[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    slug: `service-${index}`,
+    name: `Service ${index}`,
+    domain: `service-${index}.example`,
+    category: CATEGORIES[index % CATEGORIES.length] ?? 'developer',
+    origin: 'catalogue',
+    accountId: null,
+    verified: true,
+    paused: false,
+    check: DEFAULT_CHECK,
+    statusPage: null,
+    revision: 1,
+  }));
+}
+
+/** Settings of an engine. */
+export function engineSettings(changes: Pick<EngineSettings, 'intervalMs'> & Partial<EngineSettings>) {
+  return {
+    timeoutMs: 10_000,
+    slowOverMs: 3_000,
+    confirmAfterMs: [2_000, 4_000],
+    firstSpreadMs: changes.intervalMs,
+    concurrency: 256,
+    ...changes,
+  };
+}
+
+/** What a record needs in a benchmark beside its registry and stores. */
+export const RECORD_OPTIONS = {
+  clock: systemClock,
+  log: silentLog,
+  settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
+  askControlTargets: async () => true,
+  onRecheck() {},
+  sourceUrl: () => '',
+  isInMaintenance: () => false,
+};
