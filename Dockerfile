@@ -22,8 +22,9 @@ COPY src ./src
 COPY workers ./workers
 COPY assets ./assets
 COPY config ./config
-RUN mkdir /data && chown node:node /data
+RUN mkdir /data && mkdir -m 700 .compiled && chown node:node /data .compiled
 USER node
+RUN node src/cli/compile-all.ts && node bin/upbeat.mjs --version
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \

@@ -8,6 +8,8 @@ const NEEDED = 24;
 const entry = new URL('../src/cli/main.ts', import.meta.url);
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
+  const { useCompileCache } = await import('../src/cli/compile-cache.mjs');
+  useCompileCache(process.env);
   await import(entry.href);
 } else {
   const pinned = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));

@@ -1,6 +1,6 @@
 /** How the program's process is started so that it needs less memory: fewer arenas, sources compiled once, small heaps. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a process is started with beyond its entry. */
@@ -10,7 +10,7 @@ export interface ChildMemory {
 }
 
 /** Below this memory of the machine or container, heaps are kept small at the cost of more collections. */
-const SMALL_BYTES = 1_073_741_824;
+export const SMALL_BYTES = 1_073_741_824;
 /**
  * Each of six threads has a young generation of three such spaces, 16 MiB each by default. Old generations are
  * compacted at every collection, and grow by a tenth before the next one. One helper thread of V8 compiles and collects
@@ -53,23 +53,6 @@ export function planMemory(
     execArgv: [SHARED_AUTHORITIES, ...(isSmall && !isOwn ? SMALL_HEAPS : [])],
     env: Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined)),
   };
-}
-
-/**
- * A folder for compiled sources in `parent` that is this user's alone, or another user could have our threads run code;
- * null: it cannot be created, or belongs to another user.
- */
-export function openCompileCache(parent: string): string | null {
-  const uid = process.getuid?.() ?? null;
-  const folder = join(parent, `upbeat-compile-cache-${uid ?? 'user'}`);
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return null;
-  }
-  const found = lstatSync(folder, { throwIfNoEntry: false });
-  const isPrivate = uid === null || (found?.uid === uid && (found.mode & 0o077) === 0);
-  return found?.isDirectory() === true && isPrivate ? folder : null;
 }
 
 const ROOT = join(import.meta.dirname, '../..');

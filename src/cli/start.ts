@@ -1,9 +1,11 @@
 /** `upbeat start`. */
+import { flushCompileCache } from 'node:module';
 import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/resolve-config.ts';
-import { openCompileCache, planCompilation, planMemory } from './child-memory.ts';
+import { planCompilation, planMemory } from './child-memory.ts';
 import type { CommonOptions } from './command.ts';
+import { openCompileCache } from './compile-cache.mjs';
 import { printNote, printText } from './output.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
@@ -20,8 +22,12 @@ export async function start({
   const { execArgv, env } = planMemory(process.env, availableBytes(), openCompileCache(tmpdir()));
   const whole = { ...process.env, ...env };
   const prepare = planCompilation(whole, execArgv);
-  // Compilation takes seconds, so mistakes in the configuration are reported before it.
-  if (prepare !== null) await readConfig(config);
+  if (prepare !== null) {
+    // Compilation takes seconds, so mistakes in the configuration are reported before it.
+    await readConfig(config);
+    // Node.js writes the cache when a process ends, and this one becomes another.
+    flushCompileCache();
+  }
   const order = {
     entry: pathOf('../main.ts'),
     args: ['--config', config],

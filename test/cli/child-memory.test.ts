@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openCompileCache, planCompilation, planMemory } from '../../src/cli/child-memory.ts';
+import { planCompilation, planMemory } from '../../src/cli/child-memory.ts';
+import { openCompileCache } from '../../src/cli/compile-cache.mjs';
 
 const GIB = 1_073_741_824;
 
@@ -49,6 +50,11 @@ t.test('it keeps compiled sources where no other user can put any', (t) => {
   chmodSync(folder, 0o777);
   t.equal(openCompileCache(parent), null, 'open to others');
   t.equal(openCompileCache(join(parent, 'not', 'there')), null);
+  const ofImage = join(parent, 'image');
+  mkdirSync(ofImage, { mode: 0o755 });
+  t.equal(openCompileCache(parent, ofImage), null, "another folder than a private one is not the image's");
+  chmodSync(ofImage, 0o700);
+  t.equal(openCompileCache(parent, ofImage), ofImage);
   const elsewhere = t.testdir({ target: {} });
   mkdirSync(join(elsewhere, 'parent'));
   symlinkSync(join(elsewhere, 'target'), join(elsewhere, 'parent', folder.split('/').at(-1) ?? ''));
