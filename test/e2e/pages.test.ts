@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
 import t from 'tap';
-import { findFaults, LOOKS, launchBrowser, NEEDS_BROWSER, signIn } from '../support/browser.ts';
+import { findFaults, LOOKS, launchBrowser, NEEDS_BROWSER, signIn, UNFILLED } from '../support/browser.ts';
 import { startIdentityServer } from '../support/identity-server.ts';
 import { type Installation, install, type RunningProgram } from '../support/program.ts';
 import { findOverhangs } from '../support/watched-page.ts';
@@ -59,6 +59,7 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
   const pictures = process.env.SCREENSHOTS;
   if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
   const shoot = async (page: Page, name: string) => {
+    t.notMatch(await page.locator('body').innerText(), UNFILLED, `${name}: no value is missing in its text`);
     if (pictures !== undefined)
       await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
   };

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { findFaults, LOOKS, launchBrowser, NEEDS_BROWSER, signIn } from '../support/browser.ts';
+import { findFaults, LOOKS, launchBrowser, NEEDS_BROWSER, signIn, UNFILLED } from '../support/browser.ts';
 import { startIdentityServer } from '../support/identity-server.ts';
 import { pngOf } from '../support/pictures.ts';
 import { install } from '../support/program.ts';
@@ -71,6 +71,7 @@ t.test(
     const pictures = process.env.SCREENSHOTS;
     if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
     const shoot = async (tab: Page, name: string) => {
+      t.notMatch(await tab.locator('body').innerText(), UNFILLED, `${name}: no value is missing in its text`);
       if (pictures === undefined) return;
       await tab.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
     };

@@ -7,6 +7,9 @@ import { hasProgram } from './install-servers.ts';
 /** The same engine without windows; the whole browser takes seven times its CPU time for a page. */
 const EXECUTABLE = ['chromium-headless-shell', 'chromium'].find(hasProgram);
 
+/** What a page shows where its template names a value that is not there. */
+export const UNFILLED = /\b(?:undefined|NaN|Infinity)\b|\[object /;
+
 /** Options of a test that needs the browser. */
 export const NEEDS_BROWSER =
   EXECUTABLE === undefined ? { skip: 'Chromium is missing: apt-get install chromium-headless-shell' } : {};
