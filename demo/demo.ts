@@ -1,4 +1,4 @@
-/** The demonstration as a whole: the simulated fleet, and the program that watches it, started as a user does. */
+/** Runs the demonstration: the simulated fleet, and the program that monitors it, started like a user does. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,38 +14,38 @@ import { type Sender, type SenderTiming, startSenders } from './heartbeat-sender
 import { type DemoService, type DemoTiming, isCutOff, type Script } from './script.ts';
 import { startVendors, type VendorPage, type VendorServers } from './vendors/vendor-server.ts';
 
-/** How to show it. */
+/** Options of the demonstration. */
 export interface DemoOptions {
   readonly script: Script;
   readonly timing: DemoTiming;
-  /** How often the vendors' pages are read, milliseconds. */
+  /** Interval of the polls of vendors' pages, milliseconds. */
   readonly feedIntervalMs: number;
-  /** Owners' services that report by themselves. */
+  /** Services that send heartbeats. */
   readonly senders: { readonly list: readonly Sender[]; readonly timing: SenderTiming };
   /** Port of the site; 0: any free one. */
   readonly port: number;
-  /** More of the configuration, section by section. */
+  /** Further settings by section. */
   readonly settings: Readonly<Record<string, object>>;
-  /** Where the program's output goes: to this process' own, or line by line to a function. */
+  /** Where the output of the program goes: to that of this process, or line by line to a function. */
   readonly output: 'inherit' | ((line: string, stream: 'stdout' | 'stderr') => void);
 }
 
-/** A demonstration at work. */
+/** A running demonstration. */
 export interface Demo {
   readonly siteUrl: string;
   /** When the play began, epoch milliseconds. */
   readonly startAt: number;
   readonly fleet: Fleet;
   readonly vendors: VendorServers;
-  /** The program; under it runs its small parent's child. */
+  /** The program's parent process. */
   readonly program: ChildProcess;
-  /** Its configuration, for commands and for further processes beside it. */
+  /** Its configuration, for commands and further processes. */
   readonly configFile: string;
-  /** Stops everything and removes what it wrote. Resolves with the program's exit status; null: it was killed. */
+  /** Stops everything and removes its files. Resolves with the program's exit status; null: it was killed. */
   stop(): Promise<number | null>;
 }
 
-/** How quick the demonstration is. */
+/** The settings of the demonstration. */
 export const DEMO_TIMING: DemoTiming = {
   intervalMs: 5_000,
   timeoutMs: 2_500,
@@ -55,12 +55,12 @@ export const DEMO_TIMING: DemoTiming = {
   slackMs: 3_000,
 };
 
-/** How often the demonstration reads the vendors' pages, milliseconds. */
+/** Interval of the demonstration's polls of vendors' pages, milliseconds. */
 export const DEMO_FEED_INTERVAL_MS = 3_000;
 
 const ROOT = join(import.meta.dirname, '..');
-const READY_WITHIN_MS = 60_000;
-const STOP_WITHIN_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
 
 /** Starts the fleet and the program, waits until the program is ready, and begins the play. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
@@ -96,7 +96,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     ['src/cli/main.ts', 'start', '--config', join(folder, 'upbeat.yaml')],
     {
       cwd: ROOT,
-      // A group of its own: Ctrl-C reaches this process alone, which then asks the program to stop, once.
+      // A process group of its own: Ctrl-C reaches only this process, which then stops the program once.
       detached: true,
       stdio: output === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
       env: ownEnvironment(),
@@ -112,7 +112,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     stopSenders();
     if (program.exitCode === null && program.signalCode === null) {
       program.kill('SIGTERM');
-      const timer = setTimeout(() => process.kill(-(program.pid ?? 0), 'SIGKILL'), STOP_WITHIN_MS);
+      const timer = setTimeout(() => process.kill(-(program.pid ?? 0), 'SIGKILL'), STOP_TIMEOUT_MS);
       await ended;
       clearTimeout(timer);
     }
@@ -136,8 +136,8 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   return { siteUrl, startAt, fleet, vendors, program, configFile: join(folder, 'upbeat.yaml'), stop };
 }
 
-/** The fleet and its vendors' pages as a catalogue file. */
-export function catalogueText(
+/** The catalogue of the fleet with the vendors' pages. */
+function catalogueText(
   { services, vendors }: Script,
   fleet: Fleet,
   pages: ReadonlyMap<string, VendorPage>,
@@ -175,7 +175,7 @@ export function catalogueText(
   });
 }
 
-/** A key as an owner without a provider gets one: by the command line. */
+/** Creates an API key by the command line. */
 async function makeKey(configFile: string): Promise<string> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
@@ -186,7 +186,7 @@ async function makeKey(configFile: string): Promise<string> {
 }
 
 async function untilReady(siteUrl: string, program: ChildProcess): Promise<void> {
-  const deadline = performance.now() + READY_WITHIN_MS;
+  const deadline = performance.now() + READY_TIMEOUT_MS;
   while (performance.now() < deadline) {
     if (program.exitCode !== null || program.signalCode !== null) {
       throw new Error(`the program ended with ${program.exitCode ?? program.signalCode}`);
@@ -199,7 +199,7 @@ async function untilReady(siteUrl: string, program: ChildProcess): Promise<void>
   throw new Error('the program was not ready in time');
 }
 
-/** The environment without settings of another installation, and without the test runner's hooks. */
+/** The environment without settings of other installations and without hooks of the test runner. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(

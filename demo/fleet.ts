@@ -1,4 +1,4 @@
-/** The simulated services: real HTTP and HTTPS servers on loopback that follow a script. */
+/** The simulated services: HTTP and HTTPS servers on loopback that follow a script. */
 import { once } from 'node:events';
 import {
   createServer as createHttpServer,
@@ -9,6 +9,7 @@ import {
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { DAY_MS } from '../src/domain/durations.ts';
 import { type CertificatePair, makeCertificate } from '../test/support/certificates.ts';
 import {
   type AnswerBehaviour,
@@ -22,15 +23,15 @@ import {
   type Script,
 } from './script.ts';
 
-/** The fleet at work. */
+/** The running fleet. */
 export interface Fleet {
   /** Address of each service's check, by slug. */
   readonly urls: ReadonlyMap<string, string>;
-  /** Addresses that answer whenever the prober is not cut off. */
+  /** URLs that respond unless the prober is cut off. */
   readonly controlUrls: readonly string[];
-  /** Begins the play at this wall time, epoch milliseconds. Until then every service behaves as at its beginning. */
+  /** Begins the play at this time, epoch milliseconds. Before, every service behaves as at the beginning. */
   begin(startAt: number): void;
-  /** Requests answered, or not answered as the script wants, so far. */
+  /** Number of requests, including those without a response. */
   readonly requests: number;
   close(): Promise<void>;
 }
@@ -40,13 +41,12 @@ interface Listener {
   readonly server: Server | HttpsServer;
   readonly port: number;
   readonly sockets: Set<Socket>;
-  /** The period for which the certificate was made that ends in it; -1: a lasting one is in use. */
+  /** The period in which the certificate ends; -1: it does not end during the play. */
   lapsesInCycle: number;
   stumbledAt: number;
 }
 
-const DAY_MS = 86_400_000;
-/** Below the range from which systems take ports for outgoing connections: a closed port stays ours. */
+/** Below the ephemeral ports, so that no other program gets a port that is closed for a while. */
 const FIRST_PORT = 20_000;
 const PORTS = 12_000;
 const TICK_MS = 100;
@@ -71,7 +71,7 @@ export async function startFleet(script: Script, timing: DemoTiming): Promise<Fl
       service?.transport === 'https'
         ? createHttpsServer(certificateOf(service, shared), handler)
         : createHttpServer(handler);
-    // A client that gives up in the handshake, or refuses the certificate, is part of the play.
+    // Clients may abort the handshake or refuse the certificate.
     server.on('tlsClientError', () => {});
     server.on('clientError', (_error, socket) => void socket.destroy());
     const sockets = new Set<Socket>();
@@ -125,7 +125,7 @@ export async function startFleet(script: Script, timing: DemoTiming): Promise<Fl
   };
 }
 
-/** Brings a listener into the state of the script: closed where it refuses, with the certificate of the hour. */
+/** Makes a listener follow the script: closes it while it refuses connections, and replaces its certificate. */
 function follow(
   listener: Listener,
   service: DemoService,
@@ -145,7 +145,7 @@ function follow(
   const lapse = service.steps.find((step) => step.behaviour.kind === 'lapsed');
   if (lapse === undefined || now < 0 || behaviour.kind === 'lapsed') return;
   const cycle = Math.floor(now / script.periodMs);
-  // Certificates end on whole seconds; rounded up, the step of the script comes first.
+  // Certificates end at whole seconds. Rounded up, the end follows the step of the script.
   const endsAt = Math.ceil((startAt + cycle * script.periodMs + lapse.at) / 1_000) * 1_000;
   const wanted = Date.now() < endsAt ? cycle : -1;
   if (wanted === listener.lapsesInCycle || !('setSecureContext' in server)) return;
@@ -211,7 +211,7 @@ function answer(
     response.end(`<!doctype html><title>${service.name}</title><h1>${service.name}</h1>`);
   };
   const wait = latencyMs(behaviour.latency, timing);
-  // Latencies of real services scatter upwards; those that decide between up and slow must not.
+  // Latencies vary upwards, except those that make a service slow.
   const scatter = behaviour.latency === 'slow' ? 0 : wait * 0.4 * Math.random() ** 2;
   setTimeout(reply, wait + scatter);
 }

@@ -1,17 +1,18 @@
-/** Owners' services that send heartbeats by a script, and what the program may say of them. */
+/** Services that send heartbeats by a script, and what a monitor may report of them. */
 import type { ServiceStatus, Verdict } from '../src/domain/status.ts';
 
-/** What a sender reports from a time of the play on; null: it is silent. */
-export interface SenderStep {
+/** The heartbeats of a sender from a time of the play on. */
+interface SenderStep {
   /** Milliseconds into the period. */
   readonly at: number;
+  /** Reported status; null: no heartbeats. */
   readonly word: string | null;
   readonly means: Verdict;
-  /** Dependencies with their word and latency. */
+  /** Dependencies with status and latency. */
   readonly checks?: Readonly<Record<string, { readonly status: string; readonly latency: number }>>;
 }
 
-/** A service that reports by itself. */
+/** A service that sends heartbeats. */
 export interface Sender {
   readonly domain: string;
   /** In order of time; the first is at 0. */
@@ -19,7 +20,7 @@ export interface Sender {
   readonly story: string;
 }
 
-/** How quick the senders are, and how patient the program is with them. Milliseconds. */
+/** Times of the senders, and the program's deadline for heartbeats, milliseconds. */
 export interface SenderTiming {
   readonly periodMs: number;
   readonly everyMs: number;
@@ -59,7 +60,7 @@ export const DEMO_SENDERS: readonly Sender[] = [
   },
 ];
 
-/** How quick the demonstration's senders are. */
+/** The times of the demonstration's senders. */
 export const DEMO_SENDER_TIMING: SenderTiming = {
   periodMs: 300_000,
   everyMs: 5_000,
@@ -71,7 +72,7 @@ function dependencies(status: string, latency: number): NonNullable<SenderStep['
   return { database: { status, latency }, cache: { status: 'ok', latency: 1 } };
 }
 
-/** What a sender does `elapsedMs` after the play began. */
+/** The step of a sender `elapsedMs` after the play began. */
 export function stepAt({ steps }: Sender, elapsedMs: number, periodMs: number): SenderStep {
   const inPeriod = Math.max(0, elapsedMs) % periodMs;
   const step = steps.findLast(({ at }) => at <= inPeriod);
@@ -79,7 +80,7 @@ export function stepAt({ steps }: Sender, elapsedMs: number, periodMs: number): 
   return step;
 }
 
-/** What the program may say of a sender: one word, or while a change is on its way two. */
+/** The statuses that the program may report of a sender: one, or two until it must detect a change. */
 export function allowedOf(
   sender: Sender,
   elapsedMs: number,
@@ -87,14 +88,14 @@ export function allowedOf(
 ): ReadonlySet<ServiceStatus> {
   const { periodMs, everyMs, silenceMs, slackMs } = timing;
   const now = stepAt(sender, elapsedMs, periodMs);
-  // A word arrives with the next heartbeat; silence is known when the deadline of the last one has passed.
+  // A status arrives with the next heartbeat; silence is detected at the deadline after the last one.
   const delayMs = everyMs + slackMs + (now.word === null ? silenceMs : 0);
   const before = stepAt(sender, elapsedMs - delayMs, periodMs);
   const words: ServiceStatus[] = elapsedMs < delayMs ? [now.means, 'unknown'] : [now.means, before.means];
   return new Set(words);
 }
 
-/** Sends heartbeats until the returned function is called. Failures to send are nothing to it: the next one follows. */
+/** Sends heartbeats until the returned function is called. Errors are ignored, since the next heartbeat follows. */
 export function startSenders(
   senders: readonly Sender[],
   { siteUrl, key, startAt }: { readonly siteUrl: string; readonly key: string; readonly startAt: number },

@@ -37,7 +37,7 @@ demo.program.once('exit', (status) => {
   void demo.stop().then(() => process.exit(status ?? 1));
 });
 
-/** What to open, and what will be seen there when. */
+/** What to open, and what happens when. */
 function programme(siteUrl: string, startAt: number): string[] {
   const { services, periodMs, outages } = DEMO_SCRIPT;
   const width = Math.max(...services.map(({ domain }) => domain.length));
@@ -77,7 +77,7 @@ function programme(siteUrl: string, startAt: number): string[] {
   ];
 }
 
-/** A vendor's page, which services it serves, and when it speaks. */
+/** A vendor's page, its services, and what it publishes when. */
 function vendorLine({ slug, kind, incidents, maintenances, faults }: Vendor): string {
   const url = demo.vendors.pages.get(slug)?.url ?? '';
   const served = DEMO_SCRIPT.services.filter(({ statusPage }) => statusPage?.vendor === slug);

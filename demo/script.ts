@@ -1,9 +1,9 @@
-/** The play: which simulated service behaves how at which time, and what a monitor may say of it then. */
+/** The play: how each simulated service behaves at which time, and what a monitor may report then. */
 import type { Category } from '../src/domain/category.ts';
 import type { ServiceStatus, Verdict } from '../src/domain/status.ts';
 import type { Vendor } from './vendors/script.ts';
 
-/** From `at` (milliseconds into the period) on, a service behaves so. */
+/** The behaviour of a service from `at` on, milliseconds into the period. */
 export interface Step {
   readonly at: number;
   readonly behaviour: Behaviour;
@@ -16,46 +16,45 @@ export interface DemoService {
   readonly domain: string;
   readonly category: Category;
   readonly transport: 'http' | 'https';
-  /** Address that it listens on. */
+  /** Address to listen on. */
   readonly host: '127.0.0.1' | '::1';
   readonly certificate: 'good' | 'ends-soon' | 'expired' | 'wrong-name' | 'self-signed';
-  /** Of the catalogue's `check`, beside url and caFile. */
+  /** Members of the catalogue's `check` besides url and caFile. */
   readonly check: { readonly kind?: 'root' | 'health'; readonly accept?: readonly (string | number)[] };
   /** In order of time; the first is at 0. */
   readonly steps: readonly Step[];
-  /** The vendor whose page speaks of it, and its parts of that page; absent: the whole page, or no page. */
+  /** Its vendor, and its components of the vendor's page; without components: the whole page. Absent: it has no page. */
   readonly statusPage?: { readonly vendor: string; readonly components?: readonly string[] };
   /** For the printed list. */
   readonly story: string;
 }
 
-/** A time in which neither the fleet nor the control targets answer: the prober's own connection is away. */
-export interface Outage {
+/** A time in which neither the fleet nor the control targets respond: the prober is offline. */
+interface Outage {
   readonly from: number;
   readonly to: number;
 }
 
-/** A play that is repeated for ever. Times in milliseconds. */
+/** A play, which repeats after `periodMs`. */
 export interface Script {
   readonly periodMs: number;
   readonly services: readonly DemoService[];
   readonly outages: readonly Outage[];
-  /** Whose pages speak of the services. */
   readonly vendors: readonly Vendor[];
 }
 
-/** A stretch of one behaviour, in milliseconds since the play began. */
+/** A time with one behaviour; it starts `startMs` after the play began. */
 export interface Segment {
   readonly startMs: number;
   readonly behaviour: Behaviour;
 }
 
-/** How a service behaves `elapsedMs` after the play began; before it, as at its beginning. */
+/** The behaviour of a service `elapsedMs` after the play began; before it, that at the beginning. */
 export function behaviourAt(script: Script, service: DemoService, elapsedMs: number): Behaviour {
   return segmentAt(script, service, elapsedMs).behaviour;
 }
 
-/** The stretch that `elapsedMs` lies in; the first of all begins at minus infinity. */
+/** The segment at `elapsedMs`; the first one starts at minus infinity. */
 export function segmentAt(script: Script, service: DemoService, elapsedMs: number): Segment {
   const cycle = Math.max(0, Math.floor(elapsedMs / script.periodMs));
   const inPeriod = Math.max(0, elapsedMs) - cycle * script.periodMs;
@@ -75,18 +74,18 @@ export function isCutOff(script: Script, elapsedMs: number): boolean {
   return script.outages.some(({ from, to }) => from <= inPeriod && inPeriod < to);
 }
 
-/** What a monitor may say, and since when. */
-export interface Expectation {
-  /** One word once the present behaviour has lasted long enough; before, the word before it too. */
+/** What a monitor may report. */
+interface Expectation {
+  /** The current status, and the one before it until the current one must be detected. */
   readonly statuses: readonly ServiceStatus[];
   /**
-   * Where the one status must have begun: between the change of behaviour and the time it must have been seen.
-   * Milliseconds since the play began; null: anywhere.
+   * The bounds of the status' start: the change of behaviour, and the time until which it must be detected. Milliseconds
+   * since the play began; null: none.
    */
   readonly since: { readonly from: number; readonly to: number } | null;
 }
 
-/** What a monitor that started just before the play may say of a service `elapsedMs` after it began. */
+/** What a monitor that started just before the play may report of a service `elapsedMs` after it began. */
 export function expected(
   script: Script,
   service: DemoService,
@@ -107,7 +106,7 @@ export function expected(
   return { statuses: [verdict], since: sinceOf(script, service, segment, verdict, timing) };
 }
 
-/** Follows the verdict back over behaviours that mean the same. */
+/** Follows the verdict back over behaviours with the same verdict. */
 function sinceOf(
   script: Script,
   service: DemoService,
@@ -122,84 +121,84 @@ function sinceOf(
     if (before.startMs === Number.NEGATIVE_INFINITY) return null;
     first = before;
   }
-  // The attempt may have started, and a certificate's whole second may have ended, a little before the change.
+  // The attempt, or the last second of a certificate, may have started a little before the change.
   return { from: first.startMs - 1_500, to: first.startMs + detectMs(first.behaviour, timing) };
 }
 
-/** How long a simulated service takes: milliseconds, or well over the limit between up and slow. */
-export type Latency = number | 'slow';
+/** Latency of a service: milliseconds, or `slow` for one that makes it slow. */
+type Latency = number | 'slow';
 
-/** What a simulated health endpoint answers. */
-export interface HealthAnswer {
+/** The response of a health endpoint. */
+interface HealthAnswer {
   readonly status: number;
-  /** Word of the body's `status`; null: an HTML page instead of JSON. */
+  /** `status` in the body; null: the body is HTML. */
   readonly word: string | null;
 }
 
-/** An HTTP answer, with everything that can be special about one. */
+/** An HTTP response. */
 export interface AnswerBehaviour {
   readonly kind: 'answer';
   readonly status: number;
   readonly latency: Latency;
-  /** What HEAD gets instead of `status`. */
+  /** The status for HEAD instead of `status`. */
   readonly headStatus?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Redirects before the answer; `endless` never gets there. */
+  /** Number of redirects before the response; `endless` has no end. */
   readonly redirects?: number | 'endless';
-  /** What `/api/health` gets; absent: the same as every path. */
+  /** The response of `/api/health`; absent: that of every path. */
   readonly health?: HealthAnswer;
-  /** What decisions.md makes of it. */
+  /** The verdict by the rules of checks. */
   readonly means: Verdict;
 }
 
-/** One way for a simulated service to behave. */
+/** A behaviour of a simulated service. */
 export type Behaviour =
   | AnswerBehaviour
-  /** Fails one request now and then; the re-check that follows is good, so that it never counts. */
+  /** Fails single requests; the re-checks succeed, so that the service is never down. */
   | { readonly kind: 'stumble'; readonly latency: number; readonly everyMs: number }
-  /** Takes the request and never answers. */
+  /** Accepts the request and never responds. */
   | { readonly kind: 'hang' }
-  /** Breaks the connection when the request has arrived. */
+  /** Resets the connection when the request has arrived. */
   | { readonly kind: 'reset' }
   /** Nothing listens. */
   | { readonly kind: 'refuse' }
-  /** Answers in another protocol. */
+  /** Responds in another protocol. */
   | { readonly kind: 'garbage' }
-  /** The certificate has run out. The step before it has one that ends at this very moment. */
+  /** The certificate has expired. That of the step before ends at the beginning of this one. */
   | { readonly kind: 'lapsed' }
-  /** A certificate that no client may accept. */
+  /** The certificate is not valid for any client. */
   | { readonly kind: 'untrusted' };
 
-/** Settings of the program that decide how soon a change must show. Milliseconds. */
+/** Settings of the program that determine how soon it must detect a change, milliseconds. */
 export interface DemoTiming {
   readonly intervalMs: number;
   readonly timeoutMs: number;
   readonly slowOverMs: number;
   readonly confirmAfterMs: readonly number[];
   readonly firstSpreadMs: number;
-  /** For a machine that is busy with other things. */
+  /** Additional time for a busy machine. */
   readonly slackMs: number;
 }
 
-/** The control targets are asked at most every 2 s, and given 3 s (decisions; architecture). */
+/** Maximum time until a control target confirms that the prober is online: asked every 2 s, with a timeout of 3 s. */
 const CONTROL_MS = 5_000;
 
-/** A good answer. */
+/** A successful response. */
 export function good(latency: Latency, more: Partial<AnswerBehaviour> = {}): AnswerBehaviour {
   return { kind: 'answer', status: 200, latency, means: latency === 'slow' ? 'slow' : 'up', ...more };
 }
 
-/** An answer that means: down. */
+/** A response that makes the service down. */
 export function failing(status: number, latency = 40): AnswerBehaviour {
   return { kind: 'answer', status, latency, means: 'down' };
 }
 
-/** A health endpoint's word. */
+/** A response of a health endpoint. */
 export function healthy(word: string, means: Verdict, latency = 60): AnswerBehaviour {
   return { kind: 'answer', status: 200, latency, health: { status: 200, word }, means };
 }
 
-/** What a monitor must say of a service that has behaved so for long enough. */
+/** The verdict on a behaviour. */
 export function verdictOf(behaviour: Behaviour): Verdict {
   switch (behaviour.kind) {
     case 'answer':
@@ -211,15 +210,15 @@ export function verdictOf(behaviour: Behaviour): Verdict {
   }
 }
 
-/** How long a latency is in milliseconds; `slow` lies between the limit and the time-out. */
+/** A latency in milliseconds; `slow` is between the limit and the timeout. */
 export function latencyMs(latency: Latency, timing: DemoTiming): number {
   return latency === 'slow' ? (timing.slowOverMs + timing.timeoutMs) / 2 : latency;
 }
 
-/** Milliseconds from a change to this behaviour until its verdict must be published. */
+/** Milliseconds from the change to a behaviour until its verdict must be published. */
 export function detectMs(behaviour: Behaviour, timing: DemoTiming): number {
   const { intervalMs, timeoutMs, confirmAfterMs, slackMs } = timing;
-  // A check of the behaviour before may be under way, and wait for its time-out.
+  // A check of the behaviour before may be in flight until its timeout.
   const begin = intervalMs + timeoutMs + slackMs;
   const attempt = attemptMs(behaviour, timing);
   if (verdictOf(behaviour) !== 'down') return begin + attempt;

@@ -1,4 +1,4 @@
-/** The cast of `npm run demo`: invented services of all categories, and what happens to them every five minutes. */
+/** The services of `npm run demo`, in all categories, and their behaviour in each period of five minutes. */
 import type { Category } from '../src/domain/category.ts';
 import {
   type Behaviour,
@@ -13,7 +13,7 @@ import { DEMO_VENDORS } from './vendor-cast.ts';
 
 const SECOND = 1_000;
 
-/** Steps: behaviours from these seconds of the period on. */
+/** Steps at seconds of the period. */
 const play = (...steps: readonly (readonly [second: number, behaviour: Behaviour])[]): Step[] =>
   steps.map(([second, behaviour]) => ({ at: second * SECOND, behaviour }));
 
@@ -25,6 +25,7 @@ type Details = Partial<Omit<DemoService, 'name' | 'category'>>;
 
 function service(category: Category, name: string, latency: number, details: Details = {}): DemoService {
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const hasVendor = DEMO_VENDORS.some((vendor) => vendor.slug === slug);
   return {
     slug,
     name,
@@ -36,6 +37,8 @@ function service(category: Category, name: string, latency: number, details: Det
     check: {},
     steps: always(good(latency)),
     story: 'operational',
+    // A vendor with the same name publishes the service's status.
+    ...(hasVendor ? { statusPage: { vendor: slug } } : {}),
     ...details,
   };
 }
@@ -43,7 +46,6 @@ function service(category: Category, name: string, latency: number, details: Det
 const SERVICES: readonly DemoService[] = [
   service('ai', 'Oracle of Ada', 180),
   service('ai', 'Thinkbox', 240, {
-    statusPage: { vendor: 'thinkbox' },
     steps: between(60, 120, good('slow'), good(240)),
     story: 'slow from 1:00 to 2:00',
   }),
@@ -54,7 +56,6 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('social-media', 'Chirrup', 90),
   service('social-media', 'Facegram', 70, {
-    statusPage: { vendor: 'facegram' },
     steps: between(30, 90, failing(503), good(70)),
     story: 'answers 503 from 0:30 to 1:30',
   }),
@@ -66,7 +67,6 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('gaming', 'Steamboat', 130),
   service('gaming', 'Dungeon Relay', 45, {
-    statusPage: { vendor: 'dungeon-relay' },
     steps: between(40, 100, { kind: 'refuse' }, good(45)),
     transport: 'http',
     story: 'refuses connections from 0:40 to 1:40',
@@ -76,7 +76,6 @@ const SERVICES: readonly DemoService[] = [
     story: 'one bad answer now and then: never down, for the re-check is good',
   }),
   service('streaming', 'Streamly', 150, {
-    statusPage: { vendor: 'streamly' },
     steps: between(20, 80, { kind: 'hang' }, good(150)),
     story: 'takes requests but never answers from 0:20 to 1:20',
   }),
@@ -85,7 +84,7 @@ const SERVICES: readonly DemoService[] = [
     story: 'redirects once',
   }),
   service('streaming', 'Tubular', 95),
-  service('productivity', 'Notepile', 85, { statusPage: { vendor: 'notepile' } }),
+  service('productivity', 'Notepile', 85),
   service('productivity', 'Kanbanana', 65, {
     steps: always(good(65, { headStatus: 405 })),
     story: 'refuses HEAD; GET is remembered',
@@ -126,13 +125,12 @@ const SERVICES: readonly DemoService[] = [
     steps: always({ kind: 'untrusted' }),
     story: 'expired certificate: down',
   }),
-  service('communication', 'Whistle', 70, { statusPage: { vendor: 'whistle' } }),
+  service('communication', 'Whistle', 70),
   service('communication', 'Mailhaven', 80, {
     certificate: 'ends-soon',
     story: 'its certificate ends in three days',
   }),
   service('communication', 'Parlour', 60, {
-    statusPage: { vendor: 'parlour' },
     steps: between(110, 170, { kind: 'reset' }, good(60)),
     story: 'breaks connections from 1:50 to 2:50',
   }),
@@ -147,19 +145,17 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('ecommerce', 'Shopwright', 115),
   service('ecommerce', 'Cartographer', 105, {
-    statusPage: { vendor: 'cartographer' },
     steps: play([0, good(105)], [30, failing(502)], [75, good(105)], [120, failing(502)], [165, good(105)]),
     story: 'flaps: 502 from 0:30 to 1:15 and from 2:00 to 2:45',
   }),
   service('ecommerce', 'Auctionary', 90, { transport: 'http' }),
-  service('developer', 'Gitorium', 65, { statusPage: { vendor: 'gitorium' } }),
+  service('developer', 'Gitorium', 65),
   service('developer', 'Packhouse', 55, {
     check: { kind: 'health' },
     steps: always(good(55, { health: { status: 200, word: null } })),
     story: 'no health endpoint but a page for every path: falls back to its root',
   }),
   service('developer', 'Buildbarn', 75, {
-    statusPage: { vendor: 'buildbarn' },
     check: { kind: 'health' },
     steps: always(good(75, { health: { status: 404, word: null } })),
     story: 'no health endpoint: falls back to its root',
@@ -176,14 +172,12 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('education', 'Learnify', 100),
   service('education', 'Quizzical', 85, {
-    statusPage: { vendor: 'quizzical' },
     steps: between(60, 110, failing(404), good(85)),
     story: 'its front page is gone (404) from 1:00 to 1:50',
   }),
   service('education', 'Schola', 120, { transport: 'http' }),
   service('delivery', 'Foodfleet', 95),
   service('delivery', 'Parcelpal', 110, {
-    statusPage: { vendor: 'parcelpal' },
     steps: between(80, 140, { kind: 'garbage' }, good(110)),
     transport: 'http',
     story: 'answers in another protocol from 1:20 to 2:20',
@@ -230,7 +224,6 @@ const SERVICES: readonly DemoService[] = [
   }),
   service('travel', 'Wanderlist', 110),
   service('travel', 'Skybooker', 125, {
-    statusPage: { vendor: 'skybooker' },
     steps: play([0, good(125)], [35, { kind: 'reset' }], [80, failing(503)], [140, good(125)]),
     story: 'breaks connections, then answers 503: one outage from 0:35 to 2:20',
   }),
@@ -245,7 +238,7 @@ const SERVICES: readonly DemoService[] = [
   }),
 ];
 
-/** The play of the demonstration. Everything is calm again a good while before the prober is cut off. */
+/** The play of the demonstration. Every service has recovered well before the prober is cut off. */
 export const DEMO_SCRIPT: Script = {
   periodMs: 300 * SECOND,
   services: SERVICES,

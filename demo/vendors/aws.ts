@@ -4,20 +4,20 @@ import type { Vendor, VendorIncident } from './script.ts';
 
 const STATUS = { minor: 1, major: 2, critical: 3 } as const;
 const RESOLVED = 0;
-/** A resolved event stays in the list for a while. */
-const LINGER_MS = 30_000;
+/** A resolved event stays in the list for this time. */
+const LISTED_MS = 30_000;
 const REGION = 'eu-west-1';
 
-/** Where the simulated events happen. */
+/** The region of all simulated events. */
 export const AWS_REGION_NAME = 'Ireland';
 
-/** Path of the page's document. */
+/** Path of the document. */
 export const AWS_PATH = '/public/currentevents';
 
-/** Writes the page. */
+/** Writes the AWS Health dashboard. */
 export const renderAws: Render = (vendor, state, now) => {
   const events = state.incidents
-    .filter(({ resolvedAt }) => resolvedAt === null || now < resolvedAt + LINGER_MS)
+    .filter(({ resolvedAt }) => resolvedAt === null || now < resolvedAt + LISTED_MS)
     .map((incident) => viewEvent(vendor, incident));
   const document = {
     contentType: 'application/json;charset=utf-16',

@@ -1,13 +1,11 @@
-/** Simulated Better Stack page: `/index.json` in JSON:API, with ninety days of history for each resource. */
+/** Simulated Better Stack page: `/index.json` in JSON:API. */
 import { asHtml, isoTime, jsonDocument, type Render, stableId } from './render.ts';
 import type { Vendor, VendorState } from './script.ts';
 
-const DAY_MS = 86_400_000;
-const DAYS = 90;
 const WORDS = { minor: 'degraded', major: 'downtime', critical: 'downtime' } as const;
 const SECTION = '11';
 
-/** Writes the page. */
+/** Writes a Better Stack page. */
 export const renderBetterStack: Render = (vendor, state, now, baseUrl) => {
   const reports = [...viewIncidents(vendor, state), ...viewMaintenances(vendor, state)];
   const open = state.incidents.filter(({ resolvedAt }) => resolvedAt === null);
@@ -37,7 +35,6 @@ export const renderBetterStack: Render = (vendor, state, now, baseUrl) => {
           status: open.some(({ components }) => components.includes(name)) ? worst : 'operational',
           status_page_section_id: Number(SECTION),
           availability: 0.999,
-          status_history: historyUntil(now),
         },
       })),
       ...reports,
@@ -55,7 +52,7 @@ function viewIncidents(vendor: Vendor, { incidents }: VendorState) {
         title,
         report_type: 'manual',
         starts_at: isoTime(startedAt),
-        // Often null on resolved reports, too.
+        // Often null, even in resolved reports.
         ends_at: number % 2 === 0 && resolvedAt !== null ? isoTime(resolvedAt) : null,
         aggregate_state: resolvedAt === null ? WORDS[severity] : 'resolved',
         affected_resources: components.map((name) => ({
@@ -118,15 +115,6 @@ function viewMaintenances(vendor: Vendor, { maintenances }: VendorState) {
       })),
     ];
   });
-}
-
-function historyUntil(now: number) {
-  return Array.from({ length: DAYS }, (_, index) => ({
-    day: isoTime(now - (DAYS - 1 - index) * DAY_MS).slice(0, 10),
-    status: 'operational',
-    downtime_duration: 0,
-    maintenance_duration: 0,
-  }));
 }
 
 function resourceId({ components }: Vendor, name: string): string {

@@ -1,4 +1,4 @@
-/** Simulated Google dashboard: `/incidents.json`, an archive with texts in Markdown, and `/products.json`. */
+/** Simulated Google dashboard: `/incidents.json`, an archive with texts in Markdown. */
 import { asMarkdown, jsonDocument, newestOf, offsetTime, type Render, stableId } from './render.ts';
 import type { ToldUpdate, Vendor, VendorIncident } from './script.ts';
 
@@ -10,13 +10,10 @@ const IMPACTS = {
 const SEVERITIES = { minor: 'low', major: 'medium', critical: 'high' } as const;
 const LOCATIONS = [{ title: 'Iowa (us-central1)', id: 'us-central1' }];
 
-/** Writes the page. */
+/** Writes a Google dashboard. */
 export const renderGcp: Render = (vendor, state) => {
-  const products = vendor.components.map((title) => ({ title, id: stableId(vendor.slug, title) }));
-  return new Map([
-    ['/incidents.json', jsonDocument(state.incidents.map((incident) => viewIncident(vendor, incident)))],
-    ['/products.json', jsonDocument({ products })],
-  ]);
+  const incidents = state.incidents.map((incident) => viewIncident(vendor, incident));
+  return new Map([['/incidents.json', jsonDocument(incidents)]]);
 };
 
 function viewIncident(vendor: Vendor, incident: VendorIncident) {
@@ -59,7 +56,7 @@ function viewUpdate({ at, status, text }: ToldUpdate, severity: VendorIncident['
   };
 }
 
-/** Whole seconds with a written offset. */
+/** Whole seconds with an offset. */
 function time(at: number): string {
   return offsetTime(at, 0);
 }

@@ -5,7 +5,7 @@ import type { VendorIncident } from './script.ts';
 const COLOURS = { minor: 'yellow', major: 'red', critical: 'red' } as const;
 const SYSTEMS = ['Apps', 'Data', 'Tools'];
 
-/** Writes the page. */
+/** Writes Heroku's page. */
 export const renderHeroku: Render = (_vendor, state, _now, baseUrl) => {
   const open = state.incidents.filter(({ resolvedAt }) => resolvedAt === null);
   const view = (incident: VendorIncident) => viewIncident(incident, baseUrl);
@@ -27,7 +27,7 @@ function viewIncident(incident: VendorIncident, baseUrl: string) {
     id: number,
     title,
     state: newest.status,
-    // Stays false even afterwards.
+    // Stays false when it is resolved.
     resolved: false,
     created_at: isoTime(startedAt),
     updated_at: isoTime(newest.at),

@@ -1,9 +1,9 @@
-/** Simulated Instatus page: `/summary.json`, whose lists are absent where they are empty, and the components. */
-import { isoTime, jsonDocument, newestOf, type Render, stableId } from './render.ts';
+/** Simulated Instatus page: `/summary.json`, which leaves out empty lists. */
+import { isoTime, jsonDocument, newestOf, type Render } from './render.ts';
 
 const IMPACTS = { minor: 'PARTIALOUTAGE', major: 'MAJOROUTAGE', critical: 'MAJOROUTAGE' };
 
-/** Writes the page. */
+/** Writes an Instatus page. */
 export const renderInstatus: Render = (vendor, state, _now, baseUrl) => {
   const incidents = state.incidents
     .filter(({ resolvedAt }) => resolvedAt === null)
@@ -26,7 +26,7 @@ export const renderInstatus: Render = (vendor, state, _now, baseUrl) => {
       name: title,
       start: isoTime(startsAt),
       status: state === 'planned' ? 'NOTSTARTEDYET' : 'INPROGRESS',
-      // Minutes as text.
+      // In minutes.
       duration: String((endsAt - startsAt) / 60_000),
       url: `${baseUrl}/maintenance/${id}`,
     }));
@@ -40,19 +40,8 @@ export const renderInstatus: Render = (vendor, state, _now, baseUrl) => {
     ...(incidents.length > 0 ? { activeIncidents: incidents } : {}),
     ...(maintenances.length > 0 ? { activeMaintenances: maintenances } : {}),
   });
-  const components = jsonDocument({
-    components: vendor.components.map((name) => ({
-      id: stableId(vendor.slug, name),
-      name,
-      description: '',
-      status: 'OPERATIONAL',
-      group: null,
-    })),
-  });
   return new Map([
     ['/summary.json', summary],
     ['/v3/summary.json', summary],
-    ['/v2/components.json', components],
-    ['/v3/components.json', components],
   ]);
 };

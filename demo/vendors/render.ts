@@ -1,16 +1,16 @@
-/** What every simulated format has in common: how a page's documents are described, and how texts are wrapped. */
+/** Shared parts of the simulated formats: documents, times, markup and identifiers. */
 import { createHash } from 'node:crypto';
 import type { ToldUpdate, Vendor, VendorState } from './script.ts';
 
-/** One document of a page. */
+/** A document of a page. */
 export interface VendorDocument {
   readonly contentType: string;
   readonly body: Buffer;
 }
 
 /**
- * Writes the documents of a page by path, in the format of its kind. `state` and `now` are in epoch milliseconds;
- * `baseUrl` is the page's own address without a slash at the end.
+ * Writes the documents of a page, by path. Times of `state` and `now` are epoch milliseconds; `baseUrl` is the URL of the
+ * page without a slash at the end.
  */
 export type Render = (
   vendor: Vendor,
@@ -36,25 +36,25 @@ export function offsetTime(at: number, offsetHours: number): string {
   return `${shifted}${offsetHours < 0 ? '-' : '+'}${hours}:00`;
 }
 
-/** RFC 822, as in RSS: `Sun, 20 Sep 2026 10:00:00 GMT`, or another word for the zone. */
+/** RFC 822, as in RSS: `Sun, 20 Sep 2026 10:00:00 GMT`, or with another name of the zone. */
 export function rfc822Time(at: number, zone = 'GMT'): string {
   return new Date(at).toUTCString().replace('GMT', zone);
 }
 
-/** A text as vendors' editors write it in HTML: paragraphs, emphasis, entities, and a picture that does mischief. */
+/** A text in HTML as vendors' editors write it, with paragraphs, emphasis, entities, and a script that must not run. */
 export function asHtml(text: string): string {
   const [first = '', ...rest] = text.split(' ');
   const words = `<strong>${escapeMarkup(first)}</strong> ${escapeMarkup(rest.join(' '))}`;
   return `<p>${words}</p><img src="x" onerror="alert('vendor')"/>`;
 }
 
-/** A text as vendors' editors write it in Markdown. */
+/** A text in Markdown as vendors' editors write it. */
 export function asMarkdown(text: string): string {
   const [first = '', ...rest] = text.split(' ');
   return `**${first}** ${rest.join(' ')}`;
 }
 
-/** Markup characters as entities, for HTML and XML. */
+/** Escapes markup in HTML and XML. */
 export function escapeMarkup(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -63,7 +63,7 @@ export function escapeMarkup(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** A stable identifier of a part, an update or a page, in lower-case hexadecimal. */
+/** A stable identifier in lower-case hexadecimal digits. */
 export function stableId(...parts: readonly (string | number)[]): string {
   return createHash('sha1').update(parts.join('\n')).digest('hex').slice(0, 12);
 }

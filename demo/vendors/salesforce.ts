@@ -1,4 +1,4 @@
-/** Simulated Salesforce Trust API: `/v1/instances`, a word for each instance and nothing of the incident itself. */
+/** Simulated Salesforce Trust API: `/v1/instances`, with the status of each instance and no incidents. */
 import { jsonDocument, type Render } from './render.ts';
 
 const WORDS = {
@@ -7,10 +7,10 @@ const WORDS = {
   critical: 'MAJOR_INCIDENT_CORE',
 } as const;
 
-/** Path of the page's document. */
+/** Path of the document. */
 export const SALESFORCE_PATH = '/v1/instances';
 
-/** Writes the page. Its components are the keys of the instances. */
+/** Writes the document. The vendor's components are the keys of the instances. */
 export const renderSalesforce: Render = (vendor, state) => {
   const instances = vendor.components.map((key) => {
     const incident = state.incidents.find(

@@ -1,73 +1,73 @@
 /**
- * What the simulated vendors say of their services, as plain data that is repeated with the play: the same times in
- * every period, with new identifiers. Times are milliseconds into the period, or since the play began.
+ * The scripts of simulated vendors. They repeat with the play, with new identifiers in every period. Times are milliseconds
+ * into the period.
  */
 import { createHash } from 'node:crypto';
 import type { FeedKindName } from '../../src/feeds/feed-kind.ts';
 
-/** How an incident moves, in a vendor's own mind; formats tell more or less of it. */
+/** Status of an incident; some formats know fewer. */
 export type ToldStatus = 'investigating' | 'identified' | 'monitoring' | 'resolved';
 
-/** How grave a vendor calls an incident; a format may know fewer words. */
+/** Severity of an incident; some formats know fewer. */
 export type ToldSeverity = 'minor' | 'major' | 'critical';
 
-/** One thing that a vendor publishes. */
+/** An update that a vendor publishes. */
 export interface ToldUpdate {
   readonly at: number;
   readonly status: ToldStatus;
-  /** Plain text; each format wraps it in its own markup. */
+  /** Plain text, to which each format adds its markup. */
   readonly text: string;
 }
 
-/** An incident of the play. Nobody hears of it before its first update. */
+/** An incident of the play. It is published with its first update. */
 export interface ScriptedIncident {
   /** Unique in the vendor's script. */
   readonly key: string;
   readonly title: string;
   readonly severity: ToldSeverity;
-  /** Names of the parts of the page that it concerns; empty: the vendor names none. */
+  /** Names of the affected components; empty: the vendor names none. */
   readonly components: readonly string[];
-  /** When the vendor says that it began; not after the first update. */
+  /** The start that the vendor states; not after the first update. */
   readonly startsAt: number;
   /** In order of time; the last is `resolved`. */
   readonly updates: readonly ToldUpdate[];
 }
 
 /** A maintenance of the play. */
-export interface ScriptedMaintenance {
+interface ScriptedMaintenance {
   readonly key: string;
   readonly title: string;
   readonly text: string;
   readonly components: readonly string[];
-  /** When the vendor announces it; not after `startsAt`. */
+  /** Not after `startsAt`. */
   readonly announcedAt: number;
   readonly startsAt: number;
   readonly endsAt: number;
 }
 
-/** How a vendor's server fails. */
+/** A fault of a vendor's server. */
 export type Fault =
   /** 503 with `Retry-After`. */
   | { readonly kind: 'unavailable'; readonly retryAfterSeconds: number }
-  /** A page for people with status 200. */
+  /** An HTML page with status 200. */
   | { readonly kind: 'html' }
-  /** Less of the body than was promised. */
+  /** A truncated body. */
   | { readonly kind: 'cut' };
 
-/** A fault that lasts from one time of the period to another. */
-export interface ScriptedFault {
+/** A fault and its time in the period. */
+interface ScriptedFault {
   readonly from: number;
   readonly to: number;
   readonly fault: Fault;
 }
 
-/** A simulated vendor with its status page. */
+/** A simulated vendor. */
 export interface Vendor {
   /** Unique in the play; lower case, without spaces. */
   readonly slug: string;
   readonly name: string;
   readonly kind: FeedKindName;
-  /** Parts of its page, by name. */
+  /** Names of the components of its page. */
   readonly components: readonly string[];
   readonly periodMs: number;
   readonly incidents: readonly ScriptedIncident[];
@@ -75,30 +75,30 @@ export interface Vendor {
   readonly faults: readonly ScriptedFault[];
 }
 
-/** An incident as far as the vendor has told it. */
+/** A published incident. */
 export interface VendorIncident {
-  /** Sixteen lower-case hexadecimal digits; another one in each repetition. */
+  /** 16 lower-case hexadecimal digits, different in each period. */
   readonly id: string;
-  /** The same as a number, for the formats that count. */
+  /** The same as a number, for formats with numbers. */
   readonly number: number;
   readonly title: string;
   readonly severity: ToldSeverity;
   readonly components: readonly string[];
   readonly startedAt: number;
-  /** Null: it is still open. */
+  /** Null: it is open. */
   readonly resolvedAt: number | null;
-  /** What is published so far, oldest first, at least one. */
+  /** Oldest first, at least one. */
   readonly updates: readonly ToldUpdate[];
 }
 
-/** A maintenance that is announced. */
+/** An announced maintenance. */
 export interface VendorMaintenance extends Omit<ScriptedMaintenance, 'key'> {
   readonly id: string;
   readonly number: number;
   readonly state: 'planned' | 'running' | 'done';
 }
 
-/** All that a vendor's page shows. */
+/** The content of a vendor's page. */
 export interface VendorState {
   /** Newest start first. */
   readonly incidents: readonly VendorIncident[];
@@ -106,47 +106,41 @@ export interface VendorState {
   readonly maintenances: readonly VendorMaintenance[];
 }
 
-/** Pages keep this many repetitions, so that long plays have short documents. */
+/** Periods that pages show, so that the documents of long plays stay short. */
 const KEPT_CYCLES = 5;
 
-/** The incidents that the vendor has published `elapsedMs` after the play began, newest start first. */
-export function vendorIncidentsAt(vendor: Vendor, elapsedMs: number): VendorIncident[] {
+/**
+ * The incidents that the vendor has published `elapsedMs` after the play began, newest start first. Times are counted from
+ * the beginning of the play, which is at `startAt`.
+ */
+export function vendorIncidentsAt(vendor: Vendor, elapsedMs: number, startAt = 0): VendorIncident[] {
   const list = cyclesAt(vendor, elapsedMs).flatMap((cycle) =>
-    vendor.incidents.flatMap((incident, index): VendorIncident[] => {
-      const offset = cycle * vendor.periodMs;
-      const updates = incident.updates
-        .filter(({ at }) => offset + at <= elapsedMs)
-        .map((update) => ({ ...update, at: offset + update.at }));
+    vendor.incidents.flatMap(({ key, startsAt, updates: all, ...incident }, index): VendorIncident[] => {
+      const offset = startAt + cycle * vendor.periodMs;
+      const updates = all
+        .map((update) => ({ ...update, at: offset + update.at }))
+        .filter(({ at }) => at <= startAt + elapsedMs);
       const last = updates.at(-1);
       if (last === undefined) return [];
-      const { key, title, severity, components, startsAt } = incident;
-      return [
-        {
-          id: idOf(vendor, key, cycle),
-          number: numberOf(cycle, index),
-          title,
-          severity,
-          components,
-          startedAt: offset + startsAt,
-          resolvedAt: last.status === 'resolved' ? last.at : null,
-          updates,
-        },
-      ];
+      const resolvedAt = last.status === 'resolved' ? last.at : null;
+      const [id, number] = [idOf(vendor, key, cycle), numberOf(cycle, index)];
+      return [{ ...incident, id, number, startedAt: offset + startsAt, resolvedAt, updates }];
     }),
   );
   return list.sort((a, b) => b.startedAt - a.startedAt);
 }
 
-/** The maintenances that the vendor has announced `elapsedMs` after the play began, newest start first. */
-export function vendorMaintenancesAt(vendor: Vendor, elapsedMs: number): VendorMaintenance[] {
+/** The announced maintenances, as {@link vendorIncidentsAt}. */
+export function vendorMaintenancesAt(vendor: Vendor, elapsedMs: number, startAt = 0): VendorMaintenance[] {
+  const now = startAt + elapsedMs;
   const list = cyclesAt(vendor, elapsedMs).flatMap((cycle) =>
     vendor.maintenances.flatMap(({ key, ...maintenance }, index): VendorMaintenance[] => {
-      const offset = cycle * vendor.periodMs;
+      const offset = startAt + cycle * vendor.periodMs;
       const announcedAt = offset + maintenance.announcedAt;
       const startsAt = offset + maintenance.startsAt;
       const endsAt = offset + maintenance.endsAt;
-      if (elapsedMs < announcedAt) return [];
-      const state = elapsedMs < startsAt ? 'planned' : elapsedMs < endsAt ? 'running' : 'done';
+      if (now < announcedAt) return [];
+      const state = now < startsAt ? 'planned' : now < endsAt ? 'running' : 'done';
       const number = numberOf(cycle, vendor.incidents.length + index);
       return [{ ...maintenance, id: idOf(vendor, key, cycle), number, announcedAt, startsAt, endsAt, state }];
     }),
@@ -154,24 +148,15 @@ export function vendorMaintenancesAt(vendor: Vendor, elapsedMs: number): VendorM
   return list.sort((a, b) => b.startsAt - a.startsAt);
 }
 
-/** What the page shows at `now`, with all times as epoch milliseconds, of a play that began at `startAt`. */
+/** The content of the page at `now` in a play that began at `startAt`; all times are epoch milliseconds. */
 export function vendorStateAt(vendor: Vendor, startAt: number, now: number): VendorState {
-  const incidents = vendorIncidentsAt(vendor, now - startAt).map((incident) => ({
-    ...incident,
-    startedAt: startAt + incident.startedAt,
-    resolvedAt: incident.resolvedAt === null ? null : startAt + incident.resolvedAt,
-    updates: incident.updates.map((update) => ({ ...update, at: startAt + update.at })),
-  }));
-  const maintenances = vendorMaintenancesAt(vendor, now - startAt).map((maintenance) => ({
-    ...maintenance,
-    announcedAt: startAt + maintenance.announcedAt,
-    startsAt: startAt + maintenance.startsAt,
-    endsAt: startAt + maintenance.endsAt,
-  }));
-  return { incidents, maintenances };
+  return {
+    incidents: vendorIncidentsAt(vendor, now - startAt, startAt),
+    maintenances: vendorMaintenancesAt(vendor, now - startAt, startAt),
+  };
 }
 
-/** How the vendor's server fails `elapsedMs` after the play began; null: it does not. */
+/** The fault of the vendor's server `elapsedMs` after the play began; null: none. */
 export function faultAt(vendor: Vendor, elapsedMs: number): Fault | null {
   if (elapsedMs < 0) return null;
   const inPeriod = elapsedMs % vendor.periodMs;

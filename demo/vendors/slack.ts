@@ -1,11 +1,11 @@
-/** Simulated Slack status: `/api/v2.0.0/current` and `/history`, with times of the west coast. */
+/** Simulated Slack status: `/api/v2.0.0/current` and `/history`, with times in UTC-7. */
 import { asHtml, jsonDocument, newestOf, offsetTime, type Render } from './render.ts';
 import type { VendorIncident } from './script.ts';
 
 const TYPES = { minor: 'incident', major: 'outage', critical: 'outage' } as const;
 const OFFSET_HOURS = -7;
 
-/** Writes the page. */
+/** Writes Slack's page. */
 export const renderSlack: Render = (_vendor, state, now, baseUrl) => {
   const all = state.incidents.map((incident) => viewIncident(incident, baseUrl));
   const active = all.filter(({ status }) => status === 'active');
@@ -25,7 +25,7 @@ export const renderSlack: Render = (_vendor, state, now, baseUrl) => {
 function viewIncident(incident: VendorIncident, baseUrl: string) {
   const { id, number, title, severity, components, startedAt, resolvedAt, updates } = incident;
   return {
-    // A number here and a text there.
+    // Sometimes a number, sometimes text.
     id: number % 2 === 0 ? number : String(number),
     date_created: time(startedAt),
     date_updated: time(newestOf(updates).at),

@@ -1,4 +1,4 @@
-/** Simulated Status.io page: the public status API, which lists only what is active. */
+/** Simulated Status.io page: the public status API, which lists only what is open. */
 import { isoTime, jsonDocument, type Render, stableId } from './render.ts';
 import type { Vendor, VendorIncident, VendorMaintenance, VendorState } from './script.ts';
 
@@ -14,12 +14,12 @@ const STATES = { investigating: 100, identified: 200, monitoring: 300, resolved:
 const OPERATIONAL = 100;
 const MAINTENANCE = 200;
 
-/** Path of the page's document. */
+/** Path of the document. */
 export function statusIoPath(vendor: Vendor): string {
   return `/1.0/status/${pageIdOf(vendor)}`;
 }
 
-/** Writes the page. */
+/** Writes a Status.io page. */
 export const renderStatusIo: Render = (vendor, state, now) => {
   const open = state.incidents.filter(({ resolvedAt }) => resolvedAt === null);
   const codes = new Map(vendor.components.map((name) => [name, codeOf(state, name)]));

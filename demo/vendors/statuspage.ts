@@ -15,7 +15,7 @@ export const renderStatuspage: Render = (vendor, state, now, baseUrl) => {
     name: vendor.name,
     url: baseUrl,
     time_zone: 'Etc/UTC',
-    // Ticks alone.
+    // Changes with every request.
     updated_at: isoTime(now),
   };
   const incidents = state.incidents
@@ -36,13 +36,8 @@ export const renderStatuspage: Render = (vendor, state, now, baseUrl) => {
       incidents: open,
       scheduled_maintenances: [...active, ...upcoming],
     }),
-    at('status', { status }),
-    at('components', { components }),
     at('incidents', { incidents }),
-    at('incidents/unresolved', { incidents: open }),
     at('scheduled-maintenances', { scheduled_maintenances: maintenances }),
-    at('scheduled-maintenances/upcoming', { scheduled_maintenances: upcoming }),
-    at('scheduled-maintenances/active', { scheduled_maintenances: active }),
   ]);
 };
 
@@ -180,15 +175,13 @@ export const renderIncidentIo: Render = (vendor, state, now, baseUrl) => {
   const at = (name: string, content: object) =>
     [`/api/v2/${name}.json`, jsonDocument({ page, ...content })] as const;
   return new Map([
-    // The summary leaves empty lists out; the other documents have null in their place.
+    // The summary leaves out empty lists; in the other documents they are null.
     at('summary', {
       status,
       components,
       ...(open.length === 0 ? {} : { incidents: open }),
       ...(ahead.length === 0 ? {} : { scheduled_maintenances: ahead }),
     }),
-    at('status', { status }),
-    at('components', { components }),
     at('incidents', { incidents: orNull(incidents) }),
     at('scheduled-maintenances', { scheduled_maintenances: orNull(maintenances) }),
   ]);
@@ -221,7 +214,7 @@ function viewMaintenanceIo(maintenance: VendorMaintenance) {
   };
 }
 
-/** Looks like a ULID: 26 characters that begin with `01`. */
+/** Text of the form of a ULID: 26 characters that begin with `01`. */
 function ulidOf(text: string): string {
   return `01${stableId(text)}${stableId(text, 'more')}`.toUpperCase();
 }

@@ -1,20 +1,19 @@
-/** Simulated RSS feed in which every update is an item of its own: the link is the incident's, the guid the update's. */
+/** Simulated feeds in RSS and Atom. */
 import { asHtml, escapeMarkup, isoTime, newestOf, type Render, rfc822Time } from './render.ts';
-import type { ToldStatus, VendorIncident } from './script.ts';
+import type { ToldUpdate, VendorIncident } from './script.ts';
 
-/** Path of the page's document. */
+/** Path of the document. */
 export const RSS_PATH = '/feed.rss';
 
-/** Writes the page. */
+/** Writes RSS in which each update is an item: the link is that of the incident, the guid that of the update. */
 export const renderRss: Render = (vendor, state, now, baseUrl) => {
   const items = state.incidents
     .flatMap(({ id, title, updates }) => updates.map((update) => ({ id, title, update })))
     .sort((a, b) => b.update.at - a.update.at)
     .map(({ id, title, update }) => {
       const link = `${baseUrl}/incident/${id}`;
-      const html = `<p><b>Status: ${wordOf(update.status)}</b></p>${asHtml(update.text)}`;
       return `<item><title>${escapeMarkup(title)}</title><link>${link}</link><guid>${link}#${update.at}</guid>
-<description><![CDATA[${html}]]></description><pubDate>${rfc822Time(update.at)}</pubDate></item>`;
+<description><![CDATA[${viewUpdate(update)}]]></description><pubDate>${rfc822Time(update.at)}</pubDate></item>`;
     });
   const text = `<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0"><channel><title>${escapeMarkup(vendor.name)} status</title><link>${baseUrl}</link>
@@ -25,14 +24,14 @@ ${items.join('\n')}</channel></rss>`;
   ]);
 };
 
-function wordOf(status: ToldStatus): string {
-  return `${status[0]?.toUpperCase()}${status.slice(1)}`;
+function viewUpdate({ status, text }: ToldUpdate): string {
+  return `<p><b>Status: ${status[0]?.toUpperCase()}${status.slice(1)}</b></p>${asHtml(text)}`;
 }
 
-/** Path of the page's document. */
+/** Path of the document. */
 export const ATOM_PATH = '/history.atom';
 
-/** Writes the page. */
+/** Writes Atom with one entry for each incident, whose content is replaced with each update. */
 export const renderAtom: Render = (vendor, state, now, baseUrl) => {
   const { host } = new URL(baseUrl);
   const text = `<?xml version="1.0" encoding="UTF-8"?>
@@ -47,20 +46,19 @@ ${state.incidents.map((incident) => entryOf(incident, baseUrl, host)).join('\n')
 
 function entryOf({ id, title, startedAt, updates }: VendorIncident, baseUrl: string, host: string): string {
   const newest = newestOf(updates);
-  const word = `${newest.status[0]?.toUpperCase()}${newest.status.slice(1)}`;
-  const html = `<p><b>Status: ${word}</b></p>${asHtml(newest.text)}`;
+  const html = viewUpdate(newest);
   return `<entry><id>tag:${host},2026:incident/${id}</id><title>${escapeMarkup(title)}</title>
 <published>${isoTime(startedAt)}</published><updated>${isoTime(newest.at)}</updated>
 <link rel="alternate" type="text/html" href="${baseUrl}/incidents/${id}"/><content type="html">${escapeMarkup(html)}</content></entry>`;
 }
 
-/** The page for people, below the page's address. */
+/** Path of Azure's page for people. */
 export const AZURE_PAGE = '/en-us/status';
 
-/** Where the links of the feed lead: a host of the vendor's own, which readers cannot reach. */
+/** Links lead to an internal host of the vendor. */
 const LINK = `https://azurestatusprod.example${AZURE_PAGE}/`;
 
-/** Writes the page. */
+/** Writes Azure's RSS, which lists only open incidents. */
 export const renderAzure: Render = (_vendor, state, now) => {
   const items = state.incidents.filter(({ resolvedAt }) => resolvedAt === null).map(itemOf);
   const text = `\uFEFF<?xml version="1.0" encoding="utf-8"?>
@@ -74,7 +72,7 @@ ${items.join('\n')}</channel></rss>`;
   ]);
 };
 
-/** The guid is made of the title, so that the same event comes back under it; the title ends in a blank. */
+/** The guid is a slug of the title, so it comes back with the next event; the title ends in a space. */
 function itemOf({ title, components, startedAt, updates }: VendorIncident): string {
   const { text } = newestOf(updates);
   const slug = title.toLowerCase().replace(/[^a-z0-9]+/g, '-');

@@ -1,4 +1,4 @@
-/** The simulated formats by kind: how a page is written, where it is, and how much of the script the format can tell. */
+/** The simulated formats by kind: how a page is written, its URLs, and how much of a script the format can express. */
 import type { FeedKindName } from '../../src/feeds/feed-kind.ts';
 import { AWS_PATH, AWS_REGION_NAME, renderAws } from './aws.ts';
 import { renderBetterStack } from './betterstack.ts';
@@ -13,28 +13,28 @@ import { renderStatusIo, statusIoPath } from './statusio.ts';
 import { renderIncidentIo, renderStatuspage } from './statuspage.ts';
 import { ATOM_PATH, AZURE_PAGE, RSS_PATH, renderAtom, renderAzure, renderRss } from './syndication.ts';
 
-/** How much of an incident a format tells. */
+/** How much of an incident a format can express. */
 export interface Fidelity {
-  /** `each`: the four statuses; `open`: no more than open or resolved. */
+  /** `each`: the four statuses; `open`: only open or resolved. */
   readonly statuses: 'each' | 'open';
-  /** `all` updates with their times, the `newest` text alone, or `none`. */
+  /** `all` updates with their times, only the `newest` text, or `none`. */
   readonly texts: 'all' | 'newest' | 'none';
-  /** Whether a start and an end are told, or are the first reading with, and without, the entry. */
+  /** `told`: the format contains the time; `read`: it is the time of the first reading with, or without, the entry. */
   readonly start: 'told' | 'read';
   readonly end: 'told' | 'read';
-  /** What becomes of the title; null: it is not told. */
+  /** The title in the format; null: it has none. */
   readonly title: ((title: string) => string) | null;
-  /** What a reader may call each severity; a format without severities has one word for all. */
+  /** The severities that a reader may conclude; a format without severities has one for all. */
   readonly severities: Readonly<Record<ToldSeverity, readonly string[]>>;
   readonly maintenances: boolean;
 }
 
 /** A simulated format. */
-export interface VendorKind {
+interface VendorKind {
   readonly render: Render;
-  /** The page for people below the server's address; default: the address itself. */
+  /** Path of the page for people; default: the root. */
   readonly pagePath?: string;
-  /** The feed below the server's address, where it does not follow from the page. */
+  /** Path of the feed; absent: it follows from the page. */
   readonly feedPath?: (vendor: Vendor) => string;
   readonly fidelity: Fidelity;
 }
@@ -51,7 +51,7 @@ const FULL: Fidelity = {
   maintenances: false,
 };
 
-/** Every kind that has a feed. */
+/** All kinds that have a feed. */
 export const VENDOR_KINDS: Readonly<Record<FeedKindName, VendorKind>> = {
   statuspage: { render: renderStatuspage, fidelity: { ...FULL, maintenances: true } },
   incidentio: {
@@ -121,7 +121,7 @@ export const VENDOR_KINDS: Readonly<Record<FeedKindName, VendorKind>> = {
   },
 };
 
-/** Events of AWS are titled without their region, which readers add. */
+/** AWS titles events without their region, which readers add. */
 function withRegion(title: string): string {
   return `${title} (${AWS_REGION_NAME})`;
 }

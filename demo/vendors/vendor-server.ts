@@ -1,45 +1,45 @@
-/** The simulated vendors at work: one HTTP server on loopback for each, with validators, gzip and scripted faults. */
+/** Serves the simulated vendors: one HTTP server on loopback each, with validators, gzip and scripted faults. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { DAY_MS } from '../../src/domain/durations.ts';
 import { escapeMarkup, type VendorDocument } from './render.ts';
 import { type Fault, faultAt, type Vendor, vendorStateAt } from './script.ts';
 import { VENDOR_KINDS } from './vendor-kinds.ts';
 
-/** The vendors at work. */
+/** The running servers. */
 export interface VendorServers {
-  /** What a catalogue entry needs of each vendor's page, by slug. */
+  /** The URLs for the catalogue, by the slug of the vendor. */
   readonly pages: ReadonlyMap<string, VendorPage>;
-  /** Begins the play at this wall time, epoch milliseconds. Until then nothing is published. */
+  /** Begins the play at this time, epoch milliseconds. Nothing is published before. */
   begin(startAt: number): void;
-  /** Answers so far, by status. */
+  /** Number of responses by status. */
   readonly answers: ReadonlyMap<number, number>;
   close(): Promise<void>;
 }
 
-/** Where a vendor's page is. */
+/** The URLs of a vendor's page. */
 export interface VendorPage {
   readonly url: string;
   /** Null: it follows from `url`. */
   readonly feedUrl: string | null;
 }
 
-/** Fields that tick alone move this often, so that most polls find nothing new. */
+/** Generation times in documents change this often, so that most polls find nothing new. */
 const BUILT_EVERY_MS = 15_000;
-/** Kinds whose servers date their documents rather than tag them, and those that do both. */
+/** Kinds whose servers send `Last-Modified` only, and those that also send `ETag`. */
 const DATED = new Set(['aws', 'azure', 'rss']);
 const DATED_AND_TAGGED = new Set(['gcp', 'atom']);
-const DAY_MS = 86_400_000;
 
-/** A document as it was last seen. */
+/** The last version of a document. */
 interface Version {
   readonly tag: string;
   readonly changedAt: number;
 }
 
-/** Starts a server for each vendor. While `isCutOff` holds, `elapsedMs` after the beginning, every connection breaks. */
+/** Starts the servers. While `isCutOff(elapsedMs)` is true, every connection is reset. */
 export async function startVendors(
   vendors: readonly Vendor[],
   isCutOff: (elapsedMs: number) => boolean,
@@ -149,7 +149,7 @@ function send(
   };
   const changedSecond = changedAt - (changedAt % 1_000);
   const dated = DATED.has(vendor.kind) || DATED_AND_TAGGED.has(vendor.kind);
-  // A date is a validator only once its second is over: until then the document may change under it.
+  // A date is a validator only after its second, during which the document may still change.
   if (dated && now >= changedSecond + 1_000) headers['last-modified'] = new Date(changedSecond).toUTCString();
   if (!DATED.has(vendor.kind)) headers.etag = tag;
   if (matches(request, headers)) return void response.writeHead(304, headers).end();
@@ -166,7 +166,7 @@ function send(
   response.write(content.subarray(0, Math.ceil(content.length / 2)), () => request.socket.destroy());
 }
 
-/** If-None-Match counts before If-Modified-Since (RFC 9110, 13.2.2). */
+/** If-None-Match precedes If-Modified-Since (RFC 9110, 13.2.2). */
 function matches(request: IncomingMessage, headers: Readonly<Record<string, string>>): boolean {
   const tags = request.headers['if-none-match'];
   if (tags !== undefined) return headers.etag !== undefined && tags.includes(headers.etag);
