@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { HistorySchema, readWindow } from '../../src/api/history.ts';
 import { NOW, service, startApi } from '../site/site-world.ts';
+import { type Outcome, samplesOfSteps } from '../support/sample-store.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,21 +13,30 @@ const isHistory = new Ajv({ allErrors: true, strict: false }).compile(HistorySch
 t.test('it answers every bucket of the window', async (t) => {
   const world = await startApi({ services: [service(7, 'shop', { name: 'Shop' })] });
   t.teardown(world.close);
-  const from = new Date(NOW - 90 * 60_000).toISOString();
+  const window = { serviceId: 7, from: NOW - 90 * 60_000, to: NOW, stepMs: HOUR_MS };
+  const outcomes = [
+    ...Array.from({ length: 40 }, (_, index): Outcome => {
+      const status = index < 20 ? 'up' : index < 30 ? 'slow' : 'down';
+      return { status, latencyMs: 10 * index + (index === 0 ? 11 : 10) };
+    }),
+    { status: 'up', latencyMs: 9_000, suspect: true } as const,
+  ];
+  await world.addSamples(samplesOfSteps(window, outcomes));
+  const from = new Date(window.from).toISOString();
   const { status, json } = await world.get(`/api/v1/services/SHOP/history?from=${from}&to=${NOW}&step=1h`);
   t.equal(status, 200);
-  t.strictSame(world.asked.samples, [{ serviceId: 7, from: NOW - 90 * 60_000, to: NOW, stepMs: HOUR_MS }]);
+  t.strictSame(world.asked.samples, [window]);
   const figures = {
-    count: 4,
-    up: 2,
-    slow: 1,
-    down: 1,
+    count: 40,
+    up: 20,
+    slow: 10,
+    down: 10,
     suspect: 1,
     uptime_ratio: 0.75,
-    mean_ms: 100,
-    p50_ms: 90,
-    p95_ms: 200,
-    p99_ms: 250,
+    mean_ms: 205,
+    p50_ms: 200,
+    p95_ms: 380,
+    p99_ms: 400,
   };
   t.strictSame(json, {
     service: { name: 'Shop', slug: 'shop' },
@@ -51,9 +61,9 @@ t.test('it says where checks are still on their way to the store', async (t) => 
   const since = NOW - 2 * HOUR_MS;
   const world = await startApi({
     services: [service(7, 'shop')],
-    samples: { query: async () => [], missingSince: () => since },
   });
   t.teardown(world.close);
+  world.faults.missingSince = since;
   const ask = async (from: number, to: number) =>
     (await world.get(`/api/v1/services/shop/history?from=${from}&to=${to}`)).json as object;
   const incomplete = await ask(NOW - 3 * HOUR_MS, NOW);

@@ -1,6 +1,7 @@
 /** A service that is down by silence stays as it is for as long as the monitor listens, in every answer (decisions, Services). */
 import t from 'tap';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
+import { samplesOfSteps } from '../support/sample-store.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -15,6 +16,8 @@ async function startSilent(ageMs?: () => number) {
   });
   const silence = { source: 'silence', status: 'down', statusCode: 0, responseTimeMs: null } as const;
   await world.status.put([current(1, check(NOW - 5 * HOUR, silence))]);
+  const heard = { serviceId: 1, from: NOW - 24 * HOUR, to: NOW - 5 * HOUR, stepMs: HOUR };
+  await world.addSamples(samplesOfSteps(heard, [{ status: 'up', latencyMs: 90 }]));
   await world.putPage('acme', { groups: [{ name: '', services: [1] }] });
 
   const look = async () => {

@@ -1,19 +1,17 @@
 /** How often, and how, badges read the samples. */
 import t from 'tap';
-import type { Bucket } from '../../src/domain/sample.ts';
 import { createFigureReader } from '../../src/images/badge.ts';
-import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
-import { bucket, startBadges } from './badge-world.ts';
+import { openSampleStore } from '../support/sample-store.ts';
+import { startBadges } from './badge-world.ts';
 
 const github = service(1, 'github', { name: 'GitHub', domain: 'github.com' });
 const UPTIME = '/api/badge/github-com?variant=uptime';
 const away = () => Promise.reject(Object.assign(new Error('InfluxDB is away'), { code: 'samples_away' }));
-const good = async (query: SampleQuery) => [bucket(query, { upCount: 10 })];
 
 t.test('it reads a window once a minute, however often and at once it is asked for', async (t) => {
-  const badges = startBadges([github]);
-  badges.answer = good;
+  const badges = startBadges(t, [github]);
+  await badges.fill({ upCount: 10 });
   await Promise.all(Array.from({ length: 20 }, () => badges.get(UPTIME)));
   badges.now += 59_999;
   await badges.get(`${UPTIME}&theme=dark`);
@@ -26,8 +24,8 @@ t.test('it reads a window once a minute, however often and at once it is asked f
 });
 
 t.test('it keeps a picture as long as nothing on it changes, and draws a new one when it does', async (t) => {
-  const badges = startBadges([github]);
-  badges.answer = good;
+  const badges = startBadges(t, [github]);
+  await badges.fill({ upCount: 10 });
   await badges.status.put([current(1, check(NOW - 1_000))]);
   const first = await badges.get(UPTIME);
   badges.now += 61_000;
@@ -36,7 +34,7 @@ t.test('it keeps a picture as long as nothing on it changes, and draws a new one
   const second = await badges.get(UPTIME);
   t.not(second.etag, first.etag, 'another check is another time');
   badges.now += 61_000;
-  badges.answer = async (query) => [bucket(query, { upCount: 10, downCount: 1 })];
+  await badges.fill({ downCount: 1 });
   t.not((await badges.get(UPTIME)).etag, second.etag);
   badges.directory.apply({
     seq: 1,
@@ -51,8 +49,9 @@ t.test('it keeps a picture as long as nothing on it changes, and draws a new one
 t.test(
   'it shows the last known figures with their age while the store is away, and nothing made up',
   async (t) => {
-    const badges = startBadges([github]);
-    badges.answer = away;
+    const badges = startBadges(t, [github]);
+    await badges.fill({ upCount: 10 });
+    badges.fault = away;
     const refusal = {
       code: 'history_unavailable',
       headers: { 'Retry-After': '60' },
@@ -62,14 +61,14 @@ t.test(
     t.equal(badges.queries.length, 1, 'a store that is away is asked once a minute');
     t.equal((await badges.get('/api/badge/github-com')).status, 200, 'the status needs no samples');
     badges.now += 60_000;
-    badges.answer = good;
+    badges.fault = null;
     await badges.get(UPTIME);
-    badges.answer = away;
+    badges.fault = away;
     badges.now += 12 * 60_000;
     await badges.status.put([current(1, check(badges.now - 1_000))]);
     await badges.get(UPTIME);
     t.match(badges.drawn.at(-1), { ageText: '12 min ago', figure: { word: '100 % up' } });
-    badges.answer = good;
+    badges.fault = null;
     badges.now += 60_000;
     await badges.get(UPTIME);
     t.match(badges.drawn.at(-1), { ageText: null, figure: { word: '100 % up' } });
@@ -77,24 +76,27 @@ t.test(
 );
 
 t.test('it hands a fault of the store on and reads again at the next request', async (t) => {
-  const badges = startBadges([github]);
-  badges.answer = () => Promise.reject(new Error('disk full'));
+  const badges = startBadges(t, [github]);
+  await badges.fill({ upCount: 10 });
+  badges.fault = () => Promise.reject(new Error('disk full'));
   await t.rejects(badges.get(UPTIME), { message: 'disk full' });
-  badges.answer = good;
+  badges.fault = null;
   t.equal((await badges.get(UPTIME)).status, 200);
   badges.now += 60_000;
-  badges.answer = async () => [];
+  badges.fault = async () => [];
   await t.rejects(badges.get(UPTIME), /no bucket/);
 });
 
 t.test('it asks the store a few questions at a time', async (t) => {
+  const store = openSampleStore({ now: () => NOW });
+  t.teardown(() => store.close());
   const open: (() => void)[] = [];
   const read = createFigureReader(
     {
-      query: (query) =>
-        new Promise<Bucket[]>((resolve) => {
-          open.push(() => resolve([bucket(query)]));
-        }),
+      async query(query) {
+        await new Promise<void>((resolve) => open.push(resolve));
+        return await store.query(query);
+      },
     },
     () => NOW,
   );
@@ -131,7 +133,7 @@ t.test('it is counted like every picture: a 304 costs nothing, errors are proble
   t.equal((await world.get('/api/badge/nobody.json', from('203.0.113.2'))).json?.code, 'service_not_found');
   const head = await world.get('/api/badge/github-com.json', from('203.0.113.3'), 'HEAD');
   t.strictSame([head.status, head.text, head.headers.get('access-control-allow-origin')], [200, '', '*']);
-  world.faults.samples = true;
+  world.faults.samples = new Error('secret inside: disk full');
   const fault = await world.get('/api/badge/github-com?variant=latency&window=7d', from('203.0.113.3'));
   t.match(fault, { status: 500, json: { code: 'internal_error' } });
   t.notMatch(fault.text, /secret|disk/);

@@ -3,12 +3,13 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
+import { sayUptime, shieldsAnswer } from '../../src/images/badge-text.ts';
 import { BADGE_COLOURS } from '../../src/render/colours.ts';
 import { DEFAULT_BADGE, readBadgeRequest } from '../../src/view/badge-query.ts';
 import { decodePng } from '../render/decode-png.ts';
 import { pngChunks } from '../render/png-chunks.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
-import { bucket, startBadges } from './badge-world.ts';
+import { startBadges } from './badge-world.ts';
 
 const MINUTE_MS = 60_000;
 const github = service(1, 'github', { name: 'GitHub', domain: 'github.com' });
@@ -102,8 +103,8 @@ t.test('it says uptime and latency in every format, theme and state', async (t) 
       const asOf = word === 'No data' ? null : new Date(at).toISOString();
       for (const theme of ['light', 'dark'] as const) {
         const named = `${variant} ${theme} ${state}`;
-        const badges = startBadges([github]);
-        badges.answer = async (query) => [bucket(query, counts)];
+        const badges = startBadges(t, [github]);
+        await badges.fill(counts);
         await badges.status.put([current(1, check(at))]);
         const get = (format: string) =>
           badges.get(`/api/badge/github-com?variant=${variant}&theme=${theme}&format=${format}`);
@@ -169,7 +170,7 @@ t.test('it says the status in every format, theme and state', async (t) => {
     for (const stale of status === 'unknown' ? [false] : [false, true]) {
       for (const theme of ['light', 'dark'] as const) {
         const named = `${status} ${theme} ${stale}`;
-        const badges = startBadges([github]);
+        const badges = startBadges(t, [github]);
         const at = NOW - (stale ? 3 * 3_600_000 : 1);
         if (status !== 'unknown') await badges.status.put([current(1, check(at, { status }))]);
         const get = (format: string) => badges.get(`/api/badge/github-com?theme=${theme}&format=${format}`);
@@ -204,11 +205,11 @@ t.test('it says the status in every format, theme and state', async (t) => {
       }
     }
   }
-  t.equal((await startBadges([github]).get('/api/badge/github-com?format=svg')).status, 200);
+  t.equal((await startBadges(t, [github]).get('/api/badge/github-com?format=svg')).status, 200);
 });
 
 t.test('it takes the format from the ending, and refuses two that differ', async (t) => {
-  const badges = startBadges([github]);
+  const badges = startBadges(t, [github]);
   const typeOf = async (path: string) => (await badges.get(path)).headers['Content-Type'];
   const table: readonly (readonly [string, string])[] = [
     ['github-com', 'image/png'],
@@ -244,7 +245,7 @@ t.test('it shows the badge of the contract where nothing is asked for', async (t
 });
 
 t.test('it refuses words that are not known with the parameter and the allowed values', async (t) => {
-  const badges = startBadges([github]);
+  const badges = startBadges(t, [github]);
   const allowed = {
     theme: ['light', 'dark'],
     variant: ['status', 'uptime', 'latency'],
@@ -267,8 +268,8 @@ t.test('it refuses words that are not known with the parameter and the allowed v
 });
 
 t.test('it asks the samples for each window, and for the 95th percentile where it is wanted', async (t) => {
-  const badges = startBadges([github]);
-  badges.answer = async (query) => [bucket(query, { upCount: 10, p50Ms: 100, p95Ms: 900 })];
+  const badges = startBadges(t, [github]);
+  await badges.fill({ upCount: 10, p50Ms: 100, p95Ms: 900 });
   const windows = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, '1y': 365 };
   for (const window of Object.keys(windows))
     await badges.get(`/api/badge/github-com?variant=uptime&window=${window}`);
@@ -287,8 +288,8 @@ t.test('it asks the samples for each window, and for the 95th percentile where i
 });
 
 t.test('it shows no response time of a service that gave nothing but errors', async (t) => {
-  const badges = startBadges([github]);
-  badges.answer = async (query) => [bucket(query, { downCount: 10, p50Ms: 1, p95Ms: 2 })];
+  const badges = startBadges(t, [github]);
+  await badges.fill({ downCount: 10, p50Ms: 1, p95Ms: 2 });
   for (const measure of ['median', 'p95']) {
     const { body } = await badges.get(`/api/badge/github-com.json?variant=latency&measure=${measure}`);
     t.match(jsonOf(body), { message: 'No data', isError: true });
@@ -298,15 +299,17 @@ t.test('it shows no response time of a service that gave nothing but errors', as
 });
 
 t.test('it never says more than there is: uptimes are rounded down', async () => {
-  const badges = startBadges([github]);
-  await fc.assert(
-    fc.asyncProperty(fc.nat(2_000_000), fc.integer({ min: 0, max: 50 }), async (upCount, downCount) => {
-      badges.now += 2 * MINUTE_MS;
-      badges.answer = async (query) => [bucket(query, { upCount, downCount })];
-      const { body } = await badges.get('/api/badge/github-com.json?variant=uptime');
-      const { message } = jsonOf(body) as { readonly message: string };
-      const said = Number(/^([0-9.]+) % up$/.exec(message)?.[1] ?? Number.NaN);
+  const times = { startAt: NOW - 30 * 86_400_000, endAt: NOW };
+  const none = { slowCount: 0, suspectCount: 0, meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null };
+  const state = { lastCheckAt: NOW, staleAfterMs: 10 * MINUTE_MS, now: NOW };
+  fc.assert(
+    fc.property(fc.nat(2_000_000), fc.integer({ min: 0, max: 50 }), (upCount, downCount) => {
       const count = upCount + downCount;
+      const uptimeRatio = count === 0 ? null : upCount / count;
+      const bucket = { ...times, ...none, count, upCount, downCount, uptimeRatio };
+      const caption = sayUptime({ bucket, readAt: NOW }, '30d', state);
+      const { message } = shieldsAnswer('GitHub', caption, 'light');
+      const said = Number(/^([0-9.]+) % up$/.exec(message)?.[1] ?? Number.NaN);
       if (count === 0) return message === 'No data';
       // In whole numbers, so that the test rounds nothing itself.
       const hundredths = Math.round(said * 100);
@@ -323,7 +326,7 @@ t.test('it lets no name become markup or another line', async () => {
   );
   await fc.assert(
     fc.asyncProperty(name, fc.constantFrom('status', 'uptime', 'latency'), async (name, variant) => {
-      const badges = startBadges([{ ...github, name }]);
+      const badges = startBadges(t, [{ ...github, name }]);
       const svg = String(
         Buffer.from((await badges.get(`/api/badge/github-com.svg?variant=${variant}`)).body),
       );

@@ -1,52 +1,65 @@
 /** The badge routes on samples and statuses that a test fills, with pictures as they are really drawn. */
 
-import type { Bucket } from '../../src/domain/sample.ts';
+import type { Bucket, Sample } from '../../src/domain/sample.ts';
 import type { Service } from '../../src/domain/service.ts';
 import type { HttpResponse } from '../../src/http/route.ts';
 import { type BadgeText, badgeRoutes } from '../../src/images/badge.ts';
 import { silentLog } from '../../src/log.ts';
 import { drawBadge } from '../../src/render/badge.ts';
-import type { SampleQuery } from '../../src/store/ports/samples.ts';
+import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { NOW } from '../site/site-world.ts';
+import { openSampleStore } from '../support/sample-store.ts';
 
-/** A bucket of so many good and bad checks. */
-export function bucket({ from, to }: SampleQuery, more: Partial<Bucket> = {}): Bucket {
-  const { upCount = 0, slowCount = 0, downCount = 0 } = more;
-  const count = upCount + slowCount + downCount;
-  return {
-    startAt: from,
-    endAt: to,
-    count,
-    upCount,
-    slowCount,
-    downCount,
-    suspectCount: 0,
-    uptimeRatio: count === 0 ? null : (upCount + slowCount) / count,
-    meanMs: null,
-    p50Ms: null,
-    p95Ms: null,
-    p99Ms: null,
-    ...more,
-  };
+/** How many checks found what; the response times of all of them have this median and 95th percentile. */
+export interface Past {
+  readonly upCount?: number;
+  readonly slowCount?: number;
+  readonly downCount?: number;
+  readonly p50Ms?: number;
+  readonly p95Ms?: number;
 }
 
-/** Starts the routes for some services. */
-export function startBadges(services: readonly Service[]) {
+/** Samples of service 1, one in each second of the past before `before`. */
+export function samplesOf(
+  { upCount = 0, slowCount = 0, downCount = 0, p50Ms, p95Ms = p50Ms }: Past,
+  before: number,
+): Sample[] {
+  const count = upCount + slowCount + downCount;
+  return Array.from({ length: count }, (_, index) => ({
+    serviceId: 1,
+    at: before - (index + 1) * 1_000,
+    status: index < upCount ? 'up' : index < upCount + slowCount ? 'slow' : 'down',
+    latencyMs: (index < 0.6 * count ? p50Ms : p95Ms) ?? null,
+    statusCode: 200,
+    suspect: false,
+  }));
+}
+
+/** Starts the routes for some services, over an embedded sample store that is empty. */
+export function startBadges(t: { teardown(task: () => unknown): void }, services: readonly Service[]) {
   const directory = createServiceDirectory();
   directory.load(services);
   const status = createMemoryStatusStore({ log: silentLog });
   const drawn: BadgeText[] = [];
   const queries: SampleQuery[] = [];
+  let store: SampleStore | null = null;
+  const openStore = () => {
+    store ??= openSampleStore({ now: () => world.now });
+    return store;
+  };
+  t.teardown(() => store?.close());
   const world = {
     now: NOW,
     directory,
     status,
     drawn,
     queries,
-    /** What the samples answer. */
-    answer: async (query: SampleQuery): Promise<Bucket[]> => [bucket(query)],
+    /** Stores samples of service 1 from before the present time. */
+    fill: (past: Past) => openStore().append(samplesOf(past, world.now)),
+    /** What the store answers in place of its buckets: a fault. */
+    fault: null as (() => Promise<Bucket[]>) | null,
     async get(path: string): Promise<HttpResponse> {
       const { pathname, search } = new URL(path, 'https://upbeat.test');
       const slug = decodeURIComponent(pathname.slice('/api/badge/'.length));
@@ -65,7 +78,7 @@ export function startBadges(services: readonly Service[]) {
     samples: {
       query(query) {
         queries.push(query);
-        return world.answer(query);
+        return world.fault?.() ?? openStore().query(query);
       },
     },
     async renderBadge(text) {

@@ -1,7 +1,6 @@
 /** `GET /api/chart/:slug` and `GET /api/heatmap.png`. */
-import t from 'tap';
-import { spanOf, stepsOf } from '../../src/domain/picture.ts';
-import type { Bucket } from '../../src/domain/sample.ts';
+import t, { type Test } from 'tap';
+import { type PictureSpan, spanOf, stepsOf } from '../../src/domain/picture.ts';
 import { createHeatmapReader, HEATMAP_WAIT_MS } from '../../src/images/heatmap.ts';
 import { createPictureCache } from '../../src/images/picture.ts';
 import { drawChart } from '../../src/render/chart.ts';
@@ -10,24 +9,40 @@ import type { RouteSources } from '../../src/site/routes.ts';
 import { SAMPLE_READ_ERROR_CODES, type SampleQuery } from '../../src/store/ports/samples.ts';
 import { decodePng } from '../render/decode-png.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
-import { bucket } from './badge-world.ts';
+import { type Outcome, openSampleStore, samplesOfSteps } from '../support/sample-store.ts';
 
 const CACHED = 'public, s-maxage=300, stale-while-revalidate=60';
 const DRAWN: RouteSources['pictures'] = {
   chart: async (picture) => drawChart(picture),
   heatmap: (picture) => drawHeatmap(picture),
 };
+const GOOD: Outcome = { status: 'up', latencyMs: 90 };
+const BAD: Outcome = { status: 'down', latencyMs: null };
+/** Four outcomes with a median of 90 ms, a 95th percentile of 200 ms, and one that is suspect. */
+const MIXED: readonly Outcome[] = [
+  { status: 'up', latencyMs: 80 },
+  { status: 'up', latencyMs: 90 },
+  { status: 'slow', latencyMs: 200 },
+  { status: 'down', latencyMs: 100 },
+  { status: 'down', latencyMs: 9_000, suspect: true },
+];
 const away = () => Object.assign(new Error('InfluxDB does not answer'), { code: 'samples_away' });
 
 t.test('it sends the chart of the service in its window, theme and size', async (t) => {
   const world = await startApi({
-    services: [service(1, 'github', { name: 'GitHub', domain: 'github.com' })],
+    services: [
+      service(1, 'github', { name: 'GitHub', domain: 'github.com' }),
+      service(2, 'gitlab', { name: 'GitLab', domain: 'gitlab.com' }),
+    ],
     siteUrl: 'https://status.example.org:8443',
     pictures: DRAWN,
   });
   t.teardown(world.close);
-  await world.status.put([current(1, check(NOW))]);
+  await world.status.put([current(1, check(NOW)), current(2, check(NOW))]);
   const span = spanOf('24h', NOW);
+  const month = spanOf('90d', NOW);
+  await world.addSamples(samplesOfSteps({ serviceId: 1, ...span }, MIXED));
+  await world.addSamples(samplesOfSteps({ serviceId: 2, ...month }, MIXED));
   const base = {
     name: 'GitHub',
     domain: 'github.com',
@@ -43,15 +58,21 @@ t.test('it sends the chart of the service in its window, theme and size', async 
     size: 'embed',
     site: 'status.example.org:8443',
   };
-  const month = spanOf('90d', NOW);
   const table: readonly [string, object, readonly [number, number]][] = [
     ['/api/chart/github-com.png', base, [800, 300]],
     ['/api/chart/GitHub-Com.PNG?size=embed&x=1', base, [800, 300]],
     ['/api/chart/github', base, [800, 300]],
     ['/api/chart/github-com?theme=dark&size=card', { ...base, theme: 'dark', size: 'card' }, [1_200, 630]],
     [
-      '/api/chart/github-com.png?window=90d',
-      { ...base, window: '90d', span: month, points: base.points.slice(0, 90) },
+      '/api/chart/gitlab-com.png?window=90d',
+      {
+        ...base,
+        name: 'GitLab',
+        domain: 'gitlab.com',
+        window: '90d',
+        span: month,
+        points: base.points.slice(0, 90),
+      },
       [800, 300],
     ],
   ];
@@ -153,10 +174,11 @@ t.test('it sends the heat map of all verified services, by category and slug', a
       service(1, 'apple', { category: 'ai', name: 'Apple' }),
     ],
     pictures: DRAWN,
-    buckets: (query) => steps(query, { upCount: query.serviceId === 2 ? 0 : 1, downCount: 1 }),
   });
   t.teardown(world.close);
   const span = spanOf('24h', NOW);
+  for (const serviceId of [1, 2, 4])
+    await world.addSamples(samplesOfSteps({ serviceId, ...span }, serviceId === 2 ? [BAD] : [GOOD, BAD]));
   const answer = await world.get('/api/heatmap.png');
   t.equal(answer.status, 200);
   const { width } = await decodePng(answer.bytes);
@@ -192,7 +214,7 @@ t.test('it sends the heat map of all verified services, by category and slug', a
 
 t.test('it shows 1,200 services at most, and says how many there are', async (t) => {
   const services = Array.from({ length: 1_203 }, (_, index) => service(index + 1, `s${1_000 + index}`));
-  const world = await startApi({ services, buckets: (query) => steps(query, {}) });
+  const world = await startApi({ services });
   t.teardown(world.close);
   t.equal((await world.get('/api/heatmap.png?window=90d')).status, 200);
   const [picture] = world.asked.heatmaps;
@@ -268,14 +290,17 @@ t.test('it draws once for many who ask at once', async (t) => {
 
 t.test('it reads only steps again that can have changed', async (t) => {
   const queries: SampleQuery[] = [];
+  const span = spanOf('24h', NOW);
+  const later = spanOf('24h', NOW + 2 * span.stepMs);
+  const muchLater = spanOf('24h', NOW + 50 * 86_400_000);
   let level = 'up' as 'up' | 'down';
+  const stores = await openUpAndDown(t, [7, 8], [span, later, muchLater]);
   const read = createHeatmapReader({
     async query(query) {
       queries.push(query);
-      return steps(query, level === 'up' ? { upCount: 1 } : { downCount: 1 });
+      return await stores[level].query(query);
     },
   });
-  const span = spanOf('24h', NOW);
   const count = stepsOf(span);
   const asked = () =>
     queries.splice(0).map(({ serviceId, from, to }) => [serviceId, (to - from) / span.stepMs]);
@@ -286,10 +311,8 @@ t.test('it reads only steps again that can have changed', async (t) => {
     [8, count],
   ]);
   level = 'down';
-  const later = spanOf('24h', NOW + 2 * span.stepMs);
   t.same([...(await read([8], '24h', later))], [...Array(count - 5).fill(1), ...Array(5).fill(6)]);
   t.same(asked(), [[8, 5]]);
-  const muchLater = spanOf('24h', NOW + 50 * 86_400_000);
   t.same([...(await read([8], '24h', muchLater))], Array(count).fill(6));
   t.same(asked(), [[8, count]]);
   t.same([...(await read([8], '24h', span))], Array(count).fill(6), 'a clock that was set back');
@@ -299,6 +322,8 @@ t.test('it reads only steps again that can have changed', async (t) => {
 });
 
 t.test('it reads few services at a time, and tells the first fault when all have ended', async (t) => {
+  const store = openSampleStore({ now: () => NOW });
+  t.teardown(() => store.close());
   let open = 0;
   let most = 0;
   const read = createHeatmapReader({
@@ -307,7 +332,7 @@ t.test('it reads few services at a time, and tells the first fault when all have
       await new Promise((resolve) => setImmediate(resolve));
       open--;
       if (query.serviceId === 50) throw away();
-      return steps(query, { upCount: 1 });
+      return await store.query(query);
     },
   });
   const ids = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
@@ -324,10 +349,12 @@ t.test('it does not let a short window wait for a long one', async (t) => {
   const gate = new Promise<void>((resolve) => {
     open = resolve;
   });
+  const store = openSampleStore({ now: () => NOW });
+  t.teardown(() => store.close());
   const read = createHeatmapReader({
     async query(query) {
       if (query.stepMs === 86_400_000 && query.serviceId > 1) await gate;
-      return steps(query, { upCount: 1 });
+      return await store.query(query);
     },
   });
   const year = read([1, 2], '1y', spanOf('1y', NOW));
@@ -336,24 +363,24 @@ t.test('it does not let a short window wait for a long one', async (t) => {
   t.equal((await year).length, 2 * 365);
 });
 
-function steps(query: SampleQuery, more: Partial<Bucket>): Bucket[] {
-  const { from: start, to, stepMs } = query;
-  return Array.from({ length: Math.ceil((to - start) / stepMs) }, (_, index) => ({
-    ...bucket(query, more),
-    startAt: start + index * stepMs,
-    endAt: start + (index + 1) * stepMs,
-  }));
+/** A store in which every step of the spans was up, and one in which it was down. */
+async function openUpAndDown(t: Test, serviceIds: readonly number[], spans: readonly PictureSpan[]) {
+  const open = async (outcome: Outcome) => {
+    const store = openSampleStore({ now: () => NOW });
+    t.teardown(() => store.close());
+    for (const serviceId of serviceIds)
+      for (const span of spans) await store.append(samplesOfSteps({ serviceId, ...span }, [outcome]));
+    return store;
+  };
+  return { up: await open(GOOD), down: await open(BAD) };
 }
 
 t.test(
   'it marks pictures from which checks are missing, and draws them anew when all are stored',
   async (t) => {
-    const state = { since: null as number | null };
-    const world = await startApi({
-      services: [service(1, 'shop')],
-      samples: { query: async (query) => steps(query, { upCount: 1 }), missingSince: () => state.since },
-    });
+    const world = await startApi({ services: [service(1, 'shop')] });
     t.teardown(world.close);
+    await world.addSamples(samplesOfSteps({ serviceId: 1, ...spanOf('24h', NOW) }, [GOOD]));
     const read = async () => {
       await world.get('/api/chart/shop-example.png');
       await world.get('/api/heatmap.png');
@@ -366,12 +393,13 @@ t.test(
       [1, null],
       [1, null],
     ]);
-    state.since = NOW - 60_000;
+    const since = NOW - 60_000;
+    world.faults.missingSince = since;
     t.same(await read(), [
-      [2, state.since],
-      [2, state.since],
+      [2, since],
+      [2, since],
     ]);
-    state.since = null;
+    world.faults.missingSince = null;
     t.same(await read(), [
       [3, null],
       [3, null],
@@ -380,12 +408,13 @@ t.test(
 );
 
 t.test('it reads the steps again that it read while checks were missing', async (t) => {
-  const state = { since: null as number | null, level: 'up' };
+  const state = { since: null as number | null, level: 'up' as 'up' | 'down' };
+  const span = spanOf('24h', NOW);
+  const stores = await openUpAndDown(t, [1], [span]);
   const read = createHeatmapReader({
-    query: async (query) => steps(query, state.level === 'up' ? { upCount: 1 } : { downCount: 1 }),
+    query: (query) => stores[state.level].query(query),
     missingSince: () => state.since,
   });
-  const span = spanOf('24h', NOW);
   const count = stepsOf(span);
   state.since = span.to - 10 * span.stepMs;
   await read([1], '24h', span);

@@ -158,7 +158,7 @@ t.test('it answers a fault of its own with a request id, and tells the story to 
   const world = await startApi({ services: SERVICES, log });
   t.teardown(world.close);
   world.faults.registry = true;
-  world.faults.samples = true;
+  world.faults.samples = new Error('secret inside: disk full');
   world.faults.keys = true;
   const requests: [string, Record<string, string>][] = [
     ['/api/v1/incidents', {}],

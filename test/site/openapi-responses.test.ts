@@ -220,8 +220,8 @@ t.test('it gives every response that the document names, as the document says', 
   const poor = await startFilled(t, {
     anonymousPerMinute: 1,
     authenticatedPerMinute: 1,
-    samples: { query: () => Promise.reject(coded('samples_away')) },
   });
+  poor.faults.samples = coded('samples_away');
   const sendPoor = createSender(poor);
   for (const endpoint of endpoints) {
     const { path, method } = endpoint;

@@ -8,7 +8,7 @@ import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts
 import type { Incident } from '../../src/domain/incident.ts';
 import type { ChartPicture, HeatmapPicture } from '../../src/domain/picture.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
-import type { Bucket } from '../../src/domain/sample.ts';
+import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
 import type { VendorWord } from '../../src/domain/vendor-word.ts';
 import { createHttpServer } from '../../src/http/server.ts';
@@ -22,11 +22,11 @@ import type { RouteSources } from '../../src/site/routes.ts';
 import type { IncidentQuery } from '../../src/store/ports/incidents.ts';
 import type { ApiKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
-import { MAX_BUCKETS, type SampleQuery, type SampleStore } from '../../src/store/ports/samples.ts';
+import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
 import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
-import { bucketsOf } from '../images/even-buckets.ts';
+import { openSampleStore } from '../support/sample-store.ts';
 import type { Answer } from './answer.ts';
 import { openFilledRegistry } from './filled-registry.ts';
 
@@ -131,10 +131,8 @@ export interface WorldOptions {
   readonly limitServer?: LimitServer;
   /** Where the clock stands; absent: {@link NOW}. */
   readonly startAt?: number;
-  /** The sample store; absent: `buckets`. */
-  readonly samples?: Pick<SampleStore, 'query' | 'missingSince'>;
-  /** What the samples answer; absent: buckets that are all alike. */
-  readonly buckets?: (query: SampleQuery) => Bucket[];
+  /** The sample store, which the test closes; absent: an embedded one, which is empty. */
+  readonly samples?: SampleStore;
   /** Draws badges; absent: what was asked for is written down in place of a picture. */
   readonly renderBadge?: (text: BadgeText) => Promise<Uint8Array>;
   /** Draws charts and heat maps; absent: what was asked for is written down in place of a picture. */
@@ -168,7 +166,15 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     heatmaps: [] as HeatmapPicture[],
     keys: 0,
   };
-  const faults = { registry: false, samples: false, keys: false, heartbeats: null as Error | null };
+  const faults = {
+    registry: false,
+    /** Why the sample store cannot be read. */
+    samples: null as Error | null,
+    /** From which time on samples wait to be sent to their store, epoch milliseconds. */
+    missingSince: null as number | null,
+    keys: false,
+    heartbeats: null as Error | null,
+  };
   const heartbeats = {
     taken: [] as ReceivedHeartbeat[],
     refusals: 0,
@@ -189,6 +195,12 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     parts: {} as Record<string, { problem: string | null }>,
   };
   const away = () => new Error('secret inside: the registry is away');
+  let ownSamples: SampleStore | null = null;
+  const samples = () => {
+    if (options.samples !== undefined) return options.samples;
+    ownSamples ??= openSampleStore({ now: () => clock.now() });
+    return ownSamples;
+  };
   const authenticator = createKeyAuthenticator({
     registry: {
       async findKey(sha256) {
@@ -236,15 +248,11 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     status,
     samples: {
       async query(query: SampleQuery) {
-        if (faults.samples) throw new Error('secret inside: disk full');
+        if (faults.samples !== null) throw faults.samples;
         asked.samples.push(query);
-        if (options.samples !== undefined) return options.samples.query(query);
-        // What the port refuses (samples-contract.ts), no test takes for an answer.
-        const count = Math.ceil((query.to - query.from) / query.stepMs);
-        if (!(count >= 1 && count <= MAX_BUCKETS)) throw new RangeError(`no query has ${count} buckets`);
-        return (options.buckets ?? bucketsOf)(query);
+        return await samples().query(query);
       },
-      missingSince: () => options.samples?.missingSince?.() ?? null,
+      missingSince: () => faults.missingSince,
     },
     registry,
     owners: null,
@@ -307,6 +315,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     heartbeats,
     /** The embedded registry itself. */
     registry: stored,
+    /** Stores samples. */
+    addSamples: (added: readonly Sample[]) => samples().append(added),
     addServices: filled.addServices,
     putIncidents: filled.putIncidents,
     putMaintenances: filled.putMaintenances,
@@ -388,6 +398,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       await new Promise((resolve) => server.close(resolve));
       await authenticator.close();
       await status.close();
+      await ownSamples?.close();
       await filled.close();
     },
   };

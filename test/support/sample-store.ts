@@ -5,7 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SampleStore } from '../../src/store/ports/samples.ts';
+import type { Sample } from '../../src/domain/sample.ts';
+import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
 import { packSamples } from '../../src/store/samples/encoding.ts';
 import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
@@ -45,4 +46,23 @@ export function openSampleStore({ now, tidies = false }: SampleStoreOptions): Sa
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What a check found, as far as a bucket shows it. */
+export type Outcome = Pick<Sample, 'status' | 'latencyMs'> & { readonly suspect?: boolean };
+
+/** Samples that give each bucket of the query these outcomes, at even distances from its start. */
+export function samplesOfSteps(
+  { serviceId, from, to, stepMs }: SampleQuery,
+  outcomes: readonly Outcome[],
+): Sample[] {
+  return Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, index) => from + index * stepMs).flatMap(
+    (startAt) => {
+      const lengthMs = Math.min(stepMs, to - startAt);
+      return outcomes.map(({ status, latencyMs, suspect = false }, place) => {
+        const at = startAt + Math.floor((lengthMs * place) / outcomes.length);
+        return { serviceId, at, status, latencyMs, statusCode: status === 'down' ? 503 : 200, suspect };
+      });
+    },
+  );
 }

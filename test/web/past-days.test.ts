@@ -1,14 +1,24 @@
 /** The days of a year, read again only where they can have changed. */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { daysUntil } from '../../src/view/time-ranges.ts';
 import { createPastDays, DAYS_KEPT_MS } from '../../src/web/service/past-days.ts';
-import { bucketsOf } from '../images/even-buckets.ts';
 import { NOW } from '../site/site-world.ts';
+import { openSampleStore, samplesOfSteps } from '../support/sample-store.ts';
 
 const DAY = 86_400_000;
 
-function start() {
+async function start(t: Test) {
+  const store = openSampleStore({ now: () => NOW });
+  t.teardown(() => store.close());
+  for (const serviceId of [1, 2])
+    await store.append(
+      samplesOfSteps({ serviceId, from: NOW - 366 * DAY, to: NOW + DAY, stepMs: DAY / 2 }, [
+        { status: 'up', latencyMs: 100 },
+        { status: 'down', latencyMs: null },
+        { status: 'slow', latencyMs: 4_000 },
+      ]),
+    );
   const asked: SampleQuery[] = [];
   const state = { now: NOW, fails: false };
   const read = createPastDays(
@@ -16,25 +26,25 @@ function start() {
       async query(query) {
         asked.push(query);
         if (state.fails) throw Object.assign(new Error('away'), { code: 'samples_away' });
-        return bucketsOf(query);
+        return await store.query(query);
       },
     },
     () => state.now,
   );
   const days = (serviceId = 1) => read(serviceId, daysUntil(state.now, 365));
-  return { asked, state, days, windows: () => asked.splice(0).map(({ from, to }) => [from, to]) };
+  return { asked, state, days, store, windows: () => asked.splice(0).map(({ from, to }) => [from, to]) };
 }
 
 t.test('it gives what the store would give for the whole window', async (t) => {
-  const { days, state } = start();
+  const { days, state, store } = await start(t);
   for (const now of [NOW, NOW + 1_000, Math.floor(NOW / DAY) * DAY, Math.floor(NOW / DAY) * DAY + DAY - 1]) {
     state.now = now;
-    t.strictSame(await days(), bucketsOf({ serviceId: 1, ...daysUntil(now, 365) }));
+    t.strictSame(await days(), await store.query({ serviceId: 1, ...daysUntil(now, 365) }));
   }
 });
 
 t.test('it reads today each time, and the days before it after some minutes or on another day', async (t) => {
-  const { days, state, windows } = start();
+  const { days, state, windows } = await start(t);
   const today = Math.floor(NOW / DAY) * DAY;
   const first = today - 364 * DAY;
   await Promise.all([days(), days()]);
@@ -60,7 +70,7 @@ t.test('it reads today each time, and the days before it after some minutes or o
 });
 
 t.test('it keeps no failure', async (t) => {
-  const { days, state } = start();
+  const { days, state } = await start(t);
   state.fails = true;
   await t.rejects(days(), { code: 'samples_away' });
   state.fails = false;

@@ -11,7 +11,7 @@ import {
   viewServicePage,
 } from '../../src/web/service/service-page-view.ts';
 import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
-import { openSampleStore } from '../support/sample-store.ts';
+import { samplesOfSteps } from '../support/sample-store.ts';
 import { EVIL, ODD_ID, SERVICES, startServiceWorld } from './service-world.ts';
 
 const { en, de } = LANGUAGES;
@@ -311,12 +311,10 @@ t.test('it repeats no uptime that a shorter time holds already', async (t) => {
 });
 
 t.test('it heads the chart of a young service with the time that it shows', async (t) => {
-  const samples = openSampleStore({ now: () => NOW });
-  t.teardown(() => samples.close());
-  const world = await startApi({ services: [service(1, 'shop')], samples });
+  const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
   await world.status.put([current(1, check(NOW))]);
-  await samples.append(
+  await world.addSamples(
     [20, 15, 10, 5, 0].map((minutes) => ({
       serviceId: 1,
       at: NOW - minutes * MINUTE - 1,
@@ -335,20 +333,10 @@ t.test('it heads the chart of a young service with the time that it shows', asyn
 });
 
 t.test('it says to the minute when a young service was first checked', async (t) => {
-  const first = NOW - 20 * MINUTE;
-  const world = await startApi({
-    services: [service(1, 'shop')],
-    buckets: ({ from, to, stepMs }) =>
-      Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, index) => {
-        const startAt = from + index * stepMs;
-        const endAt = Math.min(to, startAt + stepMs);
-        const count = endAt > first ? 1 : 0;
-        const none = { slowCount: 0, downCount: 0, suspectCount: 0 };
-        const times = { meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null };
-        return { startAt, endAt, count, upCount: count, ...none, uptimeRatio: count || null, ...times };
-      }),
-  });
+  const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
+  const sinceFirst = { serviceId: 1, from: NOW - 20 * MINUTE, to: NOW, stepMs: MINUTE };
+  await world.addSamples(samplesOfSteps(sinceFirst, [{ status: 'up', latencyMs: null }]));
   await world.status.put([current(1, check(NOW))]);
   t.match(
     (await world.get('/status/shop-example')).text,
@@ -359,11 +347,9 @@ t.test('it says to the minute when a young service was first checked', async (t)
 t.test('it shows what it can while the store of past checks is away', async (t) => {
   const world = await startApi({
     services: [service(1, 'shop')],
-    buckets() {
-      throw Object.assign(new Error('away'), { code: 'samples_away' });
-    },
   });
   t.teardown(world.close);
+  world.faults.samples = Object.assign(new Error('away'), { code: 'samples_away' });
   await world.status.put([current(1, check(NOW))]);
   const { status, text } = await world.get('/status/shop-example');
   t.equal(status, 200);
@@ -419,19 +405,13 @@ t.test('it tells other sites what a link leads to, on its page and on those of i
 });
 
 t.test('it says since when checks are missing while they are being stored', async (t) => {
-  const state = { since: null as number | null };
-  const store = openSampleStore({ now: () => NOW });
-  t.teardown(() => store.close());
-  const world = await startApi({
-    services: [service(1, 'shop')],
-    samples: { query: store.query, missingSince: () => state.since },
-  });
+  const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
   await world.status.put([current(1, check(NOW))]);
   const page = async (language: string) =>
     (await world.get('/status/shop-example', { 'accept-language': language })).text;
   t.notMatch(await page('en'), /are still being stored/);
-  state.since = NOW - 30 * MINUTE;
+  world.faults.missingSince = NOW - 30 * MINUTE;
   t.match(await page('en'), /Checks since <time[^>]*>[^<]*09:30 UTC<\/time> are still being stored/);
   t.match(await page('de'), /Prüfungen seit <time[^>]*>[^<]*09:30 UTC<\/time> werden noch gespeichert/);
 });

@@ -1,8 +1,7 @@
 /** Services in every state that a page can show, with a year of made-up past. */
 import type { Incident } from '../../src/domain/incident.ts';
-import type { Bucket } from '../../src/domain/sample.ts';
+import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
-import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
 
 /** Text that must come out as text wherever it is written. */
@@ -13,6 +12,8 @@ export const ODD_ID = `rss-feed-https://vendor.example/a b?x=1&y=2#z/../%2e%2e/"
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** So long ago the services began to be checked every five minutes. */
+const RECENT = 3 * DAY;
 /** How long the one that is down has been so. */
 const OUTAGE = 34 * MINUTE;
 const TIMING = { dnsMs: 4.2, connectMs: 18.4, tlsMs: 41.3, firstByteMs: 77.7, totalMs: 141.6 };
@@ -71,7 +72,8 @@ const LIST: readonly Service[] = [
 
 /** Starts the API and its pages over these services. */
 export async function startServiceWorld() {
-  const world = await startApi({ services: LIST, buckets: pastOf });
+  const world = await startApi({ services: LIST });
+  await world.addSamples([...samplesOfPast()]);
   const good = check(NOW - 40_000, {
     responseTimeMs: 142,
     timing: TIMING,
@@ -289,41 +291,39 @@ function vendorIncident(
   });
 }
 
-/** A past with good and bad times that follow from the time alone, so that every picture is the same. */
-function pastOf({ serviceId, from, to, stepMs }: SampleQuery): Bucket[] {
-  const known = serviceId !== SERVICES.unknown;
-  const begins = serviceId === SERVICES.stale ? NOW - 40 * DAY : NOW - 400 * DAY;
-  return Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, index): Bucket => {
-    const startAt = from + index * stepMs;
-    const endAt = Math.min(to, startAt + stepMs);
-    const wave = Math.sin(startAt / (3.1 * HOUR)) + Math.sin(startAt / (17 * DAY));
-    const chance = fraction(Math.floor(startAt / stepMs) * 7_919 + serviceId * 104_729);
-    const isOffline = known && startAt >= begins && chance > 0.985;
-    const count =
-      !known || startAt < begins || isOffline ? 0 : Math.max(1, Math.round((endAt - startAt) / (5 * MINUTE)));
-    const bad = serviceId === SERVICES.down || serviceId === SERVICES.hostile ? 0.06 : 0.015;
-    const bygone = count > 0 && chance < bad ? Math.max(1, Math.round(count * chance * 4)) : 0;
-    // The outage that goes on is in the past too.
-    const nowMs = serviceId === SERVICES.down ? endAt - Math.max(startAt, NOW - OUTAGE) : 0;
-    const downCount = Math.min(count, bygone + Math.max(0, Math.round(nowMs / (5 * MINUTE))));
-    const slowCount = count > 0 && chance > 0.95 ? Math.round((count - downCount) * 0.2) : 0;
-    const base = serviceId === SERVICES.slow ? 900 : 120;
-    const p50Ms = count === downCount ? null : Math.round(base + 30 * wave + 12 * chance);
-    return {
-      startAt,
-      endAt,
-      count,
-      upCount: count - downCount - slowCount,
-      slowCount,
-      downCount,
-      suspectCount: isOffline ? 12 : 0,
-      uptimeRatio: count === 0 ? null : (count - downCount) / count,
-      meanMs: p50Ms,
-      p50Ms,
-      p95Ms: p50Ms === null ? null : Math.round(p50Ms * (1.4 + chance)),
-      p99Ms: p50Ms === null ? null : Math.round(p50Ms * (1.7 + 2 * chance)),
-    };
-  });
+/** The past of every service, with good and bad times that follow from the time alone, so that every picture is the same. */
+function* samplesOfPast(): Generator<Sample> {
+  for (const serviceId of Object.values(SERVICES)) {
+    if (serviceId === SERVICES.unknown) continue;
+    const begins = NOW - (serviceId === SERVICES.stale ? 39 : 400) * DAY;
+    for (let at = begins; at < NOW; at += stepAt(at)) yield sampleAt(serviceId, at);
+  }
+}
+
+/** The older, the fewer checks: a year of one every five minutes takes long to store. */
+function stepAt(at: number): number {
+  if (at >= NOW - RECENT) return 5 * MINUTE;
+  return at >= NOW - 40 * DAY ? HOUR : 6 * HOUR;
+}
+
+function sampleAt(serviceId: number, at: number): Sample {
+  const spanMs = at >= NOW - RECENT ? HOUR : DAY;
+  const chance = fraction(Math.floor(at / spanMs) * 7_919 + serviceId * 104_729);
+  const isFirst = at % spanMs < stepAt(at);
+  const isTroubled = serviceId === SERVICES.down || serviceId === SERVICES.hostile;
+  const bygone = isFirst && chance < (isTroubled ? 0.06 : 0.015);
+  // The outage that goes on is in the past too.
+  const isDown = bygone || (serviceId === SERVICES.down && at >= NOW - OUTAGE);
+  const wave = Math.sin(at / (3.1 * HOUR)) + Math.sin(at / (17 * DAY));
+  const base = serviceId === SERVICES.slow ? 900 : 120;
+  return {
+    serviceId,
+    at,
+    status: isDown ? 'down' : isFirst && chance > 0.95 ? 'slow' : 'up',
+    latencyMs: isDown ? null : Math.round((base + 30 * wave + 12 * chance) * (1 + fraction(at) ** 8)),
+    statusCode: isDown ? 0 : 200,
+    suspect: chance > 0.985,
+  };
 }
 
 function fraction(seed: number): number {

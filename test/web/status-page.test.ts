@@ -7,13 +7,14 @@ import { LANGUAGES } from '../../src/web/language/language.ts';
 import { barsOf, createUptimeBars } from '../../src/web/status-page/status-page-bars.ts';
 import { check, current, from, incident, NOW, service, startApi } from '../site/site-world.ts';
 import { hasProgram } from '../support/install-servers.ts';
-import { openSampleStore } from '../support/sample-store.ts';
+import { openSampleStore, samplesOfSteps } from '../support/sample-store.ts';
 
 const SCHEMA = join(import.meta.dirname, '../notify/atom.rng');
 const NEEDS_XMLLINT = hasProgram('xmllint')
   ? {}
   : { skip: 'xmllint is missing: apt-get install libxml2-utils' };
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47]);
+const DAY_MS = 86_400_000;
 const LOGO = { type: 'image/png', width: 480, height: 64, mark: 'abc123' } as const;
 
 /** Three groups: the catalogue, the account's own, and what must not be shown. */
@@ -368,6 +369,21 @@ t.test(
   async (t) => {
     const api = await world();
     t.teardown(api.close);
+    const window = { from: Math.floor(NOW / DAY_MS - 89) * DAY_MS, to: NOW, stepMs: DAY_MS };
+    for (const serviceId of [1, 2, 3])
+      await api.addSamples(
+        samplesOfSteps({ serviceId, ...window }, [
+          { status: 'up', latencyMs: 90 },
+          { status: 'down', latencyMs: null },
+          { status: 'slow', latencyMs: 4_000 },
+          { status: 'up', latencyMs: 90 },
+        ]),
+      );
+    api.faults.samples = Object.assign(new Error('away'), { code: 'samples_away' });
+    const without = await api.get('/p/acme');
+    t.equal(without.status, 200);
+    t.notMatch(without.text, /in 90 days/);
+    api.faults.samples = null;
     await api.get('/p/acme');
     const asked = api.asked.samples.length;
     t.equal(asked, 4);
@@ -378,13 +394,15 @@ t.test(
 );
 
 t.test('it reads the bars once for all who ask at once, and again after a failure', async (t) => {
+  const store = openSampleStore({ now: () => NOW });
+  t.teardown(() => store.close());
   const state = { asked: 0, fails: true };
   const barsFor = createUptimeBars(
     {
-      async query() {
+      async query(query) {
         state.asked++;
         if (state.fails) throw Object.assign(new Error('away'), { code: 'samples_away' });
-        return [];
+        return await store.query(query);
       },
     },
     () => NOW,
@@ -421,25 +439,19 @@ t.test('it draws days of one kind as one stroke', async (t) => {
 t.test(
   'it says since when checks are missing while they are being stored, and reads its bars again',
   async (t) => {
-    const state = { since: null as number | null };
-    const samples = openSampleStore({ now: () => NOW });
-    t.teardown(() => samples.close());
-    const api = await startApi({
-      services: [service(1, 'post')],
-      samples: { query: samples.query, missingSince: () => state.since },
-    });
+    const api = await startApi({ services: [service(1, 'post')] });
     t.teardown(api.close);
     await api.putPage('acme', { groups: [{ name: '', services: [1] }] });
     const page = async (language: string) => (await api.get('/p/acme', { 'accept-language': language })).text;
     t.notMatch(await page('en'), /are still being stored/);
-    state.since = NOW - 30 * 60_000;
+    api.faults.missingSince = NOW - 30 * 60_000;
     t.match(await page('en'), /Checks since <time[^>]*>[^<]*09:30 UTC<\/time> are still being stored/);
     t.match(await page('de'), /Prüfungen seit <time[^>]*>[^<]*09:30 UTC<\/time> werden noch gespeichert/);
     t.notMatch(await page('en'), /day-up/, 'the check is not stored yet');
-    samples.append([
+    await api.addSamples([
       { serviceId: 1, at: NOW - 60_000, status: 'up', latencyMs: 5, statusCode: 200, suspect: false },
     ]);
-    state.since = null;
+    api.faults.missingSince = null;
     t.match(await page('en'), /day-up/, 'and is shown as soon as all are stored');
   },
 );
