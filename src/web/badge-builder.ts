@@ -20,7 +20,7 @@ import type { Words } from './language/english.ts';
 import { chooseLanguage } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
 import { badgeQuery, badgeSnippets, badgeUrl } from './parts/badge-snippets.ts';
-import type { RenderPage } from './parts/views.ts';
+import { type RenderPage, renderMissing } from './parts/views.ts';
 
 /** What the pages read from. */
 export interface BadgeBuilderSources {
@@ -64,8 +64,7 @@ export function badgeBuilder(
         const service = directory.byPageName(name);
         if (service !== null) return show(request, service);
         const language = chooseLanguage(request);
-        const { notFound, noService } = language.words.site;
-        return render('./missing', { language, title: notFound, said: noService(name.slice(0, 100)) }, 404);
+        return renderMissing(render, language, language.words.site.noService(name.slice(0, 100)));
       },
     },
   ];

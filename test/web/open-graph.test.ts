@@ -1,19 +1,18 @@
 /** What other sites show of links. */
 import fc from 'fast-check';
 import t from 'tap';
-import { homeOpenGraph, openGraphTags, serviceOpenGraph } from '../../src/web/parts/open-graph.ts';
+import { chartCard, openGraphTags } from '../../src/web/parts/open-graph.ts';
 
 const SITE = 'https://upbeat.test';
 const rows = (tags: ReturnType<typeof openGraphTags>) =>
   tags.map(({ attribute, key, content }) => `${attribute} ${key} = ${content}`);
 
 t.test('it shows the chart of a service', (t) => {
-  const tags = serviceOpenGraph(SITE, {
-    name: 'GitHub',
-    page: 'github-com',
-    word: 'Operational',
-    verdict: 'GitHub has been operational since 2026-11-20 10:02 UTC (23 h).',
-    alt: 'Response times of GitHub over the last 24 hours',
+  const tags = openGraphTags(SITE, {
+    title: 'GitHub: Operational',
+    description: 'GitHub has been operational since 2026-11-20 10:02 UTC (23 h).',
+    path: '/status/github-com',
+    image: chartCard('github-com', 'Response times of GitHub over the last 24 hours'),
   });
   t.same(rows(tags), [
     'name description = GitHub has been operational since 2026-11-20 10:02 UTC (23 h).',
@@ -35,10 +34,11 @@ t.test('it shows the chart of a service', (t) => {
 t.test('it shows the heat map of all services for the home page', (t) => {
   t.same(
     rows(
-      homeOpenGraph(SITE, {
+      openGraphTags(SITE, {
         title: 'Upbeat: is it up?',
         description: '2 of 640 are down.',
-        alt: 'All services over the last 24 hours',
+        path: '/',
+        image: { path: '/api/heatmap.png', alt: 'All services over the last 24 hours' },
       }),
     ),
     [

@@ -19,7 +19,7 @@ import { lasting, time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { incidentPath, inLanguage } from '../parts/incidents.ts';
-import { homeOpenGraph } from '../parts/open-graph.ts';
+import { openGraphTags } from '../parts/open-graph.ts';
 import type { SearchRow } from '../parts/page-messages.ts';
 import { pillMarkup } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
@@ -67,7 +67,12 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
       return render('./home', {
         language,
         title,
-        meta: homeOpenGraph(siteUrl, { title, description: said, alt: heatmap }),
+        meta: openGraphTags(siteUrl, {
+          title,
+          description: said,
+          path: '/',
+          image: { path: '/api/heatmap.png', alt: heatmap },
+        }),
         ...filter,
         isAll,
         categories: CATEGORIES,

@@ -2,16 +2,6 @@
 import type { BadgeRequest } from '../../view/badge-query.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 
-/** A badge in the forms in which it can be pasted. */
-export interface BadgeSnippets {
-  readonly markdown: string;
-  readonly html: string;
-  readonly restructured: string;
-  readonly asciidoc: string;
-  /** Address of the picture alone; for Shields, that of the picture that Shields draws. */
-  readonly url: string;
-}
-
 /** Which badge of which service. */
 export interface BadgePlace {
   /** Without a slash at its end. */
@@ -40,8 +30,8 @@ export function badgeQuery({ variant, window, measure, theme }: BadgeRequest): s
   return query.toString();
 }
 
-/** Makes the snippets; `alt` is any text. */
-export function badgeSnippets(place: BadgePlace, alt: string): BadgeSnippets {
+/** Makes the snippets; `alt` is any text. `url` is the address of the picture; for Shields, of the one that Shields draws. */
+export function badgeSnippets(place: BadgePlace, alt: string) {
   const { siteUrl, page, request } = place;
   const own = badgeUrl(place);
   const isShields = request.format === 'shields';

@@ -1,51 +1,17 @@
 /** Incidents as pages show them: in the list of a service, and on a page of their own. */
 import type { Incident } from '../../domain/incident.ts';
 import type { Language } from '../language/language.ts';
-import { type Phrase, time } from '../language/phrase.ts';
+import { time } from '../language/phrase.ts';
 
-/** A line of the timeline. */
-export interface TimelineEntry {
-  readonly status: string;
-  readonly time: Phrase;
-  readonly text: string;
-}
-
-/** An incident in words. */
-export interface IncidentView {
-  readonly title: string;
-  /** Of its own page. */
-  readonly path: string;
-  /** Class of its mark: green once it is over, grey for maintenance. */
-  readonly look: 'up' | 'slow' | 'down' | 'unknown';
-  readonly status: string;
-  readonly severity: string;
-  readonly isOpen: boolean;
-  readonly source: string;
-  readonly began: Phrase;
-  /** Null: it goes on. */
-  readonly ended: Phrase | null;
-  readonly lasted: string;
-  readonly description: string;
-  /** The vendor's own entry; null: it is ours. */
-  readonly vendorUrl: string | null;
-  /** Newest first. */
-  readonly timeline: readonly TimelineEntry[];
-  readonly timelineLabel: string;
-}
-
-/** The incident in the language of the page. `page`: name of its service in paths. */
-export function viewPageIncident(
-  written: Incident,
-  page: string,
-  now: number,
-  { words, formats }: Language,
-): IncidentView {
+/** The incident in the language of the page, its timeline newest first. `page`: name of its service in paths. */
+export function viewPageIncident(written: Incident, page: string, now: number, { words, formats }: Language) {
   const incident = inLanguage(written, { words });
   const { resolvedAt, startedAt, severity, updates } = incident;
   const length = formats.length((resolvedAt ?? now) - startedAt);
   return {
     title: incident.title,
     path: incidentPath(page, incident.id),
+    // Class of its mark: green once it is over, grey for maintenance.
     look: lookOf(incident),
     status: words.incidentStatus[incident.status],
     severity: words.severity[severity],
@@ -84,7 +50,7 @@ export function webAddress(text: string): string | null {
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : null;
 }
 
-function lookOf({ resolvedAt, severity }: Incident): IncidentView['look'] {
+function lookOf({ resolvedAt, severity }: Incident): 'up' | 'slow' | 'down' | 'unknown' {
   if (resolvedAt !== null) return 'up';
   if (severity === 'maintenance') return 'unknown';
   return severity === 'minor' ? 'slow' : 'down';

@@ -18,7 +18,7 @@ export interface LinkedPage {
   /** The picture of the preview; null: there is none. */
   readonly image: {
     readonly path: string;
-    /** Its kind; absent: PNG. */
+    /** Its media type; absent: PNG. */
     readonly type?: string;
     /** Pixels; absent: they are not known beforehand. */
     readonly size?: { readonly width: number; readonly height: number };
@@ -32,56 +32,13 @@ export interface LinkedPage {
 const TITLE_MAX = 90;
 const DESCRIPTION_MAX = 200;
 
-/** Tags for the page of a service: its chart of the last day as a card. `page` is its name in addresses. */
-export function serviceOpenGraph(
-  siteUrl: string,
-  service: {
-    readonly name: string;
-    readonly page: string;
-    /** The status in a word, such as `Operational`. */
-    readonly word: string;
-    /** The verdict as a sentence: `GitHub has been operational since …`. */
-    readonly verdict: string;
-    /** What its chart is. */
-    readonly alt: string;
-  },
-): MetaTag[] {
-  return openGraphTags(siteUrl, {
-    title: `${service.name}: ${service.word}`,
-    description: service.verdict,
-    path: `/status/${service.page}`,
-    image: {
-      path: `/api/chart/${service.page}.png?size=card`,
-      size: { width: 1_200, height: 630 },
-      alt: service.alt,
-    },
-  });
-}
-
-/** Tags for the home page: the heat map of the last day. */
-export function homeOpenGraph(
-  siteUrl: string,
-  {
-    alt,
-    ...home
-  }: {
-    readonly title: string;
-    readonly description: string;
-    /** What its picture is. */
-    readonly alt: string;
-  },
-): MetaTag[] {
-  return openGraphTags(siteUrl, {
-    ...home,
-    path: '/',
-    image: { path: '/api/heatmap.png', alt },
-  });
+/** The card of a service's page: its chart of the last day. `page` is its name in addresses. */
+export function chartCard(page: string, alt: string): LinkedPage['image'] {
+  return { path: `/api/chart/${page}.png?size=card`, size: { width: 1_200, height: 630 }, alt };
 }
 
 /** Tags for any page. `siteUrl` has no slash at its end; contents are plain text for a template that escapes them. */
 export function openGraphTags(siteUrl: string, { title, description, path, image }: LinkedPage): MetaTag[] {
-  const property = (key: string, content: string): MetaTag => ({ attribute: 'property', key, content });
-  const name = (key: string, content: string): MetaTag => ({ attribute: 'name', key, content });
   const shortTitle = shorten(title, TITLE_MAX);
   const shortDescription = shorten(description, DESCRIPTION_MAX);
   return [
@@ -95,9 +52,11 @@ export function openGraphTags(siteUrl: string, { title, description, path, image
   ];
 }
 
+const property = (key: string, content: string): MetaTag => ({ attribute: 'property', key, content });
+const name = (key: string, content: string): MetaTag => ({ attribute: 'name', key, content });
+
 function pictureTags(siteUrl: string, image: NonNullable<LinkedPage['image']>): MetaTag[] {
   const { path, size, alt, type = 'image/png', isLogo = false } = image;
-  const property = (key: string, content: string): MetaTag => ({ attribute: 'property', key, content });
   return [
     property('og:image', siteUrl + path),
     property('og:image:type', type),
@@ -105,7 +64,7 @@ function pictureTags(siteUrl: string, image: NonNullable<LinkedPage['image']>): 
       ? []
       : [property('og:image:width', String(size.width)), property('og:image:height', String(size.height))]),
     property('og:image:alt', shorten(alt, DESCRIPTION_MAX)),
-    { attribute: 'name', key: 'twitter:card', content: isLogo ? 'summary' : 'summary_large_image' },
+    name('twitter:card', isLogo ? 'summary' : 'summary_large_image'),
   ];
 }
 

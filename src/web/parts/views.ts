@@ -80,3 +80,8 @@ export function viewAway({ prober }: Readiness, { words }: Language): Phrase | n
   const { online, offlineSince } = prober;
   return online || offlineSince === null ? null : words.site.awaySince(time(offlineSince));
 }
+
+/** The page that says what was not found, with 404. */
+export function renderMissing(render: RenderPage, language: ChosenLanguage, said: string): HttpResponse {
+  return render('./missing', { language, title: language.words.site.notFound, said }, 404);
+}

@@ -8,9 +8,8 @@ import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { chooseLanguage } from '../language/language.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
-import { openGraphTags } from '../parts/open-graph.ts';
-import type { RenderPage } from '../parts/views.ts';
-import { renderMissing } from './service-page.ts';
+import { chartCard, openGraphTags } from '../parts/open-graph.ts';
+import { type RenderPage, renderMissing } from '../parts/views.ts';
 
 /** What the page is made of. */
 export interface IncidentPageSources {
@@ -34,14 +33,13 @@ export function incidentPage(
     async handle(request) {
       const language = chooseLanguage(request);
       const { slug = '', id = '' } = request.params;
-      const service = directory.byPageName(slug);
-      if (service === null) return renderMissing(render, language, slug);
-      const page = directory.pageName(service);
       const { words } = language;
+      const service = directory.byPageName(slug);
+      if (service === null) return renderMissing(render, language, words.site.noService(slug.slice(0, 100)));
+      const page = directory.pageName(service);
       const incident = await registry.findIncident(id);
       if (incident === null || incident.serviceId !== service.id) {
-        const said = words.page.noIncident(fullName(service), id.slice(0, 100));
-        return render('./missing', { language, title: words.site.notFound, said }, 404);
+        return renderMissing(render, language, words.page.noIncident(fullName(service), id.slice(0, 100)));
       }
       const name = fullName(service);
       const { older, newer } = await registry.incidentsBeside(incident);
@@ -54,11 +52,7 @@ export function incidentPage(
           title: words.page.title(name, view.title),
           description: `${view.status}: ${view.timeline[0]?.text || view.description}`,
           path: view.path,
-          image: {
-            path: `/api/chart/${page}.png?size=card`,
-            size: { width: 1_200, height: 630 },
-            alt: words.page.chartOf(name),
-          },
+          image: chartCard(page, words.page.chartOf(name)),
         }),
         title: words.page.title(name, view.title),
         service,

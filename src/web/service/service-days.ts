@@ -3,19 +3,6 @@ import { DAY_MS } from '../../domain/durations.ts';
 import { type Bucket, type DayKind, dayKindOf, SLOW_DAY_SHARE } from '../../domain/sample.ts';
 import type { Language } from '../language/language.ts';
 
-/** A row of the tables that say the same as the drawings. */
-export interface DayRow {
-  /** A UTC day (`2026-11-20`) or month (`2026-11`). */
-  readonly date: string;
-  /** Null: no checks. */
-  readonly uptime: string | null;
-  /** Null: no checks, or it was never down. */
-  readonly down: string | null;
-  readonly checks: string;
-  /** The worst that it was. */
-  readonly said: string;
-}
-
 /**
  * How long the service was down within a bucket, milliseconds: the share of failed checks of the time that was watched,
  * which is an interval for each check. 0 without checks.
@@ -58,15 +45,15 @@ export function sayDay(bucket: Bucket, intervalMs: number, { words, formats }: L
   );
 }
 
-/** The days as rows, newest first; days before the first check are left out. */
-export function dayRows(buckets: readonly Bucket[], intervalMs: number, language: Language): DayRow[] {
+/** The days as rows of a table, newest first; days before the first check are left out. Null in a cell: nothing to say. */
+export function dayRows(buckets: readonly Bucket[], intervalMs: number, language: Language) {
   return sinceFirst(buckets)
     .map((bucket) => rowOf(dateOf(bucket.startAt), [bucket], intervalMs, language))
     .reverse();
 }
 
 /** The same by months. */
-export function monthRows(buckets: readonly Bucket[], intervalMs: number, language: Language): DayRow[] {
+export function monthRows(buckets: readonly Bucket[], intervalMs: number, language: Language) {
   const months = Map.groupBy(sinceFirst(buckets), ({ startAt }) => dateOf(startAt).slice(0, 7));
   return [...months].map(([month, days]) => rowOf(month, days, intervalMs, language)).reverse();
 }
@@ -78,12 +65,7 @@ export function dateOf(at: number): string {
 
 const WORST_FIRST: readonly DayKind[] = ['down', 'slow', 'up', 'suspect', 'none'];
 
-function rowOf(
-  date: string,
-  buckets: readonly Bucket[],
-  intervalMs: number,
-  { words, formats }: Language,
-): DayRow {
+function rowOf(date: string, buckets: readonly Bucket[], intervalMs: number, { words, formats }: Language) {
   const uptime = uptimeOf(buckets);
   const downMs = buckets.reduce((sum, bucket) => sum + downMsOf(bucket, intervalMs), 0);
   const kinds = new Set(buckets.map(dayKindOf));
@@ -109,40 +91,8 @@ const MIN_DOWN_RATIO = 0.25;
 const CELL_STEP = 13;
 const CELL_SIZE = 10;
 
-/** A part of a bar, in the units of its drawing. */
-export interface BarPart {
-  readonly kind: DayKind;
-  readonly y: number;
-  readonly height: number;
-}
-
-/** A row of bars, a day each. */
-export interface DayBars {
-  readonly width: number;
-  readonly height: number;
-  readonly barWidth: number;
-  readonly bars: readonly { readonly x: number; readonly said: string; readonly parts: readonly BarPart[] }[];
-}
-
-/** A calendar: a week is a column, from Monday down. */
-export interface DayCalendar {
-  readonly width: number;
-  readonly height: number;
-  readonly columns: number;
-  /** Places before the first day. */
-  readonly offset: number;
-  readonly cells: readonly {
-    readonly kind: DayKind;
-    readonly x: number;
-    readonly y: number;
-    readonly said: string;
-  }[];
-  /** Names of months, each above the first week that begins in it. */
-  readonly months: readonly { readonly x: number; readonly name: string }[];
-}
-
 /** The bars. An outage takes its share of the bar from above; days without checks are stubs. */
-export function barsOf(buckets: readonly Bucket[], intervalMs: number, language: Language): DayBars {
+export function barsOf(buckets: readonly Bucket[], intervalMs: number, language: Language) {
   return {
     width: Math.max(0, buckets.length * BAR_STEP - (BAR_STEP - BAR_WIDTH)),
     height: BAR_HEIGHT,
@@ -155,8 +105,8 @@ export function barsOf(buckets: readonly Bucket[], intervalMs: number, language:
   };
 }
 
-/** The calendar. */
-export function calendarOf(buckets: readonly Bucket[], intervalMs: number, language: Language): DayCalendar {
+/** A calendar: a week is a column, from Monday down. `offset`: places before the first day. */
+export function calendarOf(buckets: readonly Bucket[], intervalMs: number, language: Language) {
   const offset = weekdayOf(buckets[0]?.startAt ?? 0);
   const columns = Math.ceil((buckets.length + offset) / 7);
   const monthName = new Intl.DateTimeFormat(language.dates, { month: 'short', timeZone: 'UTC' });
@@ -180,7 +130,7 @@ export function calendarOf(buckets: readonly Bucket[], intervalMs: number, langu
   };
 }
 
-function partsOf(bucket: Bucket): BarPart[] {
+function partsOf(bucket: Bucket) {
   const kind = dayKindOf(bucket);
   if (kind === 'none' || kind === 'suspect') {
     const height = BAR_HEIGHT / (kind === 'none' ? 8 : 2);

@@ -2,29 +2,10 @@
 import type { Verdict } from '../../domain/status.ts';
 import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
 import type { Language } from '../language/language.ts';
-import { type Phrase, time } from '../language/phrase.ts';
-
-/** A row of the table. */
-export interface DependencyRow {
-  readonly name: string;
-  readonly status: Verdict;
-  readonly word: string;
-  /** Null: it reported none. */
-  readonly latency: string | null;
-  readonly since: Phrase;
-  /** How many others report it as failing; null: it does not fail. */
-  readonly others: string | null;
-}
-
-/** The dependencies of a service whose owner shows them. */
-export interface DependenciesView {
-  /** Null: it never reported any. */
-  readonly reported: Phrase | null;
-  readonly rows: readonly DependencyRow[];
-}
+import { time } from '../language/phrase.ts';
 
 /**
- * The table: what fails first. `failing` are those that services report as failing now; `countsItself`: this service is
+ * The dependencies of a service whose owner shows them, as rows: what fails first. `failing` are those that services report as failing now; `countsItself`: this service is
  * one of these, as a verified one that sends heartbeats is.
  */
 export function viewDependencies(
@@ -32,7 +13,7 @@ export function viewDependencies(
   failing: readonly FailingDependency[],
   countsItself: boolean,
   { words, formats }: Language,
-): DependenciesView {
+) {
   const services = new Map(failing.map((one) => [one.name, one.services]));
   const othersOf = (name: string) => (services.get(name.toLowerCase()) ?? 0) - (countsItself ? 1 : 0);
   return {

@@ -30,9 +30,9 @@ import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../languag
 import { asText, escapeMarkup, time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
-import { serviceOpenGraph } from '../parts/open-graph.ts';
+import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
-import type { RenderPage } from '../parts/views.ts';
+import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { createPastDays, type ReadDays } from './past-days.ts';
 import { firstKnownDay, isWatched } from './service-days.ts';
 import { viewDependencies } from './service-dependencies.ts';
@@ -123,7 +123,8 @@ export function servicePages(
     const language = chooseLanguage(request);
     const name = request.params.slug ?? '';
     const service = directory.byPageName(name);
-    if (service === null) return renderMissing(render, language, name);
+    if (service === null)
+      return renderMissing(render, language, language.words.site.noService(name.slice(0, 100)));
     const title = fullName(service);
     const range = rangeOf(request.query);
     const at = now();
@@ -164,12 +165,11 @@ export function servicePages(
       ...view,
       language,
       title: language.words.page.title(title, view.word),
-      meta: serviceOpenGraph(siteUrl, {
-        name: title,
-        page: view.page,
-        word: view.word,
-        alt: language.words.page.chartOf(title),
-        verdict: asText([`${title} `, ...view.verdict], language.formats, at),
+      meta: openGraphTags(siteUrl, {
+        title: `${title}: ${view.word}`,
+        description: asText([`${title} `, ...view.verdict], language.formats, at),
+        path: `/status/${view.page}`,
+        image: chartCard(view.page, language.words.page.chartOf(title)),
       }),
       live: { of: [view.page], at: position },
       missing: missingSince === null ? null : language.words.page.samplesMissing(time(missingSince)),
@@ -205,16 +205,6 @@ export function servicePages(
     { path: '/status/:slug', bucket: 'pages', handle: page },
     { path: '/status/:slug/response-times.json', bucket: 'pages', handle: responseTimes },
   ];
-}
-
-/** The page that says that no service has a name, with 404. */
-export function renderMissing(render: RenderPage, language: ChosenLanguage, name: string) {
-  const { site } = language.words;
-  return render(
-    './missing',
-    { language, title: site.notFound, said: site.noService(name.slice(0, 100)) },
-    404,
-  );
 }
 
 /** The newest incidents, those that go on before all that are over; `older` adds those that began before the newest. */

@@ -7,28 +7,11 @@ const WIDTH = 1_000;
 /** Rest of a check beyond its phases that is worth a row, milliseconds: redirects make one, rounding does not. */
 const REST_MS = 1;
 
-/** A row of the waterfall. */
-export interface PhaseRow {
-  readonly kind: Phase | 'other';
-  readonly name: string;
-  /** Null: it did not end, or was not measured. */
-  readonly ms: string | null;
-  /** Place of its bar in 1,000; a phase without a time has none. */
-  readonly bar: { readonly x: number; readonly width: number } | null;
-  /** Why the check failed in it; null: it did not. */
-  readonly failure: string | null;
-}
-
-/** The waterfall; `label` says it in one line. */
-export interface Waterfall {
-  readonly width: number;
-  readonly rows: readonly PhaseRow[];
-  readonly total: string | null;
-  readonly label: string;
-}
-
-/** The waterfall of a check; null: there was no request, as with a heartbeat. Phases that did not happen are absent. */
-export function waterfallOf(latest: LatestCheck | null, { words, formats }: Language): Waterfall | null {
+/**
+ * The waterfall of a check; `label` says it in one line. Null: there was no request, as with a heartbeat. Phases that did
+ * not happen are absent; one without a time did not end, or was not measured.
+ */
+export function waterfallOf(latest: LatestCheck | null, { words, formats }: Language) {
   if (latest === null || latest.source === 'heartbeat' || latest.source === 'silence') return null;
   const { timing, failure } = latest;
   const measured: Readonly<Record<Phase, number | null>> = {
@@ -50,7 +33,13 @@ export function waterfallOf(latest: LatestCheck | null, { words, formats }: Lang
     return bar;
   };
   const failed = failure === null ? null : words.page.failure(failure);
-  const rows: PhaseRow[] = known
+  const rows: {
+    kind: Phase | 'other';
+    name: string;
+    ms: string | null;
+    bar: ReturnType<typeof barOf>;
+    failure: string | null;
+  }[] = known
     .filter(([kind, ms]) => ms !== null || failure?.phase === kind)
     .map(([kind, ms]) => ({
       kind,

@@ -5,10 +5,11 @@ import type { Language } from '../language/language.ts';
 import type { ResponseTimes } from '../parts/page-messages.ts';
 
 /** The percentiles that are shown, from the lowest line up. */
-export const PERCENTILES = ['p50', 'p95', 'p99'] as const;
-
-/** A percentile. */
-export type Percentile = (typeof PERCENTILES)[number];
+const PERCENTILES = [
+  ['p50', 'p50Ms'],
+  ['p95', 'p95Ms'],
+  ['p99', 'p99Ms'],
+] as const;
 
 const WIDTH = 1_000;
 const HEIGHT = 200;
@@ -18,28 +19,6 @@ export interface KnownTimes {
   readonly buckets: readonly Bucket[];
   /** Where they begin later than the range because the service is new, epoch milliseconds; null: they cover it. */
   readonly since: number | null;
-}
-
-/** The same as lines of an SVG of 1,000 by 200 units; gaps are gaps, and a lone point is a dot. */
-export interface Drawing {
-  readonly width: number;
-  readonly height: number;
-  /** The value at the top of the drawing. */
-  readonly highest: string;
-  readonly middle: string;
-  readonly lines: readonly { readonly name: Percentile; readonly path: string }[];
-  /** Times with failed checks, along the foot. */
-  readonly failures: readonly { readonly x: number; readonly width: number }[];
-}
-
-/** A row of the table. */
-export interface TimeRow {
-  /** UTC: `2026-11-20 10:00`, with seconds where buckets are so short. */
-  readonly time: string;
-  readonly p50: string | null;
-  readonly p95: string | null;
-  readonly p99: string | null;
-  readonly failed: string | null;
 }
 
 /** The columns of a range. */
@@ -66,12 +45,11 @@ export function responseTimesOf(
   };
 }
 
-/** The drawing; null: no response time is known. */
-export function drawingOf(
-  buckets: readonly Bucket[],
-  { stepMs }: Window,
-  { formats }: Language,
-): Drawing | null {
+/**
+ * The range as lines of an SVG of 1,000 by 200 units; gaps are gaps, and a lone point is a dot. `failures`: times with
+ * failed checks, along the foot. Null: no response time is known.
+ */
+export function drawingOf(buckets: readonly Bucket[], { stepMs }: Window, { formats }: Language) {
   const highest = highestOf(buckets);
   if (highest === null) return null;
   const top = roundUp(highest);
@@ -85,13 +63,10 @@ export function drawingOf(
     height: HEIGHT,
     highest: formats.milliseconds(top),
     middle: formats.milliseconds(top / 2),
-    lines: PERCENTILES.map((name) => ({
+    lines: PERCENTILES.map(([name, member]) => ({
       name,
       path: pathOf(
-        buckets.map((bucket) => {
-          const ms = percentileOf(bucket, name);
-          return ms === null ? null : [xOf(bucket.startAt), yOf(ms)];
-        }),
+        buckets.map(({ startAt, [member]: ms }) => (ms === null ? null : [xOf(startAt), yOf(ms)])),
       ),
     })),
     failures: buckets
@@ -101,7 +76,7 @@ export function drawingOf(
 }
 
 /** The rows, newest first; times of which nothing is known are left out. */
-export function timeRows(buckets: readonly Bucket[], { formats }: Language): TimeRow[] {
+export function timeRows(buckets: readonly Bucket[], { formats }: Language) {
   const length = buckets.some(({ startAt }) => startAt % 60_000 !== 0) ? 19 : 16;
   const shown = (ms: number | null) => (ms === null ? null : formats.milliseconds(ms));
   return buckets
@@ -114,10 +89,6 @@ export function timeRows(buckets: readonly Bucket[], { formats }: Language): Tim
       failed: downCount === 0 ? null : formats.percent(downCount / count),
     }))
     .reverse();
-}
-
-function percentileOf({ p50Ms, p95Ms, p99Ms }: Bucket, name: Percentile): number | null {
-  return { p50: p50Ms, p95: p95Ms, p99: p99Ms }[name];
 }
 
 function highestOf(buckets: readonly Bucket[]): number | null {

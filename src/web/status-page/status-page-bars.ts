@@ -4,16 +4,6 @@ import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
 import { daysUntil } from '../../view/time-ranges.ts';
 
-/** The bars of a service. */
-export interface UptimeBars {
-  /** Data of an SVG path for each kind, in a box of 988 by 28, to be drawn with a dash of 8 and a gap of 3. */
-  readonly lines: readonly { readonly kind: DayKind; readonly path: string }[];
-  /** Share of good checks, 0 to 1; null: there were none. */
-  readonly uptimeRatio: number | null;
-  /** Days from the first with a check to now, 0 to 90; the rest of the 90 is not known. */
-  readonly knownDays: number;
-}
-
 const DAYS = 90;
 const KEPT_MS = 300_000;
 const MAX_KEPT = 5_000;
@@ -21,9 +11,16 @@ const MAX_KEPT = 5_000;
 const MAX_READS = 8;
 const STEP = 11;
 
+/** The bars of a service. */
+type UptimeBars = ReturnType<typeof barsOf>;
+
 /** Makes the reader of bars; those of a service are read again after five minutes. */
 export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSince'>, now: () => number) {
-  const cached = createPromiseCache<number, UptimeBars>({ maxEntries: MAX_KEPT, maxAgeMs: KEPT_MS, now });
+  const cached = createPromiseCache<number, UptimeBars>({
+    maxEntries: MAX_KEPT,
+    maxAgeMs: KEPT_MS,
+    now,
+  });
 
   const read = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
     try {
@@ -55,11 +52,12 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSi
   };
 }
 
-/** What bars are made of. */
-export type DayCounts = Pick<Bucket, 'count' | 'slowCount' | 'downCount' | 'suspectCount'>;
-
-/** Bars of a row of days, the oldest first. Days of one kind that follow each other are one dashed stroke. */
-export function barsOf(days: readonly DayCounts[]): UptimeBars {
+/**
+ * Bars of a row of days, the oldest first. `lines`: an SVG path for each kind of day, in a box of 988 by 28, to be drawn
+ * with a dash of 8 and a gap of 3; days of one kind that follow each other are one stroke. `uptimeRatio`: null without
+ * checks. `knownDays`: from the first day with a check on.
+ */
+export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'downCount' | 'suspectCount'>[]) {
   const paths = new Map<DayKind, string>();
   const kinds = days.map(dayKindOf);
   for (let start = 0; start < kinds.length; ) {
