@@ -4,7 +4,7 @@
  */
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import { createHeartbeatForwarder } from '../record/heartbeat-forwarder.ts';
-import { followTransitions } from '../record/transition-follower.ts';
+import { followTransitions } from '../record/transition-feed.ts';
 import type { Role } from './active-role.ts';
 import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './monitor-state.ts';
 import { openReadSamples } from './open-stores.ts';

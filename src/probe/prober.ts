@@ -2,7 +2,6 @@
  * One attempt of a check: what is asked of a service, in which order, and what the response means.
  * The rules are those of decisions, "What a check is".
  */
-
 import { type Clock, systemClock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-target.ts';
 import { HOUR_MS } from '../domain/durations.ts';
@@ -26,7 +25,8 @@ import {
   MAX_HEALTH_BYTES,
   refusesHead,
 } from './response-rules.ts';
-import { createTargetGuards } from './target-guard.ts';
+import type { CheckTarget } from '../domain/check-target.ts';
+import { type AddressGuard, createAddressGuard } from '../outbound/address-guard.ts';
 
 /** Settings of a prober: plain data that can be sent to a thread. */
 export interface ProberSettings {
@@ -269,4 +269,29 @@ function readBody(response: WebResponse): HealthBody | null {
   return decoded.kind === 'body'
     ? { kind: 'text', text: decoded.body.toString('utf8') }
     : { kind: 'unreadable' };
+}
+
+/**
+ * Makes the guards of services, each by the port at which its check begins (operating, `checks.allowPrivate` and
+ * `checks.ports`). The catalogue may name private blocks, and a port of its own in `check.url`. Owners may name neither, unless
+ * `ownersMayProbePrivate` opens the blocks to them. Throws where a block cannot be read.
+ */
+export function createTargetGuards({
+  allowPrivate,
+  ports,
+  ownersMayProbePrivate,
+}: Pick<ProberSettings, 'allowPrivate' | 'ports' | 'ownersMayProbePrivate'>) {
+  const owners = createAddressGuard({ allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports });
+  const catalogue = createAddressGuard({ allowPrivate, ports });
+  const byPort = new Map<number, AddressGuard>();
+  return ({ origin, check }: Pick<CheckTarget, 'origin' | 'check'>, port: number): AddressGuard => {
+    if (origin === 'owner') return owners;
+    if (check.url === null || ports.includes(port)) return catalogue;
+    let guard = byPort.get(port);
+    if (guard === undefined) {
+      guard = createAddressGuard({ allowPrivate, ports: [...ports, port] });
+      byPort.set(port, guard);
+    }
+    return guard;
+  };
 }

@@ -2,34 +2,38 @@
 import { atomRoutes } from '../api/atom.ts';
 import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
 import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
-import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
+import { type HeartbeatSources, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
 import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
 import { createServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
 import { type MaintenanceSources, maintenanceRoute, type VendorSources, vendorRoute } from '../api/vendor.ts';
-import type { Clock } from '../clock.ts';
-import type { Transition } from '../domain/current.ts';
 import type { Route } from '../http/route.ts';
-import { type BadgeText, badgeRoutes } from '../images/badge.ts';
+import { type BadgeSources, badgeRoutes } from '../images/badge.ts';
 import { type ChartSources, chartRoute } from '../images/chart.ts';
 import { type HeatmapSources, heatmapRoute } from '../images/heatmap.ts';
-import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Registry } from '../store/ports/registry.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { ApiLimits, Readiness } from '../view/monitor.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
 import { createServiceSearch } from '../view/service-search.ts';
 import type { ListenedAt } from '../view/staleness.ts';
-import type { PageReader } from '../view/status-page-view.ts';
 import { type PageSources, pageRoutes } from '../web/page-routes.ts';
 import { createOpenApi } from './openapi.ts';
 import { systemRoutes } from './system.ts';
 
 /** What the routes read from. */
-export interface RouteSources {
+export type RouteSources = Omit<
+  PageSources &
+    EventSources &
+    IncidentSources &
+    VendorSources &
+    MaintenanceSources &
+    DependencySources &
+    HeartbeatSources &
+    BadgeSources &
+    ChartSources &
+    HeatmapSources,
+  'intervalMs' | 'slowOverMs' | 'siteUrl' | 'version' | 'listenedAt' | 'apiDocument'
+> & {
   readonly settings: {
     /** Without a slash at its end. */
     readonly siteUrl: string;
@@ -38,108 +42,57 @@ export interface RouteSources {
     readonly slowOverMs: number;
     readonly version: string;
   };
-  readonly directory: ServiceDirectory;
   readonly status: StatusStore;
-  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
-  readonly owners: PageSources['owners'];
-  readonly ownedPages: PageReader | null;
-  readonly registry: Pick<
-    Registry,
-    | keyof EventSources['registry']
-    | keyof IncidentSources['registry']
-    | keyof VendorSources['registry']
-    | keyof MaintenanceSources['registry']
-    | keyof DependencySources['registry']
-    | keyof PageSources['registry']
-  >;
-  readonly vendorOf: VendorSources['vendorOf'];
-  readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
-  readonly pictures: ChartSources['pictures'] & HeatmapSources['pictures'];
-  /** What accepts heartbeats. */
-  readonly heartbeats: HeartbeatIntake;
-  /** The limits in force; another object where they changed. */
-  readonly limits: () => ApiLimits;
-  readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
-  readonly readiness: () => Readiness;
   readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly now: () => number;
-}
+};
 
 /** Every route, and the event streams to close when the program stops. */
 export function createRoutes(sources: RouteSources): {
   readonly routes: readonly Route[];
   readonly streams: Pick<EventStreams, 'open' | 'close'>;
 } {
-  const {
-    settings,
-    directory,
-    status,
-    samples,
-    registry,
-    vendorOf,
-    ownedPages,
-    renderBadge,
-    readiness,
-    metrics,
-    limits,
-    now,
-  } = sources;
-  const { intervalMs, slowOverMs, siteUrl, version } = settings;
+  const { directory, status, ownedPages, readiness, metrics, clock, now } = sources;
   /** Heartbeats arrive by the prober's connection; a copy of statuses knows nothing newer than itself. */
   const listenedAt: ListenedAt = () => {
     const { online, offlineSince } = readiness().prober;
-    const heardAt = now() - (status.ageMs?.() ?? 0);
-    return online || offlineSince === null ? heardAt : Math.min(heardAt, offlineSince);
+    const copiedAt = now() - (status.ageMs?.() ?? 0);
+    return online || offlineSince === null ? copiedAt : Math.min(copiedAt, offlineSince);
   };
-  const services = createServiceJson({ status, intervalMs, now, listenedAt, vendorOf });
-  const search = createServiceSearch({ directory, status, monotonic: () => sources.clock.monotonic() });
-  const streams = createEventStreams(sources);
-  const ownersPages =
-    ownedPages === null ? null : { directory, status, pages: ownedPages, intervalMs, listenedAt, now };
+  const parts = { ...sources, ...sources.settings, listenedAt };
+  const services = createServiceJson(parts);
+  const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
+  const streams = createEventStreams(parts);
+  const pages = ownedPages === null ? null : { ...parts, pages: ownedPages };
   /** In the order of the OpenAPI document. */
   const described = [
     statusRoute(directory, services),
     servicesRoute(search, services),
-    historyRoute({ directory, samples, now }),
-    ...incidentRoutes({ directory, registry }),
-    vendorRoute({ directory, registry, vendorOf, now }),
-    maintenanceRoute({ directory, registry }),
-    ...heartbeatRoutes({ heartbeats: sources.heartbeats, limits, siteUrl, now }),
-    ...dependencyRoutes({ directory, registry }),
-    ...(ownersPages === null ? [] : statusPageRoutes({ ...ownersPages, siteUrl })),
+    historyRoute(parts),
+    ...incidentRoutes(parts),
+    vendorRoute(parts),
+    maintenanceRoute(parts),
+    ...heartbeatRoutes(parts),
+    ...dependencyRoutes(parts),
+    ...(pages === null ? [] : statusPageRoutes(pages)),
     streams.route,
-    ...atomRoutes({ directory, registry, pages: ownersPages, siteUrl }),
-    ...badgeRoutes({ directory, status, samples, renderBadge, intervalMs, listenedAt, slowOverMs, now }),
-    chartRoute({ ...sources, intervalMs, listenedAt, siteUrl }),
-    heatmapRoute(sources),
+    ...atomRoutes({ ...parts, pages }),
+    ...badgeRoutes(parts),
+    chartRoute(parts),
+    heatmapRoute(parts),
   ];
-  const openApi = createOpenApi({ siteUrl, version, limits, routes: described });
-  const pages = pageRoutes({
-    ...sources,
-    intervalMs,
-    listenedAt,
-    siteUrl,
-    version,
-    apiDocument: openApi.document,
-  });
+  const openApi = createOpenApi({ ...parts, routes: described });
+  const site = pageRoutes({ ...parts, apiDocument: openApi.document });
   return {
     streams: {
       get open() {
-        return streams.open + pages.live.open;
+        return streams.open + site.live.open;
       },
       close() {
         streams.close();
-        pages.live.close();
+        site.live.close();
       },
     },
     // Pages come last: some of their paths match those of the API as well.
-    routes: [
-      ...described,
-      openApi.route,
-      ...systemRoutes(readiness, metrics, sources.clock),
-      ...pages.routes,
-    ],
+    routes: [...described, openApi.route, ...systemRoutes(readiness, metrics, clock), ...site.routes],
   };
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { DEFAULT_CHECK, type ServiceOrigin } from '../../src/domain/service.ts';
-import { createTargetGuards } from '../../src/probe/target-guard.ts';
+import { createTargetGuards } from '../../src/probe/prober.ts';
 
 const settings = { allowPrivate: ['10.1.0.0/16'], ports: [80, 443], ownersMayProbePrivate: false };
 const target = (origin: ServiceOrigin, url: string | null) => ({ origin, check: { ...DEFAULT_CHECK, url } });
