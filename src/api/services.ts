@@ -101,12 +101,7 @@ export function statusRoute(directory: ServiceDirectory, services: ServiceJson):
 }
 
 /** Prepared JSON. */
-export interface ServiceJson {
-  /** A member of the list. */
-  listItem(service: Service): string;
-  /** The single status with its latest check, and its entity tag. */
-  status(service: Service): { readonly body: Buffer; readonly etag: string };
-}
+export type ServiceJson = ReturnType<typeof createServiceJson>;
 
 interface Kept {
   readonly service: Service;
@@ -132,13 +127,7 @@ export interface ServiceJsonSources {
 }
 
 /** Makes an empty cache over the status store. */
-export function createServiceJson({
-  status,
-  intervalMs,
-  now,
-  listenedAt,
-  vendorOf,
-}: ServiceJsonSources): ServiceJson {
+export function createServiceJson({ status, intervalMs, now, listenedAt, vendorOf }: ServiceJsonSources) {
   const kept = new BoundedMap<number, Kept>(KEPT);
   const find = (service: Service): Kept => {
     const current = status.get(service.id) ?? unknownStatus(service.id);
@@ -158,8 +147,10 @@ export function createServiceJson({
     return fresh;
   };
   return {
-    listItem: (service) => find(service).item,
-    status(service) {
+    /** A member of the list. */
+    listItem: (service: Service): string => find(service).item,
+    /** The single status with its latest check, and its entity tag. */
+    status(service: Service): { readonly body: Buffer; readonly etag: string } {
       const entry = find(service);
       const vendor = vendorOf(service);
       if (entry.status === null || !isSameWord(entry.vendor, vendor)) {

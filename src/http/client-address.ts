@@ -47,23 +47,16 @@ function countedAs(address: Address): string {
   return `${[a, b, c, d].map((part) => part.toString(16)).join(':')}::/64`;
 }
 
-/** Counts by client. */
-export interface ClientCounts {
-  /** How many the client holds. */
-  of(client: string): number;
-  add(client: string): void;
-  /** Takes one back that {@link add} counted. */
-  remove(client: string): void;
-}
-
 /** Makes counts that are all 0. */
-export function createClientCounts(): ClientCounts {
+export function createClientCounts() {
   const counts = new Map<string, number>();
   const of = (client: string) => counts.get(client) ?? 0;
   return {
+    /** How many the client holds. */
     of,
-    add: (client) => void counts.set(client, of(client) + 1),
-    remove(client) {
+    add: (client: string): void => void counts.set(client, of(client) + 1),
+    /** Takes one back that {@link add} counted. */
+    remove(client: string): void {
       const left = of(client) - 1;
       if (left > 0) counts.set(client, left);
       else counts.delete(client);

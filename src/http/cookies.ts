@@ -1,21 +1,17 @@
 /** The only cookie of the site: the session, or a sign-in in progress. */
 
 /** How the cookie is named and guarded on this site. */
-export interface SiteCookie {
-  /** The value that a request carries; empty: none. */
-  read(header: string | undefined): string;
-  /** The header that sets it for `maxAgeSeconds`; an empty value takes it away. */
-  write(value: string, maxAgeSeconds: number): Readonly<Record<string, string>>;
-}
+export type SiteCookie = ReturnType<typeof createSiteCookie>;
 
 const LONGEST = 2_000;
 
 /** On https, the prefix of the name makes browsers accept the cookie only from this host over TLS. */
-export function createSiteCookie(siteUrl: string): SiteCookie {
+export function createSiteCookie(siteUrl: string) {
   const secure = siteUrl.startsWith('https:');
   const name = secure ? '__Host-upbeat' : 'upbeat';
   return {
-    read(header = '') {
+    /** The value that a request carries; empty: none. */
+    read(header = ''): string {
       for (const pair of header.split(';')) {
         const at = pair.indexOf('=');
         if (at !== -1 && pair.slice(0, at).trim() === name)
@@ -26,7 +22,8 @@ export function createSiteCookie(siteUrl: string): SiteCookie {
       }
       return '';
     },
-    write(value, maxAgeSeconds) {
+    /** The header that sets it for `maxAgeSeconds`; an empty value takes it away. */
+    write(value: string, maxAgeSeconds: number): Readonly<Record<string, string>> {
       const age = value === '' ? 0 : maxAgeSeconds;
       // Lax: the provider's redirect back must carry it.
       const parts = [`${name}=${value}`, 'Path=/', `Max-Age=${age}`, 'HttpOnly', 'SameSite=Lax'];

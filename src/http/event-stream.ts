@@ -21,19 +21,8 @@ export const STREAM_HEAD: HttpResponse = {
   stream: (response) => void response.end(),
 };
 
-/** The open streams of a route. */
-export interface OpenStreams {
-  readonly size: number;
-  /** How many the client holds. */
-  of(client: string): number;
-  /** The response that is a stream to the client; `run` gets the connection, unless the client has closed it already. */
-  open(client: string, run: (response: ServerResponse) => void): HttpResponse;
-  /** Ends every stream; later ones end at once. Clients come back by themselves. */
-  close(): void;
-}
-
 /** Makes an empty set of streams. */
-export function createOpenStreams(): OpenStreams {
+export function createOpenStreams() {
   const streams = new Set<ServerResponse>();
   const counts = createClientCounts();
   let isClosed = false;
@@ -41,8 +30,10 @@ export function createOpenStreams(): OpenStreams {
     get size() {
       return streams.size;
     },
+    /** How many the client holds. */
     of: counts.of,
-    open(client, run) {
+    /** The response that is a stream to the client; `run` gets the connection, unless the client has closed it already. */
+    open(client: string, run: (response: ServerResponse) => void): HttpResponse {
       counts.add(client);
       const stream = (response: ServerResponse) => {
         // If the client has left already, 'close' has been emitted.
@@ -60,7 +51,8 @@ export function createOpenStreams(): OpenStreams {
       };
       return { ...STREAM_HEAD, stream };
     },
-    close() {
+    /** Ends every stream; later ones end at once. Clients come back by themselves. */
+    close(): void {
       isClosed = true;
       for (const response of streams) response.end();
     },

@@ -20,26 +20,19 @@ export interface Trust {
   readonly verify: boolean;
 }
 
-/** Hands out contexts, each made at its first use. */
-export interface TrustStore {
-  /**
-   * The machine's authorities, Node's own, and those of the PEM bundle `caFile` where one is given.
-   * Throws where the file cannot be read; it is read once.
-   */
-  trust(caFile: string | null): Trust;
-  /** No judgement at all. */
-  readonly blind: () => Trust;
-}
-
 /** One key share is sent, and every server still agrees; sending fewer saves 11 to 19 % of a handshake. */
 const GROUPS = 'X25519:P-256:P-384';
 
 /** Makes the store of a thread. */
-export function createTrustStore(): TrustStore {
+export function createTrustStore() {
   const known = new Map<string | null, Trust>();
   let blind: Trust | null = null;
   return {
-    trust(caFile) {
+    /**
+     * The machine's authorities, Node's own, and those of the PEM bundle `caFile` where one is given.
+     * Throws where the file cannot be read; it is read once.
+     */
+    trust(caFile: string | null): Trust {
       let trust = known.get(caFile);
       if (trust === undefined) {
         trust = {
@@ -50,6 +43,7 @@ export function createTrustStore(): TrustStore {
       }
       return trust;
     },
+    /** No judgement at all. */
     blind() {
       blind ??= { context: createSecureContext({ ecdhCurve: GROUPS }), verify: false };
       return blind;

@@ -36,17 +36,7 @@ export interface PendingQuery {
 }
 
 /** The client of a thread. */
-export interface NameClient {
-  /**
-   * Queries the name servers until `until` (monotonic milliseconds), and for `graceMs` longer if none has responded: what
-   * a late event loop took of an attempt is returned to it. Never rejects.
-   */
-  query(query: NameQuery, until: number, graceMs?: number): PendingQuery;
-  /** When a name server last responded, monotonic milliseconds; -Infinity: never. */
-  lastReplyAt(): number;
-  /** Gives up the queries in flight, which fail with `ECANCELLED`. */
-  close(): void;
-}
+export type NameClient = ReturnType<typeof createNameClient>;
 
 /** A query without a reply is followed by another after this long, and then after twice as long each time. */
 const FIRST_RESEND_MS = 500;
@@ -85,7 +75,7 @@ interface KnownServer {
 }
 
 /** Opens a client. It asks the servers of the list as it is at each query. */
-export function createNameClient(serverList: ServerList, clock: Clock): NameClient {
+export function createNameClient(serverList: ServerList, clock: Clock) {
   const known = new Map<string, KnownServer>();
   const queries = new Set<ReturnType<typeof startQuery>>();
   let listed: readonly string[] = [];
@@ -122,7 +112,11 @@ export function createNameClient(serverList: ServerList, clock: Clock): NameClie
   let alive: NodeJS.Timeout | null = null;
 
   return {
-    query(query, until, graceMs = MARGIN_MS) {
+    /**
+     * Queries the name servers until `until` (monotonic milliseconds), and for `graceMs` longer if none has responded: what
+     * a late event loop took of an attempt is returned to it. Never rejects.
+     */
+    query(query: NameQuery, until: number, graceMs = MARGIN_MS): PendingQuery {
       alive ??= setInterval(() => {}, ALIVE_MS);
       const pending = startQuery(query, until, graceMs, servers, clock);
       queries.add(pending);
@@ -134,8 +128,10 @@ export function createNameClient(serverList: ServerList, clock: Clock): NameClie
       });
       return pending;
     },
-    lastReplyAt: () => lastReplyAt,
-    close() {
+    /** When a name server last responded, monotonic milliseconds; -Infinity: never. */
+    lastReplyAt: (): number => lastReplyAt,
+    /** Gives up the queries in flight, which fail with `ECANCELLED`. */
+    close(): void {
       for (const pending of queries) pending.finish({ kind: 'failed', code: 'ECANCELLED' });
       for (const { channel } of known.values()) channel.close();
       known.clear();

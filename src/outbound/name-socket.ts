@@ -24,13 +24,7 @@ export interface ReplyListener {
 }
 
 /** The way to one name server. */
-export interface ServerChannel {
-  /** Sends a query. The returned function gives it up; a reply that comes later is dropped. */
-  send(query: NameQuery, listener: ReplyListener): () => void;
-  /** Lets the next query have another socket. */
-  rotate(): void;
-  close(): void;
-}
+export type ServerChannel = ReturnType<typeof openServerChannel>;
 
 /** Queries for which one socket is used. */
 const MAX_QUERIES_A_SOCKET = 64;
@@ -45,7 +39,7 @@ interface Pending {
 }
 
 /** Opens the way to a server. `onHeard` is called for every datagram that comes from it, late ones too. */
-export function openServerChannel(server: ServerAddress, clock: Clock, onHeard: () => void): ServerChannel {
+export function openServerChannel(server: ServerAddress, clock: Clock, onHeard: () => void) {
   const sockets = new Set<QuerySocket>();
   let current: QuerySocket | null = null;
   // Off for good once the server refuses a query that has it (RFC 6891, 7).
@@ -78,12 +72,14 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onHeard: 
   };
 
   return {
+    /** Sends a query. The returned function gives it up; a reply that comes later is dropped. */
     send,
-    rotate() {
+    /** Lets the next query have another socket. */
+    rotate(): void {
       current?.retire();
       current = null;
     },
-    close() {
+    close(): void {
       for (const socket of sockets) socket.close();
     },
   };

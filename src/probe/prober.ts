@@ -7,6 +7,7 @@ import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-ta
 import { HOUR_MS } from '../domain/durations.ts';
 import { type Failure, failureOf } from '../domain/failure.ts';
 import { type Attempt, NO_TIMING, type ProbeMemory } from '../domain/result.ts';
+import { type AddressGuard, createAddressGuard } from '../outbound/address-guard.ts';
 import { createTrustStore } from '../outbound/connection.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { createDestinationCache, type Destination } from '../outbound/destination.ts';
@@ -25,8 +26,6 @@ import {
   MAX_HEALTH_BYTES,
   refusesHead,
 } from './response-rules.ts';
-import type { CheckTarget } from '../domain/check-target.ts';
-import { type AddressGuard, createAddressGuard } from '../outbound/address-guard.ts';
 
 /** Settings of a prober: plain data that can be sent to a thread. */
 export interface ProberSettings {

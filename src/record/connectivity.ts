@@ -35,41 +35,13 @@ export interface DecidedResult {
   readonly trust: Exclude<Trust, 'held'>;
 }
 
-/** The offline rule at work. */
-export interface Connectivity {
-  /**
-   * Rules on a result; one that is `held` comes out of {@link takeDecided} later. `toMonotonic` is what turns its wall
-   * times into monotonic ones, milliseconds.
-   */
-  rule(result: CheckResult, toMonotonic: number): Trust;
-  /** The held results that have been decided since the last call, oldest first. */
-  takeDecided(): readonly DecidedResult[];
-  /** All held results, oldest first. They are kept no longer. */
-  takeHeld(): readonly CheckResult[];
-  /** Services that had suspect results while the prober was offline. Empty while it is; each is returned once. */
-  takeAffected(): readonly number[];
-  /** Drops the held results of a service whose definition has changed. */
-  dropHeld(serviceId: number): void;
-  /** The service was removed. */
-  forget(serviceId: number): void;
-  /** An attempt failed at `failedAt`, monotonic milliseconds, without an HTTP response. */
-  doubt(failedAt: number): void;
-  /** An attempt has been waiting for its response for so long that it may become slow, now. */
-  noteDelay(): void;
-  /** Whether a missed heartbeat, now, says something of its service. */
-  trustsMissedHeartbeat(): boolean;
-  readonly online: boolean;
-  state(): ProberState;
-  stop(): void;
-}
-
 interface HeldResult {
   readonly result: CheckResult;
   readonly span: CheckSpan;
 }
 
 /** Makes the rule; the prober counts as online until the opposite is known. */
-export function createConnectivity(options: ConnectivityOptions): Connectivity {
+export function createConnectivity(options: ConnectivityOptions) {
   const { clock, log, slowOverMs, controlTargets, askControlTargets: ask, fleetSize, onChange } = options;
   const watch =
     controlTargets > 0
@@ -100,7 +72,11 @@ export function createConnectivity(options: ConnectivityOptions): Connectivity {
   }
 
   return {
-    rule(result, toMonotonic) {
+    /**
+     * Rules on a result; one that is `held` comes out of {@link takeDecided} later. `toMonotonic` is what turns its wall
+     * times into monotonic ones, milliseconds.
+     */
+    rule(result: CheckResult, toMonotonic: number): Trust {
       const hasResponse = result.statusCode !== 0;
       const answer = hasResponse ? (result.firstFailedAt === null ? 'first' : 'later') : 'none';
       const beganAt = result.firstFailedAt ?? result.startedAt;
@@ -115,7 +91,8 @@ export function createConnectivity(options: ConnectivityOptions): Connectivity {
       held.push(one);
       return 'held';
     },
-    takeDecided() {
+    /** The held results that have been decided since the last call, oldest first. */
+    takeDecided(): readonly DecidedResult[] {
       const decided: DecidedResult[] = [];
       held = held.filter((one) => {
         const ruling = ruleOn(one);
@@ -125,30 +102,37 @@ export function createConnectivity(options: ConnectivityOptions): Connectivity {
       });
       return decided;
     },
-    takeHeld() {
+    /** All held results, oldest first. They are kept no longer. */
+    takeHeld(): readonly CheckResult[] {
       const results = held.map(({ result }) => result);
       held = [];
       suspectCount += results.length;
       return results;
     },
-    takeAffected() {
+    /** Services that had suspect results while the prober was offline. Empty while it is; each is returned once. */
+    takeAffected(): readonly number[] {
       if (affected.size === 0 || outages.isOpen) return [];
       const serviceIds = [...affected];
       affected.clear();
       return serviceIds;
     },
+    /** Drops the held results of a service whose definition has changed. */
     dropHeld,
-    forget(serviceId) {
+    /** The service was removed. */
+    forget(serviceId: number): void {
       affected.delete(serviceId);
       dropHeld(serviceId);
     },
+    /** An attempt failed at `failedAt`, monotonic milliseconds, without an HTTP response. */
     doubt: watch.doubt,
+    /** An attempt has been waiting for its response for so long that it may become slow, now. */
     noteDelay: watch.noteDelay,
-    trustsMissedHeartbeat: () => watch.ruleMissedHeartbeat() === 'clear',
+    /** Whether a missed heartbeat, now, says something of its service. */
+    trustsMissedHeartbeat: (): boolean => watch.ruleMissedHeartbeat() === 'clear',
     get online() {
       return !outages.isOpen;
     },
-    state() {
+    state(): ProberState {
       const { isOpen, since: offlineSince, reason } = outages;
       return { online: !isOpen, offlineSince, reason, heldResults: held.length, suspectCount };
     },

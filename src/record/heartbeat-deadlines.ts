@@ -41,28 +41,7 @@ export interface DeadlinePoll {
 }
 
 /** The deadlines of all services. */
-export interface HeartbeatDeadlines {
-  /** Heartbeats can be received from now on: each service gets a full period. Nothing is due before. */
-  start(): void;
-  /** Starts or stops the deadline of a service that was added or revised; a new length starts a new period. */
-  follow(state: ServiceState): void;
-  /** A heartbeat that counts arrived at `heardAt`, epoch milliseconds. */
-  hear(service: Service, heardAt: number): void;
-  /** Stops the deadline of a service. */
-  forget(serviceId: number): void;
-  /** The running deadline; null: none is. */
-  get(serviceId: number): Deadline | null;
-  /** Deadlines of services that are not known to be silent, epoch milliseconds, by service. */
-  running(): ReadonlyMap<number, number>;
-  /** What is due now. `isDeaf`: heartbeats may not reach us at present, so that nothing is. */
-  poll(isDeaf: boolean): DeadlinePoll;
-  /** The deadline was handled as missed; the next one follows after another period. */
-  pass(serviceId: number): void;
-  /** The next poll finds the deadline due again. */
-  postpone(serviceId: number): void;
-  /** Heartbeats could not be received until now: each service gets a full period, from the next poll on. */
-  restart(): void;
-}
+export type HeartbeatDeadlines = ReturnType<typeof createHeartbeatDeadlines>;
 
 interface Running {
   at: number;
@@ -74,7 +53,7 @@ interface Running {
 }
 
 /** Makes an empty set of deadlines; `silenceMs` is the period of services whose owners set none. */
-export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: number): HeartbeatDeadlines {
+export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: number) {
   const running = new Map<number, Running>();
   /** Services by the tick in which they are looked at: that of their deadline or an earlier one. */
   const ticks = new Map<number, number[]>();
@@ -145,30 +124,38 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
   }
 
   return {
-    start() {
+    /** Heartbeats can be received from now on: each service gets a full period. Nothing is due before. */
+    start(): void {
       [lastAt, lastMs] = [clock.now(), clock.monotonic()];
       nextTick = Math.floor(lastMs / DEADLINE_POLL_MS);
       restartAll(lastAt, lastMs);
     },
-    follow({ service, current, heardAt = null }) {
+    /** Starts or stops the deadline of a service that was added or revised; a new length starts a new period. */
+    follow({ service, current, heardAt = null }: ServiceState): void {
       const lengthMs = silenceOf(service.check, silenceMs);
       const hasStatus = heardAt !== null || current.latest !== null;
       if (!isHeartbeatMonitored(service) || !hasStatus) running.delete(service.id);
       else if (running.get(service.id)?.silenceMs !== lengthMs)
         run(service.id, clock.now(), lengthMs, current.latest?.source === 'silence' ? 1 : 0);
     },
-    hear: (service, heardAt) => run(service.id, heardAt, silenceOf(service.check, silenceMs), 0),
-    forget: (serviceId) => void running.delete(serviceId),
-    get(serviceId) {
+    /** A heartbeat that counts arrived at `heardAt`, epoch milliseconds. */
+    hear: (service: Service, heardAt: number): void =>
+      run(service.id, heardAt, silenceOf(service.check, silenceMs), 0),
+    /** Stops the deadline of a service. */
+    forget: (serviceId: number): void => void running.delete(serviceId),
+    /** The running deadline; null: none is. */
+    get(serviceId: number): Deadline | null {
       const one = running.get(serviceId);
       return one === undefined ? null : { at: one.at, silenceMs: one.silenceMs, missed: one.missed };
     },
-    running() {
+    /** Deadlines of services that are not known to be silent, epoch milliseconds, by service. */
+    running(): ReadonlyMap<number, number> {
       const ends = new Map<number, number>();
       for (const [serviceId, { at, missed }] of running) if (missed === 0) ends.set(serviceId, at);
       return ends;
     },
-    poll(isDeaf) {
+    /** What is due now. `isDeaf`: heartbeats may not reach us at present, so that nothing is. */
+    poll(isDeaf: boolean): DeadlinePoll {
       const nowMs = clock.monotonic();
       const inTime = checkClocks(clock.now(), nowMs);
       let isNear = false;
@@ -186,7 +173,8 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       }
       return { isNear, due };
     },
-    pass(serviceId) {
+    /** The deadline was handled as missed; the next one follows after another period. */
+    pass(serviceId: number): void {
       const one = running.get(serviceId);
       if (one === undefined) return;
       one.missed += 1;
@@ -195,8 +183,10 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       one.wasNear = true;
       schedule(serviceId, one.dueMs);
     },
-    postpone: (serviceId) => schedule(serviceId, clock.monotonic() + DEADLINE_POLL_MS),
-    restart() {
+    /** The next poll finds the deadline due again. */
+    postpone: (serviceId: number): void => schedule(serviceId, clock.monotonic() + DEADLINE_POLL_MS),
+    /** Heartbeats could not be received until now: each service gets a full period, from the next poll on. */
+    restart(): void {
       restarts = true;
     },
   };

@@ -20,18 +20,6 @@ export interface HeartbeatForwarderOptions {
   readonly clock: Clock;
 }
 
-/** The forwarder; routes use it like the record. */
-export interface HeartbeatForwarder {
-  /** Resolves when the heartbeat is committed and every read of this process shows it. Rejects as the record does. */
-  takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
-  /** A heartbeat was refused by a fault of ours: the monitor is notified as soon as the registry takes writes. */
-  noteRefusal(): void;
-  /** Resolves when no sender waits. */
-  idle(): Promise<void>;
-  /** Ends. Heartbeats whose senders still wait are refused, though they may yet be committed. */
-  stop(): void;
-}
-
 interface Waiting {
   readonly received: ReceivedHeartbeat;
   readonly resolve: (receipt: HeartbeatReceipt) => void;
@@ -45,7 +33,7 @@ const POLL_MS = 100;
 const RETRY_MS = 1_000;
 
 /** Starts the forwarder. */
-export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): HeartbeatForwarder {
+export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
   const { inbox, serviceOf, learn, clock } = options;
   const waiting = new Map<number, Waiting>();
   const inFlight = new Set<Promise<HeartbeatReceipt>>();
@@ -111,19 +99,23 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions): He
 
   const stops = [inbox.watchOtherProcesses(poll), clock.every(POLL_MS, poll)];
   return {
-    async takeHeartbeat(received) {
+    /** Resolves when the heartbeat is committed and every read of this process shows it. Rejects as the record does. */
+    async takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
       if (isStopped) throw refusal();
       const work = forward(received);
       inFlight.add(work);
       return await work.finally(() => inFlight.delete(work));
     },
-    async idle() {
+    /** Resolves when no sender waits. */
+    async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
-    noteRefusal() {
+    /** A heartbeat was refused by a fault of ours: the monitor is notified as soon as the registry takes writes. */
+    noteRefusal(): void {
       cancelRetry ??= clock.after(0, forwardRefusal);
     },
-    stop() {
+    /** Ends. Heartbeats whose senders still wait are refused, though they may yet be committed. */
+    stop(): void {
       isStopped = true;
       cancelRetry?.();
       for (const stop of stops) stop();

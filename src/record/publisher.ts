@@ -31,39 +31,10 @@ export interface PublisherStores {
 }
 
 /** The last step of the record. */
-export interface Publisher {
-  /** Starts the feed of transitions after the newest one of the registry, and fills the status store. */
-  load(currents: readonly CurrentStatus[]): Promise<void>;
-  /** Publishes a status with the next {@link flush}. */
-  addStatus(current: CurrentStatus): void;
-  /** Publishes a sample with the next {@link flush}. */
-  addSample(sample: Sample): void;
-  /** Hands the statuses and samples of a batch to their stores. */
-  flush(): void;
-  /**
-   * Publishes what was committed. Resolves when the status store has it, or has refused it for now, and the listeners
-   * were notified. `isBehind`: another writer has committed transitions that are not in the list.
-   */
-  publishCommitted(
-    currents: readonly CurrentStatus[],
-    transitions: readonly Transition[],
-    isBehind: boolean,
-  ): Promise<void>;
-  publishStatus(current: CurrentStatus): Promise<void>;
-  publishIncident(incident: Incident): void;
-  /** A heartbeat that was committed, and the sample that it leaves. */
-  publishHeartbeat(service: Service, heartbeat: HeartbeatWrite, sample: Sample): void;
-  /** Removes a service from the status store. */
-  remove(serviceId: number): void;
-  /** Calls `listener` with each transition, in order of position; the status store has it by then. */
-  watchTransitions(listener: (transition: Transition) => void): () => void;
-  /** Resolves when nothing is in flight; what a store refused for now does not count. */
-  idle(): Promise<void>;
-  stop(): void;
-}
+export type Publisher = ReturnType<typeof createPublisher>;
 
 /** Makes the publisher. */
-export function createPublisher(stores: PublisherStores, clock: Clock, log: Log): Publisher {
+export function createPublisher(stores: PublisherStores, clock: Clock, log: Log) {
   const status = createStatusWriter(stores.status, clock, log);
   const samples = createSampleWriter(stores.samples, clock, log);
   const feed = createTransitionFeed(stores.registry, clock, log);
@@ -72,33 +43,53 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
   let newSamples: Sample[] = [];
 
   return {
-    async load(currents) {
+    /** Starts the feed of transitions after the newest one of the registry, and fills the status store. */
+    async load(currents: readonly CurrentStatus[]): Promise<void> {
       await feed.load();
       await status.put(currents);
     },
-    addStatus: (current) => void newStatuses.push(current),
-    addSample: (sample) => void newSamples.push(sample),
-    flush() {
+    /** Publishes a status with the next {@link flush}. */
+    addStatus: (current: CurrentStatus): void => void newStatuses.push(current),
+    /** Publishes a sample with the next {@link flush}. */
+    addSample: (sample: Sample): void => void newSamples.push(sample),
+    /** Hands the statuses and samples of a batch to their stores. */
+    flush(): void {
       if (newSamples.length > 0) samples.write(newSamples);
       if (newStatuses.length > 0) void status.put(newStatuses);
       newSamples = [];
       newStatuses = [];
     },
-    async publishCommitted(currents, transitions, isBehind) {
+    /**
+     * Publishes what was committed. Resolves when the status store has it, or has refused it for now, and the listeners
+     * were notified. `isBehind`: another writer has committed transitions that are not in the list.
+     */
+    async publishCommitted(
+      currents: readonly CurrentStatus[],
+      transitions: readonly Transition[],
+      isBehind: boolean,
+    ): Promise<void> {
       await status.put(currents);
       await feed.announce(transitions, isBehind);
     },
-    publishStatus: (current) => status.put([current]),
-    publishIncident: (incident) => observations?.incident(incident),
-    publishHeartbeat(service, { responseTimeMs, dependencies }, { at, status: verdict }) {
+    publishStatus: (current: CurrentStatus): Promise<void> => status.put([current]),
+    publishIncident: (incident: Incident): void => observations?.incident(incident),
+    /** A heartbeat that was committed, and the sample that it leaves. */
+    publishHeartbeat(
+      service: Service,
+      { responseTimeMs, dependencies }: HeartbeatWrite,
+      { at, status: verdict }: Sample,
+    ): void {
       observations?.heartbeat({ service, at, status: verdict, responseTimeMs, dependencies });
     },
+    /** Removes a service from the status store. */
     remove: status.remove,
+    /** Calls `listener` with each transition, in order of position; the status store has it by then. */
     watchTransitions: feed.watch,
-    async idle() {
+    /** Resolves when nothing is in flight; what a store refused for now does not count. */
+    async idle(): Promise<void> {
       await Promise.all([status.idle(), samples.idle()]);
     },
-    stop() {
+    stop(): void {
       samples.stop();
       status.stop();
       feed.stop();

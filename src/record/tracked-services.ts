@@ -50,20 +50,10 @@ export interface TrackedService {
 }
 
 /** All services of the record. */
-export interface TrackedServices {
-  get(serviceId: number): TrackedService | undefined;
-  /** The owner's service with that domain. */
-  byDomain(domain: string): TrackedService | undefined;
-  /** How many are checked; the others are paused or send heartbeats. */
-  checkedCount(): number;
-  add(state: ServiceState): TrackedService;
-  /** Takes a newer revision over. */
-  revise(tracked: TrackedService, service: Service): void;
-  remove(tracked: TrackedService): void;
-}
+export type TrackedServices = ReturnType<typeof createTrackedServices>;
 
 /** Makes an empty table. */
-export function createTrackedServices(): TrackedServices {
+export function createTrackedServices() {
   const byId = new Map<number, TrackedService>();
   const ofDomain = new Map<string, TrackedService>();
   /** Null: to be counted again. */
@@ -75,19 +65,22 @@ export function createTrackedServices(): TrackedServices {
   }
 
   return {
-    get: (serviceId) => byId.get(serviceId),
-    byDomain: (domain) => ofDomain.get(domain),
-    checkedCount() {
+    get: (serviceId: number): TrackedService | undefined => byId.get(serviceId),
+    /** The owner's service with that domain. */
+    byDomain: (domain: string): TrackedService | undefined => ofDomain.get(domain),
+    /** How many are checked; the others are paused or send heartbeats. */
+    checkedCount(): number {
       checked ??= countChecked(byId.values());
       return checked;
     },
-    add(state) {
+    add(state: ServiceState): TrackedService {
       const tracked = track(state);
       byId.set(state.service.id, tracked);
       index(tracked);
       return tracked;
     },
-    revise(tracked, service) {
+    /** Takes a newer revision over. */
+    revise(tracked: TrackedService, service: Service): void {
       const before = tracked.service;
       tracked.isCheckChanged = !isSameCheck(before, service);
       if (tracked.isCheckChanged && !isSameMemory(tracked.memory, NO_MEMORY)) learn(tracked, NO_MEMORY);
@@ -96,7 +89,7 @@ export function createTrackedServices(): TrackedServices {
       tracked.service = service;
       index(tracked);
     },
-    remove(tracked) {
+    remove(tracked: TrackedService): void {
       const { id, domain } = tracked.service;
       tracked.isRemoved = true;
       checked = null;

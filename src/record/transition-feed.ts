@@ -1,10 +1,7 @@
 /** Notifies the listeners of transitions, of each one once and in order of position. */
-import { createListeners } from '../async/listeners.ts';
-import type { Clock } from '../clock.ts';
-import type { Transition } from '../domain/current.ts';
-import type { Log } from '../log.ts';
-import type { UpdateStore } from '../store/ports/updates.ts';
+
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
+import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import type { Log } from '../log.ts';

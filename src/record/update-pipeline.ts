@@ -48,21 +48,7 @@ export interface UpdatePipelineOptions {
 }
 
 /** The pipeline. */
-export interface UpdatePipeline {
-  /**
-   * Evaluates the observation, or queues it while an update of its service is in flight. `reply` is called once with
-   * the end of a heartbeat; null: the observation is no heartbeat.
-   */
-  observe(tracked: TrackedService, observation: Observation, reply?: PendingObservation['reply']): void;
-  /** Publishes and commits what was observed since the last call. */
-  flush(): void;
-  /** Resolves when everything observed before is committed and published, or was given up at stop. */
-  idle(): Promise<void>;
-  /** The registry takes writes again: what waits is committed now. */
-  retryNow(): void;
-  /** A registry that fails is given up after a few attempts from now on. */
-  stop(): void;
-}
+export type UpdatePipeline = ReturnType<typeof createUpdatePipeline>;
 
 /**
  * How an update in flight ended. `stale`: another writer was first. `gone`: the service was removed or moved to another
@@ -72,7 +58,7 @@ type End = CommitOutcome | { readonly kind: 'gone' | 'lost' };
 const LOST: End = { kind: 'lost' };
 
 /** Makes the pipeline. */
-export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipeline {
+export function createUpdatePipeline(options: UpdatePipelineOptions) {
   const { registry, storage, publisher, deadlines, rules, clock, log } = options;
   const committer = createCommitter(registry, clock, log);
   const previews = createPreviews(publisher, clock, rules.slowOverMs);
@@ -312,12 +298,18 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
   }
 
   return {
+    /**
+     * Evaluates the observation, or queues it while an update of its service is in flight. `reply` is called once with
+     * the end of a heartbeat; null: the observation is no heartbeat.
+     */
     observe,
-    flush() {
+    /** Publishes and commits what was observed since the last call. */
+    flush(): void {
       publisher.flush();
       startCommitting();
     },
-    async idle() {
+    /** Resolves when everything observed before is committed and published, or was given up at stop. */
+    async idle(): Promise<void> {
       // Twice: what was queued is evaluated after a commit, and may leave routine updates.
       for (let round = 0; round < 2; round++) {
         endGathering();
@@ -325,8 +317,10 @@ export function createUpdatePipeline(options: UpdatePipelineOptions): UpdatePipe
       }
       await publisher.idle();
     },
+    /** The registry takes writes again: what waits is committed now. */
     retryNow: committer.retryNow,
-    stop() {
+    /** A registry that fails is given up after a few attempts from now on. */
+    stop(): void {
       isStopping = true;
       committer.stop();
     },

@@ -23,20 +23,7 @@ export interface MonitorState {
 }
 
 /** The numbers of changes. */
-export interface LiveChanges {
-  /** The position of a page that is rendered now; {@link read} takes it. */
-  position(): string;
-  /** The number in a position; null: the position is of another start of the program. */
-  read(position: string): number | null;
-  /** Number of the newest record of a service; 0: none since the start. */
-  checkedAt(serviceId: number): number;
-  /** Services whose status has changed since a number, in any order. */
-  changedSince(number: number): readonly number[];
-  /** Calls `listener` for each record, with whether it changed the status, until the returned function is called. */
-  watch(listener: (record: CurrentStatus, changed: boolean) => void): () => void;
-  monitor(): MonitorState;
-  close(): void;
-}
+export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
 /** What the numbers are made from. */
 export interface LiveChangeSources {
@@ -56,13 +43,7 @@ interface Mark {
 const RATE_SECONDS = 60;
 
 /** Makes the numbers; they follow the status store until `close`. */
-export function createLiveChanges({
-  directory,
-  status,
-  intervalMs,
-  listenedAt,
-  clock,
-}: LiveChangeSources): LiveChanges {
+export function createLiveChanges({ directory, status, intervalMs, listenedAt, clock }: LiveChangeSources) {
   const start = randomUUID().slice(0, 8);
   const marks = new Map<number, Mark>();
   const listeners = createListeners<[record: CurrentStatus, changed: boolean]>();
@@ -89,15 +70,21 @@ export function createLiveChanges({
   });
 
   return {
-    position: () => `${start}-${number}`,
-    read(position) {
+    /** The position of a page that is rendered now; {@link read} takes it. */
+    position: (): string => `${start}-${number}`,
+    /** The number in a position; null: the position is of another start of the program. */
+    read(position: string): number | null {
       const [of, digits = ''] = position.split('-');
       return of === start && /^\d{1,15}$/.test(digits) ? Math.min(Number(digits), number) : null;
     },
-    checkedAt: (serviceId) => marks.get(serviceId)?.checked ?? 0,
-    changedSince: (from) => [...marks].filter(([, { changed }]) => changed > from).map(([id]) => id),
+    /** Number of the newest record of a service; 0: none since the start. */
+    checkedAt: (serviceId: number): number => marks.get(serviceId)?.checked ?? 0,
+    /** Services whose status has changed since a number, in any order. */
+    changedSince: (from: number): readonly number[] =>
+      [...marks].filter(([, { changed }]) => changed > from).map(([id]) => id),
+    /** Calls `listener` for each record, with whether it changed the status, until the returned function is called. */
     watch: listeners.add,
-    monitor() {
+    monitor(): MonitorState {
       const now = clock.now();
       const late = directory.all().filter((service) => {
         const current = service.verified && !service.paused ? status.get(service.id) : null;
