@@ -1,4 +1,4 @@
-/** What all dashboards have: id, links, data sources, time, and numbers for their panels. */
+/** The parts that all dashboards share: links, variables and annotations. */
 import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
 import {
   type AnnotationQuery,
@@ -19,20 +19,20 @@ import {
 import { dataSourceVariable, INFLUX, PROMETHEUS, refer } from './queries.ts';
 import { COLOURS } from './status-colours.ts';
 
-/** What a dashboard is made of. */
-export interface DashboardParts {
+/** The parts of a dashboard. */
+interface DashboardParts {
   readonly uid: string;
   readonly title: string;
   readonly description: string;
-  /** Beginning of the time that is shown at first, in Grafana's words: `now-6h`. */
+  /** Start of the initial time range in Grafana's notation, such as `now-6h`. */
   readonly from: string;
   readonly variables: readonly Builder<VariableModel>[];
   readonly annotations?: readonly Builder<AnnotationQuery>[];
-  /** In reading order; they are laid out line by line. */
+  /** In reading order; Grafana lays them out row by row. */
   readonly panels: readonly Builder<Panel>[];
 }
 
-/** Puts a dashboard together. */
+/** Builds a dashboard. */
 export function buildDashboard(parts: DashboardParts): Dashboard {
   const { uid, title, description, from, variables, annotations = [], panels } = parts;
   const builder = new DashboardBuilder(title)
@@ -53,10 +53,10 @@ export function buildDashboard(parts: DashboardParts): Dashboard {
   return builder.build();
 }
 
-/** The mark of all of Upbeat's dashboards. */
-export const TAG = 'upbeat';
+/** The tag of all dashboards. */
+const TAG = 'upbeat';
 
-/** Unique ids of the dashboards; part of their addresses. */
+/** Unique ids of the dashboards, which are part of their URLs. */
 export const DASHBOARD_UIDS = {
   fleet: 'upbeat-fleet',
   service: 'upbeat-service',
@@ -64,14 +64,14 @@ export const DASHBOARD_UIDS = {
   program: 'upbeat-program',
 } as const;
 
-/** The slug in the cell that is clicked, for the addresses of links in tables. */
+/** The slug in the clicked cell, for links in tables. */
 export const CELL_SLUG = `\${__value.raw}`;
 
-/** The id of the service in the row of the cell that is clicked. The table has a column `service_id` for it. */
+/** The id of the service in the row of the clicked cell. The table must have a column `service_id`. */
 export const ROW_SERVICE_ID = `\${__data.fields.service_id}`;
 
-/** The links at the head of each dashboard: the other dashboards with the same time and choice, and the site. */
-export function headLinks(): Builder<DashboardLink>[] {
+/** The links at the top: the other dashboards with the same time range and variables, and the site. */
+function headLinks(): Builder<DashboardLink>[] {
   return [
     new DashboardLinkBuilder('Upbeat')
       .type(DashboardLinkType.Dashboards)
@@ -84,8 +84,8 @@ export function headLinks(): Builder<DashboardLink>[] {
   ];
 }
 
-/** A page of the site. `path` may hold variables of Grafana. */
-export function pageLink(title: string, path: string): DashboardLinkBuilder {
+/** A link to a page of the site. `path` may contain variables of Grafana. */
+function pageLink(title: string, path: string): DashboardLinkBuilder {
   return new DashboardLinkBuilder(title)
     .type(DashboardLinkType.Link)
     .icon('external link')
@@ -93,22 +93,22 @@ export function pageLink(title: string, path: string): DashboardLinkBuilder {
     .targetBlank(true);
 }
 
-/** The data sources that are chosen, as a link takes them along. */
+/** The selected data sources as parameters of a URL. */
 const SOURCES = [INFLUX, PROMETHEUS].map(({ variable }) => `\${${variable}:queryparam}`).join('&');
 
-/** The dashboard of one service; `serviceId` may hold variables of Grafana. Time and data sources go along. */
+/** A link to the dashboard of a service with the same time range and data sources. `serviceId` may contain variables. */
 export function serviceLink(serviceId: string): DashboardLinkBuilder {
   return new DashboardLinkBuilder('Show this service').url(
     `/d/${DASHBOARD_UIDS.service}?var-service=${serviceId}&${SOURCES}&\${__url_time_range}`,
   );
 }
 
-/** The service's page on the site. */
+/** A link to the page of a service on the site. */
 export function servicePage(slug: string): DashboardLinkBuilder {
   return pageLink("The service's page in Upbeat", `/status/${slug}`);
 }
 
-/** A category, or all of them. */
+/** Variable: a category, or all. */
 export function categoryVariable(measurement: string): Builder<VariableModel> {
   const query = `SHOW TAG VALUES FROM "${measurement}" WITH KEY = "category"`;
   return new QueryVariableBuilder('category')
@@ -124,10 +124,7 @@ export function categoryVariable(measurement: string): Builder<VariableModel> {
     .current({ selected: true, text: 'All', value: '$__all' });
 }
 
-/**
- * One service of the category. Its value is the id of the service and its text the slug: both stand in the keys of the
- * series, and the expression takes them apart.
- */
+/** Variable: a service of the category. Its value is the id of the service and its text the slug, both from series keys. */
 export function serviceVariable(measurement: string): QueryVariableBuilder {
   const query = `SHOW SERIES FROM "${measurement}" WHERE "category" =~ /^$category$/`;
   return new QueryVariableBuilder('service')
@@ -141,7 +138,7 @@ export function serviceVariable(measurement: string): QueryVariableBuilder {
     .sort(VariableSort.AlphabeticalAsc);
 }
 
-/** Services of the category that report by themselves: any number of them. */
+/** Variable: any number of services of the category that send heartbeats. */
 export function reporterVariable(): Builder<VariableModel> {
   return serviceVariable('upbeat_heartbeat')
     .multi(true)
@@ -150,7 +147,7 @@ export function reporterVariable(): Builder<VariableModel> {
     .current({ selected: true, text: 'All', value: '$__all' });
 }
 
-/** Address of Upbeat's site, as it tells itself; links lead there. */
+/** Variable: the URL of the site, for links. */
 export function siteVariable(): Builder<VariableModel> {
   const query = 'label_values(upbeat_site_info, url)';
   return new QueryVariableBuilder('site')
@@ -163,7 +160,7 @@ export function siteVariable(): Builder<VariableModel> {
     .refresh(VariableRefresh.OnDashboardLoad);
 }
 
-/** A mark's question, in the form that Grafana's InfluxDB data source takes. */
+/** The query of an annotation, as Grafana's InfluxDB data source expects it. */
 export interface AnnotationTarget extends Dataquery {
   readonly refId: string;
   readonly name: string;
@@ -178,7 +175,7 @@ export interface AnnotationTarget extends Dataquery {
   readonly timeEndColumn: '';
 }
 
-/** A mark for each thing that was said of an incident; `where` chooses the services and the time. */
+/** Annotations for the updates of incidents; `where` selects services and time. */
 export function incidentAnnotations(where: string): Builder<AnnotationQuery> {
   return annotation({
     name: 'Incidents',
@@ -189,7 +186,7 @@ export function incidentAnnotations(where: string): Builder<AnnotationQuery> {
   });
 }
 
-/** A mark for each change of status; `where` chooses the services and the time. */
+/** Annotations for changes of status; `where` selects services and time. */
 export function transitionAnnotations(where: string): Builder<AnnotationQuery> {
   return annotation({
     name: 'Changes of status',
@@ -200,15 +197,13 @@ export function transitionAnnotations(where: string): Builder<AnnotationQuery> {
   });
 }
 
-interface Mark {
-  readonly name: string;
-  readonly colour: string;
-  readonly query: string;
-  readonly text: string;
-  readonly tags: string;
-}
-
-function annotation({ name, colour, query, text, tags }: Mark): Builder<AnnotationQuery> {
+function annotation({
+  name,
+  colour,
+  query,
+  text,
+  tags,
+}: Readonly<Record<'name' | 'colour' | 'query' | 'text' | 'tags', string>>): Builder<AnnotationQuery> {
   const target: AnnotationTarget = {
     refId: name,
     name,

@@ -1,4 +1,4 @@
-/** The fleet at a glance: what is up, what is not, what is slow, what flaps, and what is being said about it. */
+/** The dashboard of all services. */
 import {
   GraphDrawStyle,
   HeatmapCellLayout,
@@ -27,7 +27,7 @@ import {
   fixedColour,
   HIDDEN,
   linkedCells,
-  type Question,
+  type Query,
   stacked,
   stat,
   statusCells,
@@ -46,7 +46,7 @@ import {
 const OF_CATEGORY = '$timeFilter AND "category" =~ /^$category$/';
 const TO_SERVICE = linkedCells(serviceLink(ROW_SERVICE_ID), servicePage(CELL_SLUG));
 
-/** Makes it. */
+/** Builds the dashboard. */
 export function fleetOverview(): Dashboard {
   return buildDashboard({
     uid: DASHBOARD_UIDS.fleet,
@@ -56,34 +56,33 @@ export function fleetOverview(): Dashboard {
     from: 'now-6h',
     variables: [categoryVariable('upbeat_check'), siteVariable()],
     panels: [
-      statusCount('up', 'Operational', 'Services whose last check was good and quick.'),
-      statusCount('slow', 'Slow', 'Services whose last check took over three seconds.'),
-      statusCount('down', 'Down', 'Services whose last check failed, re-checks included.'),
+      statusCount('up', 'Operational', 'Services whose last check was up.'),
+      statusCount('slow', 'Slow', 'Services whose last check was slow.'),
+      statusCount('down', 'Down', 'Services whose last check failed, after its re-checks.'),
       stat({
         title: 'Uptime',
-        description:
-          'Share of the checks that were good or slow. Checks that failed by our own fault do not count.',
+        description: 'Share of the checks that were up or slow. Suspect checks do not count.',
         unit: 'percentunit',
         width: 6,
-        questions: [lines(`SELECT 1 - mean("down") AS "uptime" FROM "upbeat_check" WHERE ${TRUSTED}`)],
+        queries: [lines(`SELECT 1 - mean("down") AS "uptime" FROM "upbeat_check" WHERE ${TRUSTED}`)],
       })
         .decimals(3)
         .thresholds(uptimeSteps()),
       stat({
-        title: 'Checks of our own fault',
+        title: 'Suspect checks',
         description:
-          'Checks that failed while our own connection or machine was at fault: they accuse no service.',
+          'Checks whose failure may be the fault of the prober. They do not count against services.',
         unit: 'short',
         width: 6,
-        questions: [lines(`SELECT sum("suspect") AS "suspect" FROM "upbeat_check" WHERE ${OF_CATEGORY}`)],
+        queries: [lines(`SELECT sum("suspect") AS "suspect" FROM "upbeat_check" WHERE ${OF_CATEGORY}`)],
       }).thresholds(noneSteps()),
       stacked({
         title: 'Statuses of all services',
-        description: 'How many services are up, slow, down and not yet checked, of all categories.',
+        description: 'Number of services by status, in all categories.',
         unit: 'short',
         width: 12,
         from: PROMETHEUS,
-        questions: [series('sum by (status) (upbeat_services)', '{{status}}')],
+        queries: [series('sum by (status) (upbeat_services)', '{{status}}')],
       })
         .overrideByName('up', [fixedColour(STATUS_COLOURS.up)])
         .overrideByName('slow', [fixedColour(STATUS_COLOURS.slow)])
@@ -92,11 +91,11 @@ export function fleetOverview(): Dashboard {
       stacked({
         title: 'Slow and down',
         description:
-          'How many services of the category were slow, and how many down, at some time in each interval.',
+          'Number of services of the category that were slow or down at some time in each interval.',
         unit: 'short',
         width: 12,
-        questions: [
-          // Nothing is filled in the inner question: InfluxDB 1.6 would answer the outer one service by service.
+        queries: [
+          // The inner query fills nothing: with a fill, InfluxDB 1.6 groups the outer query by service.
           lines(`
             SELECT sum("slow") AS "slow", sum("down") AS "down"
             FROM (SELECT max("slow") AS "slow", max("down") AS "down" FROM "upbeat_check" WHERE ${TRUSTED}
@@ -105,11 +104,11 @@ export function fleetOverview(): Dashboard {
         ],
       })
         .drawStyle(GraphDrawStyle.Bars)
-        // A shorter interval than that of the checks would hold some services and leave out others.
+        // An interval shorter than that of the checks would contain only some services.
         .interval('5m')
         .overrideByName('slow', [fixedColour(STATUS_COLOURS.slow)])
         .overrideByName('down', [fixedColour(STATUS_COLOURS.down)]),
-      latencyHeatMap(24),
+      latencyHeatMap(),
       ranking({
         title: 'Slowest',
         description: 'The ten services with the largest 95th percentile of latency.',
@@ -140,12 +139,11 @@ export function fleetOverview(): Dashboard {
       }),
       table({
         title: 'Incidents',
-        description:
-          'What was said of services, newest first: by our own checks, and by the vendors’ status pages.',
+        description: 'Updates of incidents, of our own checks and of vendors, newest first.',
         unit: 'none',
         width: 14,
         height: 10,
-        questions: [
+        queries: [
           rows(`SELECT "service", "service_id", "title", "status", "severity", "source" FROM "upbeat_incident"
             WHERE ${OF_CATEGORY} ORDER BY time DESC LIMIT 50`),
         ],
@@ -158,7 +156,7 @@ export function fleetOverview(): Dashboard {
         unit: 'none',
         width: 10,
         height: 10,
-        questions: [
+        queries: [
           rows(`SELECT "service", "service_id", "from", "to", "reason" FROM "upbeat_transition"
             WHERE ${OF_CATEGORY} ORDER BY time DESC LIMIT 50`),
         ],
@@ -172,11 +170,11 @@ export function fleetOverview(): Dashboard {
 }
 
 function statusCount(status: 'up' | 'slow' | 'down', title: string, description: string) {
-  const question: Question = lines(`
+  const query: Query = lines(`
     SELECT sum("is") AS "${status}"
     FROM (SELECT last("${status}") AS "is" FROM "upbeat_check" WHERE ${TRUSTED} GROUP BY "service_id")`);
   const steps = status === 'up' ? plainSteps(STATUS_COLOURS.up) : noneSteps(STATUS_COLOURS[status]);
-  return stat({ title, description, unit: 'short', width: 4, questions: [question] })
+  return stat({ title, description, unit: 'short', width: 4, queries: [query] })
     .timeFrom('15m')
     .thresholds(steps);
 }
@@ -191,7 +189,7 @@ interface Ranking {
 }
 
 function ranking({ title, description, column, query, cells, worst }: Ranking) {
-  return table({ title, description, unit: 'none', width: 8, height: 10, questions: [rows(query)] })
+  return table({ title, description, unit: 'none', width: 8, height: 10, queries: [rows(query)] })
     .sortBy([new TableSortByFieldStateBuilder().displayName(column).desc(worst === 'most')])
     .overrideByName('Time', [HIDDEN])
     .overrideByName('service', [TO_SERVICE])
@@ -199,16 +197,13 @@ function ranking({ title, description, column, query, cells, worst }: Ranking) {
     .overrideByName(column, cells);
 }
 
-/** Bounds of the classes, milliseconds. The last is the limit between up and slow (contract 3). */
+/** Bounds of the buckets, milliseconds. The last one is the limit between up and slow (contract 3). */
 const BOUNDS_MS = [50, 100, 200, 400, 800, 1_500, 3_000];
 
-/**
- * Makes it, `width` of the grid's 24 columns wide. The server counts each class, so that what is sent does not grow
- * with the fleet.
- */
-export function latencyHeatMap(width: number): PanelBuilder {
+/** The heat map of latency. The server counts each bucket, so that the response does not grow with the fleet. */
+function latencyHeatMap(): PanelBuilder {
   const classes = [...BOUNDS_MS, null].map((toMs, index) => ({ fromMs: BOUNDS_MS[index - 1] ?? null, toMs }));
-  const questions = classes.map(({ fromMs, toMs }, index) => {
+  const queries = classes.map(({ fromMs, toMs }, index) => {
     const bounds = [
       ...(fromMs === null ? [] : [`"latency_ms" > ${fromMs}`]),
       ...(toMs === null ? [] : [`"latency_ms" <= ${toMs}`]),
@@ -222,15 +217,13 @@ export function latencyHeatMap(width: number): PanelBuilder {
   });
   return new PanelBuilder()
     .title('Latency of all checks')
-    .description(
-      'How many checks took how long. What lies over the topmost line was slow: over three seconds.',
-    )
+    .description('Number of checks by latency. Checks above the highest bound, three seconds, were slow.')
     .unit('short')
-    .span(width)
+    .span(24)
     .height(8)
     .interval('1m')
     .datasource(refer(INFLUX))
-    .targets(questions)
+    .targets(queries)
     .calculate(false)
     .rowsFrame(new RowsHeatmapOptionsBuilder().layout(HeatmapCellLayout.Unknown))
     .color(
@@ -238,7 +231,7 @@ export function latencyHeatMap(width: number): PanelBuilder {
         .mode(HeatmapColorMode.Scheme)
         .scale(HeatmapColorScale.Exponential)
         .exponent(0.5)
-        // Its lightness grows evenly, so that it reads without colours too.
+        // Its lightness is uniform, so that it can be read without colours.
         .scheme('Viridis')
         .fill('dark-orange')
         .steps(64),

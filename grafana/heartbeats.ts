@@ -1,4 +1,4 @@
-/** Owners' services that report by themselves, and what they depend on. */
+/** The dashboard of heartbeats and dependencies. */
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import {
   buildDashboard,
@@ -43,13 +43,13 @@ const DEPENDENCIES = '$timeFilter AND "service_id" =~ /^$service$/';
 const TO_SERVICE = linkedCells(serviceLink(ROW_SERVICE_ID), servicePage(CELL_SLUG));
 const TIME_SINCE = { id: 'unit', value: 'dateTimeFromNow' };
 
-/** Makes it. */
+/** Builds the dashboard. */
 export function heartbeats(): Dashboard {
   return buildDashboard({
     uid: DASHBOARD_UIDS.heartbeats,
     title: 'Upbeat: heartbeats and dependencies',
     description:
-      'Services that report by themselves: what they say, how regularly, and how their dependencies do. Dependencies are shown of services whose owners made them public.',
+      'Services that send heartbeats: what they report, how regularly, and the state of their dependencies, if their owners made them public.',
     from: 'now-6h',
     variables: [categoryVariable('upbeat_heartbeat'), reporterVariable(), siteVariable()],
     annotations: [incidentAnnotations(HEARTBEATS)],
@@ -62,34 +62,32 @@ function now() {
     FROM "upbeat_heartbeat" WHERE ${HEARTBEATS} GROUP BY "service_id")`;
   return [
     stat({
-      title: 'Services that report',
-      description: 'Services of which a heartbeat arrived in the chosen time.',
+      title: 'Services with heartbeats',
+      description: 'Services that sent a heartbeat in the selected time.',
       unit: 'short',
       width: 6,
-      questions: [lines(`SELECT count("status") AS "services" FROM ${lastOfEach}`)],
+      queries: [lines(`SELECT count("status") AS "services" FROM ${lastOfEach}`)],
     }).thresholds(plainSteps(COLOURS.blue)),
     stat({
       title: 'Heartbeats',
-      description: 'Heartbeats that arrived in the chosen time.',
+      description: 'Heartbeats that arrived in the selected time.',
       unit: 'short',
       width: 6,
-      questions: [
-        lines(`SELECT count("status") AS "heartbeats" FROM "upbeat_heartbeat" WHERE ${HEARTBEATS}`),
-      ],
+      queries: [lines(`SELECT count("status") AS "heartbeats" FROM "upbeat_heartbeat" WHERE ${HEARTBEATS}`)],
     }).thresholds(plainSteps(COLOURS.blue)),
     stat({
       title: 'Failing dependencies',
-      description: 'Dependencies that the newest heartbeat of each service calls failing.',
+      description: 'Failing dependencies in the last heartbeat of each service.',
       unit: 'short',
       width: 6,
-      questions: [lines(`SELECT sum("failing") AS "failing" FROM ${lastOfEach}`)],
+      queries: [lines(`SELECT sum("failing") AS "failing" FROM ${lastOfEach}`)],
     }).thresholds(noneSteps()),
     stat({
-      title: 'Worst word',
-      description: 'The worst that a service said of itself in its newest heartbeat.',
+      title: 'Worst reported status',
+      description: 'The worst status in the last heartbeats.',
       unit: 'none',
       width: 6,
-      questions: [lines(`SELECT max("status") AS "status" FROM ${lastOfEach}`)],
+      queries: [lines(`SELECT max("status") AS "status" FROM ${lastOfEach}`)],
     }).mappings(statusMappings()),
   ];
 }
@@ -97,12 +95,12 @@ function now() {
 function services() {
   return [
     table({
-      title: 'Newest heartbeats',
-      description: 'When each service reported last, and what it said.',
+      title: 'Last heartbeats',
+      description: 'Time and content of the last heartbeat of each service.',
       unit: 'none',
       width: 14,
       height: 9,
-      questions: [
+      queries: [
         rows(`SELECT last("status") AS "status", "checks", "checks_failing" AS "failing", "response_ms" AS "response"
           FROM "upbeat_heartbeat" WHERE ${HEARTBEATS} GROUP BY "service", "service_id"`),
       ],
@@ -115,11 +113,11 @@ function services() {
       .overrideByName('response', colouredCells('ms', latencySteps())),
     timeSeries({
       title: 'Heartbeats',
-      description: 'Heartbeats that arrived in each interval. A gap is silence.',
+      description: 'Heartbeats that arrived in each interval.',
       unit: 'short',
       width: 10,
       height: 9,
-      questions: [
+      queries: [
         lines(
           `SELECT count("status") AS "heartbeats" FROM "upbeat_heartbeat" WHERE ${HEARTBEATS}
            GROUP BY time($__interval), "service", "service_id" fill(0)`,
@@ -128,12 +126,12 @@ function services() {
       ],
     }).min(0),
     statusTimeline({
-      title: 'What services say of themselves',
-      description: 'The worst word of each service in each interval.',
+      title: 'Reported status',
+      description: 'The worst reported status of each service in each interval.',
       unit: 'none',
       width: 24,
       height: 9,
-      questions: [
+      queries: [
         lines(
           `SELECT max("status") AS "status" FROM "upbeat_heartbeat" WHERE ${HEARTBEATS}
            GROUP BY time($__interval), "service", "service_id" fill(none)`,
@@ -143,10 +141,10 @@ function services() {
     }).perPage(20),
     timeSeries({
       title: 'Reported latency',
-      description: 'The largest latency that each service reported of its dependencies, on average.',
+      description: 'Average of the largest latency among the dependencies of each service.',
       unit: 'ms',
       width: 12,
-      questions: [
+      queries: [
         lines(
           `SELECT mean("response_ms") AS "response" FROM "upbeat_heartbeat" WHERE ${HEARTBEATS}
            GROUP BY time($__interval), "service", "service_id" fill(none)`,
@@ -155,11 +153,11 @@ function services() {
       ],
     }).min(0),
     stacked({
-      title: 'Words over time',
-      description: 'How many heartbeats of each interval said: well, slow, down.',
+      title: 'Heartbeats by status',
+      description: 'Number of heartbeats by reported status in each interval.',
       unit: 'short',
       width: 12,
-      questions: (['up', 'slow', 'down'] as const).map((status) =>
+      queries: (['up', 'slow', 'down'] as const).map((status) =>
         lines(
           `SELECT count("status") AS "${status}" FROM "upbeat_heartbeat"
            WHERE ${HEARTBEATS} AND "status" = ${STATUS_NUMBERS[status]}
@@ -176,13 +174,12 @@ function services() {
 function dependencies() {
   return [
     table({
-      title: 'What fails for whom',
-      description:
-        'For each dependency: how many services report it, and for how many it fails at the moment.',
+      title: 'Dependencies by failures',
+      description: 'Number of services that report each dependency, and for how many it fails now.',
       unit: 'none',
       width: 8,
       height: 9,
-      questions: [
+      queries: [
         rows(`SELECT sum("failing") AS "failing", count("failing") AS "services"
           FROM (SELECT 1 - last("ok") AS "failing" FROM "upbeat_dependency"
             WHERE ${DEPENDENCIES} GROUP BY "service_id", "dependency")
@@ -193,11 +190,11 @@ function dependencies() {
       .overrideByName('failing', colouredCells('short', noneSteps())),
     table({
       title: 'Dependencies of each service',
-      description: 'Share of the good reports, and the 95th percentile of the reported latency.',
+      description: 'Share of reports without a failure, and 95th percentile of the reported latency.',
       unit: 'none',
       width: 16,
       height: 9,
-      questions: [
+      queries: [
         rows(`SELECT mean("ok") AS "good", percentile("latency_ms", 95) AS "p95", last("latency_ms") AS "last"
           FROM "upbeat_dependency" WHERE ${DEPENDENCIES} GROUP BY "service", "service_id", "dependency"`),
       ],
@@ -210,10 +207,10 @@ function dependencies() {
       .overrideByName('last', [{ id: 'unit', value: 'ms' }]),
     timeSeries({
       title: 'Latency of dependencies',
-      description: 'What services reported of each dependency, on average.',
+      description: 'Average reported latency of each dependency.',
       unit: 'ms',
       width: 12,
-      questions: [
+      queries: [
         lines(
           `SELECT mean("latency_ms") AS "latency" FROM "upbeat_dependency" WHERE ${DEPENDENCIES}
            GROUP BY time($__interval), "service", "service_id", "dependency" fill(none)`,
@@ -222,11 +219,11 @@ function dependencies() {
       ],
     }).min(0),
     timeSeries({
-      title: 'Good reports of dependencies',
-      description: 'Share of the heartbeats that called each dependency well.',
+      title: 'Availability of dependencies',
+      description: 'Share of the heartbeats without a failure of the dependency.',
       unit: 'percentunit',
       width: 12,
-      questions: [
+      queries: [
         lines(
           `SELECT mean("ok") AS "good" FROM "upbeat_dependency" WHERE ${DEPENDENCIES}
            GROUP BY time($__interval), "dependency" fill(none)`,

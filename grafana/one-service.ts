@@ -1,4 +1,4 @@
-/** One service: how quick, how steady, what failed, what was said. */
+/** The dashboard of one service. */
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import type { AnnotationQuery, Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import {
@@ -28,7 +28,7 @@ const MEASURED = `${TRUSTED_OF_SERVICE} AND "timed" = 1`;
 const VERDICTS = `(SELECT "slow" * ${STATUS_NUMBERS.slow} + "down" * ${STATUS_NUMBERS.down} AS "verdict"
   FROM "upbeat_check" WHERE ${TRUSTED_OF_SERVICE})`;
 
-/** Makes it. */
+/** Builds the dashboard. */
 export function oneService(): Dashboard {
   const annotations: Builder<AnnotationQuery>[] = [
     incidentAnnotations(OF_SERVICE),
@@ -49,48 +49,42 @@ function atAGlance() {
   return [
     stat({
       title: 'Last check',
-      description: 'What the last check found, wherever the fault was not ours.',
+      description: 'Status of the last check that was not suspect.',
       unit: 'none',
       width: 5,
-      questions: [lines(`SELECT last("verdict") AS "verdict" FROM ${VERDICTS}`)],
+      queries: [lines(`SELECT last("verdict") AS "verdict" FROM ${VERDICTS}`)],
     })
       .mappings(statusMappings())
       .links([servicePage(`\${service:text}`)]),
     stat({
       title: 'Uptime',
-      description:
-        'Share of the checks that were good or slow. Checks that failed by our own fault do not count.',
+      description: 'Share of the checks that were up or slow. Suspect checks do not count.',
       unit: 'percentunit',
       width: 5,
-      questions: [
-        lines(`SELECT 1 - mean("down") AS "uptime" FROM "upbeat_check" WHERE ${TRUSTED_OF_SERVICE}`),
-      ],
+      queries: [lines(`SELECT 1 - mean("down") AS "uptime" FROM "upbeat_check" WHERE ${TRUSTED_OF_SERVICE}`)],
     })
       .decimals(3)
       .thresholds(uptimeSteps()),
     stat({
       title: 'Latency, 95th percentile',
-      description: 'Nineteen of twenty checks were at least this quick.',
+      description: 'Ninety-five percent of the checks were at least this fast.',
       unit: 'ms',
       width: 5,
-      questions: [
-        lines(`SELECT percentile("latency_ms", 95) AS "p95" FROM "upbeat_check" WHERE ${MEASURED}`),
-      ],
+      queries: [lines(`SELECT percentile("latency_ms", 95) AS "p95" FROM "upbeat_check" WHERE ${MEASURED}`)],
     }).thresholds(latencySteps()),
     stat({
       title: 'Checks',
-      description: 'Checks that were made, those of our own fault included.',
+      description: 'Number of checks, including suspect ones.',
       unit: 'short',
       width: 4,
-      questions: [lines(`SELECT count("up") AS "checks" FROM "upbeat_check" WHERE ${OF_SERVICE}`)],
+      queries: [lines(`SELECT count("up") AS "checks" FROM "upbeat_check" WHERE ${OF_SERVICE}`)],
     }).thresholds(plainSteps(COLOURS.blue)),
     stat({
       title: 'Certificate ends in',
-      description:
-        'Days until the certificate that the server showed last runs out. Nothing where there is no TLS.',
+      description: 'Days until the certificate of the last check expires.',
       unit: 'd',
       width: 5,
-      questions: [lines(`SELECT last("certificate_days") AS "days" FROM "upbeat_check" WHERE ${OF_SERVICE}`)],
+      queries: [lines(`SELECT last("certificate_days") AS "days" FROM "upbeat_check" WHERE ${OF_SERVICE}`)],
     })
       .thresholds(certificateSteps())
       .noValue('no certificate'),
@@ -101,12 +95,11 @@ function overTime() {
   return [
     statusTimeline({
       title: 'Status',
-      description:
-        'The worst that a check found in each interval. Marks are changes of status and incidents.',
+      description: 'The worst status in each interval. Annotations are changes of status and incidents.',
       unit: 'none',
       width: 24,
       height: 5,
-      questions: [
+      queries: [
         lines(
           `SELECT max("verdict") AS "verdict" FROM ${VERDICTS}
            WHERE $timeFilter GROUP BY time($__interval) fill(none)`,
@@ -116,11 +109,10 @@ function overTime() {
     }),
     timeSeries({
       title: 'Latency',
-      description:
-        'Half of the checks, nineteen of twenty, and all but one in a hundred were at least this quick.',
+      description: 'Median, 95th and 99th percentile.',
       unit: 'ms',
       width: 12,
-      questions: [
+      queries: [
         lines(`
           SELECT percentile("latency_ms", 50) AS "p50", percentile("latency_ms", 95) AS "p95",
             percentile("latency_ms", 99) AS "p99"
@@ -133,11 +125,10 @@ function overTime() {
       .overrideByName('p99', [fixedColour(COLOURS.purple)]),
     stacked({
       title: 'Phases of a request',
-      description:
-        'Where the time goes, on average: finding the address, connecting, agreeing on encryption, waiting for the answer.',
+      description: 'Average time of each phase: name resolution, connect, TLS and first byte.',
       unit: 'ms',
       width: 12,
-      questions: [
+      queries: [
         lines(`
           SELECT mean("dns_ms") AS "name", mean("connect_ms") AS "connect", mean("tls_ms") AS "TLS",
             mean("first_byte_ms") AS "answer"
@@ -150,10 +141,10 @@ function overTime() {
       .overrideByName('answer', [fixedColour(COLOURS.blue)]),
     timeSeries({
       title: 'Uptime',
-      description: 'Share of good or slow checks in each interval.',
+      description: 'Share of the checks that were up or slow in each interval.',
       unit: 'percentunit',
       width: 12,
-      questions: [
+      queries: [
         lines(`SELECT 1 - mean("down") AS "uptime" FROM "upbeat_check"
           WHERE ${TRUSTED_OF_SERVICE} GROUP BY time($__interval) fill(none)`),
       ],
@@ -163,11 +154,11 @@ function overTime() {
       .fillOpacity(40)
       .overrideByName('uptime', [fixedColour(COLOURS.green)]),
     timeSeries({
-      title: 'Days of the certificate',
-      description: 'Days until the certificate runs out. A renewal is a step upwards.',
+      title: 'Certificate validity',
+      description: 'Days until the certificate expires. A renewal is a step upwards.',
       unit: 'd',
       width: 12,
-      questions: [
+      queries: [
         lines(`SELECT last("certificate_days") AS "days" FROM "upbeat_check"
           WHERE ${OF_SERVICE} GROUP BY time($__interval) fill(none)`),
       ],
@@ -179,11 +170,10 @@ function inWords() {
   return [
     table({
       title: 'Failures',
-      description:
-        'The last fifty failed checks: class of the failure, status of the answer (0: none), latency.',
+      description: 'The last fifty failed checks: failure class, status code (0: no response) and latency.',
       unit: 'none',
       width: 8,
-      questions: [
+      queries: [
         rows(`SELECT "failure", "status_code", "latency_ms" FROM "upbeat_check"
           WHERE ${OF_SERVICE} AND "down" = 1 ORDER BY time DESC LIMIT 50`),
       ],
@@ -193,7 +183,7 @@ function inWords() {
       description: 'The last fifty changes, with their reasons.',
       unit: 'none',
       width: 8,
-      questions: [
+      queries: [
         rows(`SELECT "from", "to", "reason" FROM "upbeat_transition"
           WHERE ${OF_SERVICE} ORDER BY time DESC LIMIT 50`),
       ],
@@ -202,11 +192,10 @@ function inWords() {
       .overrideByName('to', statusCells()),
     table({
       title: 'Incidents',
-      description:
-        'What was said of the service, newest first: by our own checks, and by the vendor’s status page.',
+      description: 'Updates of incidents, of our own checks and of the vendor, newest first.',
       unit: 'none',
       width: 8,
-      questions: [
+      queries: [
         rows(`SELECT "title", "status", "severity", "source" FROM "upbeat_incident"
           WHERE ${OF_SERVICE} ORDER BY time DESC LIMIT 50`),
       ],

@@ -1,4 +1,4 @@
-/** Panels with the looks that all dashboards share. Each returns Grafana's builder, to be refined. */
+/** Panels in the style of all dashboards. Each function returns Grafana's builder for further settings. */
 import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
 import {
   BigValueColorMode,
@@ -26,13 +26,13 @@ import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-s
 import { type DataSource, INFLUX, refer } from './queries.ts';
 import { statusMappings } from './status-colours.ts';
 
-/** A question that still needs its letter. */
-export type Question = (refId: string) => Builder<Dataquery>;
+/** A query without its letter. */
+export type Query = (refId: string) => Builder<Dataquery>;
 
-/** What every panel has. */
-export interface PanelFacts {
+/** The properties of every panel. */
+export interface PanelProperties {
   readonly title: string;
-  /** What is shown, in a sentence or two; seen when the pointer rests on the panel. */
+  /** Shown when the pointer is over the panel. */
   readonly description: string;
   /** Grafana's name of the unit; `none` for text. */
   readonly unit: string;
@@ -42,10 +42,10 @@ export interface PanelFacts {
   readonly height?: number;
   /** Default InfluxDB. */
   readonly from?: DataSource;
-  readonly questions: readonly Question[];
+  readonly queries: readonly Query[];
 }
 
-/** The building steps that all kinds of panel have. */
+/** The methods that the builders of all panels have. */
 interface AnyPanelBuilder {
   title(title: string): this;
   description(description: string): this;
@@ -56,9 +56,9 @@ interface AnyPanelBuilder {
   targets(targets: Builder<Dataquery>[]): this;
 }
 
-/** Lines over time, with a legend of last and largest values. */
-export function timeSeries(facts: PanelFacts): TimeSeriesBuilder {
-  return filled(new TimeSeriesBuilder(), facts)
+/** Lines over time with the last and the maximum value in the legend. */
+export function timeSeries(properties: PanelProperties): TimeSeriesBuilder {
+  return filled(new TimeSeriesBuilder(), properties)
     .interval('1m')
     .lineWidth(1)
     .fillOpacity(10)
@@ -73,9 +73,9 @@ export function timeSeries(facts: PanelFacts): TimeSeriesBuilder {
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi));
 }
 
-/** Amounts over time that stand on each other. */
-export function stacked(facts: PanelFacts): TimeSeriesBuilder {
-  return timeSeries(facts)
+/** Stacked areas over time. */
+export function stacked(properties: PanelProperties): TimeSeriesBuilder {
+  return timeSeries(properties)
     .drawStyle(GraphDrawStyle.Line)
     .lineWidth(0)
     .fillOpacity(70)
@@ -83,22 +83,22 @@ export function stacked(facts: PanelFacts): TimeSeriesBuilder {
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 }
 
-/** One large value, the newest. */
-export function stat(facts: PanelFacts): StatBuilder {
-  return filled(new StatBuilder(), { height: 4, ...facts })
+/** The last value in large digits. */
+export function stat(properties: PanelProperties): StatBuilder {
+  return filled(new StatBuilder(), { height: 4, ...properties })
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false))
     .colorMode(BigValueColorMode.Background)
     .graphMode(BigValueGraphMode.None);
 }
 
-/** A table; its columns are refined by name. */
-export function table(facts: PanelFacts): TableBuilder {
-  return filled(new TableBuilder(), facts).showHeader(true);
+/** A table. */
+export function table(properties: PanelProperties): TableBuilder {
+  return filled(new TableBuilder(), properties).showHeader(true);
 }
 
-/** Statuses as coloured stretches with their words. */
-export function statusTimeline(facts: PanelFacts): StateTimelineBuilder {
-  return filled(new StateTimelineBuilder(), facts)
+/** Statuses over time as coloured and labelled bars. */
+export function statusTimeline(properties: PanelProperties): StateTimelineBuilder {
+  return filled(new StateTimelineBuilder(), properties)
     .interval('1m')
     .mappings(statusMappings())
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
@@ -114,12 +114,12 @@ export function statusTimeline(facts: PanelFacts): StateTimelineBuilder {
     );
 }
 
-/** The property of a column that gives it one colour. */
+/** Property of a field: a fixed colour. */
 export function fixedColour(colour: string): { id: string; value: unknown } {
   return { id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: colour } };
 }
 
-/** The properties of a column whose cells are coloured by thresholds of their own. */
+/** Properties of a column: a unit, and cells coloured by thresholds. */
 export function colouredCells(unit: string, thresholds: Builder<unknown>): { id: string; value: unknown }[] {
   return [
     { id: 'unit', value: unit },
@@ -129,7 +129,7 @@ export function colouredCells(unit: string, thresholds: Builder<unknown>): { id:
   ];
 }
 
-/** The properties of a column that holds statuses, as words or as numbers. */
+/** Properties of a column: statuses, as words or numbers. */
 export function statusCells(): { id: string; value: unknown }[] {
   return [
     { id: 'custom.cellOptions', value: { type: 'color-background', mode: 'basic' } },
@@ -137,7 +137,7 @@ export function statusCells(): { id: string; value: unknown }[] {
   ];
 }
 
-/** The property of a column whose cells lead somewhere. */
+/** Property of a column: links in its cells. */
 export function linkedCells(...links: readonly Builder<DashboardLink>[]): { id: string; value: unknown } {
   return {
     id: 'links',
@@ -148,11 +148,11 @@ export function linkedCells(...links: readonly Builder<DashboardLink>[]): { id: 
   };
 }
 
-/** Leaves a column out. */
+/** Property of a column: hidden. */
 export const HIDDEN: { id: string; value: unknown } = { id: 'custom.hidden', value: true };
 
-function filled<B extends AnyPanelBuilder>(panel: B, facts: PanelFacts): B {
-  const { title, description, unit, width, height = 8, from = INFLUX, questions } = facts;
+function filled<B extends AnyPanelBuilder>(panel: B, properties: PanelProperties): B {
+  const { title, description, unit, width, height = 8, from = INFLUX, queries } = properties;
   return panel
     .title(title)
     .description(description)
@@ -160,5 +160,5 @@ function filled<B extends AnyPanelBuilder>(panel: B, facts: PanelFacts): B {
     .span(width)
     .height(height)
     .datasource(refer(from))
-    .targets(questions.map((question, index) => question(String.fromCharCode(65 + index))));
+    .targets(queries.map((query, index) => query(String.fromCharCode(65 + index))));
 }

@@ -1,19 +1,19 @@
-/** The two data sources that the dashboards ask, chosen by a variable each; `provisioning/` sets them up. */
+/** The two data sources of the dashboards, selected by a variable each, and their queries. `provisioning/` sets them up. */
 import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
 import { DatasourceVariableBuilder, type VariableModel } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 
-/** A data source as a panel refers to it. */
+/** A data source. */
 export interface DataSource {
   readonly type: 'influxdb' | 'prometheus';
-  /** Name of the variable that chooses it. */
+  /** Name of the variable that selects it. */
   readonly variable: string;
-  /** Unique id of the provisioned one, which the variable holds at first. */
+  /** Unique id of the provisioned data source, the initial value of the variable. */
   readonly provisionedUid: string;
   readonly title: string;
 }
 
-/** Every sample, transition, incident and heartbeat: docs/influxdb.md. Asked in InfluxQL. */
+/** Samples, transitions, incidents and heartbeats (docs/influxdb.md), queried in InfluxQL. */
 export const INFLUX: DataSource = {
   type: 'influxdb',
   variable: 'influx',
@@ -21,7 +21,7 @@ export const INFLUX: DataSource = {
   title: 'InfluxDB',
 };
 
-/** Upbeat's own figures from `/metrics`. */
+/** The metrics of `/metrics`. */
 export const PROMETHEUS: DataSource = {
   type: 'prometheus',
   variable: 'prometheus',
@@ -29,12 +29,12 @@ export const PROMETHEUS: DataSource = {
   title: 'Prometheus',
 };
 
-/** The reference that a panel, variable or annotation carries. */
+/** The reference to a data source in panels, variables and annotations. */
 export function refer({ type, variable }: DataSource): { type: string; uid: string } {
   return { type, uid: `\${${variable}}` };
 }
 
-/** The variable by which a viewer chooses among the data sources of one type. */
+/** The variable that selects a data source. */
 export function dataSourceVariable({
   type,
   variable,
@@ -48,35 +48,32 @@ export function dataSourceVariable({
     .current({ selected: true, text: title, value: provisionedUid });
 }
 
-/** How the answer is read: a line for each column and group, or one table. */
-export type InfluxFormat = 'time_series' | 'table';
-
-/** A question as it stands in a dashboard. Grafana takes one statement a question. */
+/** An InfluxQL query in a dashboard. Grafana accepts one statement for each query. */
 export interface InfluxTarget extends Dataquery {
   readonly datasource: { type: string; uid: string };
   readonly refId: string;
   readonly query: string;
   readonly rawQuery: true;
-  readonly resultFormat: InfluxFormat;
-  /** Name of a line: text, `$col` or `$tag_<tag>`. Absent in tables. */
+  readonly resultFormat: 'time_series' | 'table';
+  /** Name of a series: text, `$col` or `$tag_<tag>`. Absent in tables. */
   readonly alias?: string;
 }
 
-/** The checks of the chosen category in the chosen time that tell of the service, not of ourselves. */
+/** Condition: the checks of the selected category and time without suspect results. */
 export const TRUSTED = '$timeFilter AND "category" =~ /^$category$/ AND "suspect" = 0';
 
-/** Everything of the chosen service, by its id: a slug may have been another service's before. */
+/** Condition: the selected service by its id, since a slug may have been another service's before. */
 export const OF_SERVICE = `$timeFilter AND "service_id" = '$service'`;
 
-/** As `TRUSTED`, for the chosen service. */
+/** {@link TRUSTED} for the selected service. */
 export const TRUSTED_OF_SERVICE = `${OF_SERVICE} AND "suspect" = 0`;
 
-/** Lines over time. */
+/** An InfluxQL query for time series. */
 export function lines(query: string, alias = '$col'): (refId: string) => Builder<Dataquery> {
   return (refId) => target({ refId, query, resultFormat: 'time_series', alias });
 }
 
-/** A table whose columns have the names of the query. */
+/** An InfluxQL query for a table with the columns of the query. */
 export function rows(query: string): (refId: string) => Builder<Dataquery> {
   return (refId) => target({ refId, query, resultFormat: 'table' });
 }
@@ -94,13 +91,13 @@ function target(
   return { build: () => built };
 }
 
-/** Lines over time; `legend` may hold `{{label}}`. */
+/** A PromQL query for time series; `legend` may contain `{{label}}`. */
 export function series(expr: string, legend: string): (refId: string) => Builder<Dataquery> {
   return (refId) =>
     new DataqueryBuilder().datasource(refer(PROMETHEUS)).refId(refId).expr(expr).legendFormat(legend).range();
 }
 
-/** The present value alone. */
+/** A PromQL query for the current value. */
 export function present(expr: string, legend: string): (refId: string) => Builder<Dataquery> {
   return (refId) =>
     new DataqueryBuilder()

@@ -1,6 +1,6 @@
 /**
- * Colours and words of statuses. The colours are Okabe and Ito's, which people of every colour vision tell apart; each
- * goes with its word, so that nobody needs them.
+ * Colours, numbers and labels of statuses, and thresholds. The colours are those of Okabe and Ito, which can be
+ * distinguished with every kind of colour vision.
  */
 import {
   MappingType,
@@ -11,7 +11,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { SERVICE_STATUSES, type ServiceStatus } from '../src/domain/status.ts';
 
-/** Okabe and Ito's colours by name. */
+/** Colours by name. */
 export const COLOURS = {
   blue: '#0072B2',
   sky: '#56B4E9',
@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<ServiceStatus, string>> = {
   unknown: 'Unknown',
 };
 
-/** Shows the number of a status, and the words of events, as a word with its colour. */
+/** Maps the number or the word of a status to its label and colour. */
 export function statusMappings(): ValueMapping[] {
   const byNumber = SERVICE_STATUSES.map((status) => [String(STATUS_NUMBERS[status]), status] as const);
   const byWord = SERVICE_STATUSES.map((status) => [status, status] as const);
@@ -63,7 +63,7 @@ export function statusMappings(): ValueMapping[] {
   ];
 }
 
-/** Steps of good, worse and bad; each begins at its value. `null`: from the lowest on. */
+/** Thresholds; each colour applies from its value on, null: from the lowest. */
 export function steps(
   ...list: readonly (readonly [from: number | null, color: string])[]
 ): ThresholdsConfigBuilder {
@@ -72,25 +72,25 @@ export function steps(
     .steps(list.map(([value, color]): Threshold => ({ value, color })));
 }
 
-/** Latency in milliseconds: slow is over three seconds (contract 3). */
+/** Thresholds of latency in milliseconds; slow is over three seconds (contract 3). */
 export const latencySteps = () =>
   steps([null, COLOURS.green], [1_000, COLOURS.yellow], [3_000, COLOURS.vermillion]);
 
-/** Uptime as a ratio. */
+/** Thresholds of the uptime ratio. */
 export const uptimeSteps = () =>
   steps([null, COLOURS.vermillion], [0.99, COLOURS.yellow], [0.999, COLOURS.green]);
 
-/** Zero is good; one or more has the other colour. */
+/** Thresholds: zero is green, more has the other colour. */
 export const noneSteps = (otherwise: string = COLOURS.vermillion) =>
   steps([null, COLOURS.green], [1, otherwise]);
 
-/** Few are good, `some` are worse, `many` are bad. */
+/** Thresholds: yellow from `some`, red from `many`. */
 export const countSteps = (some: number, many: number) =>
   steps([null, COLOURS.green], [some, COLOURS.yellow], [many, COLOURS.vermillion]);
 
-/** One colour, whatever the value. */
+/** One colour for all values. */
 export const plainSteps = (colour: string) => steps([null, colour]);
 
-/** Days until a certificate runs out: two weeks are few. */
+/** Thresholds of the days until a certificate expires. */
 export const certificateSteps = () =>
   steps([null, COLOURS.vermillion], [7, COLOURS.yellow], [14, COLOURS.green]);

@@ -1,21 +1,21 @@
-/** Upbeat itself: does it keep its own promises? Its figures come from `/metrics`. */
+/** The dashboard of the program itself, from `/metrics`. */
 import { type Dashboard, MappingType } from '@grafana/grafana-foundation-sdk/dashboard';
 import { buildDashboard, DASHBOARD_UIDS, siteVariable } from './dashboard.ts';
-import { type PanelFacts, stacked, stat, timeSeries } from './panels.ts';
+import { type PanelProperties, stacked, stat, timeSeries } from './panels.ts';
 import { PROMETHEUS, present, series } from './queries.ts';
 import { COLOURS, noneSteps, plainSteps, steps } from './status-colours.ts';
 
-type Facts = Omit<PanelFacts, 'from'>;
-const lineChart = (facts: Facts) => timeSeries({ ...facts, from: PROMETHEUS }).min(0);
-const number = (facts: Facts) => stat({ ...facts, from: PROMETHEUS });
+type Facts = Omit<PanelProperties, 'from'>;
+const lineChart = (properties: Facts) => timeSeries({ ...properties, from: PROMETHEUS }).min(0);
+const number = (properties: Facts) => stat({ ...properties, from: PROMETHEUS });
 
-/** Makes it. */
+/** Builds the dashboard. */
 export function upbeatItself(): Dashboard {
   return buildDashboard({
     uid: DASHBOARD_UIDS.program,
     title: 'Upbeat: the program itself',
     description:
-      'Whether Upbeat checks in time, reaches its stores, reads the vendors’ pages and answers quickly.',
+      'Whether Upbeat checks in time, reaches its stores, reads vendors’ pages and responds quickly.',
     from: 'now-6h',
     variables: [siteVariable()],
     panels: [...atAGlance(), ...checks(), ...stores(), ...feeds(), ...api(), ...process()],
@@ -27,10 +27,10 @@ function atAGlance() {
     number({
       title: 'Connections',
       description:
-        'Our own connection, and the stores outside of the program: InfluxDB and Redis where they are used. While our own connection is away, no service is called down.',
+        'The prober’s connection to the internet, and the external stores. While the prober is offline, no service goes down.',
       unit: 'none',
       width: 8,
-      questions: [
+      queries: [
         present('max(upbeat_prober_online)', 'Internet'),
         present('max by (store) (upbeat_store_connected)', '{{store}}'),
       ],
@@ -46,36 +46,34 @@ function atAGlance() {
       ])
       .thresholds(steps([null, COLOURS.vermillion], [1, COLOURS.green])),
     number({
-      title: 'Services that are checked',
-      description:
-        'Services that the probe threads check. Those that report by themselves are not among them.',
+      title: 'Checked services',
+      description: 'Services that the probe threads check, without those that send heartbeats.',
       unit: 'short',
       width: 4,
-      questions: [present('sum(upbeat_services_probed)', 'services')],
+      queries: [present('sum(upbeat_services_probed)', 'services')],
     }).thresholds(plainSteps(COLOURS.blue)),
     number({
-      title: 'Checks a second',
-      description: 'Checks that ended, over the last minutes.',
+      title: 'Checks per second',
+      description: 'Completed checks per second.',
       unit: 'ops',
       width: 4,
-      questions: [present('sum(rate(upbeat_checks_total[$__rate_interval]))', 'checks')],
+      queries: [present('sum(rate(upbeat_checks_total[$__rate_interval]))', 'checks')],
     })
       .thresholds(plainSteps(COLOURS.blue))
       .decimals(1),
     number({
-      title: 'Checks begin late by',
-      description:
-        'How late checks began, 99th percentile of the worst thread. Over five seconds an alert goes off.',
+      title: 'Start delay of checks',
+      description: 'Delay of the worst thread, 99th percentile. An alert fires above five seconds.',
       unit: 's',
       width: 4,
-      questions: [present('max(upbeat_check_start_delay_p99_seconds)', 'delay')],
+      queries: [present('max(upbeat_check_start_delay_p99_seconds)', 'delay')],
     }).thresholds(steps([null, COLOURS.green], [1, COLOURS.yellow], [5, COLOURS.vermillion])),
     number({
       title: 'Samples dropped',
-      description: 'Samples that the full spool had to drop since the start.',
+      description: 'Samples that were dropped since the start because the spool was full.',
       unit: 'short',
       width: 4,
-      questions: [present('sum(upbeat_samples_lost_total)', 'samples')],
+      queries: [present('sum(upbeat_samples_lost_total)', 'samples')],
     }).thresholds(noneSteps()),
   ];
 }
@@ -83,11 +81,11 @@ function atAGlance() {
 function checks() {
   return [
     lineChart({
-      title: 'Checks a second',
-      description: 'Checks that ended, and results whose failure may be our own.',
+      title: 'Checks per second',
+      description: 'Completed checks, and suspect results.',
       unit: 'ops',
       width: 12,
-      questions: [
+      queries: [
         series('sum(rate(upbeat_checks_total[$__rate_interval]))', 'checks'),
         series('sum(rate(upbeat_suspect_results_total[$__rate_interval]))', 'suspect'),
       ],
@@ -95,32 +93,31 @@ function checks() {
     lineChart({
       title: 'Delays',
       description:
-        'How late checks begin, and how late the event loops of the probe threads and the main thread are.',
+        'Start delay of checks, and delay of the event loops of the probe threads and the main thread.',
       unit: 's',
       width: 12,
-      questions: [
+      queries: [
         series('max(upbeat_check_start_delay_p99_seconds)', 'checks begin, p99'),
         series('max(upbeat_probe_loop_delay_seconds)', 'loop of the probe threads'),
         series('max(upbeat_nodejs_eventloop_lag_p99_seconds)', 'loop of the main thread, p99'),
       ],
     }),
     lineChart({
-      title: 'Checks under way',
-      description: 'Checks that have begun and not ended, and failures that wait for a control target.',
+      title: 'Checks in flight',
+      description: 'Checks in flight, and failures that wait for a control target.',
       unit: 'short',
       width: 12,
-      questions: [
+      queries: [
         series('sum(upbeat_open_checks)', 'under way'),
         series('sum(upbeat_held_results)', 'held back'),
       ],
     }),
     lineChart({
-      title: 'Threads replaced',
-      description:
-        'Probe threads that ended and were replaced. More than three in a quarter of an hour are an alert.',
+      title: 'Thread restarts',
+      description: 'Restarts of probe threads. An alert fires at more than three in 15 minutes.',
       unit: 'short',
       width: 12,
-      questions: [series('sum(increase(upbeat_probe_thread_restarts_total[$__rate_interval]))', 'threads')],
+      queries: [series('sum(increase(upbeat_probe_thread_restarts_total[$__rate_interval]))', 'threads')],
     }),
   ];
 }
@@ -128,25 +125,25 @@ function checks() {
 function stores() {
   return [
     lineChart({
-      title: 'Samples a second',
-      description: 'Samples that were taken.',
+      title: 'Samples per second',
+      description: 'Samples that were taken per second.',
       unit: 'ops',
       width: 8,
-      questions: [series('sum(rate(upbeat_samples_total[$__rate_interval]))', 'samples')],
+      queries: [series('sum(rate(upbeat_samples_total[$__rate_interval]))', 'samples')],
     }),
     lineChart({
-      title: 'Samples that wait',
-      description: 'Samples that are not yet in the store. They grow while InfluxDB is away.',
+      title: 'Pending samples',
+      description: 'Samples that are not yet in the store. They grow while InfluxDB is unavailable.',
       unit: 'short',
       width: 8,
-      questions: [series('sum(upbeat_samples_pending)', 'samples')],
+      queries: [series('sum(upbeat_samples_pending)', 'samples')],
     }),
     lineChart({
       title: 'Spool on disk',
       description: 'Size of the spool for InfluxDB; without InfluxDB, of the sample store itself.',
       unit: 'bytes',
       width: 8,
-      questions: [series('sum(upbeat_samples_file_bytes)', 'on disk')],
+      queries: [series('sum(upbeat_samples_file_bytes)', 'on disk')],
     }),
   ];
 }
@@ -154,21 +151,21 @@ function stores() {
 function feeds() {
   return [
     lineChart({
-      title: 'Age of vendors’ pages',
-      description: 'How long ago the status pages were read well: the ten that are oldest.',
+      title: 'Age of vendor statuses',
+      description: 'Time since the last successful read of a status page: the ten oldest.',
       unit: 's',
       width: 12,
-      questions: [series('topk(10, time() - (upbeat_feed_read_timestamp_seconds > 0))', '{{feed}}')],
+      queries: [series('topk(10, time() - (upbeat_feed_read_timestamp_seconds > 0))', '{{feed}}')],
     }),
     lineChart({
-      title: 'Readings of vendors’ pages',
-      description: 'Readings a second, those that failed, and the pages whose last reading failed.',
+      title: 'Reads of vendors’ pages',
+      description: 'Reads and failed reads per second, and the pages whose last read failed.',
       unit: 'short',
       width: 12,
-      questions: [
-        series('sum(rate(upbeat_feed_polls_total[$__rate_interval]))', 'readings a second'),
-        series('sum(rate(upbeat_feed_polls_failed_total[$__rate_interval]))', 'failed a second'),
-        series('sum(upbeat_feeds_failing)', 'pages that fail'),
+      queries: [
+        series('sum(rate(upbeat_feed_polls_total[$__rate_interval]))', 'reads per second'),
+        series('sum(rate(upbeat_feed_polls_failed_total[$__rate_interval]))', 'failed per second'),
+        series('sum(upbeat_feeds_failing)', 'failing pages'),
       ],
     }),
   ];
@@ -177,27 +174,25 @@ function feeds() {
 function api() {
   return [
     lineChart({
-      title: 'Requests a second by route',
-      description: 'Requests that were answered.',
+      title: 'Requests per second by route',
+      description: 'Completed requests.',
       unit: 'reqps',
       width: 8,
-      questions: [series('sum by (route) (rate(upbeat_http_requests_total[$__rate_interval]))', '{{route}}')],
+      queries: [series('sum by (route) (rate(upbeat_http_requests_total[$__rate_interval]))', '{{route}}')],
     }),
     lineChart({
-      title: 'Requests a second by status',
-      description: 'Requests by the status of their answers. 429: over a limit; 5xx: our own fault.',
+      title: 'Requests per second by status',
+      description: 'Requests by the status of the response. 429: over a limit; 5xx: a fault of the program.',
       unit: 'reqps',
       width: 8,
-      questions: [
-        series('sum by (status) (rate(upbeat_http_requests_total[$__rate_interval]))', '{{status}}'),
-      ],
+      queries: [series('sum by (status) (rate(upbeat_http_requests_total[$__rate_interval]))', '{{status}}')],
     }),
     lineChart({
-      title: 'Time of an answer, 95th percentile',
-      description: 'From the arrival of a request to the end of its answer.',
+      title: 'Response time, 95th percentile',
+      description: 'From the arrival of a request to the end of its response.',
       unit: 's',
       width: 8,
-      questions: [
+      queries: [
         series(
           'histogram_quantile(0.95, sum by (le, route) (rate(upbeat_http_request_duration_seconds_bucket[$__rate_interval])))',
           '{{route}}',
@@ -212,10 +207,10 @@ function process() {
     lineChart({
       title: 'Memory',
       description:
-        'Of the whole process, of the main thread’s heap, of buffers, and of the largest probe thread’s heap.',
+        'Memory of the process, heap of the main thread, buffers, and largest heap of a probe thread.',
       unit: 'bytes',
       width: 8,
-      questions: [
+      queries: [
         series('sum(upbeat_process_resident_memory_bytes)', 'process'),
         series('sum(upbeat_nodejs_heap_size_used_bytes)', 'main heap'),
         series('sum(upbeat_nodejs_external_memory_bytes)', 'buffers'),
@@ -223,22 +218,22 @@ function process() {
       ],
     }),
     stacked({
-      title: 'Processor',
-      description: 'Processors in use: 1 is one whole processor.',
+      title: 'CPU usage',
+      description: 'Number of CPUs in use by the program.',
       unit: 'short',
       width: 8,
       from: PROMETHEUS,
-      questions: [
+      queries: [
         series('sum(rate(upbeat_process_cpu_user_seconds_total[$__rate_interval]))', 'user'),
         series('sum(rate(upbeat_process_cpu_system_seconds_total[$__rate_interval]))', 'system'),
       ],
     }).min(0),
     lineChart({
       title: 'Event streams',
-      description: 'Open streams of events, and connections of the program.',
+      description: 'Open event streams, and open files and sockets of the program.',
       unit: 'short',
       width: 8,
-      questions: [
+      queries: [
         series('sum(upbeat_event_streams)', 'streams'),
         series('sum(upbeat_process_open_fds)', 'files and sockets'),
       ],
