@@ -2,7 +2,7 @@
  * A wall clock for the whole program, set by a test while it runs: libfaketime answers when the program, its threads
  * and its commands ask for the time. The monotonic clock stays the machine's, so that timers keep their pace.
  */
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -29,9 +29,11 @@ export function createWallClock(
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'offset');
   const set = (next: number) => {
-    const offsetSeconds = Math.round((next - Date.now()) / 1_000);
-    // Renamed over, so that no reader finds half of it.
+    // The machine's own time is that of a file just written: this process may itself be under a clock of libfaketime.
+    writeFileSync(`${file}.new`, '');
+    const offsetSeconds = Math.round((next - statSync(`${file}.new`).mtimeMs) / 1_000);
     writeFileSync(`${file}.new`, `${offsetSeconds < 0 ? '' : '+'}${offsetSeconds}\n`);
+    // Renamed over, so that no reader finds half of it.
     renameSync(`${file}.new`, file);
   };
   set(at);
