@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   notify: ['async', 'domain', PORTS, 'outbound', 'clock', 'log'],
   metrics: ['domain', PORTS, 'clock', 'log'],
   render: ['async', 'domain', 'log', 'thread'],
-  app: ['domain', PORTS],
+  app: ['domain', PORTS, 'auth', 'notify'],
   http: ['async', 'json-schema', 'clock', 'log'],
   view: ['async', 'domain', PORTS, 'http'],
   api: ['async', 'domain', 'json-schema', PORTS, 'record', 'notify', 'http', 'view', 'clock', 'log'],

@@ -33,6 +33,7 @@ function loadImageSize(): typeof import('image-size').imageSize {
 /** Reads a picture: PNG, JPEG, WebP or GIF of at most 256 KiB, 16 to 2,048 pixels on each side. */
 export function readLogo(bytes: Uint8Array): LogoReading {
   const { logoBytes, minLogoPixels, maxLogoPixels } = PAGE_BOUNDS;
+  if (bytes.length === 0) return refuse({ code: 'logo_missing' });
   if (bytes.length > logoBytes) return refuse({ code: 'logo_too_large', maxBytes: logoBytes });
   if (isMarkup(bytes)) return refuse({ code: 'logo_svg' });
   const size = measure(bytes);

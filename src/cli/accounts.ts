@@ -1,9 +1,11 @@
 /** Which account a command means: by name or by number; and the list of accounts. */
+import { refuse } from '../app/change.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
-import { CommandError, type CommonOptions, UsageError } from './command.ts';
+import { type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
+import { resultOf } from './outcome.ts';
 import { printNote, printRows } from './output.ts';
 import { readName } from './services.ts';
 
@@ -48,8 +50,7 @@ export async function chooseAccount(
   const known = await registry.listAccounts();
   if (accountId !== undefined) {
     const found = known.find(({ id }) => id === accountId);
-    if (found === undefined)
-      throw new CommandError(`there is no account ${accountId}; "upbeat accounts list" shows their numbers`);
+    if (found === undefined) return resultOf(refuse({ code: 'no_account', account: String(accountId) }));
     return found;
   }
   const name = account ?? '';

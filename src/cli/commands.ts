@@ -1,17 +1,14 @@
 /** All commands with their options, and how they end: errors go to standard error with status 1, wrong usage with 2. */
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../domain/durations.ts';
 import { printableLines } from '../domain/printable-text.ts';
 import { VERSION } from '../version.ts';
 import type { AccountChoice } from './accounts.ts';
 import { type CommonOptions, EXIT_USAGE, endByError } from './command.ts';
 import type { DoctorOptions } from './doctor.ts';
 import type { AddPageOptions } from './pages.ts';
-import type { SetOptions } from './set-service.ts';
+import type { SetOptions } from './service-commands.ts';
 
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
-/** A thousand years: an end beyond what a date can hold could neither be printed nor listed. */
-const MAX_LIFETIME_MS = 1_000 * 31_536_000_000;
 
 /** Makes the command with all below it. */
 export function buildCommands(): Command {
@@ -33,19 +30,19 @@ export function buildCommands(): Command {
     .option('--account <name>', 'account that owns the key; it is made where there is none')
     .addOption(accountIdOption())
     .requiredOption('--name <name>', 'what the key is for')
-    .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire', readLifetime)
+    .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire')
     .action(
-      act(async (options: CommonOptions & AccountChoice & { name: string; expires?: number }) =>
+      act(async (options: CommonOptions & AccountChoice & { name: string; expires?: string }) =>
         (await import('./keys.ts')).createKey(options),
       ),
     );
   addJson(keys, 'list', 'list keys, without their secrets').action(
-    act(async (options: CommonOptions) => (await import('./keys.ts')).listKeys(options)),
+    act(async (options: CommonOptions) => (await import('./keys.ts')).printKeys(options)),
   );
   add(keys, 'revoke', 'revoke a key; it is refused within a second')
     .argument('<id>', 'number of the key, from "upbeat keys list"', readId)
     .action(
-      act(async (id: number, options: CommonOptions) => (await import('./keys.ts')).revokeKey(id, options)),
+      act(async (id: number, options: CommonOptions) => (await import('./keys.ts')).endKey(id, options)),
     );
 
   const accounts = program.command('accounts').description('accounts that own keys, services and pages');
@@ -83,14 +80,14 @@ export function buildCommands(): Command {
     .option('--no-public-dependencies', 'show nobody')
     .action(
       act(async (slug: string, options: CommonOptions & SetOptions) =>
-        (await import('./set-service.ts')).setService(slug, options),
+        (await import('./service-commands.ts')).setService(slug, options),
       ),
     );
   add(services, 'remove', "remove an account's service")
     .argument('<slug>')
     .action(
       act(async (slug: string, options: CommonOptions) =>
-        (await import('./service-commands.ts')).removeService(slug, options),
+        (await import('./service-commands.ts')).endService(slug, options),
       ),
     );
   addJson(
@@ -144,7 +141,7 @@ export function buildCommands(): Command {
     .argument('<slug>')
     .action(
       act(async (slug: string, options: CommonOptions) =>
-        (await import('./pages.ts')).removePage(slug, options),
+        (await import('./pages.ts')).endPage(slug, options),
       ),
     );
 
@@ -190,14 +187,6 @@ function kindOption(): Option {
   return new Option('--kind <kind>', 'how it is monitored')
     .choices(['root', 'health', 'heartbeat'])
     .default('root');
-}
-
-/** A key's lifetime, milliseconds. What cannot be read is wrong usage, like every value that an option does not take. */
-function readLifetime(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === null || ms <= 0 || ms > MAX_LIFETIME_MS)
-    throw new InvalidArgumentError('It takes a duration such as 12h, 90d or 1y, at most 1000y.');
-  return ms;
 }
 
 /** The number of a key or an account, in decimal digits as the lists show it: no other notation may hit one by chance. */

@@ -1,5 +1,6 @@
 /** `upbeat services import`: registers what a file lists, once, however often it is run. */
 import { readFileSync } from 'node:fs';
+import { registerServices } from '../app/services.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
@@ -9,7 +10,7 @@ import type { ListedService } from './import/listed-service.ts';
 import { type NotCarried, readImport, type SkippedEntry } from './import/read-import.ts';
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
-import { explainRefusal, listCatalogueDomains, listingOf, newService } from './services.ts';
+import { explainRefusal, listCatalogueDomains, listingOf, registrationOf } from './services.ts';
 
 /** Entries that are written in one transaction; the running program waits for no longer than one lasts. */
 const BATCH = 200;
@@ -81,21 +82,18 @@ async function registerAll(
   }
   const progress = startProgress(fresh.length, 'services', systemClock);
   for (let at = 0; at < fresh.length; at += BATCH) {
-    const batch = fresh.slice(at, at + BATCH).flatMap((listed) => {
-      try {
-        return [{ listed, service: newService(listed, accountId, catalogueDomains) }];
-      } catch (error) {
-        outcome.skipped.push({ entry: listed.name, reason: (error as Error).message });
-        return [];
-      }
-    });
-    const results = await registry.addServices(batch.map(({ service }) => service));
-    batch.forEach(({ listed: { name, domain } }, index) => {
-      const result = results[index];
-      if (result === undefined) throw new Error('the registry said nothing of a service');
-      if ('slug' in result) outcome.added.push(result.slug);
-      else outcome.skipped.push({ entry: name, reason: explainRefusal(result, domain) });
-    });
+    const batch = fresh.slice(at, at + BATCH);
+    const outcomes = await registerServices(
+      { registry, catalogueDomains },
+      { role: 'operator', accountId },
+      batch.map(registrationOf),
+    );
+    for (const [index, registered] of outcomes.entries()) {
+      if (registered.ok) outcome.added.push(registered.value);
+      else
+        for (const { refusal } of registered.refusals.slice(0, 1))
+          outcome.skipped.push({ entry: batch[index]?.name ?? '', reason: explainRefusal(refusal) });
+    }
     progress.note(Math.min(at + BATCH, fresh.length));
   }
   progress.end();

@@ -1,58 +1,50 @@
 /** `upbeat keys`: API keys without a browser. */
-import { createApiKey } from '../auth/api-keys.ts';
+import { addKey, listKeys, readKeyInput, revokeKey } from '../app/keys.ts';
 import { systemClock } from '../clock.ts';
-import { formatTime } from '../domain/durations.ts';
+import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
-import { CommandError, type CommonOptions } from './command.ts';
+import type { CommonOptions } from './command.ts';
 import { withRegistry } from './open-stores.ts';
+import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
-import { readName } from './services.ts';
 
 const COLUMNS = ['id', 'account', 'account_id', 'name', 'prefix', 'created', 'last_used', 'expires', 'state'];
 
-/**
- * Makes a key and prints it alone on standard output, or with what is known of it as JSON; it is shown this once.
- * `expires`: its lifetime, milliseconds above 0 and at most 1000 years; absent: it does not expire.
- */
+/** Makes a key and prints it alone on standard output, or with what is known of it as JSON; it is shown this once. */
 export async function createKey(
-  options: CommonOptions & AccountChoice & { name: string; expires?: number },
+  options: CommonOptions & AccountChoice & { name: string; expires?: string },
 ): Promise<void> {
-  const { config, expires, json = false } = options;
+  const { config, expires = 'never', json = false } = options;
   const choice = readAccountChoice(options);
-  const name = readName('--name', options.name);
-  const now = systemClock.now();
-  const expiresAt = expires === undefined ? null : now + expires;
+  const input = { name: options.name, expires };
+  // Wrong arguments make no account.
+  resultOf(readKeyInput(input));
   const { account, key, record } = await withRegistry(config, async (registry) => {
     const account = await chooseAccount(registry, choice);
-    return { account, ...(await createApiKey(registry, { account: account.id, name, expiresAt, now })) };
+    const actor = { role: 'operator', accountId: account.id } as const;
+    return { account, ...resultOf(await addKey({ registry, now: systemClock.now }, actor, input)) };
   });
-  const expiry = expiresAt === null ? null : formatTime(expiresAt);
-  const { id, prefix } = record;
-  const view = { id, account: account.name, account_id: account.id, name, prefix, expires: expiry, key };
-  if (json) printJson(view);
+  const { id, name, prefix, expiresAt } = record;
+  const view = { id, account: account.name, account_id: account.id, name, prefix };
+  if (json) printJson({ ...view, expires: formatTimeOrNull(expiresAt), key });
   else console.log(key);
 }
 
 /** Prints the keys, oldest first. */
-export async function listKeys({ config, json = false }: CommonOptions): Promise<void> {
-  const keys = await withRegistry(config, (registry) => registry.listKeys());
-  const now = systemClock.now();
-  const time = (at: number | null) => (at === null ? null : formatTime(at));
+export async function printKeys({ config, json = false }: CommonOptions): Promise<void> {
+  const keys = await withRegistry(config, (registry) =>
+    listKeys({ registry, now: systemClock.now }, OPERATOR),
+  );
   const rows = keys.map((key) => ({
     id: key.id,
     account: key.accountName,
     account_id: key.accountId,
     name: key.name,
     prefix: key.prefix,
-    created: time(key.createdAt),
-    last_used: time(key.lastUsedAt),
-    expires: time(key.expiresAt),
-    state:
-      key.revokedAt !== null
-        ? 'revoked'
-        : key.expiresAt !== null && key.expiresAt <= now
-          ? 'expired'
-          : 'valid',
+    created: formatTime(key.createdAt),
+    last_used: formatTimeOrNull(key.lastUsedAt),
+    expires: formatTimeOrNull(key.expiresAt),
+    state: key.state,
   }));
   printRows(
     COLUMNS,
@@ -63,8 +55,9 @@ export async function listKeys({ config, json = false }: CommonOptions): Promise
 }
 
 /** Revokes a key by its number. */
-export async function revokeKey(id: number, { config }: CommonOptions): Promise<void> {
-  const revoked = await withRegistry(config, (registry) => registry.revokeKey(id, systemClock.now()));
-  if (!revoked) throw new CommandError(`there is no key ${id}; "upbeat keys list" shows their numbers`);
+export async function endKey(id: number, { config }: CommonOptions): Promise<void> {
+  await withRegistry(config, async (registry) =>
+    resultOf(await revokeKey({ registry, now: systemClock.now }, OPERATOR, id)),
+  );
   printNote(`key ${id} is revoked`);
 }

@@ -2,7 +2,9 @@
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/resolve-config.ts';
+import type { Service } from '../domain/service.ts';
 import { silentLog } from '../log.ts';
+import type { Registry } from '../store/ports/registry.ts';
 import { openRegistryInProcess } from '../store/registry/in-process-registry.ts';
 import type { SqliteRegistry } from '../store/registry/registry-client.ts';
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
@@ -10,6 +12,15 @@ import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
 /** Reads the configuration of a command. Throws ConfigError. */
 export function readConfig(file: string): Config {
   return loadConfig({ file, env: process.env });
+}
+
+/** Finds live services by their slugs, as they are now. */
+export async function serviceFinder(
+  registry: Pick<Registry, 'loadServices'>,
+): Promise<(slug: string) => Service | null> {
+  const states = await registry.loadServices();
+  const bySlug = new Map(states.map(({ service }) => [service.slug, service]));
+  return (slug) => bySlug.get(slug) ?? null;
 }
 
 /** Runs `work` with the registry open, and closes it whatever happens. */

@@ -1,16 +1,39 @@
 /** `upbeat services`: the list of services without a browser. */
+import {
+  changeService,
+  readDomain,
+  readServiceEdit,
+  registerServices,
+  removeService,
+  type ServiceContext,
+} from '../app/services.ts';
+import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';
+import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
-import { CommandError, type CommonOptions } from './command.ts';
-import { withRegistry } from './open-stores.ts';
+import { type CommonOptions, UsageError } from './command.ts';
+import { PLAIN_SERVICE } from './import/listed-service.ts';
+import { serviceFinder, withRegistry } from './open-stores.ts';
+import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 import {
-  addListed,
-  describeService,
   exportServices,
   listCatalogueDomains,
   listRows,
+  registrationOf,
   SERVICE_COLUMNS,
 } from './services.ts';
+
+/** The options of `services set`; what is absent stays as it is. */
+export interface SetOptions {
+  readonly name?: string;
+  readonly category?: string;
+  readonly kind?: CheckKind;
+  /** A duration such as `1h`, or `default`. */
+  readonly period?: string;
+  readonly grace?: string;
+  readonly paused?: boolean;
+  readonly publicDependencies?: boolean;
+}
 
 /** Prints all services with their last known status. */
 export async function listServices({ config, json = false }: CommonOptions): Promise<void> {
@@ -25,31 +48,47 @@ export async function listServices({ config, json = false }: CommonOptions): Pro
 
 /** Registers a service; prints its slug. */
 export async function addService(
-  domain: string,
-  options: CommonOptions & AccountChoice & { kind: 'root' | 'health' | 'heartbeat' },
+  domainText: string,
+  options: CommonOptions & AccountChoice & { kind: CheckKind },
 ): Promise<void> {
   const { config, kind, json = false } = options;
-  const listed = describeService(domain, kind);
+  const domain = resultOf(readDomain(domainText));
+  const service = registrationOf({ ...PLAIN_SERVICE, domain, name: domain, kind });
   const choice = readAccountChoice(options);
   const { slug, owner } = await withRegistry(config, async (registry, { catalogue }) => {
-    const taken = new Set(await listCatalogueDomains(registry, catalogue.file));
+    const catalogueDomains = new Set(await listCatalogueDomains(registry, catalogue.file));
     const owner = await chooseAccount(registry, choice);
-    return { owner, slug: await addListed(registry, listed, owner.id, taken) };
+    const actor = { role: 'operator', accountId: owner.id } as const;
+    const [outcome] = await registerServices({ registry, catalogueDomains }, actor, [service]);
+    if (outcome === undefined) throw new Error('a service has no outcome');
+    return { owner, slug: resultOf(outcome) };
   });
-  if (json) printJson({ slug, domain: listed.domain, kind, account: owner.name });
+  if (json) printJson({ slug, domain, kind, account: owner.name });
   else console.log(slug);
 }
 
+/** Changes an account's service. */
+export async function setService(
+  slug: string,
+  { config, ...options }: CommonOptions & SetOptions,
+): Promise<void> {
+  if (Object.values(options).every((value) => value === undefined))
+    throw new UsageError('name what is to change: --name, --category, --kind, --period, --grace, --paused …');
+  const { period, grace, ...rest } = options;
+  const changes = { ...rest, period: lengthOf(period), grace: lengthOf(grace) };
+  // An option that is not valid for any service is wrong usage, whether the service exists or not.
+  resultOf(readServiceEdit(DEFAULT_CHECK, changes));
+  const changed = await withRegistry(config, async (registry) =>
+    resultOf(await changeService(await contextOf(registry), OPERATOR, slug, changes)),
+  );
+  printNote(`${changed.slug} is changed`);
+}
+
 /** Removes an account's service. */
-export async function removeService(slug: string, { config }: CommonOptions): Promise<void> {
-  try {
-    await withRegistry(config, (registry) => registry.removeService(slug.toLowerCase()));
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'not_found') throw error;
-    throw new CommandError(
-      `no account has a service "${slug}"; a catalogue service is removed in the catalogue's file`,
-    );
-  }
+export async function endService(slug: string, { config }: CommonOptions): Promise<void> {
+  await withRegistry(config, async (registry) =>
+    resultOf(await removeService(await contextOf(registry), OPERATOR, slug)),
+  );
   printNote(`${slug} is removed`);
 }
 
@@ -57,4 +96,15 @@ export async function removeService(slug: string, { config }: CommonOptions): Pr
 export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml' | 'json' }): Promise<void> {
   const states = await withRegistry(options.config, (registry) => registry.loadServices());
   process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
+}
+
+/** A length of time as {@link changeService} takes it. */
+function lengthOf(text: string | undefined): string | null | undefined {
+  return text === 'default' ? null : text;
+}
+
+async function contextOf(registry: Registry): Promise<ServiceContext> {
+  const findService = await serviceFinder(registry);
+  // Where the operator lets domains be checked, their addresses are not counted.
+  return { registry, findService, resolve: async () => [] };
 }

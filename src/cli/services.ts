@@ -1,14 +1,15 @@
 /** The commands on services: what an operator may do to the list without a browser. */
 
+import type { Registration } from '../app/services.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
-import { readHostName } from '../domain/host-name.ts';
 import { printableJson } from '../domain/printable-text.ts';
-import { describeGivenTextProblem, describeHostNameProblem } from '../domain/refusal-text.ts';
-import { type AcceptRule, type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
-import type { NewService, RegistryErrorCode, ServiceState, ServiceStore } from '../store/ports/services.ts';
-import { CommandError, UsageError } from './command.ts';
-import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
+import type { Refusal } from '../domain/refusal.ts';
+import { describeGivenTextProblem, describeRefusal } from '../domain/refusal-text.ts';
+import { type AcceptRule, DEFAULT_CHECK, type Service } from '../domain/service.ts';
+import type { ServiceState, ServiceStore } from '../store/ports/services.ts';
+import { UsageError } from './command.ts';
+import type { ListedService } from './import/listed-service.ts';
 import { writeCell } from './import/own-form.ts';
 import { formatJson, type OutputRow } from './output.ts';
 
@@ -31,42 +32,13 @@ export function listRows(states: readonly ServiceState[]): OutputRow[] {
     .sort((a, b) => (a.slug < b.slug ? -1 : 1));
 }
 
-/**
- * Registers a service for an account; resolves with its slug, the dashed domain, with a number where that is taken
- * (decisions, Ownership). Throws {@link CommandError}.
- */
-export async function addListed(
-  registry: Pick<ServiceStore, 'addServices'>,
-  listed: ListedService,
-  accountId: number,
-  catalogueDomains: ReadonlySet<string>,
-): Promise<string> {
-  const [outcome] = await registry.addServices([newService(listed, accountId, catalogueDomains)]);
-  if (outcome === undefined) throw new Error('the registry said nothing of a service');
-  if ('slug' in outcome) return outcome.slug;
-  throw new CommandError(explainRefusal(outcome, listed.domain));
-}
-
-/**
- * A service of a list as the registry takes it. The operator's word stands for verification. Throws
- * {@link CommandError} for a domain of the public catalogue, and for a name that may not be.
- */
-export function newService(
-  listed: ListedService,
-  accountId: number,
-  catalogueDomains: ReadonlySet<string>,
-): Omit<NewService, 'slug'> {
-  const { domain, category, kind, url, method, accept, paused, periodMs, graceMs } = listed;
-  const owner = parentsOf(domain).find((parent) => catalogueDomains.has(parent));
-  if (owner !== undefined)
-    throw new CommandError(`domain "${domain}" belongs to "${owner}" of the public catalogue`);
+/** A service of a list as an account registers it. */
+export function registrationOf(listed: ListedService): Registration {
+  const { domain, name, category, kind, url, method, accept, paused, periodMs, graceMs } = listed;
   return {
-    name: readName('the name', listed.name),
     domain,
+    name,
     category,
-    origin: 'owner',
-    accountId,
-    verified: true,
     paused,
     check: {
       ...DEFAULT_CHECK,
@@ -77,8 +49,7 @@ export function newService(
       ...(periodMs === null ? {} : { periodMs }),
       ...(graceMs === null ? {} : { graceMs }),
     },
-    ...(listed.publicDependencies ? { publicDependencies: true } : {}),
-    statusPage: null,
+    publicDependencies: listed.publicDependencies,
   };
 }
 
@@ -108,15 +79,6 @@ export function readName(option: string, text: string): string {
   const reading = readGivenName(text);
   if (!reading.ok) throw new UsageError(`${option} ${describeGivenTextProblem(reading.problem)}`);
   return reading.name;
-}
-
-/** A service as `services add` describes it. Throws {@link CommandError} for a name that is no host name. */
-export function describeService(domainText: string, kind: CheckKind): ListedService {
-  const reading = readHostName(domainText);
-  if (!reading.ok)
-    throw new CommandError(`domain "${domainText}" ${describeHostNameProblem(reading.problem)}`);
-  const { domain } = reading;
-  return { ...PLAIN_SERVICE, domain, name: domain, kind };
 }
 
 /** The owners' services as a file that `services import` reads again. */
@@ -175,18 +137,10 @@ export function listingOf(
   };
 }
 
-/** The domain and all above it. */
-function parentsOf(domain: string): string[] {
-  const labels = domain.split('.');
-  return labels.map((_, index) => labels.slice(index).join('.'));
-}
-
-/** Why the registry refused a service, in a sentence that quotes what belongs to this one alone. */
-export function explainRefusal(
-  { code, message }: { readonly code: RegistryErrorCode; readonly message: string },
-  domain: string,
-): string {
-  if (code === 'domain_taken') return `domain "${domain}" is registered already`;
-  if (code === 'catalogue_domain') return `domain "${domain}" belongs to the public catalogue`;
-  return message;
+/** Why a service of a list was refused, in a sentence that quotes what belongs to this one alone. */
+export function explainRefusal(refusal: Refusal): string {
+  if (refusal.code === 'domain_taken') return `domain "${refusal.domain}" is registered already`;
+  if (refusal.code === 'catalogue_owns')
+    return `domain "${refusal.domain}" belongs to "${refusal.parent}" of the public catalogue`;
+  return describeRefusal(refusal);
 }

@@ -1,4 +1,5 @@
 /** Refusals, notices and problems of deliveries in English: the texts of the API, the command line and English pages. */
+import { CATEGORIES } from './category.ts';
 import { isKnown, type TextTable, textOf } from './coded-text.ts';
 import { formatTime } from './durations.ts';
 import { describeCause, isKnownFailure } from './failure-text.ts';
@@ -71,6 +72,14 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_owned_service: ({ slug }) => `No account has a service ${slug}.`,
   catalogue_service: ({ slug }) =>
     `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
+  no_key: ({ id }) => `There is no key ${id}.`,
+  no_claim: ({ domain }) => `The domain ${domain} is not awaiting verification.`,
+  no_webhook: ({ id }) => `There is no webhook ${id}.`,
+  no_delivery: ({ id }) => `There is no delivery ${id}.`,
+  no_page: ({ slug }) => `There is no status page ${slug}.`,
+  page_stale:
+    'This page was changed elsewhere in the meantime. This is its current state; repeat your change if it is still needed.',
+  no_page_service: ({ slug }) => `There is no such service among the public ones and yours: ${slug}.`,
   page_slug_taken: ({ slug }) => `The address ${slug} is taken.`,
   page_slug_of_service: ({ slug, name }) => `The address ${slug} stands for the public service ${name}.`,
   slug_taken: ({ slug }) => `The slug ${slug} is taken: it stands for another service.`,
@@ -79,11 +88,20 @@ const REFUSALS: TextTable<RefusalParams> = {
     `${domain} is registered by another account. If it is yours, verify the domain.`,
   catalogue_domain: ({ domain, parent, slug }) =>
     `${domain} lies within ${parent} of the public catalogue (${slug}): verify the domain first.`,
+  catalogue_owns: ({ domain, parent }) =>
+    `The domain ${domain} belongs to ${parent} of the public catalogue.`,
   name_taken: ({ name, other }) =>
     `The name ${name} equals or resembles ${other} of the public catalogue: choose another.`,
 
+  key_name_missing: 'A key needs a name, such as the machine that will use it.',
+  service_name_missing: 'A service needs a name.',
   name_invalid: ({ problem }) => `The name ${describeGivenTextProblem(problem)}.`,
   domain_invalid: ({ problem }) => `The domain ${describeHostNameProblem(problem)}.`,
+  lifetime_invalid: 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.',
+  category_invalid: `There is no such category: choose one of ${CATEGORIES.join(', ')}.`,
+  kind_invalid: 'A service is monitored by root, health or heartbeat.',
+  duration_invalid: 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.',
+  webhook_url_invalid: 'The URL must begin with https:// or http:// and must not contain a password.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }) =>
     `The domain is not verified: ${hasRecords ? 'the TXT record holds another word' : 'there is no TXT record'} at ${recordName}, and at ${fileUrl}: ${textOf(PROOF_FILES, file, 'the word is not there')}.`,
   page_slug_invalid: ({ minLength, maxLength }) =>
@@ -94,9 +112,11 @@ const REFUSALS: TextTable<RefusalParams> = {
     `${PAGE_FIELDS[field]} has at most ${maxLength} characters; this one has ${length}.`,
   page_text_character: ({ field, character }) =>
     `${PAGE_FIELDS[field]} ${describeGivenTextProblem({ code: 'character', character })}.`,
+  page_group_name_missing: 'A new group needs a name.',
   page_has_service: 'The service is on this page already.',
   page_services_full: ({ max }) => `A page has at most ${max} services.`,
   page_groups_full: ({ max }) => `A page has at most ${max} groups.`,
+  logo_missing: 'Choose a picture first.',
   logo_too_large: ({ maxBytes }) => `A logo has at most ${maxBytes / 1024} KiB.`,
   logo_svg: `SVG is not taken, for it can hold script: send ${LOGO_FORMATS}.`,
   logo_unreadable: `This is no picture that can be read: send ${LOGO_FORMATS}.`,

@@ -67,6 +67,15 @@ export interface RefusalParams {
   readonly no_service: { readonly slug: string };
   readonly no_owned_service: { readonly slug: string };
   readonly catalogue_service: { readonly slug: string };
+  readonly no_key: { readonly id: number };
+  readonly no_claim: { readonly domain: string };
+  readonly no_webhook: { readonly id: number };
+  readonly no_delivery: { readonly id: number };
+  readonly no_page: { readonly slug: string };
+  /** The page was changed after its owner saw it. */
+  readonly page_stale: NoParams;
+  /** Neither the catalogue nor the account has a service with this slug. */
+  readonly no_page_service: { readonly slug: string };
   readonly page_slug_taken: { readonly slug: string };
   readonly page_slug_of_service: { readonly slug: string; readonly name: string };
   readonly slug_taken: { readonly slug: string };
@@ -74,12 +83,21 @@ export interface RefusalParams {
   readonly foreign_domain: { readonly domain: string };
   /** `parent` is the domain of the catalogue's service `slug`. */
   readonly catalogue_domain: { readonly domain: string; readonly parent: string; readonly slug: string };
+  /** `parent` is in the catalogue: only its file adds services there. */
+  readonly catalogue_owns: { readonly domain: string; readonly parent: string };
   /** `other` is the name in the catalogue. */
   readonly name_taken: { readonly name: string; readonly other: string };
 
   // What a person writes into a form.
+  readonly key_name_missing: NoParams;
+  readonly service_name_missing: NoParams;
   readonly name_invalid: { readonly problem: GivenTextProblem };
   readonly domain_invalid: { readonly problem: HostNameProblem };
+  readonly lifetime_invalid: NoParams;
+  readonly category_invalid: NoParams;
+  readonly kind_invalid: NoParams;
+  readonly duration_invalid: NoParams;
+  readonly webhook_url_invalid: NoParams;
   readonly proof_missing: {
     /** Whether the name has TXT records, none of which is the word. */
     readonly hasRecords: boolean;
@@ -96,9 +114,11 @@ export interface RefusalParams {
     readonly length: number;
   };
   readonly page_text_character: { readonly field: PageTextField; readonly character: string };
+  readonly page_group_name_missing: NoParams;
   readonly page_has_service: NoParams;
   readonly page_services_full: { readonly max: number };
   readonly page_groups_full: { readonly max: number };
+  readonly logo_missing: NoParams;
   readonly logo_too_large: { readonly maxBytes: number };
   readonly logo_svg: NoParams;
   readonly logo_unreadable: NoParams;

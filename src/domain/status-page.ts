@@ -2,6 +2,7 @@
 
 import { findForbidden } from './given-name.ts';
 import type { PageTextField, Refusal } from './refusal.ts';
+import type { Service } from './service.ts';
 
 /** Services that stand together under a name. */
 export interface PageGroup {
@@ -161,6 +162,14 @@ export function arrangePage(
     case 'remove_group':
       return done(groups.filter((_, index) => index !== step.group));
   }
+}
+
+/** Whether a page of an account may show a service: one of the catalogue, or of the account. */
+export function isListable(
+  { origin, accountId }: Pick<Service, 'origin' | 'accountId'>,
+  ownerId: number,
+): boolean {
+  return origin === 'catalogue' || accountId === ownerId;
 }
 
 /** How many services a list names. */

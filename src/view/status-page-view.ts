@@ -3,7 +3,7 @@ import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
 import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/page-verdict.ts';
 import type { Service } from '../domain/service.ts';
-import { type OwnedPage, readPageSlug } from '../domain/status-page.ts';
+import { isListable, type OwnedPage, readPageSlug } from '../domain/status-page.ts';
 import { HttpError } from '../http/problem.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -87,8 +87,7 @@ export async function readPageView(slug: string, sources: PageViewSources): Prom
  */
 export function findListed(directory: ServiceDirectory, accountId: number, id: number): Service | null {
   const service = directory.byId(id);
-  if (service === null) return null;
-  return service.origin === 'catalogue' || service.accountId === accountId ? service : null;
+  return service !== null && isListable(service, accountId) ? service : null;
 }
 
 /** Which incidents of a page are asked for. */

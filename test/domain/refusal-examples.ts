@@ -1,5 +1,6 @@
 /** An example of every refusal and every notice, with its English text. */
 
+import { CATEGORIES } from '../../src/domain/category.ts';
 import type { Coded } from '../../src/domain/coded-text.ts';
 import type {
   GivenTextProblemParams,
@@ -40,6 +41,16 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { slug: 'github' },
     'github belongs to the catalogue: take it out of the catalogue file instead.',
   ],
+  no_key: [{ id: 7 }, 'There is no key 7.'],
+  no_claim: [{ domain: 'a.example' }, 'The domain a.example is not awaiting verification.'],
+  no_webhook: [{ id: 7 }, 'There is no webhook 7.'],
+  no_delivery: [{ id: 7 }, 'There is no delivery 7.'],
+  no_page: [{ slug: 'acme' }, 'There is no status page acme.'],
+  page_stale: [
+    {},
+    'This page was changed elsewhere in the meantime. This is its current state; repeat your change if it is still needed.',
+  ],
+  no_page_service: [{ slug: 'hers' }, 'There is no such service among the public ones and yours: hers.'],
   page_slug_taken: [{ slug: 'acme' }, 'The address acme is taken.'],
   page_slug_of_service: [
     { slug: 'github', name: 'GitHub' },
@@ -55,10 +66,23 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { domain: 'x.github.com', parent: 'github.com', slug: 'github' },
     'x.github.com lies within github.com of the public catalogue (github): verify the domain first.',
   ],
+  catalogue_owns: [
+    { domain: 'x.github.com', parent: 'github.com' },
+    'The domain x.github.com belongs to github.com of the public catalogue.',
+  ],
   name_taken: [
     { name: 'GitHub.', other: 'GitHub' },
     'The name GitHub. equals or resembles GitHub of the public catalogue: choose another.',
   ],
+  key_name_missing: [{}, 'A key needs a name, such as the machine that will use it.'],
+  service_name_missing: [{}, 'A service needs a name.'],
+  lifetime_invalid: [{}, 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.'],
+  category_invalid: [{}, `There is no such category: choose one of ${CATEGORIES.join(', ')}.`],
+  kind_invalid: [{}, 'A service is monitored by root, health or heartbeat.'],
+  duration_invalid: [{}, 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.'],
+  webhook_url_invalid: [{}, 'The URL must begin with https:// or http:// and must not contain a password.'],
+  page_group_name_missing: [{}, 'A new group needs a name.'],
+  logo_missing: [{}, 'Choose a picture first.'],
   page_slug_invalid: [
     { minLength: 3, maxLength: 60 },
     'An address is 3 to 60 lower-case letters and digits, with single dashes between them.',

@@ -2,6 +2,7 @@
 import type { Category } from '../../domain/category.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import type { Incident } from '../../domain/incident.ts';
+import type { Refusal } from '../../domain/refusal.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { CheckDefinition, Service } from '../../domain/service.ts';
 
@@ -32,7 +33,7 @@ export type NewService = Omit<Service, 'id' | 'revision'>;
 /** The outcome of adding a service: its slug, or why it was refused. */
 export type AddOutcome =
   | { readonly slug: string }
-  | { readonly code: RegistryErrorCode; readonly message: string };
+  | { readonly code: RegistryErrorCode; readonly refusal: Refusal };
 
 /** The outcome of replacing the public list, counted in services. */
 export interface CatalogueOutcome {

@@ -52,10 +52,11 @@ export function addServices(
       store.database.exec('RELEASE service');
       return { slug };
     } catch (error) {
-      if (!(error instanceof RegistryError) || !store.database.isTransaction) throw error;
+      if (!(error instanceof RegistryError) || error.refusal === undefined || !store.database.isTransaction)
+        throw error;
       store.database.exec('ROLLBACK TO service');
       store.database.exec('RELEASE service');
-      return { code: error.code as RegistryErrorCode, message: error.message };
+      return { code: error.code as RegistryErrorCode, refusal: error.refusal };
     }
   });
 }

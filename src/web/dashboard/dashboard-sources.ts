@@ -2,8 +2,6 @@
 
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
-import type { Refusal } from '../../domain/refusal.ts';
-import type { CheckKind } from '../../domain/service.ts';
 import type { HttpResponse } from '../../http/route.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
@@ -38,26 +36,12 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
 /** Shows a page of the account, or what keeps a form from being taken. */
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
-/**
- * Lets a domain be probed: refuses it where too many services of owners lead to the same place already (decisions,
- * Ownership). Heartbeats come by themselves and go nowhere.
- */
-export async function claimPlace(
-  { registry, proofs }: Pick<DashboardSources, 'registry' | 'proofs'>,
-  domain: string,
-  kind: CheckKind,
-): Promise<void> {
-  if (kind !== 'heartbeat') await registry.claimAddresses(domain, await proofs.addresses(domain));
+/** What the changes that an owner makes by forms need (`src/app/`). */
+export function changeContext({ registry, directory, proofs, now }: DashboardSources) {
+  return { registry, proofs, now, findService: directory.bySlug, resolve: proofs.addresses };
 }
 
-/** Runs a change; returns what the registry refuses, and null where it refuses nothing. */
-export async function refusable(change: () => Promise<unknown>): Promise<Refusal | null> {
-  try {
-    await change();
-    return null;
-  } catch (error) {
-    const { refusal } = error as Error & { readonly refusal?: Refusal };
-    if (refusal !== undefined) return refusal;
-    throw error;
-  }
+/** The owner who is signed in. */
+export function ownerOf({ accountId }: Visitor) {
+  return { role: 'owner', accountId } as const;
 }

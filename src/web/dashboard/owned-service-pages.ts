@@ -1,6 +1,7 @@
 /** `/dashboard/services/:slug`: one service of an owner, its settings, its last reports and how to show it. */
 
-import { type EditReading, readServiceEdit } from '../../app/edit-service.ts';
+import { verifyDomain } from '../../app/domains.ts';
+import { changeService, removeService } from '../../app/services.ts';
 import { CATEGORIES } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { formatDuration } from '../../domain/durations.ts';
@@ -13,22 +14,16 @@ import { serviceNotFound } from '../../view/service-directory.ts';
 import { time } from '../language/phrase.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
 import { STATUS_SHAPES, sayVerdict } from '../parts/verdict.ts';
-import { claimPlace, type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
-import {
-  type FormOutcome,
-  isProblem,
-  ofField,
-  type RefusedForm,
-  refuseForm,
-  viewForms,
-} from './refused-form.ts';
-import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
+import { changeContext, type DashboardSources, ownerOf, type ShowPage } from './dashboard-sources.ts';
+import { type DashboardForm, formRoute, type RefusedForm, renameFields, viewForms } from './refused-form.ts';
+import { findSession, type Visitor } from './sign-in-pages.ts';
 
 const SHOWN = 20;
 
 /** The routes. */
 export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, status, samples, proofs, siteUrl, now } = sources;
+  const { registry, directory, status, samples, proofs, siteUrl } = sources;
+  const context = changeContext(sources);
 
   /** The account's own service; another's is not found, as if it were not there. */
   const find = ({ params }: HttpRequest, { accountId }: Visitor): Service => {
@@ -80,26 +75,15 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     );
   };
 
-  const form = (
-    action: string,
-    take: (service: Service, session: Visitor, fields: ReadonlyMap<string, string>) => Promise<FormOutcome>,
-  ): Route => ({
-    path: `/dashboard/services/:slug/${action}`,
-    bucket: 'pages',
-    anyMethod: true,
-    async handle(request) {
-      const { session, form: fields } = await requireForm(request, sources);
-      const service = find(request, session);
-      const outcome = await take(service, session, fields);
-      if (outcome === null) return seeOther(`/dashboard/services/${service.slug}`);
-      if (!isProblem(outcome)) return outcome;
-      return await page(
-        service,
-        session,
-        refuseForm(action, fields, outcome, session.language.words.dashboard),
-      );
-    },
-  });
+  const form = (name: string, take: DashboardForm<Service>['take']): Route =>
+    formRoute(sources, {
+      path: `/dashboard/services/:slug/${name}`,
+      name,
+      find,
+      take,
+      back: ({ slug }) => `/dashboard/services/${slug}`,
+      page,
+    });
 
   return [
     {
@@ -110,53 +94,32 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         return session === null ? seeOther('/sign-in') : await page(find(request, session), session, null);
       },
     },
-    form('save', async ({ slug, domain, check }, { language }, fields) => {
-      const words = language.words.dashboard;
-      if ((fields.get('name') ?? '') === '') return { field: 'name', problem: words.needsName };
-      const reading = readServiceEdit(check, {
-        name: fields.get('name'),
+    form('save', async ({ slug }, session, fields) =>
+      changeService(context, ownerOf(session), slug, {
+        name: fields.get('name') ?? '',
         category: fields.get('category') ?? '',
         kind: fields.get('kind') ?? '',
         // An empty field means the default length.
         period: fields.get('period') || null,
         grace: fields.get('grace') || null,
         publicDependencies: fields.get('dependencies') === 'public',
-      });
-      if (!reading.ok) return problemOf(reading, words);
-      const { edit } = reading;
-      const kind = edit.check?.kind ?? check.kind;
-      const noPlace = kind === check.kind ? null : await refusable(() => claimPlace(sources, domain, kind));
-      if (noPlace !== null) return { field: 'kind', problem: noPlace };
-      return ofField('name', await refusable(() => registry.changeService(slug, edit)));
+      }),
+    ),
+    form('pause', async ({ slug }, session) =>
+      changeService(context, ownerOf(session), slug, { paused: true }),
+    ),
+    form('resume', async ({ slug }, session) =>
+      changeService(context, ownerOf(session), slug, { paused: false }),
+    ),
+    form('verify', async ({ domain, check }, session) => {
+      const outcome = await verifyDomain(context, ownerOf(session), domain, check.kind);
+      return renameFields(outcome, { domain: 'form', kind: 'form' });
     }),
-    form('pause', ({ slug }) => refusable(() => registry.changeService(slug, { paused: true }))),
-    form('resume', ({ slug }) => refusable(() => registry.changeService(slug, { paused: false }))),
-    form('verify', async ({ domain, check }, { accountId }) => {
-      const problem = await proofs.check(accountId, domain);
-      if (problem !== null) return problem;
-      return await refusable(async () => {
-        await claimPlace(sources, domain, check.kind);
-        await registry.proveDomain(accountId, domain, check.kind, now());
-        await claimPlace(sources, domain, check.kind);
-      });
-    }),
-    form('delete', async ({ slug, domain }, { language }, fields) => {
+    form('delete', async ({ slug, domain }, session, fields) => {
       if (fields.get('confirm') !== domain)
-        return { field: 'confirm', problem: language.words.dashboard.toDeleteService(domain) };
-      const problem = await refusable(() => registry.removeService(slug));
-      return problem ?? seeOther('/dashboard');
+        return { problems: { confirm: session.language.words.dashboard.toDeleteService(domain) } };
+      const outcome = await removeService(context, ownerOf(session), slug);
+      return outcome.ok ? seeOther('/dashboard') : outcome;
     }),
   ];
-}
-
-/** The problem of a field, in the language of the page or as a code. */
-function problemOf(
-  reading: Extract<EditReading, { ok: false }>,
-  words: Visitor['language']['words']['dashboard'],
-) {
-  const { field } = reading;
-  if (field === 'name')
-    return { field, problem: { code: 'name_invalid', problem: reading.problem } } as const;
-  if (field === 'category') return { field, problem: words.noSuchCategory };
-  return { field, problem: field === 'kind' ? words.noSuchKind : words.noDuration };
 }

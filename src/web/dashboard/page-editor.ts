@@ -1,35 +1,36 @@
 /** `/dashboard/pages/:slug`: what one status page says, its services and groups, its logo, and how to embed it. */
 
-import { readLogo } from '../../app/read-logo.ts';
-import type { Service } from '../../domain/service.ts';
+import { type Refused, refuse } from '../../app/change.ts';
 import {
-  arrangePage,
-  countServices,
-  type OwnedPage,
-  PAGE_BOUNDS,
-  type PageStep,
-  readGroupName,
-  readPageText,
-  readPageTitle,
-} from '../../domain/status-page.ts';
+  arrangeStatusPage,
+  editStatusPage,
+  type PageArrangement,
+  removeStatusPage,
+  setPageLogo,
+} from '../../app/status-pages.ts';
+import type { Service } from '../../domain/service.ts';
+import { countServices, type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { readUpload, seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
-import type { PageEdit } from '../../store/ports/status-pages.ts';
 import { findListed, logoPath, pageNotFound } from '../../view/status-page-view.ts';
-import type { DashboardSources, ShowPage } from './dashboard-sources.ts';
-import { type FieldProblems, PAGES_PATH, sayProblems } from './page-overview.ts';
+import { changeContext, type DashboardSources, ownerOf, type ShowPage } from './dashboard-sources.ts';
+import { PAGES_PATH } from './page-overview.ts';
 import { findServices } from './page-search.ts';
-import type { Problem } from './refused-form.ts';
+import {
+  type DashboardForm,
+  type FormFields,
+  type FormOutcome,
+  type FormProblems,
+  formRoute,
+  renameFields,
+  sayRefusals,
+} from './refused-form.ts';
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
-
-/** The outcome of a form: back to the editor, or a problem. */
-type Outcome = { readonly goTo: string } | FieldProblems;
-
-type Fields = ReadonlyMap<string, string>;
 
 /** The routes. */
 export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, siteUrl, now } = sources;
+  const { registry, directory, siteUrl } = sources;
+  const context = changeContext(sources);
 
   /** The account's own page; another's is not found, as if it were not there. */
   const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<OwnedPage> => {
@@ -52,7 +53,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       {
         title: page.title,
         page,
-        problems: sayProblems(problems, session.language.words),
+        problems,
         typed: { title: typed.get('title') ?? page.title, text: typed.get('text') ?? page.text },
         newGroup: typed.get('group_name') ?? '',
         bounds: PAGE_BOUNDS,
@@ -73,51 +74,20 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     );
   };
 
-  const form = (
-    action: string,
-    take: (page: OwnedPage, session: Visitor, fields: Fields) => Promise<Outcome>,
-  ): Route => ({
-    path: `${PAGES_PATH}/:slug/${action}`,
-    bucket: 'pages',
-    anyMethod: true,
-    async handle(request) {
-      const { session, form: fields } = await requireForm(request, sources);
-      const page = await find(request, session);
-      const outcome = await take(page, session, fields);
-      if (isGoing(outcome)) return seeOther(outcome.goTo);
-      const search = fields.get('q') ?? '';
-      return editor(await find(request, session), session, { problems: outcome, typed: fields, search });
-    },
-  });
+  /** `anchor`: where on the page its owner was. */
+  const form = (name: string, anchor: string, take: DashboardForm<OwnedPage>['take']): Route =>
+    formRoute(sources, {
+      path: `${PAGES_PATH}/:slug/${name}`,
+      name,
+      find,
+      take,
+      back: (page, fields) => editorPath(page, anchor, fields),
+      page: (page, session, { problems, typed }) =>
+        editor(page, session, { problems, typed, search: typed.get('q') ?? '' }),
+    });
 
-  /** Writes what changes, if the page is still what its owner saw. */
-  const change = async (
-    page: OwnedPage,
-    { language }: Visitor,
-    fields: Fields,
-    edit: PageEdit,
-    anchor: string,
-  ): Promise<Outcome> => {
-    const { accountId, slug } = page;
-    const seen = Number(fields.get('revision'));
-    const outcome = await registry.changePage(accountId, slug, seen, edit, now());
-    if (outcome === 'changed') return back(page, anchor, fields.get('q'));
-    const { stale, missing } = language.words.pageEditor;
-    return { form: outcome === 'stale' ? stale : missing };
-  };
-
-  const arrange = async (
-    page: OwnedPage,
-    session: Visitor,
-    fields: Fields,
-    step: PageStep,
-    anchor: string,
-    field: string,
-  ) => {
-    const arranged = arrangePage(page.groups, step);
-    if (!arranged.ok) return { [field]: arranged.problem };
-    return await change(page, session, fields, { groups: arranged.groups }, anchor);
-  };
+  const arrange = ({ slug }: OwnedPage, session: Visitor, fields: FormFields, arrangement: PageArrangement) =>
+    arrangeStatusPage(context, ownerOf(session), slug, Number(fields.get('revision')), arrangement);
 
   return [
     {
@@ -130,52 +100,35 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         return editor(await find(request, session), session, { search });
       },
     },
-    form('save', async (page, session, fields) => {
-      const title = readPageTitle(fields.get('title') ?? '');
-      const text = readPageText(fields.get('text') ?? '');
-      if (title.ok && text.ok)
-        return await change(page, session, fields, { title: title.value, text: text.value }, 'words');
-      return { ...(title.ok ? {} : { title: title.problem }), ...(text.ok ? {} : { text: text.problem }) };
+    form('save', 'words', async ({ slug }, session, fields) => {
+      const { title = '', text = '', revision } = Object.fromEntries(fields);
+      return await editStatusPage(context, ownerOf(session), slug, Number(revision), { title, text });
     }),
-    form('add', async (page, session, fields) => {
-      const service = directory.bySlug(fields.get('service') ?? '');
-      if (service === null || findListed(directory, session.accountId, service.id) === null)
-        return { search: session.language.words.pageEditor.noSuchService };
-      const group = Number(fields.get('group')) || 0;
-      const step = { kind: 'add_service', serviceId: service.id, group } as const;
-      return await arrange(page, session, fields, step, 'add', 'search');
+    form('add', 'add', async (page, session, fields) => {
+      const service = fields.get('service') ?? '';
+      const outcome = await arrange(page, session, fields, {
+        kind: 'add_service',
+        service,
+        group: groupOf(fields),
+      });
+      return renameFields(outcome, { service: 'search' });
     }),
-    form('arrange', async (page, session, fields) => {
+    form('arrange', 'services', async (page, session, fields): Promise<FormOutcome> => {
       const step = readStep(fields.get('step') ?? '');
-      if (step === null) return { form: session.language.words.pageEditor.noSuchButton };
-      const anchor = 'serviceId' in step && step.kind === 'move_service' ? `s-${step.serviceId}` : 'services';
-      return await arrange(page, session, fields, step, anchor, 'form');
+      if (step === null) return { problems: { form: session.language.words.pageEditor.noSuchButton } };
+      const outcome = await arrange(page, session, fields, step);
+      const isMove = outcome.ok && step.kind === 'move_service';
+      return isMove ? seeOther(editorPath(page, `s-${step.serviceId}`, fields)) : outcome;
     }),
-    form('group', async (page, session, fields) => {
-      const name = readGroupName(fields.get('group_name') ?? '');
-      if (!name.ok) return { group_name: name.problem };
-      if (name.value === '') return { group_name: session.language.words.pageEditor.groupNeedsName };
-      return await arrange(
-        page,
-        session,
-        fields,
-        { kind: 'add_group', name: name.value },
-        'services',
-        'group_name',
-      );
+    form('group', 'services', async (page, session, fields) => {
+      const name = fields.get('group_name') ?? '';
+      const outcome = await arrange(page, session, fields, { kind: 'add_group', name });
+      return renameFields(outcome, { name: 'group_name' });
     }),
-    form('rename', async (page, session, fields) => {
-      const group = Number(fields.get('group')) || 0;
-      const name = readGroupName(fields.get('name') ?? '');
-      if (!name.ok) return { [`group_${group}`]: name.problem };
-      return await arrange(
-        page,
-        session,
-        fields,
-        { kind: 'rename_group', group, name: name.value },
-        'services',
-        'form',
-      );
+    form('rename', 'services', async (page, session, fields) => {
+      const [group, name] = [groupOf(fields), fields.get('name') ?? ''];
+      const outcome = await arrange(page, session, fields, { kind: 'rename_group', group, name });
+      return renameFields(outcome, { name: `group_${group}` });
     }),
     {
       path: `${PAGES_PATH}/:slug/logo`,
@@ -189,59 +142,59 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
       },
     },
-    form('unlogo', async (page, { accountId }) => {
-      await registry.putLogo(accountId, page.slug, null, now());
-      return back(page, 'logo');
-    }),
-    form('delete', async ({ slug }, { accountId, language }, fields) => {
-      if (fields.get('confirm') !== slug) return { confirm: language.words.pageEditor.toDeletePage(slug) };
-      await registry.removePage(accountId, slug);
-      return { goTo: PAGES_PATH };
+    form('unlogo', 'logo', ({ slug }, session) => setPageLogo(context, ownerOf(session), slug, null)),
+    form('delete', 'end', async ({ slug }, session, fields) => {
+      if (fields.get('confirm') !== slug)
+        return { problems: { confirm: session.language.words.pageEditor.toDeletePage(slug) } };
+      const outcome = await removeStatusPage(context, ownerOf(session), slug);
+      return outcome.ok ? seeOther(PAGES_PATH) : outcome;
     }),
   ];
 
   async function takeLogo(request: HttpRequest, signedIn: Visitor): Promise<HttpResponse> {
     const upload = await readUpload(request, 'logo', PAGE_BOUNDS.logoBytes);
     const page = await find(request, signedIn);
-    const words = signedIn.language.words.pageEditor;
-    const say = (problem: Problem) => editor(page, signedIn, { problems: { logo: problem } });
+    const say = (outcome: Refused) => editor(page, signedIn, { problems: sayRefusals(outcome, signedIn) });
     // A body that was too large to read has no token to verify; the response changes nothing.
-    if (upload.tooLarge) return say(words.tooLarge(PAGE_BOUNDS.logoBytes / 1024));
+    if (upload.tooLarge)
+      return say(refuse({ code: 'logo_too_large', maxBytes: PAGE_BOUNDS.logoBytes }, 'logo'));
     const { session } = await requireForm(request, sources, async () => upload.fields);
-    if (upload.file === null) return say(words.chooseFirst);
-    const reading = readLogo(upload.file);
-    if (!reading.ok) return say(reading.problem);
-    await registry.putLogo(session.accountId, page.slug, reading.logo, now());
-    return seeOther(`${PAGES_PATH}/${page.slug}#logo`);
+    const bytes = upload.file ?? new Uint8Array();
+    const outcome = await setPageLogo(context, ownerOf(session), page.slug, bytes);
+    return outcome.ok ? seeOther(editorPath(page, 'logo')) : say(outcome);
   }
 }
 
 interface EditorState {
   /** The text to search services for; empty: no search. */
   readonly search: string;
-  readonly problems: FieldProblems;
+  readonly problems: FormProblems;
   /** What was typed into the form that was not taken. */
-  readonly typed: Fields;
+  readonly typed: FormFields;
 }
 
 /** The services of a page as its editor sees them. */
 export type EditedService = { readonly id: number; readonly service: Service | null };
 
-function isGoing(outcome: Outcome): outcome is { readonly goTo: string } {
-  return 'goTo' in outcome;
+/** The editor again, at the place where its owner was, with the same search. */
+function editorPath({ slug }: OwnedPage, anchor: string, fields: FormFields = new Map()): string {
+  const search = fields.get('q') ?? '';
+  const query = search === '' ? '' : `?${new URLSearchParams({ q: search })}`;
+  return `${PAGES_PATH}/${slug}${query}#${anchor}`;
 }
 
-/** The editor again, at the place where its owner was, with the same search. */
-function back({ slug }: OwnedPage, anchor: string, search = ''): Outcome {
-  const query = search === '' ? '' : `?${new URLSearchParams({ q: search })}`;
-  return { goTo: `${PAGES_PATH}/${slug}${query}#${anchor}` };
+/** The number of a group. */
+function groupOf(fields: FormFields): number {
+  return Number(fields.get('group')) || 0;
 }
 
 /**
  * Reads a step from a form: `up 12`, `down 12`, `remove 12` with the id of a service, `group_up 1`, `group_down 1`,
  * `group_remove 1` with the number of a group. Null: no such step.
  */
-function readStep(text: string): PageStep | null {
+function readStep(
+  text: string,
+): Exclude<PageArrangement, { kind: 'add_service' | 'add_group' | 'rename_group' }> | null {
   const found = /^(up|down|remove|group_up|group_down|group_remove) (\d{1,15})$/.exec(text);
   if (found === null) return null;
   const number = Number(found[2]);

@@ -1,43 +1,30 @@
 /** `/dashboard/pages`: the status pages of an account, and the form that makes one. */
 
-import { countServices, PAGE_BOUNDS, readPageSlug, readPageTitle } from '../../domain/status-page.ts';
+import { addStatusPage } from '../../app/status-pages.ts';
+import { countServices, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
-import type { Words } from '../language/english.ts';
 import { time } from '../language/phrase.ts';
-import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
-import { type Problem, sayProblem } from './refused-form.ts';
-import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
+import { changeContext, type DashboardSources, ownerOf, type ShowPage } from './dashboard-sources.ts';
+import { formRoute, type RefusedForm } from './refused-form.ts';
+import { findSession, type Visitor } from './sign-in-pages.ts';
 
 /** Where the pages of an account are edited. */
 export const PAGES_PATH = '/dashboard/pages';
 
-/** The problems of a form, by the name of the field; `form` concerns all of it. */
-export type FieldProblems = Readonly<Record<string, Problem>>;
-
-/** The problems in the language of the page. */
-export function sayProblems(problems: FieldProblems, { dashboard }: Words): Readonly<Record<string, string>> {
-  const entries = Object.entries(problems).map(([field, problem]) => [field, sayProblem(problem, dashboard)]);
-  return Object.fromEntries(entries);
-}
-
 /** The routes. */
 export function pageOverview(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, now } = sources;
+  const { registry } = sources;
 
-  const overview = async (
-    session: Visitor,
-    problems: FieldProblems,
-    typed: { readonly slug: string; readonly title: string },
-  ): Promise<HttpResponse> => {
+  const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { words } = session.language;
     const pages = await registry.pagesOf(session.accountId);
     return show(
       './dashboard-pages',
       {
         title: words.dashboard.pages,
-        problems: sayProblems(problems, words),
-        typed,
+        problems: refused?.problems ?? {},
+        typed: { slug: refused?.typed.get('slug') ?? '', title: refused?.typed.get('title') ?? '' },
         bounds: PAGE_BOUNDS,
         pages: pages.map((page) => ({
           ...page,
@@ -45,7 +32,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
         })),
       },
       session,
-      Object.keys(problems).length === 0 ? 200 : 400,
+      refused === null ? 200 : 400,
     );
   };
 
@@ -55,30 +42,21 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
       bucket: 'pages',
       async handle(request) {
         const session = await findSession(request, sources);
-        return session === null ? seeOther('/sign-in') : await overview(session, {}, { slug: '', title: '' });
+        return session === null ? seeOther('/sign-in') : await overview(session, null);
       },
     },
-    {
+    formRoute<Visitor>(sources, {
       path: `${PAGES_PATH}/add`,
-      bucket: 'pages',
-      anyMethod: true,
-      async handle(request) {
-        const { session, form } = await requireForm(request, sources);
-        const typed = { slug: form.get('slug') ?? '', title: form.get('title') ?? '' };
-        const [slug, title] = [readPageSlug(typed.slug), readPageTitle(typed.title)];
-        if (!slug.ok || !title.ok)
-          return await overview(
-            session,
-            { ...(slug.ok ? {} : { slug: slug.problem }), ...(title.ok ? {} : { title: title.problem }) },
-            typed,
-          );
-        const { accountId } = session;
-        const page = { accountId, slug: slug.value, title: title.value, text: '', groups: [], now: now() };
-        const problem = await refusable(() => registry.addPage(page));
-        return problem === null
-          ? seeOther(`${PAGES_PATH}/${slug.value}`)
-          : await overview(session, { slug: problem }, typed);
+      name: 'add',
+      find: (_request, session) => session,
+      async take(_, session, fields) {
+        const { title = '', slug = '' } = Object.fromEntries(fields);
+        const input = { slug, title, text: '', groups: [], logo: null };
+        const outcome = await addStatusPage(changeContext(sources), ownerOf(session), input);
+        return outcome.ok ? seeOther(`${PAGES_PATH}/${outcome.value.slug}`) : outcome;
       },
-    },
+      back: () => PAGES_PATH,
+      page: (_subject, session, refused) => overview(session, refused),
+    }),
   ];
 }

@@ -1,66 +1,93 @@
-/** Forms of the dashboard that are refused: the problem is shown beside its field, and the input is kept. */
-import type { Refusal } from '../../domain/refusal.ts';
-import type { HttpResponse } from '../../http/route.ts';
-import type { Words } from '../language/english.ts';
+/** Forms of the dashboard: each makes a change and leads back to its page, or shows the page with what is refused. */
+import type { Outcome } from '../../app/change.ts';
+import { seeOther } from '../../http/form.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { escapeMarkup } from '../language/phrase.ts';
+import { requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
 
-/** The problem of one field. */
-export interface FieldProblem {
-  readonly field: string;
-  readonly problem: Problem;
-}
+/** The input of a form. */
+export type FormFields = ReadonlyMap<string, string>;
 
-/** A problem: a refusal, or a sentence in the language of the page. */
-export type Problem = Refusal | string;
+/** Problems by the name of their field, in the language of the page; `form` concerns the form as a whole. */
+export type FormProblems = Readonly<Record<string, string>>;
 
-/** What a form comes to: an answer, back to its page (null), or a problem; a {@link Problem} alone concerns no field. */
-export type FormOutcome = HttpResponse | FieldProblem | Problem | null;
+/** What a form comes to: a response, a change, or problems that no change has, such as a missing confirmation. */
+export type FormOutcome = HttpResponse | Outcome<unknown> | { readonly problems: FormProblems };
 
-/** A form that was not taken. */
+/** A form that was refused. */
 export interface RefusedForm {
   /** Name of the form on its page. */
   readonly form: string;
-  /** Null: the problem concerns no field. */
-  readonly field: string | null;
-  /** In the language of the page. */
-  readonly problem: string;
-  readonly typed: ReadonlyMap<string, string>;
+  readonly problems: FormProblems;
+  readonly typed: FormFields;
 }
 
-/** Whether an outcome is a problem, of a field or of the form as a whole. */
-export function isProblem(outcome: FormOutcome): outcome is FieldProblem | Problem {
-  return typeof outcome === 'string' || (outcome !== null && ('field' in outcome || 'code' in outcome));
+/** A form about `Subject`, such as a service of the account. */
+export interface DashboardForm<Subject> {
+  readonly path: string;
+  /** Name of the form on its page. */
+  readonly name: string;
+  /** Finds the subject; throws where the account has none. */
+  readonly find: (request: HttpRequest, session: Visitor) => Subject | Promise<Subject>;
+  readonly take: (subject: Subject, session: Visitor, fields: FormFields) => Promise<FormOutcome>;
+  /** The path to go back to after the change. */
+  readonly back: (subject: Subject, fields: FormFields) => string;
+  /** The page of the form with its problems. */
+  readonly page: (
+    subject: Subject,
+    session: Visitor,
+    refused: RefusedForm,
+  ) => HttpResponse | Promise<HttpResponse>;
 }
 
-/** The form as refused; `words` are those of the page. */
-export function refuseForm(
-  form: string,
-  typed: ReadonlyMap<string, string>,
-  outcome: FieldProblem | Problem,
-  words: Words['dashboard'],
-): RefusedForm {
-  const isOfField = typeof outcome !== 'string' && 'field' in outcome && !('code' in outcome);
-  const { field, problem } = isOfField ? outcome : { field: null, problem: outcome };
-  return { form, field, problem: sayProblem(problem, words), typed };
+/** The route of a form. */
+export function formRoute<Subject>(
+  sources: Pick<SignInSources, 'sessions' | 'cookie'>,
+  { path, name, find, take, back, page }: DashboardForm<Subject>,
+): Route {
+  return {
+    path,
+    bucket: 'pages',
+    anyMethod: true,
+    async handle(request) {
+      const { session, form: fields } = await requireForm(request, sources);
+      const subject = await find(request, session);
+      const outcome = await take(subject, session, fields);
+      if ('status' in outcome) return outcome;
+      if ('ok' in outcome && outcome.ok) return seeOther(back(subject, fields));
+      const problems = 'ok' in outcome ? sayRefusals(outcome, session) : outcome.problems;
+      return await page(await find(request, session), session, { form: name, problems, typed: fields });
+    },
+  };
 }
 
-/** A problem in the language of the page. */
-export function sayProblem(problem: Problem, { refusal }: Words['dashboard']): string {
-  return typeof problem === 'string' ? problem : refusal(problem);
+/** The refusals in the language of the page. */
+export function sayRefusals(
+  { refusals }: Extract<Outcome<unknown>, { readonly ok: false }>,
+  { language }: Pick<Visitor, 'language'>,
+): FormProblems {
+  const { refusal: say } = language.words.dashboard;
+  return Object.fromEntries(refusals.map(({ field, refusal }) => [field ?? 'form', say(refusal)]));
 }
 
-/** A problem of one field, where there is one. */
-export function ofField(field: string, problem: Problem | null): FieldProblem | null {
-  return problem === null ? null : { field, problem };
+/** The outcome with other names for the fields that it names, where a form calls them otherwise. */
+export function renameFields<T>(outcome: Outcome<T>, names: Readonly<Record<string, string>>): Outcome<T> {
+  if (outcome.ok) return outcome;
+  const refusals = outcome.refusals.map(({ field, refusal }) => ({
+    field: names[field ?? ''] ?? field,
+    refusal,
+  }));
+  return { ok: false, refusals };
 }
 
 /** The forms of a page as its template reads them. */
 export function viewForms(refused: RefusedForm | null) {
+  const [first] = Object.keys(refused?.problems ?? {});
   const problemOf = (form: string, field: string) =>
-    refused?.form === form && refused.field === field ? refused.problem : null;
+    refused?.form === form ? (refused.problems[field] ?? null) : null;
   return {
     /** A problem that concerns no field; null: there is none. */
-    problem: refused?.field === null ? refused.problem : null,
+    problem: refused?.problems.form ?? null,
     /** The input of a field, or its value otherwise. */
     typed: (form: string, field: string, otherwise = '') =>
       refused?.form === form ? (refused.typed.get(field) ?? otherwise) : otherwise,
@@ -68,7 +95,7 @@ export function viewForms(refused: RefusedForm | null) {
     mark: (form: string, field: string) =>
       problemOf(form, field) === null
         ? ''
-        : ` aria-invalid="true" aria-describedby="problem-${form}-${field}" autofocus`,
+        : ` aria-invalid="true" aria-describedby="problem-${form}-${field}"${field === first ? ' autofocus' : ''}`,
     /** The problem beside its field, markup. */
     note(form: string, field: string) {
       const problem = problemOf(form, field);

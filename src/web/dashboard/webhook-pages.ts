@@ -1,28 +1,29 @@
 /** `/dashboard/webhooks`: the addresses that get the events of an account's services, and the deliveries to them. */
 
-import { webhookBody } from '../../domain/webhook-event.ts';
+import {
+  addWebhook,
+  removeWebhook,
+  replayDelivery,
+  SENT_BY_HAND_PER_MINUTE,
+  testWebhook,
+  type WebhookContext,
+} from '../../app/webhooks.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import { createLimitMemory, createRateLimiter, type RateLimiter } from '../../http/rate-limits.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
-import { createMessageId, createWebhookSecret } from '../../notify/webhook-signature.ts';
 import { time } from '../language/phrase.ts';
-import { type DashboardSources, refusable, type ShowPage } from './dashboard-sources.ts';
+import { type DashboardSources, ownerOf, type ShowPage } from './dashboard-sources.ts';
 import {
-  type FormOutcome,
-  isProblem,
-  ofField,
+  type DashboardForm,
+  type FormFields,
+  formRoute,
   type RefusedForm,
-  refuseForm,
   viewForms,
 } from './refused-form.ts';
-import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
+import { findSession, type Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/webhooks';
-const MAX_URL_LENGTH = 2_000;
-/** Test deliveries of an account within a minute: they go to servers of others. */
-const MAX_TESTS_PER_MINUTE = 5;
-const MAX_REPLAYS_PER_MINUTE = 30;
 /** Accounts that are remembered; of more, the oldest are forgotten. */
 const MAX_ACCOUNTS = 10_000;
 
@@ -30,8 +31,15 @@ const MAX_ACCOUNTS = 10_000;
 export function webhookPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, now, clock } = sources;
   const memory = createLimitMemory(clock, MAX_ACCOUNTS);
-  const tests = createRateLimiter('webhook-tests', MAX_TESTS_PER_MINUTE, memory);
-  const replays = createRateLimiter('webhook-replays', MAX_REPLAYS_PER_MINUTE, memory);
+  const limiters = {
+    tests: createRateLimiter('webhook-tests', SENT_BY_HAND_PER_MINUTE.tests, memory),
+    replays: createRateLimiter('webhook-replays', SENT_BY_HAND_PER_MINUTE.replays, memory),
+  };
+  const context: WebhookContext = {
+    registry,
+    now,
+    charge: (what, accountId) => charge(limiters[what], accountId),
+  };
 
   const page = async (
     session: Visitor,
@@ -77,21 +85,15 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     );
   };
 
-  const form = (
-    action: string,
-    take: (session: Visitor, fields: ReadonlyMap<string, string>) => Promise<FormOutcome>,
-  ): Route => ({
-    path: `${PATH}/${action}`,
-    bucket: 'pages',
-    anyMethod: true,
-    async handle(request) {
-      const { session, form: fields } = await requireForm(request, sources);
-      const outcome = await take(session, fields);
-      if (outcome === null) return seeOther(PATH);
-      if (!isProblem(outcome)) return outcome;
-      return await page(session, refuseForm(action, fields, outcome, session.language.words.dashboard));
-    },
-  });
+  const form = (name: string, take: DashboardForm<Visitor>['take']): Route =>
+    formRoute(sources, {
+      path: `${PATH}/${name}`,
+      name,
+      find: (_request, session) => session,
+      take,
+      back: () => PATH,
+      page: (_subject, session, refused) => page(session, refused),
+    });
 
   return [
     {
@@ -102,34 +104,18 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
         return session === null ? seeOther('/sign-in') : await page(session, null);
       },
     },
-    form('add', async (session, fields) => {
-      const url = readUrl(fields.get('url') ?? '');
-      if (url === null) return { field: 'url', problem: session.language.words.dashboard.badAddress };
-      const secret = createWebhookSecret();
-      const { accountId } = session;
-      const problem = await refusable(() =>
-        registry.addWebhook({ accountId, url, secret, createdAt: now() }),
-      );
-      return ofField('url', problem) ?? (await page(session, null, secret));
+    form('add', async (_, session, fields) => {
+      const outcome = await addWebhook(context, ownerOf(session), { url: fields.get('url') ?? '' });
+      return outcome.ok ? await page(session, null, outcome.value.secret) : outcome;
     }),
-    form('remove', async ({ accountId, language }, fields) => {
-      const removed = await registry.removeWebhook(accountId, Number(fields.get('id')) || 0);
-      return removed ? null : language.words.dashboard.noSuchWebhook;
-    }),
-    form('test', async ({ accountId, language }, fields) => {
-      const at = now();
-      await charge(tests, accountId);
-      const body = webhookBody({ type: 'test', message: 'It works.' }, at);
-      const delivery = { message: createMessageId(), type: 'test', body, now: at };
-      const added = await registry.addDelivery(accountId, Number(fields.get('id')) || 0, delivery);
-      return added ? null : language.words.dashboard.noSuchWebhook;
-    }),
-    form('replay', async ({ accountId, language }, fields) => {
-      await charge(replays, accountId);
-      const replayed = await registry.replayDelivery(accountId, Number(fields.get('id')) || 0, now());
-      return replayed ? null : language.words.dashboard.noSuchDelivery;
-    }),
+    form('remove', (_, session, fields) => removeWebhook(context, ownerOf(session), idOf(fields))),
+    form('test', (_, session, fields) => testWebhook(context, ownerOf(session), idOf(fields))),
+    form('replay', (_, session, fields) => replayDelivery(context, ownerOf(session), idOf(fields))),
   ];
+}
+
+function idOf(fields: FormFields): number {
+  return Number(fields.get('id')) || 0;
 }
 
 /** Throws `rate_limited` if the account has reached its limit. */
@@ -142,10 +128,4 @@ async function charge(limiter: RateLimiter, accountId: number): Promise<void> {
     { retry_after: retryAfterSeconds },
     { 'Retry-After': String(retryAfterSeconds) },
   );
-}
-
-function readUrl(text: string): string | null {
-  if (!/^https?:\/\//.test(text) || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return null;
-  const { href, username, password } = new URL(text);
-  return username === '' && password === '' ? href : null;
 }

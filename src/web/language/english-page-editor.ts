@@ -84,12 +84,5 @@ export const englishPageEditor = {
   toDeletePage: (slug: string) => `To delete the page, enter its address: ${slug}`,
   delete: 'Delete',
 
-  stale:
-    'This page was changed elsewhere in the meantime. This is its current state; repeat your change if it is still needed.',
-  missing: 'This page no longer exists.',
-  noSuchService: 'There is no such service among the public ones and yours.',
   noSuchButton: 'There is no such button.',
-  groupNeedsName: 'A new group needs a name.',
-  tooLarge: (kib: number) => `A logo has at most ${kib} KiB.`,
-  chooseFirst: 'Choose a picture first.',
 };

@@ -83,12 +83,5 @@ export const germanPageEditor: Words['pageEditor'] = {
   toDeletePage: (slug) => `Um die Seite zu löschen, geben Sie ihre Adresse ein: ${slug}`,
   delete: 'Löschen',
 
-  stale:
-    'Diese Seite wurde inzwischen anderswo geändert. Dies ist ihr jetziger Stand; wiederholen Sie Ihre Änderung, falls sie noch nötig ist.',
-  missing: 'Diese Seite gibt es nicht mehr.',
-  noSuchService: 'Einen solchen Dienst gibt es weder unter den öffentlichen noch unter Ihren.',
   noSuchButton: 'Einen solchen Knopf gibt es nicht.',
-  groupNeedsName: 'Eine neue Gruppe braucht einen Namen.',
-  tooLarge: (kib) => `Ein Logo hat höchstens ${kib} KiB.`,
-  chooseFirst: 'Wählen Sie zuerst ein Bild aus.',
 };

@@ -1,4 +1,5 @@
 /** Refusals, notices and problems of deliveries in German. */
+import { CATEGORIES } from '../../domain/category.ts';
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
 import { formatTime } from '../../domain/durations.ts';
 import type {
@@ -69,6 +70,15 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_service: ({ slug }) => `Den Dienst ${slug} gibt es nicht.`,
   no_owned_service: ({ slug }) => `Kein Konto hat einen Dienst ${slug}.`,
   catalogue_service: ({ slug }) => `${slug} gehört zum Katalog: nehmen Sie es aus dessen Datei.`,
+  no_key: ({ id }) => `Den Schlüssel ${id} gibt es nicht.`,
+  no_claim: ({ domain }) => `Die Domain ${domain} wartet nicht auf Bestätigung.`,
+  no_webhook: ({ id }) => `Den Webhook ${id} gibt es nicht.`,
+  no_delivery: ({ id }) => `Die Zustellung ${id} gibt es nicht.`,
+  no_page: ({ slug }) => `Die Statusseite ${slug} gibt es nicht.`,
+  page_stale:
+    'Diese Seite wurde inzwischen anderswo geändert. Dies ist ihr jetziger Stand; wiederholen Sie Ihre Änderung, falls sie noch nötig ist.',
+  no_page_service: ({ slug }) =>
+    `Einen solchen Dienst gibt es weder unter den öffentlichen noch unter Ihren: ${slug}.`,
   page_slug_taken: ({ slug }) => `Die Adresse ${slug} ist vergeben.`,
   page_slug_of_service: ({ slug, name }) => `Die Adresse ${slug} steht für den öffentlichen Dienst ${name}.`,
   slug_taken: ({ slug }) => `Der Kurzname ${slug} ist vergeben: er steht für einen anderen Dienst.`,
@@ -77,11 +87,21 @@ const REFUSALS: TextTable<RefusalParams> = {
     `${domain} ist von einem anderen Konto registriert. Gehört sie Ihnen, bestätigen Sie die Domain.`,
   catalogue_domain: ({ domain, parent, slug }) =>
     `${domain} liegt in ${parent} des öffentlichen Katalogs (${slug}): bestätigen Sie erst die Domain.`,
+  catalogue_owns: ({ domain, parent }) =>
+    `Die Domain ${domain} gehört zu ${parent} des öffentlichen Katalogs.`,
   name_taken: ({ name, other }) =>
     `Der Name ${name} gleicht oder ähnelt ${other} aus dem öffentlichen Katalog: wählen Sie einen anderen.`,
 
+  key_name_missing: 'Ein Schlüssel braucht einen Namen, etwa den des Rechners, der ihn benutzt.',
+  service_name_missing: 'Ein Dienst braucht einen Namen.',
   name_invalid: ({ problem }) => textOf(NAME_PROBLEMS, problem, 'Der Name ist nicht erlaubt.'),
   domain_invalid: ({ problem }) => textOf(DOMAIN_PROBLEMS, problem, 'Die Domain ist kein Hostname.'),
+  lifetime_invalid:
+    'Ein Schlüssel läuft nach einer Dauer wie 12h, 90d oder 1y ab, höchstens 1000y, oder nie (never).',
+  category_invalid: `Diese Kategorie gibt es nicht: wählen Sie aus ${CATEGORIES.join(', ')}.`,
+  kind_invalid: 'Ein Dienst wird durch root, health oder heartbeat überwacht.',
+  duration_invalid: 'Abstand und Toleranz sind Dauern wie 90s, 10m oder 1h, höchstens 365d.',
+  webhook_url_invalid: 'Die URL muss mit https:// oder http:// beginnen und darf kein Passwort enthalten.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }) =>
     `Die Domain ist nicht bestätigt: ${hasRecords ? 'der TXT-Eintrag enthält ein anderes Wort' : 'ein TXT-Eintrag fehlt'} bei ${recordName}, und bei ${fileUrl}: ${textOf(PROOF_FILES, file, 'das Wort ist nicht da')}.`,
   page_slug_invalid: ({ minLength, maxLength }) =>
@@ -91,9 +111,11 @@ const REFUSALS: TextTable<RefusalParams> = {
   page_text_too_long: ({ field, maxLength, length }) =>
     `${PAGE_FIELDS[field]} hat höchstens ${maxLength} Zeichen; dieser hat ${length}.`,
   page_text_character: ({ field, character }) => forbiddenCharacter(PAGE_FIELDS[field], character),
+  page_group_name_missing: 'Eine neue Gruppe braucht einen Namen.',
   page_has_service: 'Der Dienst steht schon auf dieser Seite.',
   page_services_full: ({ max }) => `Eine Seite hat höchstens ${max} Dienste.`,
   page_groups_full: ({ max }) => `Eine Seite hat höchstens ${max} Gruppen.`,
+  logo_missing: 'Wählen Sie zuerst ein Bild aus.',
   logo_too_large: ({ maxBytes }) => `Ein Logo hat höchstens ${maxBytes / 1024} KiB.`,
   logo_svg: `SVG wird nicht angenommen, denn es kann Skripte enthalten: senden Sie ${LOGO_FORMATS}.`,
   logo_unreadable: `Das ist kein lesbares Bild: senden Sie ${LOGO_FORMATS}.`,

@@ -1,6 +1,6 @@
 /** The rules for changes of a service by its owner. */
 import t from 'tap';
-import { type EditReading, readServiceEdit, type ServiceChanges } from '../../src/app/edit-service.ts';
+import { readServiceEdit, type ServiceChanges } from '../../src/app/services.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { ServiceEdit } from '../../src/store/ports/services.ts';
 
@@ -24,30 +24,39 @@ t.test('it changes the named fields and keeps the others', async (t) => {
     [{ period: null }, { check: withoutPeriod }],
   ];
   for (const [changes, edit] of cases)
-    t.strictSame(readServiceEdit(CHECK, changes), { ok: true, edit }, JSON.stringify(changes));
+    t.strictSame(readServiceEdit(CHECK, changes), { ok: true, value: edit }, JSON.stringify(changes));
 });
 
-t.test('it names the first field that is not valid', async (t) => {
-  const cases: readonly [ServiceChanges, EditReading][] = [
+t.test('it names every field that is not valid', async (t) => {
+  const cases: readonly [ServiceChanges, readonly (readonly [field: string, code: string])[]][] = [
     [
       { name: '', category: 'x' },
-      { ok: false, field: 'name', problem: { code: 'length', maxLength: 100 } },
+      [
+        ['name', 'service_name_missing'],
+        ['category', 'category_invalid'],
+      ],
     ],
-    [
-      { category: 'shops', kind: 'x' },
-      { ok: false, field: 'category' },
-    ],
+    [{ category: 'shops' }, [['category', 'category_invalid']]],
     [
       { kind: 'push', period: 'x' },
-      { ok: false, field: 'kind' },
+      [
+        ['kind', 'kind_invalid'],
+        ['period', 'duration_invalid'],
+      ],
     ],
     [
       { period: '999ms', grace: 'x' },
-      { ok: false, field: 'period' },
+      [
+        ['period', 'duration_invalid'],
+        ['grace', 'duration_invalid'],
+      ],
     ],
-    [{ period: '366d' }, { ok: false, field: 'period' }],
-    [{ grace: '5 minutes' }, { ok: false, field: 'grace' }],
+    [{ period: '366d' }, [['period', 'duration_invalid']]],
+    [{ grace: '5 minutes' }, [['grace', 'duration_invalid']]],
   ];
-  for (const [changes, reading] of cases)
-    t.strictSame(readServiceEdit(CHECK, changes), reading, JSON.stringify(changes));
+  for (const [changes, expected] of cases) {
+    const reading = readServiceEdit(CHECK, changes);
+    const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
+    t.strictSame(found, expected, JSON.stringify(changes));
+  }
 });

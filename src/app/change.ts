@@ -1,0 +1,70 @@
+/** What every change by an owner or the operator has: who acts, and what it comes to. */
+import type { Refusal } from '../domain/refusal.ts';
+
+/**
+ * Who acts. An owner acts on what the account has, within its limits. The operator acts for one account, or on what any
+ * account has (`accountId` is null), and has no limits.
+ */
+export type Actor =
+  | { readonly role: 'owner'; readonly accountId: number }
+  | { readonly role: 'operator'; readonly accountId: number | null };
+
+/** An actor that makes something for an account. */
+export type AccountActor = Actor & { readonly accountId: number };
+
+/** One reason why a change is refused. */
+export interface FieldRefusal {
+  /** The member of the input that it concerns; null: none alone. */
+  readonly field: string | null;
+  readonly refusal: Refusal;
+}
+
+/** A change that is refused, with at least one reason. */
+export interface Refused {
+  readonly ok: false;
+  readonly refusals: readonly FieldRefusal[];
+}
+
+/** What a change comes to. */
+export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused;
+
+/** Whether the actor may act on what an account has; null: the catalogue has it, which nobody changes here. */
+export function mayChange(actor: Actor, ownerId: number | null): boolean {
+  return ownerId !== null && (actor.accountId === null || actor.accountId === ownerId);
+}
+
+/** A change that was made, or an input that may be made. */
+export function accept<T>(value: T): Outcome<T> {
+  return { ok: true, value };
+}
+
+/** A refusal for one reason. */
+export function refuse(refusal: Refusal, field: string | null = null): Refused {
+  return { ok: false, refusals: [{ field, refusal }] };
+}
+
+/** Makes a change in the registry; what the registry refuses concerns `field`. Rejects with its other errors. */
+export async function attempt<T>(change: () => Promise<T>, field: string | null = null): Promise<Outcome<T>> {
+  try {
+    return accept(await change());
+  } catch (error) {
+    const { refusal } = error as Error & { readonly refusal?: Refusal };
+    if (refusal !== undefined) return refuse(refusal, field);
+    throw error;
+  }
+}
+
+/** All members of an input that were read one by one, or the reasons against each that was refused. */
+export function readAll<T extends object>(
+  readings: {
+    readonly [Field in keyof T]: Outcome<T[Field]>;
+  },
+): Outcome<T> {
+  const refusals: FieldRefusal[] = [];
+  const values: [string, unknown][] = [];
+  for (const [field, reading] of Object.entries<Outcome<unknown>>(readings)) {
+    if (reading.ok) values.push([field, reading.value]);
+    else refusals.push(...reading.refusals.map(({ refusal }) => ({ field, refusal })));
+  }
+  return refusals.length > 0 ? { ok: false, refusals } : accept(Object.fromEntries(values) as T);
+}

@@ -1,0 +1,76 @@
+/** Domains that an owner claims and shows control of (decisions, Ownership). */
+import type { DomainProofs } from '../auth/domain-proof.ts';
+import type { CheckKind, Service } from '../domain/service.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
+import { type AccountActor, accept, attempt, type Outcome, readAll, refuse } from './change.ts';
+import { claimPlace, readDomain, readKind } from './services.ts';
+
+/** What changes of claims need. */
+export interface DomainContext {
+  readonly registry: OwnershipStore;
+  readonly proofs: Pick<DomainProofs, 'check'>;
+  /** The addresses that a domain leads to now. */
+  readonly resolve: (domain: string) => Promise<readonly string[]>;
+  readonly now: () => number;
+}
+
+/** A claim as it is asked for. */
+export interface ClaimInput {
+  readonly domain: string;
+  /** How the service is monitored once the domain is verified. */
+  readonly kind: string;
+}
+
+/** Claims a domain. Refused with `domain_invalid`, `kind_invalid` or `too_many_claims`. */
+export async function addClaim(
+  { registry, now }: DomainContext,
+  { accountId }: AccountActor,
+  { domain, kind }: ClaimInput,
+): Promise<Outcome<void>> {
+  const reading = readAll({ domain: readDomain(domain), kind: readKind(kind) });
+  if (!reading.ok) return reading;
+  return await attempt(() => registry.addClaim(accountId, { ...reading.value, createdAt: now() }), 'domain');
+}
+
+/** Takes a claim back; does nothing if there is none. */
+export async function dropClaim(
+  { registry }: DomainContext,
+  { accountId }: AccountActor,
+  domain: string,
+): Promise<Outcome<void>> {
+  await registry.dropClaim(accountId, domain);
+  return accept(undefined);
+}
+
+/** Verifies a claimed domain, which becomes a service of the account. Refused as {@link verifyDomain}, and with `no_claim`. */
+export async function verifyClaim(
+  context: DomainContext,
+  actor: AccountActor,
+  domain: string,
+): Promise<Outcome<Service>> {
+  const claim = (await context.registry.claimsOf(actor.accountId)).find((one) => one.domain === domain);
+  if (claim === undefined) return refuse({ code: 'no_claim', domain });
+  return await verifyDomain(context, actor, domain, claim.kind);
+}
+
+/**
+ * Gives a domain to the account if it has shown control of it. Refused with `proof_missing`, `shared_address`,
+ * `too_many_domains` or `too_many_registrations`.
+ */
+export async function verifyDomain(
+  context: DomainContext,
+  { accountId }: AccountActor,
+  domain: string,
+  kind: CheckKind,
+): Promise<Outcome<Service>> {
+  const { registry, proofs, now } = context;
+  const missing = await proofs.check(accountId, domain);
+  if (missing !== null) return refuse(missing, 'domain');
+  const place = await claimPlace(context, domain, kind);
+  if (!place.ok) return place;
+  const proven = await attempt(() => registry.proveDomain(accountId, domain, kind, now()), 'domain');
+  if (!proven.ok) return proven;
+  // Again, since before there was no service that could have the addresses.
+  const placed = await claimPlace(context, domain, kind);
+  return placed.ok ? proven : placed;
+}

@@ -1,0 +1,82 @@
+/** API keys of an account: made, listed and revoked by its owner or the operator (decisions, Keys). */
+import { createApiKey } from '../auth/api-keys.ts';
+import { DAY_MS, parseDuration } from '../domain/durations.ts';
+import type { AccountStore } from '../store/ports/accounts.ts';
+import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
+import { type AccountActor, type Actor, accept, attempt, type Outcome, readAll, refuse } from './change.ts';
+import { readNameField } from './services.ts';
+
+/** What changes of keys need. */
+export interface KeyContext {
+  readonly registry: KeyStore & Pick<AccountStore, 'ensureAccount'>;
+  readonly now: () => number;
+}
+
+/** A key as it is asked for. */
+export interface KeyInput {
+  readonly name: string;
+  /** A duration such as `90d`, or `never`. */
+  readonly expires: string;
+}
+
+/** Every key has a rate limit of its own, so that without a bound an account would have none (contract 8). */
+const MAX_KEYS = 100;
+/** A thousand years: a later time could neither be stored nor printed as a date. */
+const MAX_LIFETIME_MS = 365_000 * DAY_MS;
+
+/**
+ * Makes a key. `key` is the only copy of its secret. Refused with `key_name_missing`, `name_invalid`, `lifetime_invalid`, `no_account`, and
+ * for an owner with `too_many_keys`.
+ */
+export async function addKey(
+  { registry, now }: KeyContext,
+  { role, accountId }: AccountActor,
+  input: KeyInput,
+): Promise<Outcome<{ readonly key: string; readonly record: ApiKey }>> {
+  const reading = readKeyInput(input);
+  if (!reading.ok) return reading;
+  const { name, expires: lifetimeMs } = reading.value;
+  const at = now();
+  const request = {
+    account: accountId,
+    name,
+    expiresAt: lifetimeMs === null ? null : at + lifetimeMs,
+    now: at,
+    ...(role === 'owner' ? { maxPerAccount: MAX_KEYS } : {}),
+  };
+  return await attempt(() => createApiKey(registry, request), 'name');
+}
+
+/** Name and lifetime (milliseconds; null: it does not expire) of a key, read before anything is opened. */
+export function readKeyInput({ name, expires }: KeyInput) {
+  return readAll({ name: readNameField(name, 'key_name_missing'), expires: readLifetime(expires) });
+}
+
+/** Keys with what they are at `now`, oldest first: those of the actor's account, or of all accounts. */
+export async function listKeys(
+  { registry, now }: KeyContext,
+  { accountId }: Actor,
+): Promise<readonly (ApiKey & { readonly state: 'valid' | 'expired' | 'revoked' })[]> {
+  const keys = await registry.listKeys(accountId ?? undefined);
+  const at = now();
+  return keys.map((key) => {
+    const isExpired = key.expiresAt !== null && key.expiresAt <= at;
+    return { ...key, state: key.revokedAt !== null ? 'revoked' : isExpired ? 'expired' : 'valid' };
+  });
+}
+
+/** Revokes a key by its number. Refused with `no_key`. */
+export async function revokeKey(
+  { registry, now }: KeyContext,
+  { accountId }: Actor,
+  id: number,
+): Promise<Outcome<void>> {
+  const isOwn = accountId === null || (await registry.listKeys(accountId)).some((key) => key.id === id);
+  return isOwn && (await registry.revokeKey(id, now())) ? accept(undefined) : refuse({ code: 'no_key', id });
+}
+
+function readLifetime(text: string): Outcome<number | null> {
+  if (text === 'never') return accept(null);
+  const ms = parseDuration(text);
+  return ms === null || ms <= 0 || ms > MAX_LIFETIME_MS ? refuse({ code: 'lifetime_invalid' }) : accept(ms);
+}

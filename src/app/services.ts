@@ -1,0 +1,243 @@
+/** Services of an account: registered, changed and removed by their owner or the operator (decisions, Ownership). */
+import { type Category, isCategory } from '../domain/category.ts';
+import { DAY_MS, parseDuration } from '../domain/durations.ts';
+import { readGivenName } from '../domain/given-name.ts';
+import { readHostName } from '../domain/host-name.ts';
+import type { CheckDefinition, CheckKind, Service } from '../domain/service.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
+import type { NewService, ServiceEdit, ServiceStore } from '../store/ports/services.ts';
+import {
+  type AccountActor,
+  type Actor,
+  accept,
+  attempt,
+  mayChange,
+  type Outcome,
+  readAll,
+  refuse,
+} from './change.ts';
+
+/** What changes of services need. */
+export interface ServiceContext {
+  readonly registry: Pick<ServiceStore, 'changeService' | 'removeService'> &
+    Pick<OwnershipStore, 'claimAddresses'>;
+  /** The live service with that slug, of an owner or of the catalogue; null: there is none. */
+  readonly findService: (slug: string) => Service | null;
+  /** The addresses that a domain leads to now. */
+  readonly resolve: (domain: string) => Promise<readonly string[]>;
+}
+
+/** Changes of a service as they were typed. What is absent stays as it is. */
+export interface ServiceChanges {
+  readonly name?: string | undefined;
+  readonly category?: string | undefined;
+  readonly kind?: string | undefined;
+  /** Time from one heartbeat to the next, a duration such as `1h`; null: the default one. */
+  readonly period?: string | null | undefined;
+  /** How much later a heartbeat may come, a duration; null: the default one. */
+  readonly grace?: string | null | undefined;
+  readonly paused?: boolean | undefined;
+  readonly publicDependencies?: boolean | undefined;
+}
+
+/** A service to register. */
+export type Registration = Pick<NewService, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {
+  readonly publicDependencies: boolean;
+};
+
+/** What registering on behalf of accounts needs. */
+export interface RegistrationContext {
+  readonly registry: Pick<ServiceStore, 'addServices'>;
+  /** Domains of the public list: owners may register neither them nor their subdomains. */
+  readonly catalogueDomains: ReadonlySet<string>;
+}
+
+const MIN_PERIOD_MS = 1_000;
+/** The longest silence that an owner may announce: a year. */
+const MAX_PERIOD_MS = 365 * DAY_MS;
+
+/**
+ * Registers services for an account at the operator's word, which stands for verification; each under its dashed
+ * domain, or that with a number where another service has it. Outcomes are slugs, in the order of the input. Each may be
+ * refused with `domain_invalid`, `name_invalid`, `name_taken`, `domain_taken` or `catalogue_owns`.
+ */
+export async function registerServices(
+  { registry, catalogueDomains }: RegistrationContext,
+  { accountId }: AccountActor & { readonly role: 'operator' },
+  services: readonly Registration[],
+): Promise<readonly Outcome<string>[]> {
+  const readings = services.map((listed) => readRegistration(listed, accountId, catalogueDomains));
+  const added = await registry.addServices(
+    readings.flatMap((reading) => (reading.ok ? [reading.value] : [])),
+  );
+  let next = 0;
+  return readings.map((reading) => {
+    if (!reading.ok) return reading;
+    const outcome = added[next++];
+    if (outcome === undefined) throw new Error('the registry has no outcome for a service');
+    return 'slug' in outcome ? accept(outcome.slug) : refuse(outcome.refusal, fieldOf(outcome.refusal.code));
+  });
+}
+
+/**
+ * Changes a service. Refused with `no_owned_service`, `service_name_missing`, `name_invalid`, `category_invalid`, `kind_invalid`,
+ * `duration_invalid`, `name_taken`, and for an owner who has it checked in another way with `shared_address`.
+ */
+export async function changeService(
+  context: ServiceContext,
+  actor: Actor,
+  slug: string,
+  changes: ServiceChanges,
+): Promise<Outcome<Service>> {
+  const found = findOwned(context, actor, slug);
+  if (!found.ok) return found;
+  const { domain, check, slug: known } = found.value;
+  const reading = readServiceEdit(check, changes);
+  if (!reading.ok) return reading;
+  const kind = reading.value.check?.kind ?? check.kind;
+  if (kind !== check.kind && actor.role === 'owner') {
+    const place = await claimPlace(context, domain, kind);
+    if (!place.ok) return place;
+  }
+  return await attempt(() => context.registry.changeService(known, reading.value), 'name');
+}
+
+/** Removes a service. Refused with `no_owned_service`. */
+export async function removeService(
+  context: ServiceContext,
+  actor: Actor,
+  slug: string,
+): Promise<Outcome<void>> {
+  const found = findOwned(context, actor, slug);
+  return found.ok ? await attempt(() => context.registry.removeService(found.value.slug)) : found;
+}
+
+/**
+ * Lets a domain be checked for an owner: refused with `shared_address` where too many services of owners lead to the same
+ * place already (decisions, Ownership). Heartbeats come by themselves and go nowhere.
+ */
+export async function claimPlace(
+  {
+    registry,
+    resolve,
+  }: Pick<ServiceContext, 'resolve'> & { readonly registry: Pick<OwnershipStore, 'claimAddresses'> },
+  domain: string,
+  kind: CheckKind,
+): Promise<Outcome<void>> {
+  if (kind === 'heartbeat') return accept(undefined);
+  return await attempt(async () => registry.claimAddresses(domain, await resolve(domain)), 'kind');
+}
+
+/** Reads changes of a service whose check is `before`: the edit that they make, or a reason for each field refused. */
+export function readServiceEdit(before: CheckDefinition, changes: ServiceChanges): Outcome<ServiceEdit> {
+  const { name, category, kind, period, grace, paused, publicDependencies } = changes;
+  const reading = readAll({
+    name: name === undefined ? accept(undefined) : readNameField(name, 'service_name_missing'),
+    category: category === undefined ? accept(undefined) : readCategory(category),
+    kind: kind === undefined ? accept(before.kind) : readKind(kind),
+    period: readLength(period, before.periodMs, MIN_PERIOD_MS),
+    grace: readLength(grace, before.graceMs, 0),
+  });
+  if (!reading.ok) return reading;
+  const read = reading.value;
+  const hasCheck = kind !== undefined || period !== undefined || grace !== undefined;
+  return accept({
+    ...(read.name === undefined ? {} : { name: read.name }),
+    ...(read.category === undefined ? {} : { category: read.category }),
+    ...(paused === undefined ? {} : { paused }),
+    ...(publicDependencies === undefined ? {} : { publicDependencies }),
+    ...(hasCheck ? { check: checkOf(before, read.kind, read.period, read.grace) } : {}),
+  });
+}
+
+/** Reads the name of a key or a service. Refused with `missing` if it is blank, and with `name_invalid`. */
+export function readNameField(
+  text: string,
+  missing: 'key_name_missing' | 'service_name_missing',
+): Outcome<string> {
+  if (text.trim() === '') return refuse({ code: missing });
+  const reading = readGivenName(text);
+  return reading.ok ? accept(reading.name) : refuse({ code: 'name_invalid', problem: reading.problem });
+}
+
+/** Reads a domain. Refused with `domain_invalid`. */
+export function readDomain(text: string): Outcome<string> {
+  const reading = readHostName(text);
+  return reading.ok ? accept(reading.domain) : refuse({ code: 'domain_invalid', problem: reading.problem });
+}
+
+/** Reads a kind of check. Refused with `kind_invalid`. */
+export function readKind(word: string): Outcome<CheckKind> {
+  const isKind = word === 'root' || word === 'health' || word === 'heartbeat';
+  return isKind ? accept(word) : refuse({ code: 'kind_invalid' });
+}
+
+function readCategory(word: string): Outcome<Category> {
+  return isCategory(word) ? accept(word) : refuse({ code: 'category_invalid' });
+}
+
+/** The live service that the actor may change. For a stranger it does not exist. */
+function findOwned({ findService }: ServiceContext, actor: Actor, slug: string): Outcome<Service> {
+  const service = findService(slug.toLowerCase());
+  return service !== null && mayChange(actor, service.accountId)
+    ? accept(service)
+    : refuse({ code: 'no_owned_service', slug });
+}
+
+function readRegistration(
+  { domain, name, publicDependencies, ...listed }: Registration,
+  accountId: number,
+  catalogueDomains: ReadonlySet<string>,
+): Outcome<Omit<NewService, 'slug'>> {
+  const reading = readAll({ domain: readDomain(domain), name: readNameField(name, 'service_name_missing') });
+  if (!reading.ok) return reading;
+  const parent = parentsOf(reading.value.domain).find((one) => catalogueDomains.has(one));
+  if (parent !== undefined)
+    return refuse({ code: 'catalogue_owns', domain: reading.value.domain, parent }, 'domain');
+  return accept({
+    ...listed,
+    ...reading.value,
+    origin: 'owner',
+    accountId,
+    verified: true,
+    ...(publicDependencies ? { publicDependencies } : {}),
+    statusPage: null,
+  });
+}
+
+/** The domain and all above it. */
+function parentsOf(domain: string): string[] {
+  const labels = domain.split('.');
+  return labels.map((_, index) => labels.slice(index).join('.'));
+}
+
+function fieldOf(code: string): string | null {
+  return code === 'name_taken' ? 'name' : 'domain';
+}
+
+function checkOf(
+  before: CheckDefinition,
+  kind: CheckKind,
+  periodMs: number | undefined,
+  graceMs: number | undefined,
+): CheckDefinition {
+  const { periodMs: _period, graceMs: _grace, ...rest } = before;
+  return {
+    ...rest,
+    kind,
+    ...(periodMs === undefined ? {} : { periodMs }),
+    ...(graceMs === undefined ? {} : { graceMs }),
+  };
+}
+
+/** Milliseconds; undefined: the default length. Refused with `duration_invalid` if it is none, or out of bounds. */
+function readLength(
+  text: string | null | undefined,
+  before: number | undefined,
+  minMs: number,
+): Outcome<number | undefined> {
+  if (text === undefined) return accept(before);
+  if (text === null) return accept(undefined);
+  const ms = parseDuration(text);
+  return ms === null || ms < minMs || ms > MAX_PERIOD_MS ? refuse({ code: 'duration_invalid' }) : accept(ms);
+}

@@ -1,0 +1,234 @@
+/** Status pages of an account: made, changed, arranged and removed by their owner or the operator. */
+import type { Service } from '../domain/service.ts';
+import {
+  arrangePage,
+  type FieldReading,
+  isListable,
+  type OwnedPage,
+  type PageGroup,
+  type PageStep,
+  readGroupName,
+  readPageSlug,
+  readPageText,
+  readPageTitle,
+} from '../domain/status-page.ts';
+import type { PageEdit, PageStore } from '../store/ports/status-pages.ts';
+import {
+  type AccountActor,
+  type Actor,
+  accept,
+  attempt,
+  mayChange,
+  type Outcome,
+  readAll,
+  refuse,
+} from './change.ts';
+import { readLogo } from './read-logo.ts';
+
+/** What changes of status pages need. */
+export interface PageContext {
+  readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'changePage' | 'putLogo' | 'removePage'>;
+  /** The live service with that slug; null: there is none. */
+  readonly findService: (slug: string) => Service | null;
+  readonly now: () => number;
+}
+
+/** A status page as it is asked for. */
+export interface PageInput {
+  readonly slug: string;
+  readonly title: string;
+  readonly text: string;
+  /** Groups in their order, with the slugs of their services. */
+  readonly groups: readonly { readonly name: string; readonly services: readonly string[] }[];
+  /** The bytes of a picture; null: none. */
+  readonly logo: Uint8Array | null;
+}
+
+/** What the owner of a page does to its list, as it is asked for; groups are numbered from 0. */
+export type PageArrangement =
+  | Exclude<PageStep, { readonly kind: 'add_service' }>
+  | { readonly kind: 'add_service'; readonly service: string; readonly group: number };
+
+/**
+ * Makes a page. Refused for its slug (`page_slug_invalid`, `page_slug_reserved`, `page_slug_taken`,
+ * `page_slug_of_service`, `too_many_pages`), its texts (`page_title_missing`, `page_text_too_long`,
+ * `page_text_character`), its groups as {@link arrangeStatusPage}, and its logo as {@link setPageLogo}.
+ */
+export async function addStatusPage(
+  context: PageContext,
+  { accountId }: AccountActor,
+  input: PageInput,
+): Promise<Outcome<OwnedPage>> {
+  const reading = readPageInput(input);
+  if (!reading.ok) return reading;
+  const listed = readAll({ groups: readGroups(context, accountId, input.groups) });
+  if (!listed.ok) return listed;
+  const { registry, now } = context;
+  const { logo, ...page } = reading.value;
+  const added = await attempt(
+    () => registry.addPage({ accountId, ...page, ...listed.value, now: now() }),
+    'slug',
+  );
+  if (added.ok && logo !== null) await registry.putLogo(accountId, page.slug, logo, now());
+  return added;
+}
+
+/** Reads what of a new page needs no registry: all but its groups. */
+export function readPageInput({ slug, title, text, logo }: PageInput) {
+  return readAll({
+    slug: readField(readPageSlug(slug)),
+    title: readField(readPageTitle(title)),
+    text: readField(readPageText(text)),
+    logo: logo === null ? accept(null) : readPicture(logo),
+  });
+}
+
+/**
+ * Changes the texts of a page that is still at `revision`. Refused with `no_page`, `page_stale`, and for its texts as
+ * {@link addStatusPage}.
+ */
+export async function editStatusPage(
+  context: PageContext,
+  actor: Actor,
+  slug: string,
+  revision: number,
+  { title, text }: Pick<PageInput, 'title' | 'text'>,
+): Promise<Outcome<OwnedPage>> {
+  const reading = readAll({
+    title: readField(readPageTitle(title)),
+    text: readField(readPageText(text)),
+  });
+  if (!reading.ok) return reading;
+  const page = await findPage(context, actor, slug);
+  return page.ok ? await write(context, page.value, revision, reading.value) : page;
+}
+
+/**
+ * Changes the list of a page that is still at `revision` by one step. Refused with `no_page`, `page_stale`,
+ * `no_page_service`, `page_has_service`, `page_services_full`, `page_groups_full`, `page_group_name_missing`, and for the
+ * name of a group as for a text.
+ */
+export async function arrangeStatusPage(
+  context: PageContext,
+  actor: Actor,
+  slug: string,
+  revision: number,
+  arrangement: PageArrangement,
+): Promise<Outcome<OwnedPage>> {
+  const page = await findPage(context, actor, slug);
+  if (!page.ok) return page;
+  if (arrangement.kind === 'add_group' && arrangement.name.trim() === '')
+    return refuse({ code: 'page_group_name_missing' }, 'name');
+  const groups = arrange(context, page.value.accountId, page.value.groups, arrangement);
+  return groups.ok ? await write(context, page.value, revision, { groups: groups.value }) : groups;
+}
+
+/**
+ * Sets the logo of a page by the bytes of a picture, or removes it with null. Refused with `no_page`, `logo_missing`,
+ * `logo_too_large`, `logo_svg`, `logo_unreadable` or `logo_dimensions`.
+ */
+export async function setPageLogo(
+  context: PageContext,
+  actor: Actor,
+  slug: string,
+  bytes: Uint8Array | null,
+): Promise<Outcome<void>> {
+  const page = await findPage(context, actor, slug);
+  if (!page.ok) return page;
+  const logo = bytes === null ? accept(null) : readPicture(bytes);
+  if (!logo.ok) return logo;
+  await context.registry.putLogo(page.value.accountId, page.value.slug, logo.value, context.now());
+  return accept(undefined);
+}
+
+/** Removes a page for good; its slug stays its account's. Refused with `no_page`. */
+export async function removeStatusPage(
+  context: PageContext,
+  actor: Actor,
+  slug: string,
+): Promise<Outcome<void>> {
+  const page = await findPage(context, actor, slug);
+  if (!page.ok) return page;
+  await context.registry.removePage(page.value.accountId, page.value.slug);
+  return accept(undefined);
+}
+
+/** The page that the actor may change. For a stranger it does not exist. */
+async function findPage({ registry }: PageContext, actor: Actor, slug: string): Promise<Outcome<OwnedPage>> {
+  const page = await registry.findPage(slug.toLowerCase());
+  return page !== null && mayChange(actor, page.accountId) ? accept(page) : refuse({ code: 'no_page', slug });
+}
+
+async function write(
+  { registry, now }: PageContext,
+  page: OwnedPage,
+  revision: number,
+  edit: PageEdit,
+): Promise<Outcome<OwnedPage>> {
+  const { accountId, slug } = page;
+  const outcome = await registry.changePage(accountId, slug, revision, edit, now());
+  if (outcome === 'changed') return accept({ ...page, ...edit, revision: revision + 1 });
+  return refuse(outcome === 'stale' ? { code: 'page_stale' } : { code: 'no_page', slug });
+}
+
+/** All groups of a new page, made step by step, so that the bounds of each step hold. */
+function readGroups(
+  context: PageContext,
+  accountId: number,
+  wanted: PageInput['groups'],
+): Outcome<readonly PageGroup[]> {
+  let groups: Outcome<readonly PageGroup[]> = accept([]);
+  for (const [group, { name, services }] of wanted.entries()) {
+    const steps: PageArrangement[] = [
+      { kind: 'add_group', name },
+      ...services.map((service) => ({ kind: 'add_service', service, group }) as const),
+    ];
+    for (const step of steps) if (groups.ok) groups = arrange(context, accountId, groups.value, step);
+  }
+  return groups;
+}
+
+/** The list after a step. A page may show services of the catalogue and of its own account. */
+function arrange(
+  { findService }: PageContext,
+  accountId: number,
+  groups: readonly PageGroup[],
+  arrangement: PageArrangement,
+): Outcome<readonly PageGroup[]> {
+  const step = readStep(findService, accountId, arrangement);
+  if (!step.ok) return step;
+  const arranged = arrangePage(groups, step.value);
+  return arranged.ok ? accept(arranged.groups) : refuse(arranged.problem, fieldOf(arrangement));
+}
+
+function readStep(
+  findService: PageContext['findService'],
+  accountId: number,
+  arrangement: PageArrangement,
+): Outcome<PageStep> {
+  if (arrangement.kind === 'add_service') {
+    const { group, service: slug } = arrangement;
+    const service = findService(slug.toLowerCase());
+    return service !== null && isListable(service, accountId)
+      ? accept({ kind: 'add_service', serviceId: service.id, group })
+      : refuse({ code: 'no_page_service', slug }, 'service');
+  }
+  if (arrangement.kind !== 'add_group' && arrangement.kind !== 'rename_group') return accept(arrangement);
+  const name = readGroupName(arrangement.name);
+  return name.ok ? accept({ ...arrangement, name: name.value }) : refuse(name.problem, 'name');
+}
+
+/** The member of an arrangement that a refusal concerns. */
+function fieldOf({ kind }: PageArrangement): string | null {
+  if (kind === 'add_service') return 'service';
+  return kind === 'add_group' ? 'name' : null;
+}
+
+function readField(reading: FieldReading): Outcome<string> {
+  return reading.ok ? accept(reading.value) : refuse(reading.problem);
+}
+
+function readPicture(bytes: Uint8Array) {
+  const reading = readLogo(bytes);
+  return reading.ok ? accept(reading.logo) : refuse(reading.problem, 'logo');
+}

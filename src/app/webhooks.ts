@@ -1,0 +1,72 @@
+/** Webhooks of an account: made, removed, tested and replayed by its owner. */
+import { webhookBody } from '../domain/webhook-event.ts';
+import { createMessageId, createWebhookSecret } from '../notify/webhook-signature.ts';
+import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
+import { type AccountActor, accept, attempt, type Outcome, refuse } from './change.ts';
+
+/** What changes of webhooks need. */
+export interface WebhookContext {
+  readonly registry: WebhookStore;
+  readonly now: () => number;
+  /** Counts what is sent by hand, by {@link SENT_BY_HAND_PER_MINUTE}. Rejects beyond the limit. */
+  readonly charge: (what: keyof typeof SENT_BY_HAND_PER_MINUTE, accountId: number) => Promise<void>;
+}
+
+/** Deliveries that an account may send by hand within a minute: they go to servers of others. */
+export const SENT_BY_HAND_PER_MINUTE = { tests: 5, replays: 30 } as const;
+
+const MAX_URL_LENGTH = 2_000;
+
+/** Makes a webhook with a secret of its own. Refused with `webhook_url_invalid` or `too_many_webhooks`. */
+export async function addWebhook(
+  { registry, now }: WebhookContext,
+  { accountId }: AccountActor,
+  input: { readonly url: string },
+): Promise<Outcome<Webhook>> {
+  const url = readUrl(input.url);
+  if (url === null) return refuse({ code: 'webhook_url_invalid' }, 'url');
+  const secret = createWebhookSecret();
+  return await attempt(() => registry.addWebhook({ accountId, url, secret, createdAt: now() }), 'url');
+}
+
+/** Removes a webhook with its deliveries. Refused with `no_webhook`. */
+export async function removeWebhook(
+  { registry }: WebhookContext,
+  { accountId }: AccountActor,
+  id: number,
+): Promise<Outcome<void>> {
+  return found(await registry.removeWebhook(accountId, id), { code: 'no_webhook', id });
+}
+
+/** Sends a test to a webhook. Refused with `no_webhook`; rejects beyond the limit of a minute. */
+export async function testWebhook(
+  { registry, now, charge }: WebhookContext,
+  { accountId }: AccountActor,
+  id: number,
+): Promise<Outcome<void>> {
+  const at = now();
+  await charge('tests', accountId);
+  const body = webhookBody({ type: 'test', message: 'It works.' }, at);
+  const delivery = { message: createMessageId(), type: 'test', body, now: at };
+  return found(await registry.addDelivery(accountId, id, delivery), { code: 'no_webhook', id });
+}
+
+/** Sends a delivery again. Refused with `no_delivery`; rejects beyond the limit of a minute. */
+export async function replayDelivery(
+  { registry, now, charge }: WebhookContext,
+  { accountId }: AccountActor,
+  id: number,
+): Promise<Outcome<void>> {
+  await charge('replays', accountId);
+  return found(await registry.replayDelivery(accountId, id, now()), { code: 'no_delivery', id });
+}
+
+function found(isFound: boolean, refusal: Parameters<typeof refuse>[0]): Outcome<void> {
+  return isFound ? accept(undefined) : refuse(refusal);
+}
+
+function readUrl(text: string): string | null {
+  if (!/^https?:\/\//.test(text) || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return null;
+  const { href, username, password } = new URL(text);
+  return username === '' && password === '' ? href : null;
+}

@@ -1,0 +1,47 @@
+/** The operator as the actor of changes, and what their refusals are on the command line. */
+import type { Actor, Outcome } from '../app/change.ts';
+import type { Refusal } from '../domain/refusal.ts';
+import { describeRefusal } from '../domain/refusal-text.ts';
+import { CommandError, UsageError } from './command.ts';
+
+/** The operator, who may change what any account has. */
+export const OPERATOR = { role: 'operator', accountId: null } as const satisfies Actor;
+
+/** Refusals of arguments that no account could use. */
+const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
+  'key_name_missing',
+  'service_name_missing',
+  'name_invalid',
+  'lifetime_invalid',
+  'category_invalid',
+  'kind_invalid',
+  'duration_invalid',
+  'page_slug_invalid',
+  'page_slug_reserved',
+  'page_title_missing',
+  'page_text_too_long',
+  'page_text_character',
+  'page_has_service',
+  'page_services_full',
+  'page_groups_full',
+]);
+
+/** What an operator can do about a refusal. */
+const HINTS: { readonly [Code in Refusal['code']]?: string } = {
+  no_account: '"upbeat accounts list" shows their numbers.',
+  no_key: '"upbeat keys list" shows their numbers.',
+  no_page: '"upbeat pages list" shows them.',
+  no_page_service: '"upbeat services list" shows the services.',
+  no_owned_service: "A service of the catalogue is changed in the catalogue's file.",
+};
+
+/** The result of a change. Throws {@link UsageError} if arguments are wrong, and {@link CommandError} for other refusals. */
+export function resultOf<T>(outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  const refusals = outcome.refusals.map(({ refusal }) => refusal);
+  const text = refusals.map((refusal) =>
+    [describeRefusal(refusal), HINTS[refusal.code] ?? []].flat().join(' '),
+  );
+  const isUsage = refusals.every(({ code }) => WRONG_ARGUMENTS.has(code));
+  throw new (isUsage ? UsageError : CommandError)(text.join(' '));
+}
