@@ -14,6 +14,7 @@ import {
 import type { Bucket } from '../../src/domain/sample.ts';
 import { drawChart, drawChartPixels } from '../../src/render/chart.ts';
 import { PICTURE_COLOURS } from '../../src/render/colours.ts';
+import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 
@@ -156,7 +157,7 @@ t.test('it draws any figures and any text', (t) => {
     fc.property(
       fc.constantFrom(...PICTURE_WINDOWS),
       fc.array(point, { minLength: 1, maxLength: 40 }),
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.constantFrom(...PICTURE_THEMES),
       (window, points, name, theme) => {
         const picture = { ...base, window, span: spanOf(window, NOW), points, name, theme };

@@ -13,6 +13,7 @@ import type { Bucket } from '../../src/domain/sample.ts';
 import { CELL_COLOURS } from '../../src/render/colours.ts';
 import { CELL_MARKS, drawHeatmap, drawHeatmapPixels, heatmapField } from '../../src/render/heatmap.ts';
 import { type CellMark, isMarked } from '../../src/render/heatmap-cells.ts';
+import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 import { SEEN_AT, scene } from './heatmap-scenes.ts';
@@ -179,7 +180,7 @@ t.test('it draws any names and any cells', async (t) => {
     fc.asyncProperty(
       fc.constantFrom(...PICTURE_WINDOWS),
       fc.integer({ min: 1, max: 30 }),
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.uint8Array({ maxLength: 50 }),
       async (window, services, name, levels) => {
         const picture = scene(window, services, 1);

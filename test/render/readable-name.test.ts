@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { loadFont } from '../../src/render/font.ts';
 import { readableLine, readableName } from '../../src/render/readable-name.ts';
+import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const has = loadFont('semibold').has;
@@ -43,7 +44,7 @@ t.test('it shows what the fonts can draw and puts the domain in place of the res
 
 t.test('it never gives anything that the font lacks, and always something', async () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.option(fc.domain()), (name, fallback) => {
+    fc.property(anyText(), fc.option(fc.domain()), (name, fallback) => {
       const shown = readableName(name, fallback, has);
       return shown.length > 0 && [...shown].every(has) && [...readableLine(name, has)].every(has);
     }),

@@ -6,6 +6,7 @@ import { INCIDENT_STATUSES, SEVERITIES } from '../../src/domain/incident.ts';
 import { incidentEventType, type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
 import { registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { anyText } from '../support/any-text.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { openEarlier } from './earlier-registry.ts';
 import { firstTurn, incident, NOON, turn } from './registry-fixtures.ts';
@@ -24,7 +25,7 @@ async function withTriggers(file = ':memory:') {
   return database;
 }
 
-const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.json());
+const text = fc.oneof(anyText(), fc.string({ unit: 'grapheme' }), fc.json());
 const time = fc.integer({ min: 0, max: Date.UTC(2100, 0) });
 
 t.test('it makes the JSON that the triggers made, byte for byte', async (t) => {

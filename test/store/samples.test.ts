@@ -13,10 +13,13 @@ import { packSamples } from '../../src/store/samples/encoding.ts';
 import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
 
 const DAY = 86_400_000;
+/** Each opens files of its own, which takes a tenth of a second. */
+const RUNS = propertyRuns(12);
 const folders: string[] = [];
 const folder = () => {
   const path = mkdtempSync(join(tmpdir(), 'upbeat-samples-'));
@@ -44,6 +47,7 @@ function openEngine(dataDir = folder(), now: () => number = Date.now, rawDays = 
 t.test('where another process reads what one writes', (t) => {
   let appends = 0;
   runSamplesContract(t, {
+    runs: RUNS,
     async open() {
       const now = () => Date.UTC(2026, 10, 3);
       const { engine: writer, dataDir } = openEngine(folder(), now);
@@ -99,12 +103,12 @@ t.test('it keeps what a former writer wrote after it woke, and what its successo
 });
 
 t.test('while samples are in the journal', (t) => {
-  runSamplesContract(t, { open: async () => openSampleStore({ now }) });
+  runSamplesContract(t, { runs: RUNS, open: async () => openSampleStore({ now }) });
   t.end();
 });
 
 t.test('when samples are in blocks', (t) => {
-  runSamplesContract(t, { open: async () => openSampleStore({ now, tidies: true }) });
+  runSamplesContract(t, { runs: RUNS, open: async () => openSampleStore({ now, tidies: true }) });
   t.end();
 });
 

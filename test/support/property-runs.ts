@@ -17,3 +17,8 @@ export function propertyRuns(daily: number): number {
 export function everyNth<T>(table: readonly T[], step: number, from: number): readonly T[] {
   return times > 1 ? table : table.filter((_, index) => (index + from) % step === 0);
 }
+
+/** The size of what a test makes: `daily` in `npm test`, `long` in `npm run soak -- fuzz`. */
+export function sizeOf(daily: number, long: number): number {
+  return times > 1 ? long : daily;
+}
