@@ -1,4 +1,4 @@
-/** Creates API keys. */
+/** Creates and parses API keys (decisions, Keys and limits). */
 
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -43,26 +43,26 @@ export async function createApiKey(
   return { key, record };
 }
 
-/** What every key begins with, so that people and secret scanners know it. */
-export const KEY_PREFIX = 'upb_';
+/** The prefix of all keys, by which people and secret scanners recognize them. */
+const KEY_PREFIX = 'upb_';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Random characters of a key: 190 bits. */
 const SECRET_LENGTH = 32;
 
-/** Characters of the checksum: 62 to the power of 6 is more than 2 to the power of 32. */
+/** Characters of the checksum: 62^6 is more than 2^32. */
 const CHECKSUM_LENGTH = 6;
 
-/** Bytes below this are spread evenly over 62 characters; the others are thrown away. */
+/** Bytes below this are distributed evenly over 62 characters; the others are discarded. */
 const EVEN_BYTES = 256 - (256 % BASE62.length);
 
-/** Characters of the secret that people see in lists; 166 bits stay unknown. */
+/** Characters of the secret in lists; 166 bits stay unknown. */
 const SHOWN_LENGTH = 4;
 
 const FORM = /^upb_[0-9A-Za-z]{38}$/;
 
-/** Makes a key. `random` gives that many bytes of cryptographic chance; tests hand in their own. */
+/** Generates a key. `random` returns cryptographically random bytes. */
 export function generateKeyText(random: (bytes: number) => Uint8Array = randomBytes): string {
   let secret = '';
   while (secret.length < SECRET_LENGTH) {
@@ -73,15 +73,15 @@ export function generateKeyText(random: (bytes: number) => Uint8Array = randomBy
   return KEY_PREFIX + secret + checksum(secret);
 }
 
-/** A key that is well formed; whether it is known is another question. */
+/** A well-formed key, which may be unknown. */
 export interface KeyReading {
-  /** Of the whole key, prefix and checksum included: 32 bytes. */
+  /** SHA-256 of the whole key with prefix and checksum, 32 bytes. */
   readonly sha256: Uint8Array;
-  /** What may be shown of it. */
+  /** The part that may be shown. */
   readonly shown: string;
 }
 
-/** Reads a key without a look-up; null: a form that was never given out, such as one with a typo. */
+/** Parses a key without a lookup; null: it is malformed, for example because of a typo. */
 export function readKey(text: string): KeyReading | null {
   if (!FORM.test(text)) return null;
   const secret = text.slice(KEY_PREFIX.length, -CHECKSUM_LENGTH);
@@ -92,7 +92,7 @@ export function readKey(text: string): KeyReading | null {
   };
 }
 
-/** Base62 of the CRC-32, the most significant character first, filled up with `0`. */
+/** The CRC-32 in base 62, the most significant character first, padded with `0`. */
 function checksum(secret: string): string {
   let rest = crc32(secret);
   let text = '';

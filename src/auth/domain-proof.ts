@@ -1,7 +1,6 @@
 /**
- * Whether an account controls a domain: by a TXT record, or by a file of the site (decisions, Ownership). The word to
- * be shown is made of account and domain with a secret of this installation, so that nothing has to be stored and
- * nobody can use another account's.
+ * Verifies that an account controls a domain, by a TXT record or a file of the site (decisions, Ownership). The token is
+ * derived from account and domain with a secret of this installation, so that it is not stored and differs by account.
  */
 
 import { createHmac, randomBytes } from 'node:crypto';
@@ -11,7 +10,7 @@ import { readAddresses, readTxtRecords } from '../outbound/name-client.ts';
 import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 
-/** What an owner must show, and where. */
+/** The token and its places. */
 export interface ProofInstructions {
   /** Name of the TXT record. */
   readonly recordName: string;
@@ -21,30 +20,30 @@ export interface ProofInstructions {
   readonly fileUrl: string;
 }
 
-/** What proofs need. */
-export interface DomainProofOptions {
+/** Options of the proofs. */
+interface DomainProofOptions {
   readonly registry: Pick<FactStore, 'getFact' | 'setFact'>;
   readonly outbound: Pick<Outbound, 'request'>;
-  /** What may be dialled for an owner's domain. */
+  /** Addresses that owners' domains may have. */
   readonly policy: AddressPolicy;
   readonly nameservers: readonly string[];
 }
 
-/** Judges proofs. */
+/** Proofs of domains. */
 export interface DomainProofs {
   instructions(accountId: number, domain: string): ProofInstructions;
-  /** Looks at both places. Null: the proof is there; otherwise the refusal says what was found. */
+  /** Checks both places. Null: the token is there; otherwise the refusal says what was found. */
   check(accountId: number, domain: string): Promise<Refusal | null>;
-  /** Where the domain leads now. */
+  /** The current addresses of the domain. */
   addresses(domain: string): Promise<string[]>;
 }
 
 const SECRET_FACT = 'domain-proof-secret';
 const TIMEOUT_MS = 5_000;
 const MAX_FILE_BYTES = 4_096;
-const REDIRECTS = 2;
+const MAX_REDIRECTS = 2;
 
-/** Opens the proofs of this installation; its secret is made at the first start. */
+/** Opens the proofs of this installation; the first start creates the secret. */
 export async function openDomainProofs(options: DomainProofOptions): Promise<DomainProofs> {
   const { registry, outbound, policy, nameservers } = options;
   let secret = await registry.getFact(SECRET_FACT);
@@ -73,11 +72,11 @@ export async function openDomainProofs(options: DomainProofOptions): Promise<Dom
           timeoutMs: TIMEOUT_MS,
           maxBodyBytes: MAX_FILE_BYTES,
           policy,
-          redirects: REDIRECTS,
+          redirects: MAX_REDIRECTS,
         }),
       ]);
       if (records.some((record) => record.trim() === word)) return null;
-      // A redirect to another host would prove control of that one.
+      // A redirect to another host would prove control of that host.
       const sameHost = URL.canParse(file.url) && new URL(file.url).hostname === domain;
       const text = file.body?.toString('utf8').trim() ?? '';
       if (file.status === 200 && sameHost && text === word) return null;
@@ -92,7 +91,7 @@ export async function openDomainProofs(options: DomainProofOptions): Promise<Dom
   };
 }
 
-/** What a file without the word came to. */
+/** What was found instead of the token. */
 function findingOf({ fault, status }: OutboundResponse): ProofFile {
   if (fault !== null) return { code: 'failed', failure: fault.failure };
   return status === 200 ? { code: 'other_word' } : { code: 'status', statusCode: status };

@@ -26,34 +26,34 @@ export interface KeyAuthenticatorOptions {
   readonly registry: Pick<KeyStore, 'findKey' | 'touchKeys'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Keys remembered at a time; the one that was looked up longest ago goes first. Default 10,000. */
-  readonly rememberedKeys?: number;
+  /** Maximum number of cached keys; default 10,000. */
+  readonly maxCachedKeys?: number;
 }
 
 /** Lifetime of a cached key, milliseconds; a revocation takes effect within a second. */
-const BELIEVED_MS = 500;
+const CACHE_MS = 500;
 
-/** How often the times of last use are written, milliseconds. */
+/** Interval of the writes of last-used times, milliseconds. */
 const FLUSH_MS = 5_000;
 
 const ANONYMOUS: Authentication = { kind: 'anonymous' };
 const INVALID: Authentication = { kind: 'invalid' };
 
-interface Remembered {
+interface CachedKey {
   readonly sha256: Uint8Array;
   readonly key: ApiKey;
-  /** Monotonic milliseconds at which the registry was asked. */
-  readonly askedAt: number;
+  /** Time of the query, monotonic milliseconds. */
+  readonly readAt: number;
 }
 
-/** Makes an authenticator. Only good answers are remembered: a key that was made a moment ago works at once. */
+/** Creates an authenticator. Only valid keys are cached, so that a new key works at once. */
 export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAuthenticator {
-  const { registry, clock, rememberedKeys = 10_000 } = options;
-  const remembered = new Map<string, Remembered>();
-  const asking = new Map<string, { readonly askedAt: number; readonly answer: Promise<ApiKey | null> }>();
+  const { registry, clock, maxCachedKeys = 10_000 } = options;
+  const cached = new Map<string, CachedKey>();
+  const queries = new Map<string, { readonly readAt: number; readonly key: Promise<ApiKey | null> }>();
   const uses = createUseLog(options);
 
-  const isFresh = ({ askedAt }: { readonly askedAt: number }) => clock.monotonic() - askedAt < BELIEVED_MS;
+  const isFresh = ({ readAt }: { readonly readAt: number }) => clock.monotonic() - readAt < CACHE_MS;
 
   const accept = (key: ApiKey): Authentication => {
     const now = clock.now();
@@ -62,70 +62,70 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
     return { kind: 'key', key };
   };
 
-  const recall = (id: string, { sha256 }: KeyReading): Authentication | undefined => {
-    const found = remembered.get(id);
+  const fromCache = (id: string, { sha256 }: KeyReading): Authentication | undefined => {
+    const found = cached.get(id);
     if (found === undefined || !isFresh(found) || !timingSafeEqual(found.sha256, sha256)) return undefined;
     return accept(found.key);
   };
 
-  const remember = (id: string, entry: Remembered) => {
-    remembered.delete(id);
-    remembered.set(id, entry);
-    for (const [oldId, old] of remembered) {
-      if (remembered.size <= rememberedKeys && isFresh(old)) break;
-      remembered.delete(oldId);
+  const cache = (id: string, entry: CachedKey) => {
+    cached.delete(id);
+    cached.set(id, entry);
+    for (const [oldId, old] of cached) {
+      if (cached.size <= maxCachedKeys && isFresh(old)) break;
+      cached.delete(oldId);
     }
   };
 
-  /** Asks the registry; requests that come with the same key meanwhile share the question. */
-  const ask = async (id: string, { sha256 }: KeyReading): Promise<Authentication> => {
-    const open = asking.get(id);
-    const question =
+  /** Queries the registry; concurrent requests with the same key share the query. */
+  const lookUp = async (id: string, { sha256 }: KeyReading): Promise<Authentication> => {
+    const open = queries.get(id);
+    const query =
       open !== undefined && isFresh(open)
         ? open
-        : { askedAt: clock.monotonic(), answer: registry.findKey(sha256) };
-    asking.set(id, question);
+        : { readAt: clock.monotonic(), key: registry.findKey(sha256) };
+    queries.set(id, query);
     try {
-      const key = await question.answer;
+      const key = await query.key;
       if (key === null) return INVALID;
-      const answer = accept(key);
-      if (answer.kind === 'key') remember(id, { sha256, key, askedAt: question.askedAt });
-      return answer;
+      const authentication = accept(key);
+      if (authentication.kind === 'key') cache(id, { sha256, key, readAt: query.readAt });
+      return authentication;
     } finally {
-      if (asking.get(id) === question) asking.delete(id);
+      if (queries.get(id) === query) queries.delete(id);
     }
   };
 
   return {
     peek(authorization) {
       const credentials = readAuthorization(authorization);
-      return 'kind' in credentials ? credentials : recall(idOf(credentials), credentials);
+      return 'kind' in credentials ? credentials : fromCache(idOf(credentials), credentials);
     },
     async authenticate(authorization) {
       const credentials = readAuthorization(authorization);
       if ('kind' in credentials) return credentials;
       const id = idOf(credentials);
-      return recall(id, credentials) ?? ask(id, credentials);
+      return fromCache(id, credentials) ?? lookUp(id, credentials);
     },
     close: () => uses.close(),
   };
 }
 
-/** What a header says by itself: a key that must be looked up, or an answer that needs no look-up. */
+/** Parses a header: a key to look up, or a result without a lookup. */
 function readAuthorization(authorization: string | undefined): KeyReading | Authentication {
   if (authorization === undefined) return ANONYMOUS;
   const [, scheme = '', token = ''] = /^ *([^ ]*) *(.*)$/s.exec(authorization) ?? [];
-  // Another scheme is meant for another party, such as a proxy, and counts as no credentials.
+  // Another scheme is for another party, such as a proxy, and counts as no credentials.
   if (scheme.toLowerCase() !== 'bearer') return ANONYMOUS;
   return readKey(token.trimEnd()) ?? INVALID;
 }
 
-/** A key's place in the maps: by its digest, which tells a watcher of times nothing about the key. */
+/** The index of a key in the maps: its digest, whose timing reveals nothing about the key. */
 function idOf({ sha256 }: KeyReading): string {
   return Buffer.from(sha256.buffer, sha256.byteOffset, sha256.byteLength).toString('latin1');
 }
 
-/** Gathers times of last use and writes them every few seconds; they are worth no write per request. */
+/** Collects last-used times and writes them every few seconds instead of with each request. */
 function createUseLog({ registry, clock, log }: KeyAuthenticatorOptions) {
   let uses = new Map<number, number>();
   let failing = false;
@@ -140,7 +140,7 @@ function createUseLog({ registry, clock, log }: KeyAuthenticatorOptions) {
       if (!failing)
         log.warn({ error, keys: written.size }, 'last-used times of API keys could not be stored; retrying');
       failing = true;
-      // What came in meanwhile is newer.
+      // Times since then are newer.
       uses = new Map([...written, ...uses]);
     }
   };

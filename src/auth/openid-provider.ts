@@ -1,4 +1,4 @@
-/** Sign-in by OpenID Connect and by GitHub's OAuth: authorization code with PKCE, state and nonce, by `openid-client`. */
+/** Sign-in by OpenID Connect and GitHub's OAuth: authorization code with PKCE, state and nonce, by `openid-client`. */
 
 import {
   allowInsecureRequests,
@@ -24,14 +24,14 @@ import { type Identity, type IdentityProvider, SignInError, type SignInFlow } fr
 export interface ProviderSettings {
   readonly id: string;
   readonly kind: 'oidc' | 'github';
-  /** Address of the provider; for `github` only where it is not github.com. */
+  /** URL of the provider; for `github` only if it is not github.com. */
   readonly issuer?: string | undefined;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** What providers are asked through. */
-export interface ProviderParts {
+/** Parts of the providers. */
+interface ProviderParts {
   readonly outbound: Pick<Outbound, 'request'>;
 }
 
@@ -41,7 +41,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const POLICY = { allowPrivate: ['0.0.0.0/0', '::/0'], ports: [] };
 const GITHUB = 'https://github.com';
 
-/** Makes the provider of an entry; nothing is asked of it before the first sign-in. */
+/** Creates the provider of an entry. The first sign-in makes the first request. */
 export function createIdentityProvider(settings: ProviderSettings, parts: ProviderParts): IdentityProvider {
   return settings.kind === 'github' ? gitHubProvider(settings, parts) : oidcProvider(settings, parts);
 }
@@ -50,7 +50,7 @@ function oidcProvider(settings: ProviderSettings, parts: ProviderParts): Identit
   const { id, issuer = '', clientId, clientSecret } = settings;
   const fetch = fetchThrough(parts);
   let known: Promise<Configuration> | null = null;
-  /** Asked once; a provider that was away is asked again at the next sign-in. */
+  /** Requested once; after a failure, the next sign-in requests it again. */
   const configuration = async (): Promise<Configuration> => {
     known ??= discovery(new URL(issuer), clientId, undefined, ClientSecretBasic(clientSecret), {
       [customFetch]: fetch,
@@ -166,7 +166,7 @@ async function askGitHub(
   return { provider, subject: String(user.id), name: user.login };
 }
 
-/** The fetch of `openid-client`, over the way out that everything takes. */
+/** A fetch for `openid-client` that uses the program's outgoing connections. */
 function fetchThrough({ outbound }: ProviderParts): CustomFetch {
   return async (url, { method, headers, body }) => {
     const text = body instanceof URLSearchParams ? body.toString() : body;

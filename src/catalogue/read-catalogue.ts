@@ -14,7 +14,7 @@ import {
 import { type Static, Type } from '../json-schema.ts';
 import type { NewService } from '../store/ports/services.ts';
 
-/** String formats of entries, each with a description for error messages. */
+/** Formats of text in entries, each with a description for messages. */
 const FORMATS = {
   slug: {
     accepts: (text: string) => /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text),
@@ -72,7 +72,7 @@ const CatalogueEntrySchema = Type.Object(
   strict,
 );
 
-/** A validated entry. */
+/** A valid entry. */
 type CatalogueEntry = Static<typeof CatalogueEntrySchema>;
 
 /** Thrown with every problem of a catalogue file, each with its line. */
@@ -123,9 +123,9 @@ export function readCatalogue(text: string, file: string): NewService[] {
   });
   problems.push(...findDoubles(items, (index) => lineOf(['services', String(index)])));
   if (problems.length > 0) {
-    const told = problems.map(({ path, message }) => ({ line: lineOf(path), message }));
-    told.sort((a, b) => a.line - b.line);
-    throw new CatalogueError(told.map(({ line, message }) => `${file}:${line}: ${message}`));
+    const lines = problems.map(({ path, message }) => ({ line: lineOf(path), message }));
+    lines.sort((a, b) => a.line - b.line);
+    throw new CatalogueError(lines.map(({ line, message }) => `${file}:${line}: ${message}`));
   }
   return entries.map(toService);
 }
@@ -248,11 +248,11 @@ function toService({ slug, name, domain, category, check, statusPage }: Catalogu
   };
 }
 
-/** Host names of one label and IPv4 addresses are allowed here: private fleets have them (operating, Catalogue). */
+/** Host names of one label and IPv4 addresses are allowed, for private fleets (operating, Catalogue). */
 function isDomain(text: string): boolean {
   if (isIPv4(text)) return true;
   const labels = text.split('.');
-  // A last label of digits alone would make the URL an address in one of its odd notations.
+  // A URL with a numeric last label would be an IPv4 address in another notation.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) return false;
   return labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
 }

@@ -1,11 +1,11 @@
-/** How commands print data: a table for people, JSON with `--json`. Text of others is made safe for a terminal. */
+/** Prints the data of commands: a table, or JSON with `--json`. Control characters are escaped for terminals. */
 import { printable, printableJson, printableLines } from '../domain/printable-text.ts';
 
 /** Values of a row by the name of their column; null is printed as `-`. */
 export type OutputRow = Readonly<Record<string, string | number | boolean | null>>;
 
-/** The rows as text, columns in the order of `columns`, each as wide as its widest value. */
-export function formatTable(columns: readonly string[], rows: readonly OutputRow[]): string {
+/** A table with the columns in the order of `columns`. */
+function formatTable(columns: readonly string[], rows: readonly OutputRow[]): string {
   const cells = rows.map((row) => columns.map((column) => printable(String(row[column] ?? '-'))));
   const widths = columns.map((column, index) =>
     cells.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), column.length),
@@ -18,7 +18,7 @@ export function formatTable(columns: readonly string[], rows: readonly OutputRow
   return [line(columns.map((column) => column.toUpperCase())), ...cells.map(line)].join('\n');
 }
 
-/** Prints rows on standard output: JSON where it was asked for, else a table, or `empty` where there are none. */
+/** Prints rows on standard output as JSON or as a table; without rows, prints `empty` on standard error. */
 export function printRows(
   columns: readonly string[],
   rows: readonly OutputRow[],
@@ -40,12 +40,12 @@ export function formatJson(value: unknown): string {
   return printableJson(JSON.stringify(value, null, 2));
 }
 
-/** Prints text of one line or several on standard output. */
+/** Prints one or more lines on standard output. */
 export function printText(text: string): void {
   console.log(printableLines(text));
 }
 
-/** Prints one line on standard error: what happened, or a warning. Line breaks of others' text forge no second one. */
+/** Prints one line on standard error. Line breaks are escaped. */
 export function printNote(text: string): void {
   console.error(printable(text));
 }

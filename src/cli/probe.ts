@@ -1,4 +1,4 @@
-/** `upbeat probe`: one check now, told phase by phase. */
+/** `upbeat probe`: makes one check and prints its phases. */
 import { viewLatestCheck } from '../api/service-view.ts';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
@@ -20,7 +20,7 @@ import { CommandError, type CommonOptions } from './command.ts';
 import { readConfig } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
 
-/** How long the control targets have to show that this machine is online, as in the engine. */
+/** Timeout of the control targets, as in the engine. */
 const CONTROL_TIMEOUT_MS = 3_000;
 
 /**
@@ -46,7 +46,7 @@ export async function probeDomain(
   }
 }
 
-/** Whether an attempt got no answer because this machine is offline: no control target answers either. */
+/** Whether an attempt got no response because this machine is offline, so that no control target responds either. */
 async function isOffline(
   { failure, statusCode }: Attempt,
   { checks: { controlTargets, nameservers } }: Config,
@@ -55,7 +55,7 @@ async function isOffline(
   return !(await askControlTargets(controlTargets, CONTROL_TIMEOUT_MS, { nameservers }));
 }
 
-/** The public list; without a readable file there is none, and the domain is asked as any other. */
+/** The catalogue; empty if its file cannot be read. */
 async function readListed(file: string): Promise<readonly NewService[]> {
   try {
     return (await loadCatalogue(file)).services;
@@ -65,8 +65,8 @@ async function readListed(file: string): Promise<readonly NewService[]> {
 }
 
 /**
- * What the engine would ask for a domain: the check of its catalogue entry, where it has one, else its root. Another
- * `kind` than the entry's is asked at the domain itself. Throws {@link CommandError} for a name that is no host name.
+ * The check that the engine would make for a domain: that of its catalogue entry if there is one of the same `kind`, else
+ * one of the domain itself. Throws {@link CommandError} if the name is not a host name.
  */
 export function whatToProbe(
   domainText: string,
@@ -82,7 +82,7 @@ export function whatToProbe(
   return { domain: reading.domain, origin: 'catalogue', check: { kind: kind ?? 'root' } };
 }
 
-/** The attempt with the members of the API's `latest_check`; the status is `unknown` where the fault may be ours. */
+/** The attempt with the members of the API's `latest_check`; the status of a suspect attempt is `unknown`. */
 export function viewAttempt(domain: string, verdict: Verdict, attempt: Attempt): object {
   const { suspect, retryAfterMs } = attempt;
   const view = viewLatestCheck(latestCheckOf(attempt, verdict));
@@ -95,7 +95,7 @@ export function viewAttempt(domain: string, verdict: Verdict, attempt: Attempt):
   };
 }
 
-/** Why an attempt says nothing of its service. */
+/** Why an attempt does not count. */
 const SUSPECT_TEXTS: Readonly<Record<SuspectReason, string>> = {
   offline: 'not judged: this machine seems to be offline, no control target answers',
   own_fault: 'not judged, as the fault may be ours',
@@ -128,7 +128,7 @@ export function describeAttempt(domain: string, verdict: Verdict, attempt: Attem
   ].join('\n');
 }
 
-/** Opens the prober as the engine would, with so many slots. */
+/** Opens the prober with the settings of the engine. */
 export function openProber({ checks, http }: Config, concurrency: number): Prober {
   const settings = {
     version: VERSION,
@@ -144,14 +144,14 @@ export function openProber({ checks, http }: Config, concurrency: number): Probe
   );
 }
 
-/** What is checked. */
-export interface OneCheck {
+/** A check to make. */
+interface OneCheck {
   readonly domain: string;
   readonly origin: ServiceOrigin;
   readonly check: Partial<CheckDefinition>;
 }
 
-/** Makes one attempt. Re-checks are left out, but for the one by GET where HEAD was met with silence. */
+/** Makes one attempt without re-checks, except for one by GET if HEAD got no response. */
 export async function checkOnce(
   prober: Prober,
   config: Config,

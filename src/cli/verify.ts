@@ -1,4 +1,4 @@
-/** `upbeat services verify`: one check of every catalogue service, and a table of those that need attention. */
+/** `upbeat services verify`: checks every catalogue service once, and prints those that need attention. */
 
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { describeCause } from '../domain/failure-text.ts';
@@ -8,10 +8,10 @@ import { readConfig } from './open-stores.ts';
 import { type OutputRow, printRows } from './output.ts';
 import { checkOnce, openProber } from './probe.ts';
 
-const AT_A_TIME = 32;
+const CONCURRENCY = 32;
 const COLUMNS = ['slug', 'address', 'status', 'code', 'problem', 'advice'];
 
-/** Checks all and prints what is not simply up. Ends with status 1 where something is down. */
+/** Checks all services and prints those that need attention. Ends with status 1 if one is down. */
 export async function verifyCatalogue({ config: file, json = false }: CommonOptions): Promise<void> {
   const config = readConfig(file);
   const { services } = await loadCatalogue(config.catalogue.file);
@@ -24,7 +24,7 @@ export async function verifyCatalogue({ config: file, json = false }: CommonOpti
       'no control target answers: this machine is offline, so nothing can be said of the services',
     );
   }
-  const prober = openProber(config, AT_A_TIME);
+  const prober = openProber(config, CONCURRENCY);
   const rows: OutputRow[] = [];
   let next = 0;
   let done = 0;
@@ -46,19 +46,15 @@ export async function verifyCatalogue({ config: file, json = false }: CommonOpti
       });
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, (_, slot) => work(slot)));
+  await Promise.all(Array.from({ length: CONCURRENCY }, (_, slot) => work(slot)));
   await prober.close();
   rows.sort((a, b) => (String(a.slug) < String(b.slug) ? -1 : 1));
   printRows(COLUMNS, rows, json, `All ${services.length} services answer as they should.`);
   if (rows.some(({ status }) => status === 'down')) process.exitCode = 1;
 }
 
-/** What to do about an answer; null: nothing. */
-export function adviceFor(
-  verdict: 'up' | 'slow' | 'down',
-  statusCode: number,
-  blocked: boolean,
-): string | null {
+/** What to do; null: nothing. */
+function adviceFor(verdict: 'up' | 'slow' | 'down', statusCode: number, blocked: boolean): string | null {
   if (blocked) return 'a bot wall answers; nothing to do';
   if (verdict === 'slow') return 'look again later';
   if (verdict === 'up') return null;

@@ -1,18 +1,18 @@
 /** Finds the known name that is closest to a misspelt one. */
 
-/** The candidate that is at most a third of its length away from `name` in slips of the pen; null: none is near. */
+/** The candidate with the smallest edit distance from `name`, at most a third of its length; null: there is none. */
 export function closest(name: string, candidates: readonly string[]): string | null {
   let best: { readonly candidate: string; readonly distance: number } | null = null;
   for (const candidate of candidates) {
-    const distance = slips(name.toLowerCase(), candidate.toLowerCase());
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance <= candidate.length / 3 && (best === null || distance < best.distance))
       best = { candidate, distance };
   }
   return best?.candidate ?? null;
 }
 
-/** Letters to add, drop, replace or swap with their neighbour (optimal string alignment). */
-function slips(a: string, b: string): number {
+/** Insertions, deletions, substitutions and transpositions (optimal string alignment distance). */
+function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

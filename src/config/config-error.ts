@@ -1,29 +1,25 @@
-/** What is wrong with a configuration: everything at once. */
+/** The error with all problems of a configuration. */
 
-/** One problem of one setting. */
+/** A problem of a setting. */
 export interface ConfigProblem {
-  /** The setting, such as `checks.interval`; for what is no setting the name that was found, or the file. */
+  /** The setting, such as `checks.interval`, an unknown name, or the file. */
   readonly path: string;
-  /** What is wrong and what to write instead. */
+  /** What is wrong, and what to write instead. */
   readonly message: string;
-  /** Where it was written: `upbeat.yaml:12` or the name of a variable; null: nowhere, or `path` says it. */
+  /** `upbeat.yaml:12`, or the name of a variable; null: unknown, or in `path`. */
   readonly place: string | null;
 }
 
-/** Thrown with all problems of a configuration; the program ends with status 2. */
+/** Thrown with all problems of a configuration, one on each line. The program ends with status 2. */
 export class ConfigError extends Error {
   readonly code = 'bad_config';
   readonly problems: readonly ConfigProblem[];
 
   constructor(problems: readonly ConfigProblem[]) {
-    super(formatProblems(problems));
+    const lines = problems.map(
+      ({ path, message, place }) => `${path}: ${message}${place === null ? '' : ` (${place})`}`,
+    );
+    super(lines.join('\n'));
     this.problems = problems;
   }
-}
-
-/** One line for each problem. */
-export function formatProblems(problems: readonly ConfigProblem[]): string {
-  return problems
-    .map(({ path, message, place }) => `${path}: ${message}${place === null ? '' : ` (${place})`}`)
-    .join('\n');
 }

@@ -1,4 +1,4 @@
-/** Says in our own words what the schema found wrong: one sentence for each place, with what to write instead. */
+/** Describes the errors of the schema: one sentence for each place, with what to write instead. */
 
 import type { ErrorObject } from 'ajv';
 import { formatDuration } from '../domain/durations.ts';
@@ -13,7 +13,7 @@ export interface SchemaProblem {
   readonly message: string;
 }
 
-/** One problem for each place that `errors` name. The errors must be verbose, for the values they found. */
+/** One problem for each place in `errors`, which must be verbose, since the messages contain values. */
 export function describeErrors(errors: readonly ErrorObject[]): SchemaProblem[] {
   const found = new Map<string, SchemaProblem>();
   for (const error of errors) {
@@ -21,7 +21,7 @@ export function describeErrors(errors: readonly ErrorObject[]): SchemaProblem[] 
     if (error.keyword === 'additionalProperties') parts.push(String(error.params.additionalProperty));
     if (error.keyword === 'required') parts.push(String(error.params.missingProperty));
     const key = JSON.stringify(parts);
-    // Each branch of a union complains by itself; the union's own error speaks for all of them.
+    // Each branch of a union reports an error; the union's own error replaces them.
     if (!found.has(key) || error.keyword === 'anyOf') found.set(key, { parts, message: sentence(error) });
   }
   return [...found.values()];
@@ -48,18 +48,18 @@ function sentence(error: ErrorObject): string {
   return `${shown} is not ${expected(schema)}`;
 }
 
-/** Whether the setting is secret, or one below it: what stands in the place of a group may be what belongs into it. */
+/** Whether the setting or one below it is secret: a value in the place of a group may belong into the group. */
 function holdsSecret(schema: TSchema): boolean {
   if (schema.secret === true) return true;
   return [...(schema.anyOf ?? []), ...Object.values<TSchema>(schema.properties ?? {})].some(holdsSecret);
 }
 
-/** Addresses without what stands before their host: a setting that is no secret may be given a password all the same. */
+/** Removes the user information of URLs, since other settings than secrets may contain a password. */
 function withoutPasswords(text: string): string {
   return text.replaceAll(/(:\/\/)[^/\s"]*@/g, '$1…@');
 }
 
-/** Explains an unknown name: misspelt, written with dots, or in the wrong section. */
+/** Describes an unknown name: misspelt, written with dots, or in the wrong section. */
 function unknownName(name: string, siblings: readonly string[]): string {
   const near = closest(name, siblings);
   if (near !== null) return `is no setting; did you mean ${near}?`;
@@ -69,7 +69,7 @@ function unknownName(name: string, siblings: readonly string[]): string {
   return `is no setting${elsewhere.length === 0 ? '' : `; did you mean ${elsewhere.join(' or ')}?`}`;
 }
 
-/** What a schema wants, in words. */
+/** Describes the values that a schema accepts. */
 function expected(schema: TSchema): string {
   if (schema.format !== undefined) return FORMATS[schema.format]?.expected ?? schema.format;
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`;

@@ -1,4 +1,4 @@
-/** Settings from environment variables: the path in capitals joined by `_` behind `UPBEAT_`; `…_FILE` names a file. */
+/** Settings from environment variables: `UPBEAT_` and the path in capitals joined by `_`; `…_FILE` names a file. */
 
 import { parse as parseYaml } from 'yaml';
 import type { TSchema } from '../json-schema.ts';
@@ -13,7 +13,7 @@ export interface Setting {
   readonly schema: TSchema;
 }
 
-/** Variables behind our prefix that are not settings. */
+/** Prefixes of variables that are not settings. */
 const OTHER_PREFIXES = ['UPBEAT_TEST_', 'UPBEAT_DEMO_'];
 
 /** Every setting, in the order of the schema. */
@@ -22,15 +22,15 @@ export const SETTINGS: readonly Setting[] = leaves(CONFIG_SCHEMA, []);
 /** The path of every setting, such as `http.port`. */
 export const SETTING_PATHS: readonly string[] = SETTINGS.map(({ path }) => path.join('.'));
 
-/** A value that a variable gives to a setting. */
-export interface EnvironmentValue {
+/** The value of a setting in a variable. */
+interface EnvironmentValue {
   readonly setting: Setting;
   readonly value: unknown;
-  /** The variable that gave it: the setting's own, or that with `_FILE`. */
+  /** The variable of the setting, or the one with `_FILE`. */
   readonly variable: string;
 }
 
-/** Reads all variables of ours. An unknown one is a problem, so that a misspelt name is not lost. */
+/** Reads all variables with the prefix. An unknown name is a problem, since it may be misspelt. */
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
@@ -64,7 +64,7 @@ export function readEnvironment(
   return { values, problems };
 }
 
-/** A variable's text as a value of the setting's type; a text that does not fit is left to the schema to refuse. */
+/** Converts text to the type of the setting. The schema refuses text that does not fit. */
 function readValue(text: string, { schema }: Setting): unknown {
   if (schema.type === 'array') {
     if (text.trim() === '') return [];
@@ -82,7 +82,7 @@ function readValue(text: string, { schema }: Setting): unknown {
   return text;
 }
 
-/** A list in YAML or JSON. The parser's own words are not passed on: they quote the text, which may hold a secret. */
+/** Parses a list in YAML or JSON. The parser's messages are dropped, since they quote the text, which may be secret. */
 function readFlow(text: string): unknown {
   try {
     return parseYaml(text, { prettyErrors: false, logLevel: 'silent' });

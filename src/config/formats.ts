@@ -1,17 +1,17 @@
-/** The forms of text that settings take: how each is read, and the sentence that tells what to write instead. */
+/** The formats of settings that are text: how each is parsed, and what the messages say is expected. */
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../domain/durations.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
 
-/** A form of text. */
-export interface TextFormat {
-  /** The value that the program uses; null: the text does not have this form. */
+/** A format. */
+interface TextFormat {
+  /** Parses text into the value that the program uses; null: the text does not have this format. */
   readonly read: (text: string) => string | number | null;
   readonly expected: string;
 }
 
-/** All forms, by the name that the schema uses. */
+/** All formats, by their names in the schema. */
 export const FORMATS: Readonly<Record<string, TextFormat>> = {
   duration: {
     read: parseDuration,
@@ -45,13 +45,13 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
 };
 
 /**
- * Reads an address or a CIDR block into the one canonical form of a block: `10.1.2.3` is `10.1.2.3/32`, `10.1.2.3/8` is
- * `10.0.0.0/8`, IPv4 written inside IPv6 is IPv4. Null: neither, in the strict notations of RFC 4632 and RFC 4291.
+ * Parses an address or a CIDR block into the canonical form of a block: `10.1.2.3` becomes `10.1.2.3/32`, `10.1.2.3/8`
+ * becomes `10.0.0.0/8`, and IPv4-mapped IPv6 becomes IPv4. Null: neither, by the strict notations of RFC 4632 and RFC 4291.
  */
 export function readBlock(text: string): string | null {
   const [, base = '', bits] = /^([^/%]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
   if (isIP(base) === 0) return null;
-  // The URL standard's parser first: ipaddr.js takes the deprecated `::1.2.3.4` for `::ffff:1.2.3.4`.
+  // Parsed as a URL first, since ipaddr.js takes the deprecated `::1.2.3.4` for `::ffff:1.2.3.4`.
   const address = ipaddr.parse(isIPv6(base) ? new URL(`http://[${base}]`).hostname.slice(1, -1) : base);
   const width = address.kind() === 'ipv4' ? 32 : 128;
   const length = bits === undefined ? width : Number(bits);

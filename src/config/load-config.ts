@@ -1,4 +1,4 @@
-/** Loads the configuration: environment beats file beats default; all problems are told at once, with their paths. */
+/** Loads the configuration from the environment, the file and the defaults, in this order of precedence. */
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
@@ -11,13 +11,13 @@ import { FORMATS } from './formats.ts';
 import { type Config, findContradictions, resolveConfig } from './resolve-config.ts';
 import { CONFIG_SCHEMA, type ConfigText } from './schema.ts';
 
-/** Where a configuration comes from. */
-export interface ConfigSource {
-  /** YAML file; null: defaults and environment alone. */
+/** The sources of a configuration. */
+interface ConfigSource {
+  /** YAML file; null: only defaults and environment. */
   readonly file: string | null;
-  /** Variables; those that do not begin with `UPBEAT_` are ignored. */
+  /** Environment variables; those without the prefix `UPBEAT_` are ignored. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads the file and the files that `..._FILE` variables name; by default from disk. */
+  /** Reads the file and the files in `..._FILE` variables. Default: from disk. */
   readonly readFile?: (path: string) => string;
 }
 
@@ -40,7 +40,7 @@ ajv.addKeyword({
 });
 const validate = ajv.compile<ConfigText>(CONFIG_SCHEMA);
 
-/** Reads, checks and resolves. Relative paths in it stay relative to the working directory. Throws {@link ConfigError}. */
+/** Reads, validates and resolves. Relative paths stay relative to the working directory. Throws {@link ConfigError}. */
 export function loadConfig({
   file,
   env,
@@ -49,7 +49,7 @@ export function loadConfig({
   const { tree, placeOf, problems: fileProblems } = file === null ? NO_FILE : readConfigFile(file, readFile);
   const environment = readEnvironment(env, readFile);
   const variableOf = new Map<string, string>();
-  // A copy: the defaults are filled into it, and the tree may be that of a constant.
+  // A copy, since the validation fills in defaults, and the tree may be a constant.
   const merged: SettingTree = structuredClone(tree);
   for (const { setting, value, variable } of environment.values) {
     put(merged, setting.path, value);
@@ -79,29 +79,29 @@ function put(tree: SettingTree, path: readonly string[], value: unknown): void {
     return;
   }
   const below = tree[name];
-  // A section that is no section is a problem of its own, which the schema reports.
+  // The schema reports a value in the place of a section.
   if (below !== undefined && (typeof below !== 'object' || below === null)) return;
   const next = (below ?? {}) as SettingTree;
   tree[name] = next;
   put(next, rest, value);
 }
 
-/** Settings by their names, as a file nests them. */
-export type SettingTree = { [name: string]: unknown };
+/** Settings by their names, nested as in a file. */
+type SettingTree = { [name: string]: unknown };
 
-/** A file that was read. */
-export interface ConfigFile {
+/** A parsed file. */
+interface ConfigFile {
   readonly tree: SettingTree;
-  /** `file:line` of the value at `path`, or of what stands nearest above it; null: the file says nothing of it. */
+  /** `file:line` of the value at `path`, or of its nearest ancestor; null: neither is in the file. */
   readonly placeOf: (path: readonly string[]) => string | null;
   readonly problems: readonly ConfigProblem[];
 }
 
 /** A configuration without a file. */
-export const NO_FILE: ConfigFile = { tree: {}, placeOf: () => null, problems: [] };
+const NO_FILE: ConfigFile = { tree: {}, placeOf: () => null, problems: [] };
 
-/** Reads YAML. Never throws: what is wrong is in `problems`, and the tree is empty then. */
-export function readConfigFile(file: string, readFile: (path: string) => string): ConfigFile {
+/** Reads YAML. Does not throw: problems are in `problems`, and the tree is then empty. */
+function readConfigFile(file: string, readFile: (path: string) => string): ConfigFile {
   const failed = (...messages: readonly (readonly [place: string, message: string])[]): ConfigFile => ({
     ...NO_FILE,
     problems: messages.map(([path, message]) => ({ path, message, place: null })),
@@ -121,7 +121,7 @@ export function readConfigFile(file: string, readFile: (path: string) => string)
   try {
     tree = document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
-    // An alias without its anchor, or one that multiplies itself, shows only here.
+    // Unresolved and recursive aliases are only detected here.
     return failed([file, (error as Error).message]);
   }
   if (typeof tree !== 'object' || Array.isArray(tree))
@@ -136,7 +136,7 @@ export function readConfigFile(file: string, readFile: (path: string) => string)
   };
 }
 
-/** `checks:` with nothing below it is null in YAML and means: all defaults. */
+/** An empty section, such as `checks:`, is null in YAML and stands for its defaults. */
 function dropEmptySections(tree: SettingTree, schema: TSchema): SettingTree {
   const kept = Object.entries(tree).flatMap(([name, value]) => {
     const member: TSchema | undefined = Object.hasOwn(schema.properties, name)

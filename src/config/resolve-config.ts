@@ -1,4 +1,4 @@
-/** The configuration as the program uses it: durations in milliseconds under names that say so, blocks canonical. */
+/** The configuration as the program uses it: durations in milliseconds, with names that say so, and canonical blocks. */
 
 import { formatDuration } from '../domain/durations.ts';
 import type { TSchema } from '../json-schema.ts';
@@ -7,7 +7,7 @@ import { SETTINGS, type Setting } from './environment.ts';
 import { FORMATS } from './formats.ts';
 import { CONFIG_SCHEMA, type ConfigText, type DurationText } from './schema.ts';
 
-/** A part of the configuration resolved: `interval: '5m'` is `intervalMs: 300000`; everything is readonly. */
+/** A resolved part of the configuration: `interval: '5m'` becomes `intervalMs: 300000`; everything is readonly. */
 type Resolved<T> = T extends DurationText
   ? number
   : T extends readonly (infer Item)[]
@@ -21,12 +21,12 @@ type Resolved<T> = T extends DurationText
       : T;
 
 /**
- * All settings, resolved. Durations are whole milliseconds, `http.siteUrl` has no slash at its end, and blocks
- * (`http.trustedProxies`, `checks.allowPrivate`) are canonical text with a prefix length, so that they cross to threads.
+ * All settings. Durations are whole milliseconds, `http.siteUrl` has no slash at its end, and blocks
+ * (`http.trustedProxies`, `checks.allowPrivate`) are canonical text with a prefix length. Plain data that crosses threads.
  */
 export type Config = Resolved<ConfigText>;
 
-/** Turns a checked configuration into the form that the program uses. */
+/** Resolves a valid configuration. */
 export function resolveConfig(text: ConfigText): Config {
   return resolve(text, CONFIG_SCHEMA) as Config;
 }
@@ -52,14 +52,14 @@ function resolvedName(name: string, schema: TSchema): string {
   return schema.format === 'duration' || schema.items?.format === 'duration' ? `${name}Ms` : name;
 }
 
-/** A setting whose value differs, by path, and whether a running program takes the new one. */
-export interface ConfigChange {
+/** A setting whose value has changed. */
+interface ConfigChange {
   readonly path: string;
-  /** False: it waits for a restart. */
+  /** Whether a running program takes the new value; false: it needs a restart. */
   readonly reloadable: boolean;
 }
 
-/** Compares two configurations, setting by setting, in the order of the schema. */
+/** The settings that differ, in the order of the schema. */
 export function changedSettings(before: Config, after: Config): ConfigChange[] {
   return SETTINGS.filter(
     (setting) =>
@@ -72,7 +72,7 @@ function settingValue(config: Config, { path, schema }: Setting): unknown {
   return names.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], config);
 }
 
-/** What cannot be meant. */
+/** Finds settings that contradict each other. */
 export function findContradictions({ storage, auth }: Config): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   if (storage.rawRetentionMs > storage.rollupRetentionMs) {
@@ -102,8 +102,8 @@ export function findContradictions({ storage, auth }: Config): SchemaProblem[] {
   return problems;
 }
 
-/** Something that works, but perhaps not as the operator thinks; the program says it at start and goes on. */
-export interface ConfigWarning {
+/** A warning about valid settings, logged at start. */
+interface ConfigWarning {
   readonly path: string;
   readonly message: string;
 }

@@ -1,5 +1,4 @@
 /** Registers the metrics of all parts. */
-
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import type { SampleStoreStats } from '../store/ports/samples.ts';
@@ -90,7 +89,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'Replacements of probe threads.',
     () => fleet.report().restarts,
   );
-  metrics.gauge('upbeat_open_checks', 'Checks under way.', () =>
+  metrics.gauge('upbeat_open_checks', 'Checks in flight.', () =>
     fleet.report().hosts.reduce((sum, host) => sum + (host?.openChecks ?? 0), 0),
   );
   metrics.gauge(
@@ -108,7 +107,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'Heap of the largest probe thread.',
     worst((host) => host.heapBytes),
   );
-  metrics.gauge('upbeat_prober_online', '1: our own connection works; 0: it does not.', () =>
+  metrics.gauge('upbeat_prober_online', '1: the prober is online; 0: it is offline.', () =>
     record.prober().online ? 1 : 0,
   );
   metrics.gauge(
@@ -140,7 +139,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   );
   metrics.gaugeBy(
     'upbeat_store_connected',
-    '1: the store outside of the process answers; 0: it is away. Those that are used.',
+    '1: the external store is available; 0: it is not.',
     'store',
     () =>
       Object.fromEntries(
@@ -148,7 +147,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
       ),
   );
   const { feeds } = parts;
-  metrics.gauge('upbeat_feeds', 'Status pages that are read.', () => feeds.health().length);
+  metrics.gauge('upbeat_feeds', 'Vendor status pages that are polled.', () => feeds.health().length);
   metrics.gauge(
     'upbeat_feeds_failing',
     'Vendor status pages whose last read failed.',
@@ -168,7 +167,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   metrics.counter('upbeat_feed_polls_failed_total', 'Of these, failed.', () => feeds.polls().failed);
   const { redis = null } = parts;
   if (redis !== null) {
-    metrics.gauge('upbeat_redis_connected', '1: Redis answers; 0: it is away.', () =>
+    metrics.gauge('upbeat_redis_connected', '1: Redis is available; 0: it is not.', () =>
       redis.problem() === null ? 1 : 0,
     );
     metrics.counter(

@@ -1,4 +1,4 @@
-/** Writing of Atom feeds (RFC 4287) of incidents. */
+/** Writes Atom feeds (RFC 4287) of incidents. */
 
 /** Media type of what {@link writeAtom} writes. */
 export const ATOM_MEDIA_TYPE = 'application/atom+xml; charset=utf-8';
@@ -12,33 +12,32 @@ export interface AtomEntry {
   readonly url: string;
   /** Epoch milliseconds. */
   readonly publishedAt: number;
-  /** Epoch milliseconds; readers take an entry for changed by it alone. */
+  /** Epoch milliseconds; readers detect changes by it alone. */
   readonly updatedAt: number;
-  /** Plain text; line ends are kept. */
+  /** Plain text with line breaks. */
   readonly text: string;
-  /** A word for readers to sort by, such as a status. */
+  /** For example a status. */
   readonly category?: string;
 }
 
 /** A feed. */
 export interface AtomFeed {
-  /** As of an entry. */
   readonly id: string;
   /** Also the name of the author, which a feed must have. */
   readonly title: string;
-  /** Where this document is. */
+  /** URL of the document. */
   readonly selfUrl: string;
-  /** The page that it tells of. */
+  /** The page of the feed. */
   readonly pageUrl: string;
   /** Epoch milliseconds. */
   readonly updatedAt: number;
-  /** In the order in which they are written; no two with the same id. */
+  /** Ids are unique. */
   readonly entries: readonly AtomEntry[];
 }
 
 /**
- * The feed as an XML document in UTF-8. All texts are escaped; characters that XML 1.0 does not have are left out, so
- * that no text can break the document. Throws RangeError for a time that is none.
+ * Writes an XML document in UTF-8. Escapes all texts, and removes characters that XML 1.0 does not allow. Throws RangeError
+ * if a time is not valid.
  */
 export function writeAtom({ id, title, selfUrl, pageUrl, updatedAt, entries }: AtomFeed): string {
   return [
@@ -80,11 +79,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // Else a reader would turn it into a line end, or into a space in an attribute.
+  // Unescaped, parsers replace it by a line feed, or by a space in an attribute.
   '\r': '&#13;',
 };
 
-/** For text and attributes alike. */
+/** For text and attributes. */
 function escapeXml(text: string): string {
   return (
     text

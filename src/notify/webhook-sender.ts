@@ -1,8 +1,7 @@
 /**
- * Delivers what the registry has for owners' webhooks: signed, guarded like every connection that an owner chose, and
- * tried again over a day. What is due stands in the registry, so that a restart forgets nothing.
+ * Sends the deliveries of owners' webhooks: signed, by guarded connections, with retries over a day. Due deliveries are
+ * in the registry, so that a restart loses none.
  */
-
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Cancel, Clock, Random } from '../clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
@@ -13,29 +12,26 @@ import type { Outbound } from '../outbound/outbound.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookStore } from '../store/ports/webhooks.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
-/** What the sender needs. */
-export interface WebhookSenderOptions {
+/** Options of the sender. */
+interface WebhookSenderOptions {
   readonly registry: Pick<WebhookStore, 'dueDeliveries' | 'noteDelivery' | 'forgetDeliveries'>;
   readonly outbound: Pick<Outbound, 'request'>;
-  /** What may be dialled for an owner. */
+  /** Addresses that webhooks may have. */
   readonly policy: AddressPolicy;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** False: another process may deliver by now, and this one leaves it to it. */
+  /** Whether this process is the monitor; if not, another one may deliver. */
   readonly isOurs: () => boolean;
 }
 
-/** A sender at work. */
-export interface WebhookSender {
-  /**
-   * Resolves when what is under way has ended, or was broken off after 5 s: it stays due then, under its identifier,
-   * for whoever delivers next.
-   */
+/** A running sender. */
+interface WebhookSender {
+  /** Resolves when the deliveries in flight have ended, or were aborted after 5 s; the next monitor sends those again. */
   stop(): Promise<void>;
 }
 
-/** Waits after each failed attempt; with the first one at once that is over a day. */
+/** Delays after the failed attempts, over a day in total. */
 export const RETRY_AFTER_MS: readonly number[] = [
   5 * SECOND_MS,
   MINUTE_MS,
@@ -47,12 +43,12 @@ export const RETRY_AFTER_MS: readonly number[] = [
 ];
 const POLL_INTERVAL_MS = SECOND_MS;
 const TIMEOUT_MS = 15 * SECOND_MS;
-const MAX_ANSWER_BYTES = 64 * 1024;
-/** The registry names few of one account at a time, so that no account's receivers can fill these places alone. */
-const AT_A_TIME = 64;
-/** A receiver that hangs holds up the end of the program no longer. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
+/** Maximum number of deliveries in flight. The registry limits those of one account, so that none can take all. */
+const MAX_IN_FLIGHT = 64;
+/** Maximum time that receivers delay the end of the program. */
 const STOP_TIMEOUT_MS = 5 * SECOND_MS;
-/** Settled deliveries are shown for so long. */
+/** Completed deliveries are shown for this time. */
 const KEPT_MS = 30 * DAY_MS;
 const JITTER = 0.1;
 
@@ -60,10 +56,10 @@ const JITTER = 0.1;
 export function startWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { registry, outbound, policy, clock, random, log, isOurs } = options;
   const end = new AbortController();
-  /** What is being delivered, by the numbers of the deliveries; the registry still counts it as due. */
-  const underWay = new Map<number, Promise<void>>();
-  /** What came of deliveries and is not written down yet, by their numbers. */
-  const unwritten = new Map<number, DeliveryOutcome>();
+  /** Deliveries in flight by id; they are still due in the registry. */
+  const inFlight = new Map<number, Promise<void>>();
+  /** Outcomes that could not be stored yet, by the id of the delivery. */
+  const unstored = new Map<number, DeliveryOutcome>();
   let failing = false;
   let stopped = false;
   let tidiedAt = Number.NEGATIVE_INFINITY;
@@ -82,59 +78,59 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
     if (!stopped && isOurs()) void polling.run();
   };
 
-  /** Writes down what could not be written before; false: that does not work yet. */
-  const noteAgain = async (): Promise<boolean> => {
-    for (const [id, outcome] of unwritten) {
+  /** Stores the outcomes that could not be stored before; false: that fails again. */
+  const storeAgain = async (): Promise<boolean> => {
+    for (const [id, outcome] of unstored) {
       try {
         await registry.noteDelivery(outcome);
       } catch {
         return false;
       }
-      unwritten.delete(id);
+      unstored.delete(id);
     }
     return true;
   };
 
   const begin = async (): Promise<void> => {
-    // What cannot be written down would be delivered again and again.
-    if (!(await noteAgain())) return;
+    // A delivery whose outcome is not stored would be sent again.
+    if (!(await storeAgain())) return;
     if (clock.monotonic() - tidiedAt > HOUR_MS) {
       tidiedAt = clock.monotonic();
       await registry.forgetDeliveries(clock.now() - KEPT_MS);
     }
-    if (underWay.size >= AT_A_TIME) return;
-    const due = await registry.dueDeliveries(clock.now(), AT_A_TIME + underWay.size);
+    if (inFlight.size >= MAX_IN_FLIGHT) return;
+    const due = await registry.dueDeliveries(clock.now(), MAX_IN_FLIGHT + inFlight.size);
     if (stopped || !isOurs()) return;
     for (const delivery of due) {
-      if (underWay.size >= AT_A_TIME) return;
-      if (!underWay.has(delivery.id)) underWay.set(delivery.id, settle(delivery));
+      if (inFlight.size >= MAX_IN_FLIGHT) return;
+      if (!inFlight.has(delivery.id)) inFlight.set(delivery.id, settle(delivery));
     }
   };
 
-  /** Never rejects: what cannot be written down is written before anything else is delivered. */
+  /** Sends a delivery and stores its outcome. Does not reject: an outcome is stored before the next delivery. */
   const settle = async (delivery: DueDelivery): Promise<void> => {
     const { id } = delivery;
     const outcome = await deliver(delivery);
     try {
       if (outcome !== null) await registry.noteDelivery(outcome);
     } catch (error) {
-      if (unwritten.size === 0) log.error({ error }, 'the outcome of a webhook delivery could not be stored');
-      if (outcome !== null) unwritten.set(id, outcome);
-      underWay.delete(id);
+      if (unstored.size === 0) log.error({ error }, 'the outcome of a webhook delivery could not be stored');
+      if (outcome !== null) unstored.set(id, outcome);
+      inFlight.delete(id);
       return;
     }
-    underWay.delete(id);
-    // Its slot is free, even while other deliveries wait for a slow receiver.
+    inFlight.delete(id);
+    // The next delivery need not wait for slow receivers of others.
     poll();
   };
 
-  /** Null: it was broken off. */
+  /** Null: it was aborted. */
   const deliver = async (delivery: DueDelivery): Promise<DeliveryOutcome | null> => {
     const { id, message, url, secret, body, attempts, dueAt: wasDueAt } = delivery;
     const at = clock.now();
     let problem: DeliveryProblem;
     try {
-      const answer = await outbound.request({
+      const response = await outbound.request({
         url,
         method: 'POST',
         headers: {
@@ -143,19 +139,19 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
         },
         body,
         timeoutMs: TIMEOUT_MS,
-        maxBodyBytes: MAX_ANSWER_BYTES,
+        maxBodyBytes: MAX_RESPONSE_BYTES,
         policy,
         signal: end.signal,
       });
-      if (answer.status >= 200 && answer.status < 300)
+      if (response.status >= 200 && response.status < 300)
         return { id, wasDueAt, deliveredAt: clock.now(), problem: null, dueAt: null };
       // Redirects are not followed: the owner configures the new URL.
       problem =
-        answer.fault === null
-          ? { code: 'status', statusCode: answer.status }
-          : { code: 'failed', failure: answer.fault.failure };
-      // Gone: the receiver wants no more of this (Standard Webhooks).
-      if (answer.status === 410) return { id, wasDueAt, deliveredAt: null, problem, dueAt: null };
+        response.fault === null
+          ? { code: 'status', statusCode: response.status }
+          : { code: 'failed', failure: response.fault.failure };
+      // Gone: the receiver wants no more deliveries of this message (Standard Webhooks).
+      if (response.status === 410) return { id, wasDueAt, deliveredAt: null, problem, dueAt: null };
     } catch (error) {
       if (end.signal.aborted) return null;
       problem = { code: 'text', text: (error as Error).message };
@@ -173,7 +169,7 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
       cancel();
       const cancelEnd = clock.after(STOP_TIMEOUT_MS, () => end.abort());
       await polling.idle();
-      await Promise.all(underWay.values());
+      await Promise.all(inFlight.values());
       cancelEnd();
     },
   };

@@ -7,7 +7,7 @@ import type { ApiKey } from '../../src/store/ports/keys.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 
 /** An authenticator over a real registry that counts look-ups and can be made to fail. */
-async function setUp(t: Test, options: { readonly rememberedKeys?: number; readonly log?: Log } = {}) {
+async function setUp(t: Test, options: { readonly maxCachedKeys?: number; readonly log?: Log } = {}) {
   const clock = createFakeClock();
   const methods = await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 1 });
   const calls = { find: 0, touch: [] as (readonly [number, number])[][] };
@@ -194,7 +194,7 @@ t.test('it joins no question that is older than an answer may be', async (t) => 
 });
 
 t.test('it remembers a bounded number of keys', async (t) => {
-  const { authenticator, create, clock } = await setUp(t, { rememberedKeys: 3 });
+  const { authenticator, create, clock } = await setUp(t, { maxCachedKeys: 3 });
   const headers: string[] = [];
   for (let n = 0; n < 5; n++) {
     const header = `Bearer ${(await create()).key}`;

@@ -1,4 +1,4 @@
-/** Endpoints of a Gatus configuration (YAML). */
+/** Reads endpoints of a Gatus configuration (YAML). */
 import { isCategory } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
 import type { AcceptRule } from '../../domain/service.ts';
@@ -6,6 +6,7 @@ import {
   asRow,
   asText,
   type EntryReading,
+  findLost,
   groupCodes,
   isEmpty,
   type LostField,
@@ -17,7 +18,7 @@ import {
 
 const KNOWN = new Set(['name', 'group', 'url', 'method', 'conditions', 'enabled', 'token']);
 
-/** What there is here instead of a field. */
+/** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
   interval: 'the interval is one for all: checks.interval',
   headers: 'checks send no headers of their own',
@@ -28,14 +29,14 @@ const REASONS: Readonly<Record<string, string>> = {
   'maintenance-windows': 'there are no maintenance windows',
 };
 
-/** Parts of a condition that another rule of ours stands for. */
+/** What to use instead of a condition. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
   BODY: 'bodies are not searched',
   RESPONSE_TIME: 'what takes longer than checks.slowOver is slow, and not down',
   CERTIFICATE_EXPIRATION: 'the end of a certificate is shown, and is no failure before it comes',
 };
 
-/** An endpoint. Its conditions on the status become `accept`, a group that is a category of ours the category. */
+/** An endpoint. Its conditions on the status become `accept`; a group with the name of a category becomes the category. */
 export function readGatusEndpoint(row: Row): EntryReading {
   const { accept, lost: lostConditions } = readConditions(row.conditions);
   const { method, lost: lostMethod } = readMethod(row.method);
@@ -45,11 +46,11 @@ export function readGatusEndpoint(row: Row): EntryReading {
     ...lostGroup,
     ...lostMethod,
     ...lostConditions,
-    ...findLost(row),
+    ...findLost(row, (field) => KNOWN.has(field), REASONS),
   ]);
 }
 
-/** An external endpoint, which reports by itself: its name is the only thing that can be a domain. */
+/** An external endpoint, which sends heartbeats. It has no address, so its name must be a domain. */
 export function readGatusExternal(row: Row): EntryReading {
   const { category, lost } = readGroup(row.group);
   const name = asText(row.name);
@@ -61,11 +62,11 @@ export function readGatusExternal(row: Row): EntryReading {
     ...(interval !== null && periodMs === null
       ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }]
       : []),
-    ...findLost(row, new Set(['heartbeat'])),
+    ...findLost(row, (field) => KNOWN.has(field) || field === 'heartbeat', REASONS),
   ]);
 }
 
-/** Sections of the file beside its lists. */
+/** The other sections of the file. */
 export function readGatusSections(root: Row): LostField[] {
   return Object.keys(root)
     .filter((field) => field !== 'endpoints' && field !== 'external-endpoints' && !isEmpty(root[field]))
@@ -86,16 +87,7 @@ function readGroup(value: unknown): { category: { category?: 'developer' }; lost
   };
 }
 
-function findLost(row: Row, carried: ReadonlySet<string> = new Set()): LostField[] {
-  return Object.entries(row).flatMap(([field, value]) => {
-    if (isEmpty(value) || KNOWN.has(field) || carried.has(field)) return [];
-    return [
-      { field, reason: Object.hasOwn(REASONS, field) ? (REASONS[field] as string) : 'it has no equal here' },
-    ];
-  });
-}
-
-/** All conditions hold at once: the codes that none of them excludes. */
+/** The status codes that meet all conditions. */
 function readConditions(value: unknown): {
   accept: readonly AcceptRule[] | null;
   lost: readonly LostField[];
@@ -131,13 +123,13 @@ const COMPARISONS: ReadonlyMap<string, (a: number, b: number) => boolean> = new 
   ['>=', (a: number, b: number) => a >= b],
 ]);
 
-/** A test of a status code such as `[STATUS] == any(200, 429)`; null: the condition is none. */
+/** The test of a condition such as `[STATUS] == any(200, 429)`; null: the condition is not about the status. */
 function readStatusTest(condition: string): ((code: number) => boolean) | null {
   const match = /^\s*\[STATUS\]\s*(==|!=|<=|>=|<|>)\s*(?:(\d+)|any\(([\d,\s]+)\))\s*$/.exec(condition);
   const compare = COMPARISONS.get(match?.[1] ?? '');
   if (match === null || compare === undefined) return null;
   const values = (match[2] ?? match[3] ?? '').split(',').map(Number);
-  // "Not any of" excludes each of them.
+  // `!= any(…)` excludes each of them.
   return match[1] === '!='
     ? (code) => values.every((value) => compare(code, value))
     : (code) => values.some((value) => compare(code, value));

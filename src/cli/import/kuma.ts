@@ -1,7 +1,8 @@
-/** Monitors of an Uptime Kuma backup (JSON, version 1). */
+/** Reads monitors of an Uptime Kuma backup (JSON, version 1). */
 import {
   asText,
   type EntryReading,
+  findLost,
   groupCodes,
   isEmpty,
   type LostField,
@@ -12,28 +13,28 @@ import {
   readMethod,
 } from './listed-service.ts';
 
-/** Types of monitors that ask a web address. */
+/** Types of monitors that check a URL. */
 const WEB_TYPES = new Set(['http', 'keyword', 'json-query']);
 
-/** Fields that are carried over, or that only number and order monitors. */
+/** Fields that are imported, or that only number and order monitors. */
 const KNOWN = new Set([
   ...['type', 'name', 'url', 'method', 'accepted_statuscodes', 'active'],
   ...['id', 'pathName', 'childrenIDs', 'weight', 'forceInactive', 'maintenance', 'includeSensitiveData'],
   ...['pushToken', 'screenshot'],
 ]);
 
-/** Fields of other types of monitors, which are filled in whatever the type. */
+/** Fields of other types of monitors, which every monitor has. */
 const OF_OTHER_TYPES =
   /^(?:dns_|mqtt|grpc|radius|kafka|docker_|game|database|snmp|rabbitmq|packetSize$|hostname$|port$)/;
 
-/** Values that are the same for every new monitor and say nothing beyond what happens here. */
+/** Defaults of new monitors that have the same effect here. */
 const DEFAULTS: Row = {
   maxredirects: 10,
   httpBodyEncoding: 'json',
   oauth_auth_method: 'client_secret_basic',
 };
 
-/** What there is here instead of a field. */
+/** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
   interval: 'the interval is one for all: checks.interval',
   retryInterval: 'failures are confirmed after checks.confirmAfter',
@@ -56,24 +57,20 @@ const REASONS: Readonly<Record<string, string>> = {
   tags: 'there are no tags',
   description: 'there are no descriptions',
 };
-const SIGNS_IN = /^(?:auth|basic_auth|oauth|tls(?:Ca|Cert|Key)$)/;
+const AUTHENTICATION = /^(?:auth|basic_auth|oauth|tls(?:Ca|Cert|Key)$)/;
 
-/** A monitor; one that stands still is taken as a paused service. */
+/** A monitor; an inactive one becomes a paused service. */
 export function readKumaMonitor(row: Row): EntryReading {
   const type = asText(row.type) ?? '';
   if (row.upsideDown === true) return { problem: 'a monitor that is upside down has no equal here' };
   const paused = row.active === false || row.active === 0;
   const name = asText(row.name);
   if (type === 'push') {
-    // A push monitor has no address; its name is the only thing that can be a domain.
+    // A push monitor has no address, so its name must be a domain.
     const seconds = Number(row.interval);
     const periodMs = Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null;
-    return listService(
-      name,
-      name,
-      { kind: 'heartbeat', paused, periodMs },
-      findLost(row, new Set(['interval', 'url'])),
-    );
+    const lost = findLostFields(row, new Set(['interval', 'url']));
+    return listService(name, name, { kind: 'heartbeat', paused, periodMs }, lost);
   }
   if (!WEB_TYPES.has(type)) return { problem: `monitors of type ${type.slice(0, 40)} have no equal here` };
   const { accept, lost: lostCodes } = readCodes(row.accepted_statuscodes);
@@ -81,23 +78,20 @@ export function readKumaMonitor(row: Row): EntryReading {
   return listAddress(asText(row.url), name, { method, accept, paused }, [
     ...lostMethod,
     ...lostCodes,
-    ...findLost(row),
+    ...findLostFields(row),
   ]);
 }
 
-function findLost(row: Row, carried: ReadonlySet<string> = new Set()): LostField[] {
-  return Object.entries(row).flatMap(([field, value]) => {
-    if (isEmpty(value) || KNOWN.has(field) || carried.has(field) || OF_OTHER_TYPES.test(field)) return [];
-    if (
-      DEFAULTS[field] === value ||
-      (typeof value === 'object' && value !== null && Object.values(value).every(isEmpty))
-    )
-      return [];
-    const reason = Object.hasOwn(REASONS, field) ? REASONS[field] : undefined;
-    return [
-      { field, reason: reason ?? (SIGNS_IN.test(field) ? 'checks sign in nowhere' : 'it has no equal here') },
-    ];
-  });
+function findLostFields(row: Row, imported: ReadonlySet<string> = new Set()): LostField[] {
+  const isImported = (field: string, value: unknown) =>
+    KNOWN.has(field) ||
+    imported.has(field) ||
+    OF_OTHER_TYPES.test(field) ||
+    DEFAULTS[field] === value ||
+    (typeof value === 'object' && value !== null && Object.values(value).every(isEmpty));
+  const credentials = Object.keys(row).filter((field) => AUTHENTICATION.test(field));
+  const reasons = Object.fromEntries(credentials.map((field) => [field, 'checks sign in nowhere']));
+  return findLost(row, isImported, { ...reasons, ...REASONS });
 }
 
 /** Ranges such as `200-299`, and single codes. */

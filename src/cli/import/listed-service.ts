@@ -1,29 +1,29 @@
-/** A service as a list names it, and what of a list cannot be carried over. */
+/** A service in an import file, and the fields that cannot be imported. */
 
 import type { Category } from '../../domain/category.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { describeHostNameProblem } from '../../domain/refusal-text.ts';
 import type { AcceptRule, CheckKind } from '../../domain/service.ts';
 
-/** A service as a list names it. */
+/** A service in an import file. */
 export interface ListedService {
   readonly domain: string;
   readonly name: string;
   readonly category: Category;
   readonly kind: CheckKind;
-  /** Address to check instead of the domain's own; null: `https://<domain>/` or its health endpoint. */
+  /** URL to check; null: `https://<domain>/` or its health endpoint. */
   readonly url: string | null;
   readonly method: 'HEAD' | 'GET' | null;
   readonly accept: readonly AcceptRule[] | null;
   readonly paused: boolean;
-  /** Heartbeats: from one to the next, milliseconds; null: the setting `heartbeats.silence` counts. */
+  /** Heartbeats: time between two, milliseconds; null: the setting `heartbeats.silence` applies. */
   readonly periodMs: number | null;
-  /** Heartbeats: how much later it may come, milliseconds; null: not at all. */
+  /** Heartbeats: how late one may be, milliseconds; null: not at all. */
   readonly graceMs: number | null;
   readonly publicDependencies: boolean;
 }
 
-/** A service where a list says no more than its domain. */
+/** Defaults of a service. */
 export const PLAIN_SERVICE: Omit<ListedService, 'domain' | 'name'> = {
   category: 'developer',
   kind: 'root',
@@ -36,43 +36,43 @@ export const PLAIN_SERVICE: Omit<ListedService, 'domain' | 'name'> = {
   publicDependencies: false,
 };
 
-/** A field of an entry that has no equal here. */
+/** A field of an entry that cannot be imported. */
 export interface LostField {
   readonly field: string;
-  /** What that means, or what there is instead. */
+  /** Why, or what to use instead. */
   readonly reason: string;
 }
 
-/** What became of an entry: a service without some fields, or why there is none. */
+/** A parsed entry: a service, perhaps without some fields, or why it cannot be imported. */
 export type EntryReading =
   | { readonly service: ListedService; readonly lost: readonly LostField[] }
   | { readonly problem: string };
 
-/** An entry as it stands in a file. */
+/** An entry of a file. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The value as an object; anything else has no members. */
+/** The value if it is an object, else an empty object. */
 export function asRow(value: unknown): Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Row) : {};
 }
 
-/** The value as text without blanks around it; null: it is none, or empty. */
+/** Trimmed text; null: the value is not text, or empty. */
 export function asText(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 }
 
-/** Whether a field says nothing: absent, null, false, 0, or empty. */
+/** Whether a value is absent, null, false, 0 or empty. */
 export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === 0 || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
-/** A text in a message: short, between quotation marks. */
+/** A text for messages: in quotation marks, and cut if it is long. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
 
-/** A service of a domain and what else is known. */
+/** The service of a domain. */
 export function listService(
   domainText: string | null,
   name: string | null,
@@ -86,7 +86,7 @@ export function listService(
   return { service: { ...PLAIN_SERVICE, ...more, domain, name: name ?? domain }, lost };
 }
 
-/** A service that is asked at an address. User and password in it, which nothing would send, are lost. */
+/** The service at a URL. User and password in the URL are lost, since checks do not send them. */
 export function listAddress(
   url: string | null,
   name: string | null,
@@ -121,7 +121,20 @@ export function readMethod(value: unknown): { method: 'HEAD' | 'GET' | null; los
   };
 }
 
-/** Codes as classes such as `2xx` where a whole hundred is among them. */
+/** The fields of an entry that are not imported, with their `reasons`. */
+export function findLost(
+  row: Row,
+  imported: (field: string, value: unknown) => boolean,
+  reasons: Readonly<Record<string, string>>,
+): LostField[] {
+  return Object.entries(row).flatMap(([field, value]) => {
+    if (isEmpty(value) || imported(field, value)) return [];
+    const reason = Object.hasOwn(reasons, field) ? reasons[field] : undefined;
+    return [{ field, reason: reason ?? 'it has no equal here' }];
+  });
+}
+
+/** Status codes as rules; 100 codes of a class become the class, such as `2xx`. */
 export function groupCodes(codes: ReadonlySet<number>): readonly AcceptRule[] {
   const rules: AcceptRule[] = [];
   for (const hundred of [1, 2, 3, 4, 5]) {

@@ -1,4 +1,4 @@
-/** Our own form of a list, in CSV, YAML or JSON: what `services export` writes, or an entry as in the catalogue. */
+/** Reads entries in Upbeat's own format (CSV, YAML or JSON): as `services export` writes them, or as in the catalogue. */
 import { isCategory } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
 import type { AcceptRule } from '../../domain/service.ts';
@@ -29,7 +29,7 @@ const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
   ['1', true],
 ]);
 
-/** A row: `domain`, and optionally what an export has, or a `check` as in the catalogue. */
+/** An entry: `domain`, optionally the columns of an export, or a `check` as in the catalogue. */
 export function readOwnRow(row: Row): EntryReading {
   const check = asRow(row.check);
   const kind = asText(row.kind) ?? asText(check.kind) ?? 'root';
@@ -80,7 +80,7 @@ function isWebAddress(text: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 
-/** `accept` as a list, or in CSV as words between spaces; null: not given. */
+/** `accept` as a list, or in CSV separated by spaces; null: absent. */
 function readAccept(value: unknown): readonly AcceptRule[] | null | 'bad' {
   if (value === undefined || value === null || value === '') return null;
   const words = Array.isArray(value) ? value.map(String) : String(value).split(/[\s,]+/);
@@ -99,12 +99,15 @@ function readYesOrNo(value: unknown): boolean | null {
   return YES_OR_NO.get(String(value ?? '').toLowerCase()) ?? null;
 }
 
-/** What spreadsheets take for the beginning of a formula, in full width too, behind any number of apostrophes. */
+/** Characters with which spreadsheets begin a formula, also in full width, after any number of apostrophes. */
 const FORMULA = /^'*[=+\-@\t\r＝＋－＠]/u;
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|\\(?=u\{)/gu;
 const ESCAPED = /\\u\{([0-9A-F]{1,6})\}/g;
 
-/** A text as a cell. */
+/**
+ * Writes text as a cell of a CSV. Text that a spreadsheet would take for a formula gets an apostrophe in front, and control
+ * characters are written as their codes; {@link readCell} reverses both.
+ */
 export function writeCell(text: string): string {
   const guarded = FORMULA.test(text) ? `'${text}` : text;
   return guarded.replace(
@@ -113,7 +116,7 @@ export function writeCell(text: string): string {
   );
 }
 
-/** The text of a cell that {@link writeCell} wrote; a cell of another program stays as it is, but for these marks. */
+/** The text of a cell. */
 export function readCell(cell: string): string {
   const text = cell.replace(ESCAPED, (written, code: string) => {
     const point = Number.parseInt(code, 16);

@@ -1,4 +1,4 @@
-/** Reads lists of services in the forms that people have: our own CSV, YAML and JSON, Uptime Kuma's and Gatus'. */
+/** Reads import files: Upbeat's own CSV, YAML and JSON, and files of Uptime Kuma and Gatus. */
 import { parse as parseCsv } from 'csv-parse/sync';
 import { parse as parseYaml } from 'yaml';
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
@@ -14,34 +14,34 @@ import {
 } from './listed-service.ts';
 import { readCell, readOwnRow } from './own-form.ts';
 
-/** An entry that was left out, with the reason. */
+/** An entry that cannot be imported. */
 export interface SkippedEntry {
   readonly entry: string;
   readonly reason: string;
 }
 
-/** A field of an entry that was not carried over. */
+/** A field of an entry that cannot be imported. */
 export interface NotCarried extends LostField {
   readonly entry: string;
 }
 
-/** What a file held: services, the entries that were left out, and what of the others has no equal here. */
-export interface ImportReading {
+/** The parsed file: services, entries that cannot be imported, and fields of others that cannot. */
+interface ImportReading {
   readonly format: 'csv' | 'upbeat' | 'uptime-kuma' | 'gatus';
   readonly services: readonly ListedService[];
   readonly skipped: readonly SkippedEntry[];
   readonly notCarried: readonly NotCarried[];
 }
 
-/** An import file that cannot be read at all. */
-export class ImportError extends Error {
+/** The file cannot be parsed. */
+class ImportError extends Error {
   readonly code = 'bad_import';
 }
 
-/** What a field belongs to that stands beside the entries. */
+/** The entry of fields outside of entries. */
 const WHOLE_FILE = 'the file';
 
-/** Reads a file by its content; `fileName` only tells CSV from the others. Throws {@link ImportError}. */
+/** Parses a file by its content; only CSV is detected by `fileName`. Throws {@link ImportError}. */
 export function readImport(text: string, fileName: string): ImportReading {
   if (/\.csv$/i.test(fileName))
     return collect(
@@ -107,18 +107,18 @@ function collect(
   return { format, services, skipped, notCarried };
 }
 
-/** A list, or the values of an object that numbers its entries; null: neither. */
+/** A list, or the values of an object; null: neither. */
 function listOf(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value;
   return typeof value === 'object' && value !== null ? Object.values(value) : null;
 }
 
 function parseDocument(text: string, fileName: string): unknown {
-  // JSON is YAML, but a reader of JSON is a hundred times as fast.
+  // JSON is YAML, but its parser is a hundred times as fast.
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    // Then it is YAML, or nothing.
+    // It may be YAML.
   }
   try {
     return parseYaml(text, { maxAliasCount: 100 });
