@@ -1,4 +1,5 @@
 /** Follows the feed of changes of all processes by polling it. */
+import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ServiceChange } from '../ports/services.ts';
@@ -33,8 +34,6 @@ export function startChangeWatch(
 ): ChangeWatch {
   let position = seq;
   let stopped = false;
-  let asking = false;
-  let askAgain = false;
   let failing = false;
 
   const deliver = (change: ServiceChange) => {
@@ -46,34 +45,27 @@ export function startChangeWatch(
     }
   };
 
-  const ask = async () => {
-    if (asking || stopped) {
-      askAgain = asking;
-      return;
-    }
-    asking = true;
+  const polling = createCoalescingLoop(async () => {
     try {
+      let changes: readonly ServiceChange[];
       do {
-        askAgain = false;
-        for (const change of await changesAfter(position)) {
-          if (stopped) return;
-          deliver(change);
-          askAgain = true;
-        }
-      } while (askAgain && !stopped);
+        changes = stopped ? [] : await changesAfter(position);
+        for (const change of changes) if (!stopped) deliver(change);
+      } while (changes.length > 0);
       failing = false;
     } catch (error) {
       if (!failing && !stopped) log.error({ error }, 'the change feed cannot be read');
       failing = true;
-    } finally {
-      asking = false;
     }
-  };
+  });
 
-  const cancel = clock.every(POLL_MS, () => void ask());
-  void ask();
+  const poll = () => void polling.run();
+  const cancel = clock.every(POLL_MS, () => {
+    if (!polling.isRunning) poll();
+  });
+  poll();
   return {
-    poke: () => void ask(),
+    poke: poll,
     stop() {
       stopped = true;
       cancel();

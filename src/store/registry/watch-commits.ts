@@ -1,4 +1,5 @@
 /** Detects commits of other processes by polling SQLite's `data_version`. */
+import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Clock } from '../../clock.ts';
 
 /** Interval of polling, milliseconds: half of the delay that the port allows. */
@@ -16,11 +17,8 @@ export interface CommitWatchOptions {
 /** Polls until the returned function is called. A failed poll is repeated. */
 export function watchCommits({ version, clock, onCommit }: CommitWatchOptions): () => void {
   let known: number | null = null;
-  let asking = false;
   let stopped = false;
-  const ask = async () => {
-    if (asking) return;
-    asking = true;
+  const polling = createCoalescingLoop(async () => {
     try {
       const now = await version();
       const isNew = known !== null && now !== known;
@@ -28,12 +26,13 @@ export function watchCommits({ version, clock, onCommit }: CommitWatchOptions): 
       if (isNew && !stopped) onCommit();
     } catch {
       // The reads that follow a commit report the fault.
-    } finally {
-      asking = false;
     }
+  });
+  const poll = () => {
+    if (!polling.isRunning) void polling.run();
   };
-  void ask();
-  const cancel = clock.every(POLL_MS, () => void ask());
+  poll();
+  const cancel = clock.every(POLL_MS, poll);
   return () => {
     stopped = true;
     cancel();
