@@ -5,12 +5,12 @@ import type { Refusal } from '../domain/refusal.ts';
  * Who acts. An owner acts on what the account has, within its limits. The operator acts for one account, or on what any
  * account has (`accountId` is null), and has no limits.
  */
-export type Actor =
+export type Principal =
   | { readonly role: 'owner'; readonly accountId: number }
   | { readonly role: 'operator'; readonly accountId: number | null };
 
-/** An actor that makes something for an account. */
-export type AccountActor = Actor & { readonly accountId: number };
+/** A principal that makes something for an account. */
+export type AccountPrincipal = Principal & { readonly accountId: number };
 
 /** One reason why a change is refused. */
 export interface FieldRefusal {
@@ -28,9 +28,9 @@ export interface Refused {
 /** What a change comes to. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused;
 
-/** Whether the actor may act on what an account has; null: the catalogue has it, which nobody changes here. */
-export function mayChange(actor: Actor, ownerId: number | null): boolean {
-  return ownerId !== null && (actor.accountId === null || actor.accountId === ownerId);
+/** Whether the principal may act on what an account has; null: the catalogue has it, which nobody changes here. */
+export function mayChange(principal: Principal, ownerId: number | null): boolean {
+  return ownerId !== null && (principal.accountId === null || principal.accountId === ownerId);
 }
 
 /** A change that was made, or an input that may be made. */

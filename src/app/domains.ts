@@ -2,7 +2,7 @@
 import type { DomainProofs } from '../auth/domain-proof.ts';
 import type { CheckKind, Service } from '../domain/service.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
-import { type AccountActor, accept, attempt, type Outcome, readAll, refuse } from './change.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, readAll, refuse } from './change.ts';
 import { claimPlace, readDomain, readKind } from './services.ts';
 
 /** What changes of claims need. */
@@ -24,7 +24,7 @@ export interface ClaimInput {
 /** Claims a domain. Refused with `domain_invalid`, `kind_invalid` or `too_many_claims`. */
 export async function addClaim(
   { registry, now }: DomainContext,
-  { accountId }: AccountActor,
+  { accountId }: AccountPrincipal,
   { domain, kind }: ClaimInput,
 ): Promise<Outcome<void>> {
   const reading = readAll({ domain: readDomain(domain), kind: readKind(kind) });
@@ -35,7 +35,7 @@ export async function addClaim(
 /** Takes a claim back; does nothing if there is none. */
 export async function dropClaim(
   { registry }: DomainContext,
-  { accountId }: AccountActor,
+  { accountId }: AccountPrincipal,
   domain: string,
 ): Promise<Outcome<void>> {
   await registry.dropClaim(accountId, domain);
@@ -45,12 +45,12 @@ export async function dropClaim(
 /** Verifies a claimed domain, which becomes a service of the account. Refused as {@link verifyDomain}, and with `no_claim`. */
 export async function verifyClaim(
   context: DomainContext,
-  actor: AccountActor,
+  principal: AccountPrincipal,
   domain: string,
 ): Promise<Outcome<Service>> {
-  const claim = (await context.registry.claimsOf(actor.accountId)).find((one) => one.domain === domain);
+  const claim = (await context.registry.claimsOf(principal.accountId)).find((one) => one.domain === domain);
   if (claim === undefined) return refuse({ code: 'no_claim', domain });
-  return await verifyDomain(context, actor, domain, claim.kind);
+  return await verifyDomain(context, principal, domain, claim.kind);
 }
 
 /**
@@ -59,7 +59,7 @@ export async function verifyClaim(
  */
 export async function verifyDomain(
   context: DomainContext,
-  { accountId }: AccountActor,
+  { accountId }: AccountPrincipal,
   domain: string,
   kind: CheckKind,
 ): Promise<Outcome<Service>> {

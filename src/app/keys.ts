@@ -3,7 +3,15 @@ import { createApiKey } from '../auth/api-keys.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
-import { type AccountActor, type Actor, accept, attempt, type Outcome, readAll, refuse } from './change.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  attempt,
+  type Outcome,
+  type Principal,
+  readAll,
+  refuse,
+} from './change.ts';
 import { readNameField } from './services.ts';
 
 /** What changes of keys need. */
@@ -30,7 +38,7 @@ const MAX_LIFETIME_MS = 365_000 * DAY_MS;
  */
 export async function addKey(
   { registry, now }: KeyContext,
-  { role, accountId }: AccountActor,
+  { role, accountId }: AccountPrincipal,
   input: KeyInput,
 ): Promise<Outcome<{ readonly key: string; readonly record: ApiKey }>> {
   const reading = readKeyInput(input);
@@ -52,10 +60,10 @@ export function readKeyInput({ name, expires }: KeyInput) {
   return readAll({ name: readNameField(name, 'key_name_missing'), expires: readLifetime(expires) });
 }
 
-/** Keys with what they are at `now`, oldest first: those of the actor's account, or of all accounts. */
+/** Keys with what they are at `now`, oldest first: those of the principal's account, or of all accounts. */
 export async function listKeys(
   { registry, now }: KeyContext,
-  { accountId }: Actor,
+  { accountId }: Principal,
 ): Promise<readonly (ApiKey & { readonly state: 'valid' | 'expired' | 'revoked' })[]> {
   const keys = await registry.listKeys(accountId ?? undefined);
   const at = now();
@@ -68,7 +76,7 @@ export async function listKeys(
 /** Revokes a key by its number. Refused with `no_key`. */
 export async function revokeKey(
   { registry, now }: KeyContext,
-  { accountId }: Actor,
+  { accountId }: Principal,
   id: number,
 ): Promise<Outcome<void>> {
   const isOwn = accountId === null || (await registry.listKeys(accountId)).some((key) => key.id === id);

@@ -7,12 +7,12 @@ import type { CheckDefinition, CheckKind, Service } from '../domain/service.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { NewService, ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import {
-  type AccountActor,
-  type Actor,
+  type AccountPrincipal,
   accept,
   attempt,
   mayChange,
   type Outcome,
+  type Principal,
   readAll,
   refuse,
 } from './change.ts';
@@ -63,7 +63,7 @@ const MAX_PERIOD_MS = 365 * DAY_MS;
  */
 export async function registerServices(
   { registry, catalogueDomains }: RegistrationContext,
-  { accountId }: AccountActor & { readonly role: 'operator' },
+  { accountId }: AccountPrincipal & { readonly role: 'operator' },
   services: readonly Registration[],
 ): Promise<readonly Outcome<string>[]> {
   const readings = services.map((listed) => readRegistration(listed, accountId, catalogueDomains));
@@ -85,17 +85,17 @@ export async function registerServices(
  */
 export async function changeService(
   context: ServiceContext,
-  actor: Actor,
+  principal: Principal,
   slug: string,
   changes: ServiceChanges,
 ): Promise<Outcome<Service>> {
-  const found = findOwned(context, actor, slug);
+  const found = findOwned(context, principal, slug);
   if (!found.ok) return found;
   const { domain, check, slug: known } = found.value;
   const reading = readServiceEdit(check, changes);
   if (!reading.ok) return reading;
   const kind = reading.value.check?.kind ?? check.kind;
-  if (kind !== check.kind && actor.role === 'owner') {
+  if (kind !== check.kind && principal.role === 'owner') {
     const place = await claimPlace(context, domain, kind);
     if (!place.ok) return place;
   }
@@ -105,10 +105,10 @@ export async function changeService(
 /** Removes a service. Refused with `no_owned_service`. */
 export async function removeService(
   context: ServiceContext,
-  actor: Actor,
+  principal: Principal,
   slug: string,
 ): Promise<Outcome<void>> {
-  const found = findOwned(context, actor, slug);
+  const found = findOwned(context, principal, slug);
   return found.ok ? await attempt(() => context.registry.removeService(found.value.slug)) : found;
 }
 
@@ -176,10 +176,10 @@ function readCategory(word: string): Outcome<Category> {
   return isCategory(word) ? accept(word) : refuse({ code: 'category_invalid' });
 }
 
-/** The live service that the actor may change. For a stranger it does not exist. */
-function findOwned({ findService }: ServiceContext, actor: Actor, slug: string): Outcome<Service> {
+/** The live service that the principal may change. For a stranger it does not exist. */
+function findOwned({ findService }: ServiceContext, principal: Principal, slug: string): Outcome<Service> {
   const service = findService(slug.toLowerCase());
-  return service !== null && mayChange(actor, service.accountId)
+  return service !== null && mayChange(principal, service.accountId)
     ? accept(service)
     : refuse({ code: 'no_owned_service', slug });
 }

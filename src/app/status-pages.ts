@@ -14,12 +14,12 @@ import {
 } from '../domain/status-page.ts';
 import type { PageEdit, PageStore } from '../store/ports/status-pages.ts';
 import {
-  type AccountActor,
-  type Actor,
+  type AccountPrincipal,
   accept,
   attempt,
   mayChange,
   type Outcome,
+  type Principal,
   readAll,
   refuse,
 } from './change.ts';
@@ -56,7 +56,7 @@ export type PageArrangement =
  */
 export async function addStatusPage(
   context: PageContext,
-  { accountId }: AccountActor,
+  { accountId }: AccountPrincipal,
   input: PageInput,
 ): Promise<Outcome<OwnedPage>> {
   const reading = readPageInput(input);
@@ -89,7 +89,7 @@ export function readPageInput({ slug, title, text, logo }: PageInput) {
  */
 export async function editStatusPage(
   context: PageContext,
-  actor: Actor,
+  principal: Principal,
   slug: string,
   revision: number,
   { title, text }: Pick<PageInput, 'title' | 'text'>,
@@ -99,7 +99,7 @@ export async function editStatusPage(
     text: readField(readPageText(text)),
   });
   if (!reading.ok) return reading;
-  const page = await findPage(context, actor, slug);
+  const page = await findPage(context, principal, slug);
   return page.ok ? await write(context, page.value, revision, reading.value) : page;
 }
 
@@ -110,12 +110,12 @@ export async function editStatusPage(
  */
 export async function arrangeStatusPage(
   context: PageContext,
-  actor: Actor,
+  principal: Principal,
   slug: string,
   revision: number,
   arrangement: PageArrangement,
 ): Promise<Outcome<OwnedPage>> {
-  const page = await findPage(context, actor, slug);
+  const page = await findPage(context, principal, slug);
   if (!page.ok) return page;
   if (arrangement.kind === 'add_group' && arrangement.name.trim() === '')
     return refuse({ code: 'page_group_name_missing' }, 'name');
@@ -129,11 +129,11 @@ export async function arrangeStatusPage(
  */
 export async function setPageLogo(
   context: PageContext,
-  actor: Actor,
+  principal: Principal,
   slug: string,
   bytes: Uint8Array | null,
 ): Promise<Outcome<void>> {
-  const page = await findPage(context, actor, slug);
+  const page = await findPage(context, principal, slug);
   if (!page.ok) return page;
   const logo = bytes === null ? accept(null) : readPicture(bytes);
   if (!logo.ok) return logo;
@@ -144,19 +144,25 @@ export async function setPageLogo(
 /** Removes a page for good; its slug stays its account's. Refused with `no_page`. */
 export async function removeStatusPage(
   context: PageContext,
-  actor: Actor,
+  principal: Principal,
   slug: string,
 ): Promise<Outcome<void>> {
-  const page = await findPage(context, actor, slug);
+  const page = await findPage(context, principal, slug);
   if (!page.ok) return page;
   await context.registry.removePage(page.value.accountId, page.value.slug);
   return accept(undefined);
 }
 
-/** The page that the actor may change. For a stranger it does not exist. */
-async function findPage({ registry }: PageContext, actor: Actor, slug: string): Promise<Outcome<OwnedPage>> {
+/** The page that the principal may change. For a stranger it does not exist. */
+async function findPage(
+  { registry }: PageContext,
+  principal: Principal,
+  slug: string,
+): Promise<Outcome<OwnedPage>> {
   const page = await registry.findPage(slug.toLowerCase());
-  return page !== null && mayChange(actor, page.accountId) ? accept(page) : refuse({ code: 'no_page', slug });
+  return page !== null && mayChange(principal, page.accountId)
+    ? accept(page)
+    : refuse({ code: 'no_page', slug });
 }
 
 async function write(

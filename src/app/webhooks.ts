@@ -2,7 +2,7 @@
 import { webhookBody } from '../domain/webhook-event.ts';
 import { createMessageId, createWebhookSecret } from '../notify/webhook-signature.ts';
 import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
-import { type AccountActor, accept, attempt, type Outcome, refuse } from './change.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuse } from './change.ts';
 
 /** What changes of webhooks need. */
 export interface WebhookContext {
@@ -20,7 +20,7 @@ const MAX_URL_LENGTH = 2_000;
 /** Makes a webhook with a secret of its own. Refused with `webhook_url_invalid` or `too_many_webhooks`. */
 export async function addWebhook(
   { registry, now }: WebhookContext,
-  { accountId }: AccountActor,
+  { accountId }: AccountPrincipal,
   input: { readonly url: string },
 ): Promise<Outcome<Webhook>> {
   const url = readUrl(input.url);
@@ -32,7 +32,7 @@ export async function addWebhook(
 /** Removes a webhook with its deliveries. Refused with `no_webhook`. */
 export async function removeWebhook(
   { registry }: WebhookContext,
-  { accountId }: AccountActor,
+  { accountId }: AccountPrincipal,
   id: number,
 ): Promise<Outcome<void>> {
   return found(await registry.removeWebhook(accountId, id), { code: 'no_webhook', id });
@@ -41,7 +41,7 @@ export async function removeWebhook(
 /** Sends a test to a webhook. Refused with `no_webhook`; rejects beyond the limit of a minute. */
 export async function testWebhook(
   { registry, now, charge }: WebhookContext,
-  { accountId }: AccountActor,
+  { accountId }: AccountPrincipal,
   id: number,
 ): Promise<Outcome<void>> {
   const at = now();
@@ -54,7 +54,7 @@ export async function testWebhook(
 /** Sends a delivery again. Refused with `no_delivery`; rejects beyond the limit of a minute. */
 export async function replayDelivery(
   { registry, now, charge }: WebhookContext,
-  { accountId }: AccountActor,
+  { accountId }: AccountPrincipal,
   id: number,
 ): Promise<Outcome<void>> {
   await charge('replays', accountId);

@@ -21,8 +21,8 @@ export async function createKey(
   resultOf(readKeyInput(input));
   const { account, key, record } = await withRegistry(config, async (registry) => {
     const account = await chooseAccount(registry, choice);
-    const actor = { role: 'operator', accountId: account.id } as const;
-    return { account, ...resultOf(await addKey({ registry, now: systemClock.now }, actor, input)) };
+    const principal = { role: 'operator', accountId: account.id } as const;
+    return { account, ...resultOf(await addKey({ registry, now: systemClock.now }, principal, input)) };
   });
   const { id, name, prefix, expiresAt } = record;
   const view = { id, account: account.name, account_id: account.id, name, prefix };

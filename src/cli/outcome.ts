@@ -1,11 +1,11 @@
-/** The operator as the actor of changes, and what their refusals are on the command line. */
-import type { Actor, Outcome } from '../app/change.ts';
+/** The operator as the principal of changes, and what their refusals are on the command line. */
+import type { Outcome, Principal } from '../app/change.ts';
 import type { Refusal } from '../domain/refusal.ts';
 import { describeRefusal } from '../domain/refusal-text.ts';
 import { CommandError, UsageError } from './command.ts';
 
 /** The operator, who may change what any account has. */
-export const OPERATOR = { role: 'operator', accountId: null } as const satisfies Actor;
+export const OPERATOR = { role: 'operator', accountId: null } as const satisfies Principal;
 
 /** Refusals of arguments that no account could use. */
 const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([

@@ -60,8 +60,8 @@ export async function addPage(slug: string, options: CommonOptions & AddPageOpti
   const { page, owner, url } = await withRegistry(config, async (registry, { http }) => {
     const context = await contextOf(registry);
     const owner = await chooseAccount(registry, choice);
-    const actor = { role: 'operator', accountId: owner.id } as const;
-    const page = resultOf(await addStatusPage(context, actor, input));
+    const principal = { role: 'operator', accountId: owner.id } as const;
+    const page = resultOf(await addStatusPage(context, principal, input));
     return { page, owner, url: addressOf(http.siteUrl, page.slug) };
   });
   const view = { slug: page.slug, title: page.title, account: owner.name, url };

@@ -58,8 +58,8 @@ export async function addService(
   const { slug, owner } = await withRegistry(config, async (registry, { catalogue }) => {
     const catalogueDomains = new Set(await listCatalogueDomains(registry, catalogue.file));
     const owner = await chooseAccount(registry, choice);
-    const actor = { role: 'operator', accountId: owner.id } as const;
-    const [outcome] = await registerServices({ registry, catalogueDomains }, actor, [service]);
+    const principal = { role: 'operator', accountId: owner.id } as const;
+    const [outcome] = await registerServices({ registry, catalogueDomains }, principal, [service]);
     if (outcome === undefined) throw new Error('a service has no outcome');
     return { owner, slug: resultOf(outcome) };
   });
