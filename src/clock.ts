@@ -44,7 +44,7 @@ export const systemClock: Clock = {
 export interface FakeClock extends Clock {
   /** Advances time by `ms`, runs due timers in order, and lets promises settle in between. */
   advance(ms: number): Promise<void>;
-  /** Moves time forward by `ms` at once, as on a machine that slept: each timer that fell due meanwhile runs once. */
+  /** Moves time forward by `ms` at once, as on a machine that slept: each timer that became due meanwhile runs once. */
   skip(ms: number): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function createFakeClock(startAt = Date.UTC(2026, 0, 1)): FakeClock {
     entries.add(entry);
     return () => void entries.delete(entry);
   };
-  /** The entry that falls due first; of several the one that was added first. */
+  /** The entry that is due first; of several, the one that was added first. */
   const next = (): Entry | undefined => {
     let first: Entry | undefined;
     for (const entry of entries)

@@ -24,7 +24,7 @@ export interface LogSettings {
 
 const load = createRequire(import.meta.url);
 
-/** Opens the log on standard output. Foreign text can neither control the terminal nor forge a line. */
+/** Opens the log on standard output. Foreign text can neither control the terminal nor forge lines. */
 export function createLog({ level, format }: LogSettings): Log {
   // Commands, which write no log, do not load it.
   const { pino }: typeof import('pino') = load('pino');

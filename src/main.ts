@@ -54,7 +54,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   });
   const readiness = (): Readiness => ({
     phase,
-    role: role.present.name,
+    role: role.current.name,
     prober: role.prober(),
     parts: states(),
   });
@@ -89,7 +89,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     log,
   });
   observeProgram(metrics, {
-    role: () => role.present.name,
+    role: () => role.current.name,
     fleet: role.fleet,
     record: role,
     samples,
@@ -105,12 +105,12 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   for (const { path, message } of findWarnings(config)) log.warn({ setting: path }, message);
 
   const server = createHttpServer(api.listener, siteUrl);
-  const port = await listenWithRetry(server, http, role.present.name === 'serving', log);
+  const port = await listenWithRetry(server, http, role.current.name === 'serving', log);
   await changes.begin(owners.startDeliveries);
   phase = 'serving';
   log.info(
     {
-      role: role.present.name,
+      role: role.current.name,
       services: directory.all().length,
       address: `http://${http.host}:${port}`,
       siteUrl,
@@ -121,7 +121,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   let current = config;
   return {
     async reload() {
-      await role.present.reload();
+      await role.current.reload();
       try {
         const next = reread();
         const changed = changedSettings(current, next);

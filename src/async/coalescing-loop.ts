@@ -1,10 +1,10 @@
-/** A task that many may ask for, and that runs once at a time. */
+/** A task that several callers request, and that runs once at a time. */
 
 /** The loop. */
 export interface CoalescingLoop {
   readonly isRunning: boolean;
   /**
-   * Runs the task, or runs it once more after the present run. Resolves after a run that began after the call;
+   * Runs the task, or runs it once more after the current run. Resolves after a run that began after the call;
    * calls during one run share the next one.
    */
   run(): Promise<void>;
@@ -14,32 +14,32 @@ export interface CoalescingLoop {
 
 /** Creates a loop over `task`, which must not reject. The first run begins within the call. */
 export function createCoalescingLoop(task: () => Promise<void>): CoalescingLoop {
-  let present: Promise<void> | null = null;
+  let current: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
   function start(): Promise<void> {
     const run = task().finally(() => {
-      if (present === run) present = null;
+      if (current === run) current = null;
     });
-    present = run;
+    current = run;
     return run;
   }
 
   return {
     get isRunning() {
-      return present !== null;
+      return current !== null;
     },
     run() {
       if (next !== null) return next;
-      if (present === null) return start();
-      next = present.then(() => {
+      if (current === null) return start();
+      next = current.then(() => {
         next = null;
         return start();
       });
       return next;
     },
     async idle() {
-      for (let run = next ?? present; run !== null; run = next ?? present) await run;
+      for (let run = next ?? current; run !== null; run = next ?? current) await run;
     },
   };
 }

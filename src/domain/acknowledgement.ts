@@ -1,17 +1,17 @@
-/** How long a vendor takes to say what our checks have seen: the lag of its first entry behind our first failed check. */
+/** How long vendors take to acknowledge outages: the lag of their first entry behind our first failed check. */
 import { HOUR_MS } from './durations.ts';
 import type { Incident } from './incident.ts';
 
-/** An entry this much before an outage, or after its end, still speaks of it. */
-const REACH_MS = HOUR_MS;
+/** An entry this long before an outage, or after its end, still belongs to it. */
+const MAX_DISTANCE_MS = HOUR_MS;
 
-/** One outage that our checks have seen, and what its vendor said of it. */
+/** An outage that our checks have seen, and the vendor's entry about it. */
 export interface Acknowledgement {
   /** Our own incident. */
   readonly incidentId: string;
   /** First failed check, epoch milliseconds. */
   readonly startedAt: number;
-  /** The vendor's incident; null: it said nothing. */
+  /** The vendor's incident; null: there is none. */
   readonly vendorIncidentId: string | null;
   /** When the vendor published its first entry, epoch milliseconds. */
   readonly acknowledgedAt: number | null;
@@ -19,7 +19,7 @@ export interface Acknowledgement {
   readonly lagMs: number | null;
 }
 
-/** Median and worst of the lags that are known. */
+/** Median and maximum of the known lags. */
 export interface LagSummary {
   readonly outages: number;
   readonly acknowledged: number;
@@ -29,8 +29,9 @@ export interface LagSummary {
 }
 
 /**
- * Each own outage with the vendor's earliest incident that was published from an hour before it to an hour after its
- * end, and was not over before it. Maintenances on either side are left out. `incidents` are those of one service, in any order; newest first.
+ * Each own outage with the vendor's earliest incident that was published between an hour before it and an hour after its
+ * end, and had not ended before it; newest first. Maintenances are left out. `incidents` are those of one service, in any
+ * order.
  */
 export function acknowledgements(incidents: readonly Incident[], now: number): Acknowledgement[] {
   const entries = incidents
@@ -45,10 +46,10 @@ export function acknowledgements(incidents: readonly Incident[], now: number): A
     .filter(({ source, severity }) => source === 'own' && severity !== 'maintenance')
     .sort((a, b) => b.startedAt - a.startedAt)
     .map(({ id, startedAt, resolvedAt }) => {
-      const until = (resolvedAt ?? now) + REACH_MS;
+      const until = (resolvedAt ?? now) + MAX_DISTANCE_MS;
       const found = entries.find(
         ({ publishedAt, overAt }) =>
-          publishedAt >= startedAt - REACH_MS && publishedAt <= until && overAt >= startedAt,
+          publishedAt >= startedAt - MAX_DISTANCE_MS && publishedAt <= until && overAt >= startedAt,
       );
       return {
         incidentId: id,
@@ -60,7 +61,7 @@ export function acknowledgements(incidents: readonly Incident[], now: number): A
     });
 }
 
-/** Sums the lags up. Of an even number of lags the median is the mean of the middle two. */
+/** Summarizes lags. The median of an even number of lags is the mean of the middle two. */
 export function summarizeLags(list: readonly Acknowledgement[]): LagSummary {
   const lags = list.flatMap(({ lagMs }) => (lagMs === null ? [] : [lagMs])).sort((a, b) => a - b);
   const middle = lags.slice(Math.floor((lags.length - 1) / 2), Math.floor(lags.length / 2) + 1);

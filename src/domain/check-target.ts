@@ -1,8 +1,8 @@
-/** What the prober is told to check, and the shape of the function that makes one attempt. */
+/** The targets of checks, and the function that makes an attempt. */
 import type { Attempt, ProbeMemory } from './result.ts';
 import type { CheckDefinition, Service, ServiceOrigin } from './service.ts';
 
-/** A service as the engine and the prober see it: how to check it, not how it is. */
+/** A service for the engine and the prober: how to check it, without its status. */
 export interface CheckTarget {
   readonly serviceId: number;
   readonly revision: number;
@@ -10,7 +10,7 @@ export interface CheckTarget {
   readonly origin: ServiceOrigin;
   readonly check: CheckDefinition;
   readonly memory: ProbeMemory;
-  /** Start of its newest check, epoch milliseconds; null: never checked, it belongs to the first sweep. */
+  /** Start of its newest check, epoch milliseconds; null: never checked, so that it belongs to the first sweep. */
   readonly lastCheckedAt: number | null;
 }
 
@@ -34,7 +34,7 @@ export interface AttemptOptions {
   readonly number: number;
   /** Slot of the host that makes the attempt, from 0 to `checks.concurrency` - 1; one attempt at a time uses it. */
   readonly slot: number;
-  /** How late the present turn of the event loop came, milliseconds; absent: it is never late. */
+  /** Delay of the current iteration of the event loop, milliseconds; absent: always 0. */
   readonly lateness?: () => number;
   /** Ends the attempt early (at stop); the promise then rejects with the signal's reason. */
   readonly signal: AbortSignal;
@@ -43,10 +43,10 @@ export interface AttemptOptions {
 /** Makes one attempt. Resolves for every outcome of the target; rejects only for a bug or an abort. */
 export type RunAttempt = (target: CheckTarget, options: AttemptOptions) => Promise<Attempt>;
 
-/** What decides how a service is checked. */
+/** The properties that determine a check. */
 type Checked = Pick<CheckTarget, 'domain' | 'origin' | 'check'>;
 
-/** Whether two definitions of a service are checked alike; name, category and the like make no difference. */
+/** Whether two definitions of a service have the same check; name and category make no difference. */
 export function isSameCheck(a: Checked, b: Checked): boolean {
   return a.domain === b.domain && a.origin === b.origin && isSameDefinition(a.check, b.check);
 }

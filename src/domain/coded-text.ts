@@ -1,6 +1,6 @@
 /**
- * Codes with parameters, and the texts that languages have for them. Parts of the program hand codes to each other; text
- * is made where people read it. A table of texts has an entry for each code: the compiler refuses one that lacks it.
+ * Codes with parameters, and their texts in a language. Parts of the program exchange codes; text is rendered where people
+ * read it. The compiler requires that a table of texts has an entry for each code.
  */
 
 /** The union of codes that `Params` describes: each key with its parameters, as in `{ code: 'status', statusCode: 503 }`. */

@@ -1,4 +1,4 @@
-/** The present state of a service as it is served, and the events that change it. */
+/** The current status of a service, and the transitions between statuses. */
 import type { Failure, StoredFailure } from './failure.ts';
 import { fromStoredFailure, toStoredFailure } from './failure-text.ts';
 import type { StatusReason } from './incident.ts';
@@ -15,7 +15,7 @@ export interface LatestCheck {
   /** Start of the last attempt, epoch milliseconds. */
   readonly checkedAt: number;
   readonly source: 'root' | 'health' | 'heartbeat' | 'silence';
-  /** The word that a health body or heartbeat said, as it said it; null: none did. */
+  /** The status word of a health body or heartbeat; null: there was none. */
   readonly reported: string | null;
   readonly failure: Failure | null;
   readonly blocked: boolean;
@@ -31,7 +31,7 @@ export interface CurrentStatus {
   /** When this record was observed, epoch milliseconds; orders records of one `seq`. */
   readonly observedAt: number;
   readonly status: ServiceStatus;
-  /** When the present status began, epoch milliseconds; null while unknown. */
+  /** When the current status began, epoch milliseconds; null while unknown. */
   readonly since: number | null;
   /** Null before the first check. */
   readonly latest: LatestCheck | null;
@@ -55,18 +55,18 @@ export interface Transition {
   readonly reason: StatusReason | null;
 }
 
-/** A check as a store keeps it: versions before 0.2 did not keep the reported word, and kept failures as text. */
+/** A check in a store: versions before 0.2 did not store the reported word, and stored failures as text. */
 export interface StoredCheck extends Omit<LatestCheck, 'reported' | 'failure'> {
   readonly reported?: string | null;
   readonly failure: StoredFailure | null;
 }
 
-/** A check for a store. */
+/** Converts a check for a store. */
 export function toStoredCheck(latest: LatestCheck): StoredCheck {
   return latest.failure === null ? latest : { ...latest, failure: toStoredFailure(latest.failure) };
 }
 
-/** The check that a store has kept. */
+/** Converts a check from a store. */
 export function fromStoredCheck(kept: StoredCheck): LatestCheck {
   const { reported = null, failure } = kept;
   // The order of the members stays, so that a check and its copy have the same JSON.

@@ -16,7 +16,7 @@ const UNIT_MS = {
   y: 31_536_000_000,
 } as const;
 
-/** Reads `250ms`, `1.5s`, `5m`, `90d`, `2y` into milliseconds; null: not a duration. A year has 365 days. */
+/** Parses `250ms`, `1.5s`, `5m`, `90d`, `2y` into milliseconds; null: not a duration. A year has 365 days. */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w|y)$/.exec(text.trim());
   if (match === null) return null;
@@ -24,7 +24,7 @@ export function parseDuration(text: string): number | null {
   return Number.isSafeInteger(ms) ? ms : null;
 }
 
-/** Writes milliseconds with the largest unit that divides them: 90,000 is `90s`. */
+/** Formats milliseconds with the largest unit that divides them: 90,000 is `90s`. */
 export function formatDuration(ms: number): string {
   for (const unit of ['y', 'w', 'd', 'h', 'm', 's'] as const) {
     if (ms >= UNIT_MS[unit] && ms % UNIT_MS[unit] === 0) return `${ms / UNIT_MS[unit]}${unit}`;
@@ -45,8 +45,8 @@ export function formatTimeOrNull(at: number | null): string | null {
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,30}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 /**
- * Reads `2026-11-20T10:00:00.000Z`, with or without a fraction, or with `+00:00` or another offset in place of the `Z`;
- * null: not such a time, or one that no calendar has. Epoch milliseconds; a finer fraction is cut off.
+ * Parses an ISO 8601 time in the profile of RFC 3339, such as `2026-11-20T10:00:00.000Z`, with or without a fraction, and
+ * with `Z` or an offset, into epoch milliseconds; finer fractions are cut off. Null: not a valid time.
  */
 export function readTime(text: string): number | null {
   const match = FORM.exec(text);

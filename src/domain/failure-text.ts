@@ -10,7 +10,7 @@ import type {
   StoredFailure,
 } from './failure.ts';
 
-/** What each class of failure means, as the end of a sentence about the service. */
+/** The meaning of each class of failure, as the end of a sentence about the service. */
 const CLASS_TEXTS: Readonly<Record<FailureClass, string>> = {
   dns: 'its name could not be resolved',
   refused: 'it refused the connection',
@@ -113,8 +113,8 @@ export function describeCauseInSeconds(
 }
 
 /**
- * A failure in one line: what its class means, then the cause, as in `its name could not be resolved (the name does not
- * exist)`. The class is left out where the cause says the same.
+ * A failure in one line: the meaning of its class, then the cause, as in `its name could not be resolved (the name does not
+ * exist)`. The class is left out if the cause says the same.
  */
 export function describeFailure(failure: Failure): string {
   const { class: kind, cause } = failure;
@@ -129,12 +129,12 @@ export function describeAddressProblem(problem: AddressProblem): string {
   return textOf(ADDRESS_PROBLEMS, problem, 'an address that cannot be requested');
 }
 
-/** A failure for a store. The text beside the cause is for versions that do not know the cause. */
+/** Converts a failure for a store. The text beside the cause is for versions that do not know the cause. */
 export function toStoredFailure(failure: Failure): StoredFailure {
   return { ...failure, detail: describeCause(failure) };
 }
 
-/** The failure that a store has kept; a cause that is not known here is told by its text. */
+/** Converts a failure from a store; an unknown cause becomes its text. */
 export function fromStoredFailure({ class: kind, phase, cause, detail = '' }: StoredFailure): Failure {
   const known = cause !== undefined && isKnown(CAUSES, cause);
   return { class: kind, phase, cause: known ? cause : { code: 'text', text: detail } };
@@ -145,7 +145,7 @@ export function isKnownFailure({ cause }: Pick<Failure, 'cause'>): boolean {
   return isKnown(CAUSES, cause);
 }
 
-/** Text of others on one line of at most 200 characters, without control characters. */
+/** Foreign text on one line of at most 200 characters, without control characters. */
 export function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   return line.length <= 200 ? line : `${line.slice(0, 199)}…`;

@@ -33,7 +33,7 @@ export interface Failure {
   readonly cause: FailureCause;
 }
 
-/** A failure as a store keeps it: versions before 0.2 kept an English text in place of the cause. */
+/** A failure in a store: versions before 0.2 stored an English text in place of the cause. */
 export interface StoredFailure extends Omit<Failure, 'cause'> {
   readonly cause?: FailureCause;
   /** The cause in English. */
@@ -53,8 +53,8 @@ export interface AddressProblemParams {
 export type AddressProblem = Coded<AddressProblemParams>;
 
 /**
- * Every cause of a failure with its parameters. Texts in them come from outside: they are cut to one line of at most
- * 200 characters where they are shown, and hold no secret. `error` is a code of the system, of OpenSSL or of node:dns.
+ * Every cause of a failure with its parameters. Foreign texts in them are cut to one line of at most 200 characters when
+ * they are shown, and contain no secrets. `error` is a code of the system, of OpenSSL or of node:dns.
  */
 export interface FailureCauseParams {
   // Name resolution.
@@ -123,7 +123,7 @@ export interface FailureCauseParams {
   readonly reported_down: { readonly word: string };
   readonly reported_unknown: { readonly word: string };
 
-  /** English text that another version recorded; it is shown as it is. */
+  /** English text that another version stored; it is shown unchanged. */
   readonly text: { readonly text: string };
 }
 

@@ -1,4 +1,4 @@
-/** What a vendor's feed says of one incident or maintenance, in the contract's words. Plain data that crosses threads. */
+/** Entries of vendors' feeds, in the contract's terms. Plain data that crosses threads. */
 import type { IncidentStatus, Severity } from './incident.ts';
 
 /** One update of an entry, as the vendor wrote it. */
@@ -10,7 +10,7 @@ export interface FeedUpdate {
   readonly text: string;
 }
 
-/** What every entry has. */
+/** Properties of every entry. */
 interface FeedEntryBase {
   /** The vendor's own identifier, stable over reads, unique in the feed, at most 300 characters. */
   readonly key: string;
@@ -19,13 +19,13 @@ interface FeedEntryBase {
   /** The page of the entry, or the status page: http or https. */
   readonly sourceUrl: string;
   /**
-   * Names and identifiers of the parts that it concerns, as the vendor writes them. Null: the feed does not say, so
-   * that the entry concerns every service of the page.
+   * Names and identifiers of the affected components, as the vendor writes them. Null: the feed does not tell, so that the
+   * entry concerns every service of the page.
    */
   readonly components: readonly string[] | null;
   /**
-   * Oldest first, at most 100; times never before 2000. Where the feed gives only the newest state, that one; empty
-   * where it gives no text and no time of its own.
+   * Oldest first, at most 100; times are never before 2000. If the feed has only the newest state, this one; empty if it has
+   * neither text nor time.
    */
   readonly updates: readonly FeedUpdate[];
 }
@@ -36,25 +36,25 @@ export interface FeedIncident extends FeedEntryBase {
   /** Never `maintenance`. */
   readonly severity: Exclude<Severity, 'maintenance'>;
   readonly status: IncidentStatus;
-  /** Epoch milliseconds; null: the feed does not say, and the first read counts. */
+  /** Epoch milliseconds; null: the feed does not tell, so that the time of the first read counts. */
   readonly startedAt: number | null;
-  /** Set only with status `resolved`; null there: the feed does not say when. */
+  /** Only with status `resolved`, where null means that the feed does not tell. */
   readonly resolvedAt: number | null;
   /**
-   * Keys under which the feed may have reported the same outage before, as by a state alone. Where such an entry is no
-   * longer listed and its incident overlaps this one, both are one incident. Absent: none.
+   * Keys under which the feed may have reported the same outage before, for example as a state without an incident. If such
+   * an entry is no longer listed and its incident overlaps this one, both are one incident. Absent: none.
    */
   readonly continues?: readonly string[];
 }
 
-/** A maintenance, planned, at work or done. */
+/** A maintenance: planned, running or done. */
 export interface FeedMaintenance extends FeedEntryBase {
   readonly kind: 'maintenance';
   /** Epoch milliseconds. */
   readonly startsAt: number;
-  /** Planned or real end; null: unknown. */
+  /** Planned or actual end; null: unknown. */
   readonly endsAt: number | null;
-  /** `done`: completed or called off. */
+  /** `done`: completed or cancelled. */
   readonly state: 'planned' | 'running' | 'done';
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads the body of a heartbeat (contract 2.4; decisions, Heartbeats). The text comes from anybody with a key: nothing
- * but own members of plain objects is looked at, and every refusal names the place.
+ * Parses the body of a heartbeat (contract 2.4; decisions, Heartbeats). The body is untrusted: only own members of plain
+ * objects are read, and every refusal names the place.
  */
 
 import { readTime } from './durations.ts';
@@ -9,10 +9,10 @@ import { readHostName } from './host-name.ts';
 import { describeGivenTextProblem, describeHostNameProblem } from './refusal-text.ts';
 import { readStatusWord, STATUS_VOCABULARY, type Verdict } from './status.ts';
 
-/** What a service tells: how it is, that a run of its work begins, or that one failed. */
+/** The kinds of heartbeats: a status, the start of a run, or its failure. */
 export type HeartbeatKind = 'beat' | 'start' | 'fail';
 
-/** What a service says of one thing that it depends on. */
+/** A service's report about one of its dependencies. */
 export interface DependencyReport {
   /** As its owner wrote it, 1 to 64 characters. */
   readonly name: string;
@@ -21,20 +21,20 @@ export interface DependencyReport {
   readonly latencyMs: number | null;
 }
 
-/** A heartbeat in plain terms. */
+/** A parsed heartbeat. */
 export interface HeartbeatReport {
   readonly kind: HeartbeatKind;
-  /** Host name in its stored form. */
+  /** Host name as it is stored. */
   readonly domain: string;
-  /** What the owner's word comes to; null for a start, which says nothing of how the service is. */
+  /** The verdict of the status word; null for a start, which has no status. */
   readonly word: Verdict | null;
-  /** The owner's word as it was said; null for a start and for a failed run, which say none. */
+  /** The status word; null for a start and a failed run, which have none. */
   readonly reported: string | null;
-  /** When the sender made it, epoch milliseconds; null: it does not say. */
+  /** When the sender made it, epoch milliseconds; null: not given. */
   readonly timestamp: number | null;
-  /** In the order of the body; null: it has no `checks`. */
+  /** In the order of the body; null: the body has no `checks`. */
   readonly dependencies: readonly DependencyReport[] | null;
-  /** Pairs the start of a run with its end; null: none is named. */
+  /** Identifies the run that starts or ends; null: not given. */
   readonly run: string | null;
 }
 
@@ -42,27 +42,27 @@ export interface HeartbeatReport {
 export interface HeartbeatProblem {
   /** JSON Pointer (RFC 6901) of the member; empty for the body as a whole. */
   readonly place: string;
-  /** For people, what stands behind the place, as in `must be a string`. */
+  /** Text after the place, as in `must be a string`. */
   readonly problem: string;
-  /** The allowed values where they can be listed; null: they cannot. */
+  /** The allowed values; null: they cannot be listed. */
   readonly allowed: readonly string[] | null;
 }
 
-/** A body that was read, or why it was not. */
+/** A parsed body, or why it is refused. */
 export type HeartbeatReading =
   | { readonly ok: true; readonly report: HeartbeatReport }
   | ({ readonly ok: false } & HeartbeatProblem);
 
-/** Most entries of `checks` (decisions). */
+/** Maximum number of entries of `checks` (decisions). */
 export const MAX_DEPENDENCIES = 50;
-/** Longest name of a dependency and of a run, characters. */
+/** Maximum length of the names of dependencies and runs, characters. */
 export const MAX_NAME_LENGTH = 64;
-/** Largest latency of a dependency, milliseconds. */
+/** Maximum latency of a dependency, milliseconds. */
 export const MAX_LATENCY_MS = 600_000;
 /** Every word of the vocabulary, from good to bad. */
 export const STATUS_WORDS: readonly string[] = Object.values(STATUS_VOCABULARY).flat();
 
-/** Reads a body. Of two members with one name the last counts, as `JSON.parse` decides; unknown members are ignored. */
+/** Parses a body. Of two members with the same name the last one counts, as in `JSON.parse`; unknown members are ignored. */
 export function readHeartbeat(text: string, kind: HeartbeatKind): HeartbeatReading {
   try {
     return { ok: true, report: readReport(parse(text), kind) };
@@ -155,7 +155,7 @@ function readText(value: unknown, place: string): string {
 }
 
 function readName(name: string, place: string, before = ''): string {
-  // Half of a surrogate pair is no character: no store and no answer could give it back.
+  // Half of a surrogate pair is no character, and could neither be stored nor returned.
   if (!name.isWellFormed()) throw new Refusal(place, `${before}is not valid Unicode`);
   const found = findForbidden(name);
   const problem = found === null ? null : describeGivenTextProblem(found);
@@ -170,7 +170,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An own member; what every object inherits is not part of a body. */
+/** An own member; inherited ones are not part of the body. */
 function member(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

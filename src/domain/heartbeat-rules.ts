@@ -1,4 +1,4 @@
-/** What a received heartbeat means: when, how long, how well (decisions, Heartbeats). */
+/** The rules for received heartbeats: their time, response time and verdict (decisions, Heartbeats). */
 import type { LatestCheck } from './current.ts';
 import type { DependencyReport, HeartbeatReport } from './heartbeat-body.ts';
 import type { StatusReason } from './incident.ts';
@@ -8,9 +8,9 @@ import type { CheckDefinition, Service } from './service.ts';
 import { judgeLatency, type Verdict } from './status.ts';
 
 /** How far the sender's clock may be ahead of ours, milliseconds. */
-export const MAX_AHEAD_MS = 300_000;
-/** How old a heartbeat may be by its own word, milliseconds. */
-export const MAX_BEHIND_MS = 600_000;
+const MAX_AHEAD_MS = 300_000;
+/** Maximum age of a heartbeat by its timestamp, milliseconds. */
+const MAX_BEHIND_MS = 600_000;
 
 /** What is wrong with a timestamp at `now`; null: nothing. */
 export function refuseTimestamp(timestamp: number, now: number): string | null {
@@ -33,17 +33,17 @@ export function responseTimeOf(dependencies: readonly DependencyReport[] | null)
 }
 
 /**
- * The owner's word stands, whatever the dependencies say; only `ok` with a response time over `slowOverMs` is `slow`,
- * as for a check.
+ * The verdict of the status word counts, whatever the dependencies report; only `ok` with a response time over `slowOverMs`
+ * becomes `slow`, as for a check.
  */
 export function judgeHeartbeat(word: Verdict, responseTimeMs: number | null, slowOverMs: number): Verdict {
   return word === 'up' ? judgeLatency(responseTimeMs ?? 0, slowOverMs) : word;
 }
 
-/** A heartbeat as it was received, judged by itself: plain data. */
+/** A received heartbeat with its own verdict. */
 export interface Beat {
   readonly verdict: Verdict;
-  /** The owner's word as it was said; null: none was. */
+  /** The status word; null: none was given. */
   readonly reported: string | null;
   /** Null: no latency was reported; shown as 0. */
   readonly responseTimeMs: number | null;
@@ -51,7 +51,7 @@ export interface Beat {
   readonly checkedAt: number;
 }
 
-/** Why a service is what its heartbeat made it; null: it is up. */
+/** The reason for the verdict of a heartbeat; null: it is up. */
 export function reasonOfHeartbeat(
   { kind, word }: HeartbeatReport,
   { verdict, responseTimeMs }: Beat,
@@ -63,10 +63,10 @@ export function reasonOfHeartbeat(
     : { code: 'reported_response_time', responseTimeMs: responseTimeMs ?? 0 };
 }
 
-/** The newest check that a heartbeat is. */
+/** A heartbeat as the latest check. */
 export function latestOfBeat({ verdict, reported, responseTimeMs, checkedAt }: Beat): LatestCheck {
   return {
-    ...BARE,
+    ...NO_DETAILS,
     status: verdict,
     reported,
     responseTimeMs: responseTimeMs ?? 0,
@@ -75,10 +75,10 @@ export function latestOfBeat({ verdict, reported, responseTimeMs, checkedAt }: B
   };
 }
 
-/** The newest check that silence is: no response, at the deadline. */
+/** A missed heartbeat as the latest check: no response, at the deadline. */
 export function latestOfSilence(deadlineAt: number): LatestCheck {
   return {
-    ...BARE,
+    ...NO_DETAILS,
     status: 'down',
     responseTimeMs: null,
     statusCode: 0,
@@ -87,7 +87,7 @@ export function latestOfSilence(deadlineAt: number): LatestCheck {
   };
 }
 
-const BARE = {
+const NO_DETAILS = {
   source: 'heartbeat',
   reported: null,
   failure: null,
@@ -96,7 +96,7 @@ const BARE = {
   certificateExpiresAt: null,
 } as const;
 
-/** The point of the time series that a heartbeat or silence leaves; without a latency it stays out of percentiles. */
+/** The sample of a heartbeat or a missed one; without a latency it is left out of percentiles. */
 export function sampleOfLatest(
   serviceId: number,
   { status, checkedAt, statusCode }: LatestCheck,
@@ -113,14 +113,13 @@ export function sampleOfLatest(
 }
 
 /**
- * How long a service may be silent, milliseconds: its own period and grace together, or `silenceMs` where its owner
- * set neither.
+ * How long a service may be silent, milliseconds: the sum of its period and grace, or `silenceMs` if its owner set neither.
  */
 export function silenceOf({ periodMs, graceMs }: CheckDefinition, silenceMs: number): number {
   return periodMs === undefined ? silenceMs + (graceMs ?? 0) : periodMs + (graceMs ?? 0);
 }
 
-/** Whether heartbeats decide the status of the service: it is heartbeat-monitored and not paused. */
+/** Whether heartbeats determine the status of the service: it is monitored by heartbeats and not paused. */
 export function isHeartbeatMonitored({ paused, check }: Pick<Service, 'paused' | 'check'>): boolean {
   return !paused && check.kind === 'heartbeat';
 }

@@ -1,4 +1,4 @@
-/** The names under which services may be registered (decisions, Heartbeats: `domain`). */
+/** The host names under which services can be registered (decisions, Heartbeats: `domain`). */
 import { domainToASCII } from 'node:url';
 import type { HostNameProblem } from './refusal.ts';
 
@@ -21,16 +21,16 @@ const PRIVATE_SUFFIXES = [
   'invalid',
 ];
 
-/** Longest host name, characters (RFC 1035, 2.3.4, without the final dot). */
+/** Maximum length of a host name, characters (RFC 1035, 2.3.4, without the final dot). */
 const MAX_LENGTH = 253;
 
-/** A host name in its stored form, or why it is none. */
+/** A host name as it is stored, or why it is refused. */
 export type HostNameReading =
   | { readonly ok: true; readonly domain: string }
   | { readonly ok: false; readonly problem: HostNameProblem };
 
 /**
- * Reads an owner's domain: IDNA is accepted and stored as ASCII, lower-case, without a final dot.
+ * Validates an owner's domain: IDNA is accepted, and stored as ASCII in lower case without a final dot.
  * Refused: scheme, port, path, one label, IP addresses in any notation, and private suffixes.
  */
 export function readHostName(text: string): HostNameReading {
@@ -47,7 +47,7 @@ export function readHostName(text: string): HostNameReading {
   if (!labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label))) {
     return refuse({ code: 'bad_label' });
   }
-  // The URL standard reads a host whose last label is a number as an IPv4 address, in any notation.
+  // By the URL standard a host whose last label is a number is an IPv4 address, in any notation.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) return refuse({ code: 'ip_address' });
   const suffix = PRIVATE_SUFFIXES.find((name) => domain === name || domain.endsWith(`.${name}`));
   if (suffix !== undefined) return refuse({ code: 'private_suffix', suffix: `.${suffix}` });

@@ -8,10 +8,10 @@ export const INCIDENT_STATUSES = ['investigating', 'identified', 'monitoring', '
 /** State of an incident. */
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
-/** From mild to grave; `maintenance` stands beside the scale (decisions, Incidents). */
+/** In ascending order; `maintenance` is not part of the scale (decisions, Incidents). */
 export const SEVERITIES = ['minor', 'major', 'critical', 'maintenance'] as const;
 
-/** Weight of an incident. */
+/** Severity of an incident. */
 export type Severity = (typeof SEVERITIES)[number];
 
 /** One entry of an incident's timeline. */
@@ -19,7 +19,7 @@ export interface IncidentUpdate {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly status: IncidentStatus;
-  /** Plain text; in English where our own checks wrote it. */
+  /** Plain text; in English for an own incident. */
   readonly text: string;
   /** What a text of ours says, for other languages; absent: the vendor's words, or from before 0.2. */
   readonly note?: IncidentNote;
@@ -29,7 +29,7 @@ export interface IncidentUpdate {
 export interface StatusReasonParams {
   readonly check_failed: { readonly failure: Failure };
   readonly slow_response: { readonly responseTimeMs: number };
-  /** The service's own words: of a health endpoint or a heartbeat. */
+  /** Reported by a health endpoint or a heartbeat. */
   readonly reported_down: NoParams;
   readonly reported_slow: NoParams;
   readonly reported_response_time: { readonly responseTimeMs: number };
@@ -47,12 +47,12 @@ export type Outage = 'silent' | 'reports_failure' | 'errors' | 'insecure' | 'unr
 
 /** What we write into the timeline of an incident, with parameters. `domain` is the service's. */
 export interface IncidentNoteParams {
-  /** Always the first entry; `name` and `outage` make the title. */
+  /** Always the first entry; `name` and `outage` form the title. */
   readonly opened: TroubleParams & { readonly name: string; readonly outage: Outage };
   readonly failing_again: TroubleParams;
   /** `reason`: why it is still slow; null: it is not. */
   readonly recovering: { readonly domain: string; readonly reason: StatusReason | null };
-  /** `checks`: good ones in a row. */
+  /** `checks`: number of good checks in a row. */
   readonly resolved: { readonly domain: string; readonly checks: number };
 
   // Of a vendor's incident or maintenance, where the vendor writes nothing.
@@ -63,7 +63,7 @@ export interface IncidentNoteParams {
 
 interface TroubleParams {
   readonly domain: string;
-  /** The service reports by itself; false: our checks fail. */
+  /** Reported by the service itself; false: our checks fail. */
   readonly isReported: boolean;
   /** Null: not known. */
   readonly reason: StatusReason | null;

@@ -1,4 +1,4 @@
-/** What an attempt says of its service: the step from a measured result to a verdict. */
+/** The verdict of an attempt, with its reason, and the attempt as latest check and as sample. */
 import type { LatestCheck } from './current.ts';
 import type { StatusReason } from './incident.ts';
 import { type Attempt, type CheckResult, LATE_LOOP_MS } from './result.ts';
@@ -6,9 +6,8 @@ import { MAX_SAMPLE_LATENCY_MS, type Sample } from './sample.ts';
 import { judgeLatency, type Verdict } from './status.ts';
 
 /**
- * Judges an attempt. A failure is `down`; a good answer is `up` or, over `slowOverMs` (exactly so much is still
- * `up`), `slow`; a health body's own `slow` or `down` stands; a bot wall or 429 is never `down` (contract 3;
- * decisions, "What a check is").
+ * Judges an attempt. A failure is `down`; a good response is `up` or, if it takes longer than `slowOverMs`, `slow`; the
+ * `slow` or `down` of a health body counts; a bot wall or 429 is never `down` (contract 3; decisions, "What a check is").
  */
 export function judgeAttempt(attempt: Attempt, slowOverMs: number): Verdict {
   if (!attempt.blocked) {
@@ -18,7 +17,7 @@ export function judgeAttempt(attempt: Attempt, slowOverMs: number): Verdict {
   return judgeLatency(attempt.responseTimeMs ?? 0, slowOverMs);
 }
 
-/** The newest check as it is served; `checkedAt` is the start of the last attempt (decisions, Services). */
+/** The latest check; `checkedAt` is the start of the last attempt (decisions, Services). */
 export function latestCheckOf(attempt: Attempt, verdict: Verdict): LatestCheck {
   return {
     status: verdict,
@@ -35,8 +34,8 @@ export function latestCheckOf(attempt: Attempt, verdict: Verdict): LatestCheck {
 }
 
 /**
- * The point of the time series that a check leaves, at the start of its last attempt. A response time of which our own
- * event loop may have made a good part is left out.
+ * The sample of a check, at the start of its last attempt. A response time that our own event loop may have prolonged is
+ * left out.
  */
 export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean): Sample {
   const responseTimeMs = result.lostMs > LATE_LOOP_MS ? null : result.responseTimeMs;
@@ -50,7 +49,7 @@ export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean
   };
 }
 
-/** The same point with all that the check found. */
+/** The same sample with all details of the check. */
 export function detailedSampleOf(result: CheckResult, verdict: Verdict, suspect: boolean): Sample {
   const { timing, certificateExpiresAt, failure } = result;
   const detail = {
@@ -61,7 +60,7 @@ export function detailedSampleOf(result: CheckResult, verdict: Verdict, suspect:
   return { ...sampleOf(result, verdict, suspect), detail };
 }
 
-/** Why a check ended in its verdict; null: it is `up`, which needs no reason. */
+/** The reason for a verdict; null: it is `up`. */
 export function reasonOfVerdict(result: CheckResult, verdict: Verdict): StatusReason | null {
   if (verdict === 'up') return null;
   if (verdict === 'slow') {

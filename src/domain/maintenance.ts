@@ -1,17 +1,17 @@
-/** A vendor's scheduled maintenance: known ahead, an incident while it lasts (decisions, Incidents). */
+/** A vendor's scheduled maintenance, which is an incident while it lasts (decisions, Incidents). */
 import { DAY_MS } from './durations.ts';
 import type { FeedMaintenance } from './feed-entry.ts';
 import type { Incident, IncidentUpdate } from './incident.ts';
 import { noteOf } from './incident-text.ts';
 import { mergeListed, mergeUpdates } from './vendor-incident.ts';
 
-/** Where a maintenance stands: told ahead, at work, over. */
+/** Phases of a maintenance. */
 export const MAINTENANCE_PHASES = ['planned', 'running', 'ended'] as const;
 
-/** Where a maintenance stands. */
+/** Phase of a maintenance. */
 export type MaintenancePhase = (typeof MAINTENANCE_PHASES)[number];
 
-/** How long a maintenance lasts at most where its vendor names no end, or says at its end that it still goes on. */
+/** Maximum duration of a maintenance without an end, and of one that the vendor extends after its end. */
 const MAX_UNKNOWN_MS = DAY_MS;
 
 /** A maintenance of one service. */
@@ -25,16 +25,16 @@ export interface Maintenance {
   readonly startsAt: number;
   /** Null: the vendor names no end. */
   readonly endsAt: number | null;
-  /** The vendor's own word at the last read. */
-  readonly told: FeedMaintenance['state'];
-  /** Where it stood when it was last looked at. */
+  /** The state in the vendor's feed at the last read. */
+  readonly reportedState: FeedMaintenance['state'];
+  /** The phase at the last evaluation. */
   readonly phase: MaintenancePhase;
   readonly sourceUrl: string;
   /** Oldest first. */
   readonly updates: readonly IncidentUpdate[];
 }
 
-/** The maintenance after a read of its feed; its phase is not yet looked at. */
+/** The maintenance after a read of its feed; its phase is not updated yet. */
 export function maintenanceOf(
   stored: Maintenance | null,
   entry: FeedMaintenance,
@@ -48,18 +48,18 @@ export function maintenanceOf(
     description: updates.findLast(({ text }) => text !== '')?.text ?? '',
     startsAt: entry.startsAt,
     endsAt: entry.endsAt,
-    told: entry.state,
+    reportedState: entry.state,
     phase: stored?.phase ?? 'planned',
     sourceUrl: entry.sourceUrl,
     updates,
   };
 }
 
-/** Where it stands at `now`. It starts by the clock even where the vendor is slow to say so. */
+/** The phase at `now`. A maintenance starts by the clock even if the vendor reports its start later. */
 export function phaseAt(maintenance: Maintenance, now: number): MaintenancePhase {
-  const { startsAt, told } = maintenance;
-  if (told === 'done') return 'ended';
-  if (told === 'planned' && now < startsAt) return 'planned';
+  const { startsAt, reportedState } = maintenance;
+  if (reportedState === 'done') return 'ended';
+  if (reportedState === 'planned' && now < startsAt) return 'planned';
   return now < lastsUntil(maintenance) ? 'running' : 'ended';
 }
 
@@ -70,20 +70,19 @@ export function nextPhaseAt(maintenance: Maintenance, now: number): number | nul
   return phase === 'running' ? lastsUntil(maintenance) : null;
 }
 
-function lastsUntil({ startsAt, endsAt, told }: Maintenance): number {
+function lastsUntil({ startsAt, endsAt, reportedState }: Maintenance): number {
   if (endsAt === null) return startsAt + MAX_UNKNOWN_MS;
-  return told === 'running' ? endsAt + MAX_UNKNOWN_MS : endsAt;
+  return reportedState === 'running' ? endsAt + MAX_UNKNOWN_MS : endsAt;
 }
 
-/** Whether `at` lies within it: what fails then is expected to. */
+/** Whether the maintenance is in progress at `at`, so that failures are expected. */
 export function isWithin(maintenance: Maintenance, at: number): boolean {
   const phase = phaseAt(maintenance, at);
   return phase === 'running' && (at >= maintenance.startsAt || maintenance.phase === 'running');
 }
 
 /**
- * Its incident at `now`; null: it has none, for it has not begun or was called off before. `stored` is the incident
- * that it has already.
+ * The incident of a maintenance at `now`; null: it has not begun, or was cancelled before. `stored` is its stored incident.
  */
 export function maintenanceIncident(
   maintenance: Maintenance,
@@ -92,8 +91,8 @@ export function maintenanceIncident(
 ): Incident | null {
   const phase = phaseAt(maintenance, now);
   const { startsAt, endsAt } = maintenance;
-  const calledOff = maintenance.told === 'done' && endsAt !== null && endsAt < startsAt;
-  if (stored === null && calledOff) return null;
+  const isCancelled = maintenance.reportedState === 'done' && endsAt !== null && endsAt < startsAt;
+  if (stored === null && isCancelled) return null;
   const began = stored !== null || (phase !== 'planned' && (startsAt <= now || phase === 'running'));
   if (!began) return null;
   const startedAt = stored?.startedAt ?? Math.min(startsAt, now);
@@ -119,7 +118,7 @@ function endOf(endsAt: number | null, now: number): number {
   return endsAt === null ? now : Math.min(endsAt, now);
 }
 
-/** What the vendor wrote, and its beginning and end where the vendor wrote nothing of them. */
+/** The vendor's updates, with entries for the start and end if the vendor published none. */
 function timelineOf(
   written: readonly IncidentUpdate[],
   startedAt: number,

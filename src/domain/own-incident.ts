@@ -1,5 +1,4 @@
 /** The life of an incident that this monitor's own checks open (decisions, Incidents). */
-
 import type { CurrentStatus } from './current.ts';
 import type {
   Incident,
@@ -14,16 +13,16 @@ import type {
 import { describeOpening, noteOf } from './incident-text.ts';
 import { fullName, type Service } from './service.ts';
 
-/** Good checks in a row that end an incident: the one that moves it to `monitoring`, and two more. */
+/** Number of good checks in a row that resolve an incident, including the one that moves it to `monitoring`. */
 const GOOD_CHECKS_TO_RESOLVE = 3;
 
-/** A service that flaps for weeks must not grow its timeline without end; the first and the newest entries stay. */
+/** Maximum length of the timeline of a service that flaps for weeks; the first and the newest entries are kept. */
 const MAX_UPDATES = 50;
 
-/** A judged check, as an incident sees it. */
-export interface IncidentStep {
+/** A check that has been judged. */
+interface IncidentStep {
   readonly service: Service;
-  /** The service's record after the check. */
+  /** The status after the check. */
   readonly current: CurrentStatus;
   /** The check changed the status. */
   readonly changed: boolean;
@@ -31,16 +30,16 @@ export interface IncidentStep {
   readonly reason: StatusReason | null;
   /** Page of the service on this site. */
   readonly sourceUrl: string;
-  /** A vendor's maintenance of the service is at work at the time of the check. */
+  /** A vendor's maintenance of the service is in progress at the time of the check. */
   readonly inMaintenance: boolean;
 }
 
 /**
- * The own incident after a check; null: the check changes nothing about it. `open` is the service's unresolved own
- * incident, null where there is none. One opens when the service turns down (`investigating`, `major`), goes to
+ * The own incident after a check; null: the check does not change it. `open` is the service's unresolved own
+ * incident, or null. One opens when the service goes down (`investigating`, `major`), goes to
  * `monitoring` at the first good check and to `resolved` after two more, and returns to `investigating` when the
- * service fails again before that. While it is down, its severity follows the vendor's maintenance: `maintenance`
- * within one, `major` where there is none, or where it was over and the service is still down.
+ * service fails again before that. While the service is down, the severity is `maintenance` during a maintenance of the
+ * vendor, and `major` otherwise.
  */
 export function stepOwnIncident(open: Incident | null, step: IncidentStep): Incident | null {
   const { current } = step;
@@ -106,7 +105,7 @@ function reopen(open: Incident, step: IncidentStep): Incident {
   return { ...move(open, 'investigating', at, note), goodChecks: 0 };
 }
 
-/** What is wrong; a service that reports by itself is not checked by us. */
+/** What is wrong; services that send heartbeats are not checked by us. */
 function troubleOf({ service, current, reason }: IncidentStep) {
   const source = current.latest?.source;
   return { domain: service.domain, isReported: source === 'heartbeat' || source === 'silence', reason };
@@ -123,7 +122,7 @@ function recover(open: Incident, { service, current, reason }: IncidentStep): In
   return { ...resolved, goodChecks: 0, resolvedAt: resolved.updates.at(-1)?.at ?? at };
 }
 
-/** Adds an entry to the timeline, never earlier than the one before. */
+/** Adds an entry to the timeline, not earlier than the one before. */
 function move(open: Incident, status: IncidentStatus, at: number, note: IncidentNote): Incident {
   const update: IncidentUpdate = {
     at: Math.max(at, open.updates.at(-1)?.at ?? at),

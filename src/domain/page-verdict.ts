@@ -1,33 +1,33 @@
-/** The overall verdict of a status page: one word over all its services, and how many are how. */
+/** The overall verdict of a status page, and the number of services by status. */
 import type { ServiceStatus } from './status.ts';
 
-/** How a service counts on a page: `paused` and `maintenance` explain away what its last check says. */
+/** How a service counts on a page: `paused` and `maintenance` override the status of its last check. */
 export type PageStanding = ServiceStatus | 'maintenance' | 'paused';
 
-/** The words for a whole page, the worst first. */
+/** Statuses of a whole page, the worst first. */
 export const PAGE_STATUSES = ['down', 'slow', 'maintenance', 'up', 'unknown'] as const;
 
-/** The word for a whole page. */
-export type PageStatus = (typeof PAGE_STATUSES)[number];
+/** Status of a whole page. */
+type PageStatus = (typeof PAGE_STATUSES)[number];
 
-/** What is true of a page as a whole. */
+/** The verdict of a page. */
 export interface PageVerdict {
   readonly status: PageStatus;
   readonly counts: Readonly<Record<PageStanding, number>>;
-  /** Services that are watched: all but the paused ones. */
+  /** Number of services that are not paused. */
   readonly watched: number;
 }
 
 /**
- * How a service stands. A paused one is not watched, whatever was seen last; one within a maintenance that was
- * announced is not called down or slow; what works is called so.
+ * How a service counts. A paused one counts as paused whatever its last status; one that is down or slow during an announced
+ * maintenance counts as in maintenance.
  */
 export function standingOf(status: ServiceStatus, paused: boolean, inMaintenance: boolean): PageStanding {
   if (paused) return 'paused';
   return inMaintenance && (status === 'down' || status === 'slow') ? 'maintenance' : status;
 }
 
-/** The worst of the services that are watched; `unknown` where none was ever checked. */
+/** The worst status of the services that are not paused; `unknown` if none was ever checked. */
 export function judgePage(standings: readonly PageStanding[]): PageVerdict {
   const counts = { up: 0, slow: 0, down: 0, unknown: 0, maintenance: 0, paused: 0 };
   for (const standing of standings) counts[standing]++;

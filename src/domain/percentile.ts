@@ -5,7 +5,7 @@ export function percentileOf(sorted: ArrayLike<number>, ratio: number): number |
   return sorted[rankOf(sorted.length, ratio) - 1] ?? null;
 }
 
-/** The same of values with their counts, ascending by value; `total` is the sum of the counts. */
+/** The percentile of values with counts, ascending by value; `total` is the sum of the counts. */
 export function weightedPercentileOf(
   sorted: readonly (readonly [value: number, count: number])[],
   total: number,

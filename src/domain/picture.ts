@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
 import { type Bucket, dayKindOf } from './sample.ts';
 import type { ServiceStatus } from './status.ts';
 
-/** Windows of charts and heat maps, by the length that they end now. */
+/** Windows of charts and heat maps, which end now. */
 export const PICTURE_WINDOWS = ['24h', '7d', '30d', '90d', '1y'] as const;
 
 /** A window of a chart or a heat map. */
@@ -18,18 +18,18 @@ export interface PictureSpan {
 }
 
 const SHAPES: Readonly<
-  Record<PictureWindow, { readonly stepMs: number; readonly steps: number; readonly said: string }>
+  Record<PictureWindow, { readonly stepMs: number; readonly steps: number; readonly text: string }>
 > = {
-  '24h': { stepMs: 15 * MINUTE_MS, steps: 96, said: 'last 24 hours' },
-  '7d': { stepMs: HOUR_MS, steps: 168, said: 'last 7 days' },
-  '30d': { stepMs: 6 * HOUR_MS, steps: 120, said: 'last 30 days' },
-  '90d': { stepMs: DAY_MS, steps: 90, said: 'last 90 days' },
-  '1y': { stepMs: DAY_MS, steps: 365, said: 'last year' },
+  '24h': { stepMs: 15 * MINUTE_MS, steps: 96, text: 'last 24 hours' },
+  '7d': { stepMs: HOUR_MS, steps: 168, text: 'last 7 days' },
+  '30d': { stepMs: 6 * HOUR_MS, steps: 120, text: 'last 30 days' },
+  '90d': { stepMs: DAY_MS, steps: 90, text: 'last 90 days' },
+  '1y': { stepMs: DAY_MS, steps: 365, text: 'last year' },
 };
 
 /**
- * The span of a window at `now`: whole steps of UTC, the last of them still running, so that a picture changes only
- * where checks have been added and steps that are over can be kept.
+ * The span of a window at `now`: whole steps of UTC, of which the last is incomplete, so that completed steps can be cached
+ * and a picture changes only with new checks.
  */
 export function spanOf(window: PictureWindow, now: number): PictureSpan {
   const { stepMs, steps } = SHAPES[window];
@@ -37,7 +37,7 @@ export function spanOf(window: PictureWindow, now: number): PictureSpan {
   return { from: to - steps * stepMs, to, stepMs };
 }
 
-/** How many steps a span has. */
+/** The number of steps of a span. */
 export function stepsOf({ from, to, stepMs }: PictureSpan): number {
   return Math.ceil((to - from) / stepMs);
 }
@@ -47,17 +47,17 @@ export function formatPictureTime(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** What a picture says of checks that are not stored yet: `incomplete since TIME`; null: it has them all. */
-export function sayMissing(missingSince: number | null): string | null {
+/** The note about checks that are not stored yet: `incomplete since TIME`; null: none are missing. */
+export function describeMissing(missingSince: number | null): string | null {
   return missingSince === null ? null : `incomplete since ${formatPictureTime(missingSince)}`;
 }
 
-/** The window in words: `last 24 hours`. */
-export function sayWindow(window: PictureWindow): string {
-  return SHAPES[window].said;
+/** The text of a window: `last 24 hours`. */
+export function describeWindow(window: PictureWindow): string {
+  return SHAPES[window].text;
 }
 
-/** Sizes of charts: in a page of others, and as the card of a link. */
+/** Sizes of charts: embedded in another site, and as the card of a link. */
 export const CHART_SIZES = ['embed', 'card'] as const;
 /** A size of a chart. */
 export type ChartSize = (typeof CHART_SIZES)[number];
@@ -66,12 +66,12 @@ export const PICTURE_THEMES = ['light', 'dark'] as const;
 /** A theme of a picture. */
 export type PictureTheme = (typeof PICTURE_THEMES)[number];
 
-/** One step of a chart. */
+/** A step of a chart. */
 export interface ChartPoint {
   /** Median and 95th percentile in milliseconds; null: no response time is known. */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
-  /** Checks of this step, and how many of them found the service down. */
+  /** Number of checks, and of those that found the service down. */
   readonly count: number;
   readonly downCount: number;
 }
@@ -80,14 +80,14 @@ export interface ChartPoint {
 export interface ChartPicture {
   /** Display name, any Unicode text. */
   readonly name: string;
-  /** Shown where the name's script is not in the fonts: the domain. */
+  /** The domain, shown if the fonts lack the script of the name. */
   readonly domain: string;
   readonly status: ServiceStatus;
   /** Age of a stale status, such as `12 min ago`; null: it is fresh. */
   readonly ageText: string | null;
   /** Start of the last check, epoch milliseconds; null: never checked. */
   readonly asOf: number | null;
-  /** Checks from this time on may be missing since they are not stored yet, epoch milliseconds; null: none are. */
+  /** Checks since this time may be missing because they are not stored yet, epoch milliseconds; null: none are. */
   readonly missingSince: number | null;
   readonly window: PictureWindow;
   readonly span: PictureSpan;
@@ -101,7 +101,7 @@ export interface ChartPicture {
   readonly site: string;
 }
 
-/** The points of a chart, and the share of good checks, rounded down, so that 100 % means all of them. */
+/** The points of a chart, and the share of good checks, rounded down so that 100 % means all of them. */
 export function chartPoints(buckets: readonly Bucket[]): Pick<ChartPicture, 'points' | 'uptimeText'> {
   const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const down = buckets.reduce((sum, bucket) => sum + bucket.downCount, 0);
@@ -113,24 +113,24 @@ export function chartPoints(buckets: readonly Bucket[]): Pick<ChartPicture, 'poi
 
 /**
  * Levels of a cell, from good to bad: no checks; the 95th percentile within 0.5 s, within 1.5 s, or longer without many
- * slow checks; slow by {@link dayKindOf}; less than half of the checks failed; half of them or more.
+ * slow checks; slow by {@link dayKindOf}; fewer than half of the checks failed; half of them or more.
  */
 export const CELL_LEVELS = ['none', 'fast', 'fair', 'long', 'slow', 'failing', 'down'] as const;
 
 /** A level of a cell. */
 export type CellLevel = (typeof CELL_LEVELS)[number];
 
-/** Most services of one heat map; each is at least one pixel high. */
-export const HEATMAP_SERVICES = 1_200;
+/** Maximum number of services of a heat map; each is at least one pixel high. */
+export const MAX_HEATMAP_SERVICES = 1_200;
 
 const FAST_MS = 500;
 const FAIR_MS = 1_500;
 
 /** A service of a heat map. */
-export interface HeatmapRow {
+interface HeatmapRow {
   /** Display name, any Unicode text. */
   readonly name: string;
-  /** Shown where the name's script is not in the fonts. */
+  /** Shown if the fonts lack the script of the name. */
   readonly domain: string;
 }
 
@@ -145,22 +145,22 @@ export interface HeatmapPicture {
   readonly window: PictureWindow;
   readonly span: PictureSpan;
   readonly groups: readonly HeatmapGroup[];
-  /** Places in {@link CELL_LEVELS}: the cells of all rows in order, a row's from left to right. */
+  /** Indexes in {@link CELL_LEVELS}: the cells of all rows in order, each row from left to right. */
   readonly cells: Uint8Array;
-  /** Services that there are; more than rows where some are left out. */
+  /** Number of services, including those that are left out. */
   readonly total: number;
   /** When the samples were read, epoch milliseconds. */
   readonly asOf: number;
-  /** Checks from this time on may be missing since they are not stored yet, epoch milliseconds; null: none are. */
+  /** Checks since this time may be missing because they are not stored yet, epoch milliseconds; null: none are. */
   readonly missingSince: number | null;
   readonly theme: PictureTheme;
 }
 
-/** The worst that is known of a step. */
+/** The level of a step. */
 export function levelOf(step: Bucket): CellLevel {
   const { count, downCount, p95Ms } = step;
   const kind = dayKindOf(step);
-  // Checks that cannot be trusted say nothing of the service.
+  // Suspect checks tell nothing about the service.
   if (kind === 'none' || kind === 'suspect') return 'none';
   if (kind === 'down') return downCount * 2 >= count ? 'down' : 'failing';
   if (kind === 'slow') return 'slow';
@@ -168,7 +168,7 @@ export function levelOf(step: Bucket): CellLevel {
   return p95Ms <= FAIR_MS ? 'fair' : 'long';
 }
 
-/** The cells of a row, as places in {@link CELL_LEVELS}. */
+/** The cells of a row, as indexes in {@link CELL_LEVELS}. */
 export function cellsOf(buckets: readonly Bucket[]): Uint8Array {
   return Uint8Array.from(buckets, (bucket) => CELL_LEVELS.indexOf(levelOf(bucket)));
 }

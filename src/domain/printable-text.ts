@@ -5,7 +5,7 @@
 
 /** Control characters, separators of lines and paragraphs, marks of direction, halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/gu;
-/** What of these `JSON.stringify` leaves as it is. */
+/** Those that `JSON.stringify` does not escape. */
 const UNPRINTABLE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** One line: `\u{1B}` in place of an escape character, `\u{A}` in place of a line break. */
@@ -18,7 +18,7 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** JSON that says the same, with `\u202e` in place of such characters. */
+/** Equivalent JSON with `\u202e` in place of such characters. */
 export function printableJson(json: string): string {
   return json.replace(
     UNPRINTABLE_IN_JSON,
@@ -30,7 +30,7 @@ function escapeCharacter(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`;
 }
 
-/** From the slashes to the `@` that ends user and password (RFC 3986, 3.2.1); a password may hold an `@` of its own. */
+/** From the slashes to the `@` after user and password (RFC 3986, 3.2.1); a password may contain an `@`. */
 const USERINFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi;
 
 /** The text with `***` in place of user and password in every address. */

@@ -1,34 +1,34 @@
-/** The address of a Redis installation as one line of text (operating, `storage.redis.url`). */
+/** The address of a Redis installation (operating, `storage.redis.url`). */
 
 /** A server by name or address. */
-export interface RedisNode {
+interface RedisNode {
   readonly host: string;
   readonly port: number;
 }
 
-/** What the line says. */
+/** A parsed address. */
 export interface RedisAddress {
   /** `sentinel`: `nodes` are the Sentinels that know where `masterName` is. `cluster`: some nodes of the cluster. */
   readonly kind: 'single' | 'sentinel' | 'cluster';
-  /** At least one; exactly one where `kind` is `single`. */
+  /** At least one; exactly one if `kind` is `single`. */
   readonly nodes: readonly RedisNode[];
   /** Null: not Sentinel. */
   readonly masterName: string | null;
   readonly tls: boolean;
   /** Null: the default user. */
   readonly username: string | null;
-  /** Null: none is asked for. */
+  /** Null: none is required. */
   readonly password: string | null;
-  /** Of the Sentinels themselves; null: none is asked for. */
+  /** Password of the Sentinels; null: none is required. */
   readonly sentinelPassword: string | null;
-  /** Number of the database; 0 where `kind` is `cluster`. */
+  /** Number of the database; 0 if `kind` is `cluster`. */
   readonly database: number;
-  /** What every key begins with. */
+  /** The prefix of every key. */
   readonly prefix: string;
 }
 
-/** What every key begins with where the address names nothing else. */
-export const DEFAULT_REDIS_PREFIX = 'upbeat';
+/** The prefix of every key if the address has none. */
+const DEFAULT_REDIS_PREFIX = 'upbeat';
 
 const SHAPE =
   /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^/?#@]*)@)?([^/?#@]+)((?:\/[^?#]*)?)(?:\?([^#]*))?$/;
@@ -36,8 +36,8 @@ const DEFAULT_PORTS = { single: 6379, sentinel: 26_379, cluster: 6379 } as const
 const PARAMETERS = ['prefix', 'sentinelPassword'];
 
 /**
- * Reads `redis://[user:password@]host[:port][/database]`, `redis+sentinel://host:port,host:port/name[/database]` and
- * `redis+cluster://host:port,host:port`; `rediss` for TLS; `?prefix=` and `?sentinelPassword=`. Null: none of these.
+ * Parses `redis://[user:password@]host[:port][/database]`, `redis+sentinel://host:port,host:port/name[/database]` and
+ * `redis+cluster://host:port,host:port`; `rediss` for TLS; `?prefix=` and `?sentinelPassword=`. Null: invalid.
  */
 export function readRedisAddress(text: string): RedisAddress | null {
   const [whole, scheme, form, credentials = '', hosts = '', path = '', query = ''] = SHAPE.exec(text) ?? [];
@@ -76,7 +76,7 @@ export function readRedisAddress(text: string): RedisAddress | null {
   };
 }
 
-/** The address for people: where it is, and nothing of its passwords. */
+/** The address for people, without passwords. */
 export function describeRedis({ kind, nodes, masterName }: RedisAddress): string {
   const list = nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ');
   if (kind === 'sentinel') return `${masterName} by Sentinel at ${list}`;
@@ -91,14 +91,14 @@ function readNode(text: string, defaultPort: number): RedisNode | null {
     : { host: ipv6 ?? name ?? '', port: number };
 }
 
-/** The path behind the name: nothing, or one whole number; null: something else. */
+/** Parses the path after the name: nothing, or a whole number; null: something else. */
 function readDatabase(names: readonly (string | null)[]): number | null {
   const [text = '', ...more] = names;
   if (text === '' && more.length === 0) return 0;
   return text !== null && more.length === 0 && /^\d{1,4}$/.test(text) ? Number(text) : null;
 }
 
-/** Null: broken percent-encoding. */
+/** Null: invalid percent-encoding. */
 function decode(text: string): string | null {
   try {
     return decodeURIComponent(text);

@@ -1,6 +1,6 @@
 /**
- * What a person is refused or told: codes with parameters. English texts are in `refusal-text.ts`, those of other
- * languages in `src/web/language/`.
+ * Refusals and notices to users: codes with parameters. English texts are in `refusal-text.ts`, those of other languages in
+ * `src/web/language/`.
  */
 import type { Coded, NoParams } from './coded-text.ts';
 import type { Failure } from './failure.ts';

@@ -1,17 +1,17 @@
 /**
- * Which names look alike (decisions, Ownership): by the skeletons of Unicode Technical Standard 39, and without regard
- * to case, accents, spaces, punctuation and invisible characters.
+ * Names that look alike (decisions, Ownership): by the skeletons of Unicode Technical Standard 39, ignoring case, accents,
+ * spaces, punctuation and invisible characters.
  */
 import toSkeleton from 'unhomoglyph';
 
-/** Marks of trade that say nothing of the name; as letters (`TM`) they would change it. */
+/** Trade marks, which are not part of a name; decomposed to letters (`TM`) they would change it. */
 const TRADE_MARKS = /[™℠®©]/g;
-/** Not seen, or seen as a blank: default-ignorable characters, among them fillers that count as letters. */
+/** Invisible or blank characters, among them fillers that count as letters. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 const ACCENTS = /\p{M}/gu;
 const NEITHER_LETTER_NOR_DIGIT = /[^\p{L}\p{N}]/gu;
 
-/** Letters in the form of small capitals, which have no decomposition and are confusables of nothing. */
+/** Small capitals, which have neither decompositions nor confusables. */
 const SMALL_CAPITALS = new Map(
   [...'ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ'].map((letter, index) => [letter, 'abcdefghijklmnoprstuvwyz'[index] ?? '']),
 );
@@ -20,8 +20,8 @@ const SMALL_CAPITALS = new Map(
 const DECORATED_ALPHABETS = [0x1f150, 0x1f170, 0x1f1e6];
 
 /**
- * Keys of a name, at most two: two names look alike where they have one in common. Empty for a name without a letter or
- * digit, which looks like no other.
+ * Keys of a name, at most two: names that have a key in common look alike. Empty for a name without letters and digits,
+ * which looks like no other.
  */
 export function nameKeys(name: string): readonly string[] {
   const plain = [...name.replace(TRADE_MARKS, '').normalize('NFKD').replace(INVISIBLE, '')]

@@ -1,21 +1,20 @@
-/** What one check found. A target's failure is data, never an exception. */
-
+/** The results of checks. A target's failure is data, never an exception. */
 import type { Failure } from './failure.ts';
 
-/** Milliseconds with a fraction; null where the phase did not happen, never 0. */
+/** Durations in milliseconds with a fraction; null, never 0: the phase did not happen. */
 export interface Timing {
-  /** Names were waited for, and nothing was dialled meanwhile. */
+  /** Time spent on name resolution while no connection was attempted. */
   readonly dnsMs: number | null;
-  /** From the first address that was dialled to the first connection: a dead address adds 250 ms to it. */
+  /** From the first connection attempt to the first connection; an unreachable address adds 250 ms. */
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
-  /** From the request on the wire to the first byte of the answer's headers. */
+  /** From the sent request to the first byte of the response. */
   readonly firstByteMs: number | null;
-  /** From the start of name resolution to the arrival of the deciding headers, redirects included. */
+  /** From the start of name resolution to the headers of the final response, including redirects. */
   readonly totalMs: number | null;
 }
 
-/** A timing in which nothing happened. */
+/** A timing without phases. */
 export const NO_TIMING: Timing = {
   dnsMs: null,
   connectMs: null,
@@ -24,72 +23,72 @@ export const NO_TIMING: Timing = {
   totalMs: null,
 };
 
-/** Why a sample is not trusted: the fault is on our side. */
+/** Reasons why a sample is suspect: the fault is on our side. */
 export const SUSPECT_REASONS = ['offline', 'own_fault', 'loop_late'] as const;
 
-/** A response time to which late turns of our own event loop may have added more than this is no latency of a target. */
+/** A response time to which our own event loop may have added more than this is no latency of the target, milliseconds. */
 export const LATE_LOOP_MS = 250;
 
 /**
- * Most of an attempt's time that is given back where late turns of our own event loop took it, milliseconds. A process
- * that stood still for longer may have been asleep with its machine, and what was said to it meanwhile is lost.
+ * Maximum extension of an attempt's deadline by delays of our own event loop, milliseconds. A process that was suspended for
+ * longer may have lost its connections.
  */
 export const MAX_RETURNED_MS = 5_000;
 
 /** Kind of our own fault. */
 export type SuspectReason = (typeof SUSPECT_REASONS)[number];
 
-/** One request with its redirects, as the probe saw it: an attempt of a check. */
+/** An attempt of a check: one request with its redirects. */
 export interface Attempt {
   /** Start, epoch milliseconds. */
   readonly startedAt: number;
-  /** Status code of the deciding answer; 0 when no HTTP response arrived. */
+  /** Status code of the final response; 0: no HTTP response arrived. */
   readonly statusCode: number;
   /** Whole milliseconds (decisions, `response_time`); null when no response arrived. */
   readonly responseTimeMs: number | null;
   readonly timing: Timing;
   /** Null: the attempt was good. */
   readonly failure: Failure | null;
-  /** What a health body's own word comes to; null: judge by latency alone. */
+  /** Verdict of the status word in a health body; null: there is none. */
   readonly reported: 'up' | 'slow' | 'down' | null;
-  /** That word as the body said it, at most 64 characters; null: no health body said one. */
+  /** The status word, at most 64 characters; null: there is none. */
   readonly reportedWord: string | null;
-  /** A bot wall or 429 answered: reachable, never down. */
+  /** The response is a bot wall or 429, so that the service is reachable and not down. */
   readonly blocked: boolean;
-  /** What was asked in the end: the health endpoint, or the root. */
+  /** What was requested last. */
   readonly via: 'root' | 'health';
-  /** Not after of the server's certificate, epoch milliseconds; null without TLS. */
+  /** Expiry of the server's certificate, epoch milliseconds; null without TLS. */
   readonly certificateExpiresAt: number | null;
-  /** How long a 429 asks us to wait, milliseconds, at most an hour; null: it does not. */
+  /** Pause that a 429 asks for, milliseconds, at most an hour; null: none. */
   readonly retryAfterMs: number | null;
   /** Our own fault in this attempt; null: none. */
   readonly suspect: SuspectReason | null;
   /**
-   * What late turns of our own event loop may have added to `responseTimeMs`; without an answer, what they took of the
-   * attempt's time. Milliseconds.
+   * Milliseconds that delays of our own event loop may have added to `responseTimeMs`, or taken from the timeout if no
+   * response arrived.
    */
   readonly lostMs: number;
   /**
-   * The request that got no response was a HEAD, and this service has never answered one: HEAD itself may be the reason.
+   * A HEAD got no response, and the service has never responded to one, so that HEAD itself may be the reason.
    */
   readonly headUnproven: boolean;
-  /** What the probe learnt for next time. */
+  /** The probe state after the attempt. */
   readonly memory: ProbeMemory;
 }
 
-/** What a service has taught the prober; kept by its actor and, across restarts, by the registry. */
+/** The probe state of a service, kept by its actor and, across restarts, by the registry. */
 export interface ProbeMemory {
-  /** HEAD is refused there, or not answered where GET is (decisions, Root check). */
+  /** HEAD is refused, or gets no response although GET does (decisions, Root check). */
   readonly needsGet: boolean;
-  /** HEAD of the root was answered once: a HEAD without a response is a failure from then on. */
+  /** HEAD of the root got a response once; from then on a HEAD without one is a failure. */
   readonly headSeen: boolean;
   /** A valid health body was seen once; from then on its absence is a failure. */
   readonly healthSeen: boolean;
-  /** When `/api/health` may be asked again after it was found missing, epoch milliseconds; null: now. */
+  /** When `/api/health` may be requested again after it was missing, epoch milliseconds; null: now. */
   readonly askHealthAt: number | null;
 }
 
-/** Nothing learnt yet. */
+/** The initial probe state. */
 export const NO_MEMORY: ProbeMemory = {
   needsGet: false,
   headSeen: false,
@@ -97,7 +96,7 @@ export const NO_MEMORY: ProbeMemory = {
   askHealthAt: null,
 };
 
-/** Whether two checks have learned the same. */
+/** Whether two probe states are equal. */
 export function isSameMemory(a: ProbeMemory, b: ProbeMemory): boolean {
   return (
     a.needsGet === b.needsGet &&
@@ -107,7 +106,7 @@ export function isSameMemory(a: ProbeMemory, b: ProbeMemory): boolean {
   );
 }
 
-/** The end of a check: its last attempt, and what happened on the way. */
+/** The result of a check: its last attempt, and what happened before. */
 export interface CheckResult extends Attempt {
   readonly serviceId: number;
   /** Revision of the definition that was checked. */
@@ -118,6 +117,6 @@ export interface CheckResult extends Attempt {
   readonly firstFailedAt: number | null;
   /** When the check ended, epoch milliseconds. */
   readonly endedAt: number;
-  /** How late the thread's event loop was at worst during the check, milliseconds. */
+  /** Longest delay of the thread's event loop during the check, milliseconds. */
   readonly loopDelayMs: number;
 }

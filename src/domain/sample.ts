@@ -3,35 +3,35 @@ import type { FailureClass } from './failure.ts';
 import type { Timing } from './result.ts';
 import type { Verdict } from './status.ts';
 
-/** What a check found beside its verdict; for stores that keep more than a history needs. */
-export interface CheckDetail {
+/** Details of a check, for stores that keep them. */
+interface CheckDetail {
   readonly timing: Timing;
-  /** Not after of the server's certificate, epoch milliseconds; null without TLS. */
+  /** Expiry of the server's certificate, epoch milliseconds; null without TLS. */
   readonly certificateExpiresAt: number | null;
   /** Null: it did not fail. */
   readonly failure: FailureClass | null;
 }
 
-/** The largest latency that a sample holds, milliseconds; a longer one is stored as this. */
+/** Maximum latency of a sample, milliseconds; a longer one is stored as this. */
 export const MAX_SAMPLE_LATENCY_MS = 65_534;
 
-/** One measured point of a service. Two with the same service and time: the last wins. */
+/** One point of a service. Of two with the same service and time, the last one counts. */
 export interface Sample {
   readonly serviceId: number;
   /** Epoch milliseconds. */
   readonly at: number;
   readonly status: Verdict;
-  /** Whole milliseconds, at most {@link MAX_SAMPLE_LATENCY_MS}; null: none, kept out of percentiles. */
+  /** Whole milliseconds, at most {@link MAX_SAMPLE_LATENCY_MS}; null: none, left out of percentiles. */
   readonly latencyMs: number | null;
   /** 0 when no HTTP response arrived. */
   readonly statusCode: number;
-  /** Taken while the fault may have been ours: kept out of uptime and percentiles. */
+  /** The fault may have been ours: left out of uptime and percentiles. */
   readonly suspect: boolean;
-  /** Absent: nothing more is known, or no store keeps it. */
+  /** Absent: not known, or no store keeps it. */
   readonly detail?: CheckDetail;
 }
 
-/** Summary of the samples in `[startAt, endAt)`. Suspect samples count in `suspectCount` alone. */
+/** Summary of the samples in `[startAt, endAt)`. Suspect samples count in `suspectCount` only. */
 export interface Bucket {
   readonly startAt: number;
   readonly endAt: number;
@@ -50,13 +50,13 @@ export interface Bucket {
   readonly p99Ms: number | null;
 }
 
-/** How a day looks: `suspect` had checks, none of which can be trusted; `none` had no checks. */
+/** Kind of a day: `suspect`: all checks were suspect; `none`: no checks. */
 export type DayKind = 'up' | 'slow' | 'down' | 'suspect' | 'none';
 
-/** Slow checks up to this share make no slow day: one slow answer in a day is no news. */
+/** A day with at most this share of slow checks is not slow. */
 export const SLOW_DAY_SHARE = 0.05;
 
-/** What kind of day a bucket was; a bucket of another length is judged alike. */
+/** The kind of a bucket of a day or any other length, for pages, heat maps and embeds alike. */
 export function dayKindOf({
   count,
   downCount,

@@ -1,4 +1,4 @@
-/** What Upbeat knows of a service before it ever checked it. Plain data that crosses threads. */
+/** The definition of a service. Plain data that crosses threads. */
 import type { Category } from './category.ts';
 
 /** How a service is monitored (decisions, "What a check is"). */
@@ -14,15 +14,15 @@ export interface CheckDefinition {
   readonly url: string | null;
   /** Method of a root check's first request; null: HEAD until the service has shown that it needs GET. */
   readonly method: 'HEAD' | 'GET' | null;
-  /** Answers that count as good; null: the rule of `decisions.md`. */
+  /** Responses that count as good; null: the rule of `decisions.md`. */
   readonly accept: readonly AcceptRule[] | null;
-  /** PEM bundle that is trusted beside the system's authorities; a path from the working directory; null: none. */
+  /** Path of a PEM bundle with further trusted authorities, from the working directory; null: none. */
   readonly caFile: string | null;
-  /** Heartbeats: the time from one to the next, milliseconds; absent: the setting `heartbeats.silence` alone counts. */
+  /** Heartbeats: the time from one to the next, milliseconds; absent: the setting `heartbeats.silence` counts. */
   readonly periodMs?: number;
-  /** Heartbeats: how much later than that one may come, milliseconds; absent: not at all. */
+  /** Heartbeats: how late one may arrive, milliseconds; absent: 0. */
   readonly graceMs?: number;
-  /** The owner chose this kind although the service sends heartbeats: these no longer change it. Absent: not so. */
+  /** The owner chose this kind although the service sends heartbeats, which no longer change it. Absent: false. */
   readonly keepsKind?: true;
 }
 
@@ -44,17 +44,17 @@ export const STATUS_PAGE_KINDS = [
   'custom',
 ] as const;
 
-/** Format of a vendor's feed; `custom` has a page for people and no feed that we read. */
+/** Format of a vendor's feed; `custom` has a page and no feed. */
 export type StatusPageKind = (typeof STATUS_PAGE_KINDS)[number];
 
-/** Where a vendor speaks about the state of its service. */
+/** A vendor's status page. */
 export interface StatusPage {
   /** The page for people. */
   readonly url: string;
   readonly kind: StatusPageKind;
-  /** Address of the feed where it does not follow from `url` and `kind`; null: it follows. */
+  /** URL of the feed; null: it follows from `url` and `kind`. */
   readonly feedUrl: string | null;
-  /** Names of the page's components that concern this service; null: the whole page does. */
+  /** Names of the page's components that concern this service; null: all. */
   readonly components: readonly string[] | null;
 }
 
@@ -63,11 +63,11 @@ export type ServiceOrigin = 'catalogue' | 'owner';
 
 /** One monitored service. */
 export interface Service {
-  /** Whole number that is never used again; the key of samples. */
+  /** Whole number that is never reused; the key of samples. */
   readonly id: number;
   /** Lower-case identifier in paths, unique among all services. */
   readonly slug: string;
-  /** Slugs that it had before its domain was verified and still answers to; absent: none. */
+  /** Slugs from before its domain was verified that still lead to it; absent: none. */
   readonly formerSlugs?: readonly string[];
   readonly name: string;
   /** Host name in lower-case ASCII, as shown. */
@@ -76,19 +76,19 @@ export interface Service {
   readonly origin: ServiceOrigin;
   /** The account that owns it; null for the catalogue. */
   readonly accountId: number | null;
-  /** The owner has shown control of the domain; always true for the catalogue. */
+  /** The owner has proved control of the domain; always true for the catalogue. */
   readonly verified: boolean;
   /** A paused service is listed but not checked. */
   readonly paused: boolean;
   readonly check: CheckDefinition;
   readonly statusPage: StatusPage | null;
-  /** The owner lets everybody see what the service reports of its dependencies; absent: not so. */
+  /** The reports about the service's dependencies are public; absent: false. */
   readonly publicDependencies?: true;
   /** Grows with every change of the definition, from 1. */
   readonly revision: number;
 }
 
-/** The check that a service has when nothing else is said. */
+/** The default check. */
 export const DEFAULT_CHECK: CheckDefinition = {
   kind: 'root',
   url: null,
@@ -98,8 +98,8 @@ export const DEFAULT_CHECK: CheckDefinition = {
 };
 
 /**
- * The name as everybody else is shown it: behind the name that an owner gave stands the domain, so that no service passes
- * for another (decisions, Ownership).
+ * The name for the public: the domain follows the name that an owner chose, so that no service can pass for another
+ * (decisions, Ownership).
  */
 export function fullName({ name, domain, origin }: Pick<Service, 'name' | 'domain' | 'origin'>): string {
   return origin === 'catalogue' || name === domain ? name : `${name} (${domain})`;
@@ -110,7 +110,7 @@ export function dashDomain(domain: string): string {
   return domain.replaceAll('.', '-');
 }
 
-/** `base`, or `base-2`, `base-3` and so on: the first form that is not taken. */
+/** The first of `base`, `base-2`, `base-3` and so on that is not taken. */
 export function firstFreeForm(base: string, isTaken: (form: string) => boolean): string {
   let form = base;
   for (let number = 2; isTaken(form); number++) form = `${base}-${number}`;

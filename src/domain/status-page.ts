@@ -1,22 +1,21 @@
-/** Status pages of one's own: what an owner writes on one, its bounds, and how its list of services is arranged. */
-
+/** Owners' status pages: their texts, bounds and lists of services. */
 import { findForbidden } from './given-name.ts';
 import type { PageTextField, Refusal } from './refusal.ts';
 import type { Service } from './service.ts';
 
-/** Services that stand together under a name. */
+/** A group of services. */
 export interface PageGroup {
-  /** Empty: the services stand without a heading. */
+  /** Empty: no heading. */
   readonly name: string;
   /** Ids of services, in the order in which they are shown. */
   readonly services: readonly number[];
 }
 
-/** A page that an account makes of services: `/p/<slug>`. */
+/** A status page of an account: `/p/<slug>`. */
 export interface OwnedPage {
   readonly id: number;
   readonly accountId: number;
-  /** Part of its address; permanent, and never given to another account. */
+  /** Part of its URL; permanent, and never given to another account. */
   readonly slug: string;
   readonly title: string;
   /** Plain text below the title; empty: none. */
@@ -31,23 +30,23 @@ export interface OwnedPage {
   readonly updatedAt: number;
 }
 
-/** The picture beside the title, without its bytes. */
+/** The logo beside the title, without its bytes. */
 export interface PageLogo {
   readonly type: LogoType;
   /** Pixels. */
   readonly width: number;
   readonly height: number;
-  /** First characters of the SHA-256 of its bytes: another picture has another address. */
+  /** First characters of the SHA-256 of its bytes, so that another logo has another URL. */
   readonly mark: string;
 }
 
-/** Pictures that are taken; SVG is not among them, for it can hold script. */
-export const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
+/** Accepted media types; SVG can contain scripts. */
+const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
 
 /** Media type of a logo. */
 export type LogoType = (typeof LOGO_TYPES)[number];
 
-/** Bounds of pages; stated in the documentation and in every refusal. */
+/** Bounds of pages, which the documentation and every refusal state. */
 export const PAGE_BOUNDS = {
   pagesPerAccount: 20,
   services: 100,
@@ -63,7 +62,7 @@ export const PAGE_BOUNDS = {
   maxLogoPixels: 2_048,
 } as const;
 
-/** Words that could be taken for a part of this site. */
+/** Slugs that could be taken for a part of this site. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   (
     'about account accounts add admin administrator api app assets auth badge badges blog cdn contact dashboard docs ' +
@@ -74,7 +73,7 @@ const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** A reading of one field: its value, or why it is refused. */
+/** The value of a field, or why it is refused. */
 export type FieldReading = { readonly ok: true; readonly value: string } | Refused;
 
 interface Refused {
@@ -82,7 +81,7 @@ interface Refused {
   readonly problem: Refusal;
 }
 
-/** Reads a slug: lower-case letters, digits and single dashes between them, 3 to 60 characters, no reserved word. */
+/** Validates a slug: lower-case letters, digits and single dashes between them, 3 to 60 characters, no reserved word. */
 export function readPageSlug(text: string): FieldReading {
   const value = text.trim().toLowerCase();
   if (
@@ -99,37 +98,37 @@ export function readPageSlug(text: string): FieldReading {
   return { ok: true, value };
 }
 
-/** Reads a title: 1 to 120 characters on one line, with the characters of a given name. */
+/** Validates a title: 1 to 120 characters on one line, with the characters of a given name. */
 export function readPageTitle(text: string): FieldReading {
   const value = onOneLine(text);
   if (value === '') return refuse({ code: 'page_title_missing' });
   return wellFormed(value, PAGE_BOUNDS.titleCharacters, 'title');
 }
 
-/** Reads the text below the title: up to 1,000 characters, lines kept. */
+/** Validates the text below the title: up to 1,000 characters, lines kept. */
 export function readPageText(text: string): FieldReading {
   const value = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n').trim();
   return wellFormed(value, PAGE_BOUNDS.textCharacters, 'text', { lines: true });
 }
 
-/** Reads the name of a group: up to 80 characters on one line; empty: no heading. */
+/** Validates the name of a group: up to 80 characters on one line; empty: no heading. */
 export function readGroupName(text: string): FieldReading {
   return wellFormed(onOneLine(text), PAGE_BOUNDS.groupCharacters, 'group');
 }
 
-/** One change of a page's list, as its owner asks for it. Groups are numbered from 0. */
+/** A change of a page's list. Groups are numbered from 0. */
 export type PageStep =
   | { readonly kind: 'add_service'; readonly serviceId: number; readonly group: number }
   | { readonly kind: 'remove_service'; readonly serviceId: number }
-  /** `-1`: one place up, `1`: one down; over the edge of a group into its neighbour. */
+  /** `-1`: one place up, `1`: one down; beyond the edge of a group into the next one. */
   | { readonly kind: 'move_service'; readonly serviceId: number; readonly by: -1 | 1 }
   | { readonly kind: 'add_group'; readonly name: string }
   | { readonly kind: 'rename_group'; readonly group: number; readonly name: string }
   | { readonly kind: 'move_group'; readonly group: number; readonly by: -1 | 1 }
-  /** Its services go with it. */
+  /** Removes its services, too. */
   | { readonly kind: 'remove_group'; readonly group: number };
 
-/** The list after a step, or why the step is not possible. A step that changes nothing gives the list as it was. */
+/** The list after a step, or why the step is impossible. A step without effect returns the list unchanged. */
 export function arrangePage(
   groups: readonly PageGroup[],
   step: PageStep,
@@ -172,7 +171,7 @@ export function isListable(
   return origin === 'catalogue' || accountId === ownerId;
 }
 
-/** How many services a list names. */
+/** The number of services in a list. */
 export function countServices(groups: readonly PageGroup[]): number {
   return groups.reduce((sum, { services }) => sum + services.length, 0);
 }
@@ -208,7 +207,7 @@ function swap<T>(list: readonly T[], at: number, other: number): readonly T[] {
   return list.map((entry, index) => (index === at ? two : index === other ? one : entry));
 }
 
-/** Letters of other planes count as one, as people count them. */
+/** Code points outside of the BMP count as one character. */
 function wellFormed(
   value: string,
   maxLength: number,

@@ -6,15 +6,15 @@ export const SERVICE_STATUSES = ['up', 'slow', 'down', 'unknown'] as const;
 /** `unknown` means: not yet checked. */
 export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
 
-/** What a check or heartbeat can say; `unknown` is only a beginning. */
+/** The verdict of a check or heartbeat; `unknown` is only an initial status. */
 export type Verdict = Exclude<ServiceStatus, 'unknown'>;
 
-/** Judges a good response by its time alone: exactly `slowOverMs` is still `up` (decisions, Services). */
+/** Judges a good response by its time; exactly `slowOverMs` is still `up` (decisions, Services). */
 export function judgeLatency(responseTimeMs: number, slowOverMs: number): 'up' | 'slow' {
   return responseTimeMs > slowOverMs ? 'slow' : 'up';
 }
 
-/** The vocabulary, by verdict. */
+/** Status words of health bodies and heartbeats, by verdict (decisions, Heartbeats). */
 export const STATUS_VOCABULARY: Readonly<Record<Verdict, readonly string[]>> = {
   up: ['ok', 'up', 'pass', 'healthy', 'operational'],
   slow: ['slow', 'warn', 'warning', 'degraded', 'partial'],
@@ -27,9 +27,9 @@ const VERDICT_OF = new Map(
   ),
 );
 
-/** The verdict that a word of any case stands for; null: not of the vocabulary. */
+/** The verdict of a status word in any case; null: unknown. */
 export function readStatusWord(word: string): Verdict | null {
-  // Some characters beyond ASCII have an ASCII letter as their lower case, such as the sign for Kelvin.
+  // The lower case of some characters beyond ASCII, such as the Kelvin sign, is an ASCII letter.
   if (!/^[A-Za-z]+$/.test(word)) return null;
   return VERDICT_OF.get(word.toLowerCase()) ?? null;
 }

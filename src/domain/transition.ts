@@ -1,4 +1,4 @@
-/** How a judged result moves the current record of a service, and what transition that is. */
+/** How a check result or a heartbeat changes the current status of a service, and the transition between two statuses. */
 import type { CurrentStatus, LatestCheck, Transition } from './current.ts';
 import type { StatusReason } from './incident.ts';
 import { latestCheckOf } from './judge.ts';
@@ -7,12 +7,11 @@ import type { Service } from './service.ts';
 import type { Verdict } from './status.ts';
 
 /**
- * The record after a judged result; null: the record is already as new as the result, which then is a sample only.
- * `seq` grows by one exactly where the status changes. `down` is dated back to the start of the first failed attempt,
- * everything else to the start of the last one, and nothing to before the status that it follows
- * (decisions, "What a check is").
+ * The status after a result; null: the current one is as new as the result, which then is only a sample. `seq` is incremented
+ * if the status changes. `down` begins at the start of the first failed attempt, any other status at the start of the last
+ * one, but not before the previous status (decisions, "What a check is").
  *
- * A record that was observed after `now` shows that our wall clock was set back; what comes next still counts as newer.
+ * A status that was observed after `now` shows that our wall clock was set back; the result still counts as newer.
  */
 export function nextStatus(
   current: CurrentStatus,
@@ -23,35 +22,20 @@ export function nextStatus(
   const observedAt =
     current.observedAt > now ? Math.max(current.observedAt + 1, result.endedAt) : result.endedAt;
   if (observedAt <= current.observedAt) return null;
-  const changed = verdict !== current.status;
-  return {
-    serviceId: current.serviceId,
-    seq: changed ? current.seq + 1 : current.seq,
-    observedAt,
-    status: verdict,
-    since: changed ? startOf(current, result, verdict) : current.since,
-    latest: latestCheckOf(result, verdict),
-  };
+  const startedAt = verdict === 'down' ? (result.firstFailedAt ?? result.startedAt) : result.startedAt;
+  return replaceLatest(current, latestCheckOf(result, verdict), observedAt, startedAt);
 }
 
 /**
- * The record after a service's own word, or its silence. What a service says goes by arrival (decisions, Heartbeats):
- * it is always newer than what we knew, also where two come within a millisecond or our clock was set back. A status
- * begins at `latest.checkedAt`, but not before the one that it follows.
+ * The status after a heartbeat or a missed one. Heartbeats count in order of arrival (decisions, Heartbeats): each is newer
+ * than the current status, even if two arrive within a millisecond or our clock was set back. A new status begins at
+ * `latest.checkedAt`, but not before the previous one.
  */
 export function nextReported(current: CurrentStatus, latest: LatestCheck, arrivedAt: number): CurrentStatus {
-  const changed = latest.status !== current.status;
-  return {
-    serviceId: current.serviceId,
-    seq: changed ? current.seq + 1 : current.seq,
-    observedAt: Math.max(arrivedAt, current.observedAt + 1),
-    status: latest.status,
-    since: changed ? Math.max(latest.checkedAt, current.since ?? latest.checkedAt) : current.since,
-    latest,
-  };
+  return replaceLatest(current, latest, Math.max(arrivedAt, current.observedAt + 1), latest.checkedAt);
 }
 
-/** The transition between two records of a service; null where the status did not change. */
+/** The transition between two statuses of a service; null: the status did not change. */
 export function transitionBetween(
   service: Service,
   before: CurrentStatus,
@@ -72,7 +56,20 @@ export function transitionBetween(
   };
 }
 
-function startOf(current: CurrentStatus, result: CheckResult, verdict: Verdict): number {
-  const at = verdict === 'down' ? (result.firstFailedAt ?? result.startedAt) : result.startedAt;
-  return current.since === null ? at : Math.max(at, current.since);
+/** The status after `latest`. A new status begins at `startedAt`, but not before the previous one. */
+function replaceLatest(
+  current: CurrentStatus,
+  latest: LatestCheck,
+  observedAt: number,
+  startedAt: number,
+): CurrentStatus {
+  const changed = latest.status !== current.status;
+  return {
+    serviceId: current.serviceId,
+    seq: changed ? current.seq + 1 : current.seq,
+    observedAt,
+    status: latest.status,
+    since: changed ? Math.max(startedAt, current.since ?? startedAt) : current.since,
+    latest,
+  };
 }

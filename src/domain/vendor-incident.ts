@@ -1,23 +1,23 @@
 /**
- * The life of an incident that a vendor's page tells of (decisions, Incidents): what is stored of an entry after each
- * read. Pure, and the same entry read again changes nothing.
+ * The life of a vendor's incident (decisions, Incidents): what is stored of an entry after each read. Pure; reading the
+ * same entry again changes nothing.
  */
 import { DAY_MS } from './durations.ts';
 import type { FeedIncident } from './feed-entry.ts';
 import type { Incident, IncidentUpdate } from './incident.ts';
 import { noteOf } from './incident-text.ts';
 
-/** Updates kept of one incident: the first, and the newest. */
+/** Maximum number of updates of an incident; the first and the newest ones are kept. */
 const MAX_UPDATES = 100;
 
-/** A list this long may have pushed an old entry out; a shorter one lists all there is. */
+/** A list of this length may have dropped old entries; a shorter one is complete. */
 const FULL_LIST = 10;
 
-/** An open entry that its list no longer shows, and may have pushed out, counts as ended this long after its start. */
+/** An open entry that its list may have dropped counts as ended this long after its start. */
 const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
 
-/** How the entry of a feed becomes the incident of a service. */
-export interface VendorContext {
+/** The incident that an entry becomes. */
+interface VendorContext {
   readonly id: string;
   readonly serviceId: number;
   /** When the feed was read, epoch milliseconds. */
@@ -27,14 +27,14 @@ export interface VendorContext {
 /** What we write of an entry that is listed no more; no word of the vendor. */
 const VANISHED = noteOf({ code: 'vanished' });
 
-/** The incident after a read; `known` is what earlier reads left, null at the first. */
+/** The incident after a read; `known` is its stored state, null at the first read. */
 export function vendorIncident(
   known: Incident | null,
   entry: FeedIncident,
   { id, serviceId, readAt }: VendorContext,
 ): Incident {
   const stored = known === null ? null : withoutInferredEnd(known, entry);
-  // A feed that moves an entry's only time along with its updates does not move its start.
+  // A feed that changes the only time of an entry with its updates does not change its start.
   const startedAt = Math.min(
     entry.startedAt ?? Number.POSITIVE_INFINITY,
     stored?.startedAt ?? entry.startedAt ?? readAt,
@@ -57,7 +57,7 @@ export function vendorIncident(
   };
 }
 
-/** Ends an incident that its page no longer lists. The time is inferred: the first read without it. */
+/** Resolves an incident that its page no longer lists, at the time of the first read without it. */
 export function endVanished(stored: Incident, readAt: number): Incident {
   const at = Math.max(readAt, stored.startedAt, stored.updates.at(-1)?.at ?? 0);
   return {
@@ -68,8 +68,8 @@ export function endVanished(stored: Incident, readAt: number): Incident {
   };
 }
 
-/** What a document lists, as far as it tells why an entry is missing from it. */
-export interface ListedEntries {
+/** What a document lists, to infer why an entry is missing. */
+interface ListedEntries {
   readonly listsOnlyOpen: boolean;
   /** Starts of the entries listed, epoch milliseconds. */
   readonly starts: readonly number[];
@@ -77,8 +77,8 @@ export interface ListedEntries {
 }
 
 /**
- * Whether an open entry that started at `startedAt` and is missing from its document has ended. It has not where the
- * document is a long list of newer entries that may have pushed it out, until 30 days after its start.
+ * Whether an open entry that started at `startedAt` and is missing from its document has ended. If the document is a long
+ * list of newer entries, which may have dropped it, it has not until 30 days after its start.
  */
 export function hasEnded(startedAt: number, { listsOnlyOpen, starts, readAt }: ListedEntries): boolean {
   const pushedOut = starts.length >= FULL_LIST && starts.every((start) => start > startedAt);
@@ -86,17 +86,19 @@ export function hasEnded(startedAt: number, { listsOnlyOpen, starts, readAt }: L
 }
 
 /**
- * A vendor with a list of what is open and a history may tell of the end in the history a moment after the entry has left
- * the list: then its own words and time stand, and what was inferred meanwhile goes.
+ * A vendor with a list of open entries and a history may publish the end in the history a moment after the entry has left
+ * the list. The vendor's text and time then replace the inferred ones.
  */
 function withoutInferredEnd(stored: Incident, { status, updates, resolvedAt }: FeedIncident): Incident {
-  const isTold = status === 'resolved' && (resolvedAt !== null || lastOf(updates, 'resolved') !== null);
-  if (!isTold) return stored;
-  const told = stored.updates.filter(({ text }) => text !== VANISHED.text);
-  return told.length === stored.updates.length ? stored : { ...stored, updates: told, resolvedAt: null };
+  const isReported = status === 'resolved' && (resolvedAt !== null || lastOf(updates, 'resolved') !== null);
+  if (!isReported) return stored;
+  const reported = stored.updates.filter(({ text }) => text !== VANISHED.text);
+  return reported.length === stored.updates.length
+    ? stored
+    : { ...stored, updates: reported, resolvedAt: null };
 }
 
-/** What is stored and what is listed, and an update of our own where the status moved without a word. */
+/** The stored and listed updates, and one of our own if the status changed without an update. */
 function timelineOf(
   stored: Incident | null,
   { updates, status, resolvedAt }: FeedIncident,
@@ -112,8 +114,8 @@ function timelineOf(
 }
 
 /**
- * One timeline of what is stored and what a feed lists. A feed that gives its newest state alone may stamp it anew at
- * every read: one that is known already is no update.
+ * Merges the stored updates with those that a feed lists. A feed with only the newest state may give it a new time at every
+ * read, so that a state that is already known is no update.
  */
 export function mergeListed(
   stored: readonly IncidentUpdate[],
@@ -126,8 +128,8 @@ export function mergeListed(
 }
 
 /**
- * One timeline of two, oldest first. An update is known by its time and status, so that a text which the vendor mends
- * replaces the old one, and an update which the vendor takes away stays.
+ * Merges two timelines, oldest first. Time and status identify an update, so that a corrected text replaces the old one, and
+ * an update that the vendor removes is kept.
  */
 export function mergeUpdates(
   stored: readonly IncidentUpdate[],

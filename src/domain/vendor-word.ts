@@ -1,9 +1,9 @@
-/** What a vendor says of its own service, in one word beside our verdict. */
+/** The vendor status: what a vendor says of its own service, shown beside our status. */
 import type { Severity } from './incident.ts';
 
 /**
- * From good to bad: nothing open, only maintenance, then the worst severity of what is open. `unknown`: the page was
- * never read.
+ * From good to bad: no open incident, only maintenance, then the highest severity of the open incidents. `unknown`: the page
+ * was never read.
  */
 export const VENDOR_STATUSES = [
   'unknown',
@@ -14,23 +14,23 @@ export const VENDOR_STATUSES = [
   'critical',
 ] as const;
 
-/** A vendor's word. */
+/** Status by a vendor. */
 export type VendorStatus = (typeof VENDOR_STATUSES)[number];
 
-/** A vendor's word on one service. */
+/** The vendor status of one service. */
 export interface VendorWord {
   /** The page for people. */
   readonly url: string;
   /** Kind of the page. */
   readonly kind: string;
   readonly status: VendorStatus;
-  /** When that began, epoch milliseconds; null: not known, as where the vendor never had an incident. */
+  /** When the status began, epoch milliseconds; null: unknown, for example if the vendor never had an incident. */
   readonly since: number | null;
-  /** The incident that it stands for; null: none is open. */
+  /** The incident that determines the status; null: none is open. */
   readonly incidentId: string | null;
   /** When the page was last read, epoch milliseconds; null: never. */
   readonly readAt: number | null;
-  /** The page was not read for so long that its word may be out of date. */
+  /** The page was not read for so long that the status may be outdated. */
   readonly stale: boolean;
 }
 
@@ -42,12 +42,12 @@ export interface OpenVendorIncident {
   readonly startedAt: number;
 }
 
-/** The incident that speaks for the service: the worst, of these the newest; null: none is open. */
+/** The incident that determines the status: the most severe, and of these the newest; null: none is open. */
 export function worstOf(open: readonly OpenVendorIncident[]): OpenVendorIncident | null {
   let worst: OpenVendorIncident | null = null;
   for (const incident of open) {
-    const graver = worst === null ? 1 : rank(incident.severity) - rank(worst.severity);
-    if (graver > 0 || (graver === 0 && worst !== null && incident.startedAt > worst.startedAt))
+    const difference = worst === null ? 1 : rank(incident.severity) - rank(worst.severity);
+    if (difference > 0 || (difference === 0 && worst !== null && incident.startedAt > worst.startedAt))
       worst = incident;
   }
   return worst;

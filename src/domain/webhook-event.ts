@@ -1,4 +1,4 @@
-/** Events that owners' webhooks receive, and the JSON of each. */
+/** Events of owners' webhooks, and their JSON. */
 import type { Transition } from './current.ts';
 import { formatTime, formatTimeOrNull } from './durations.ts';
 import type { Incident, IncidentStatus } from './incident.ts';
@@ -22,8 +22,8 @@ export type WebhookEvent =
   | { readonly type: 'test'; readonly message: string };
 
 /**
- * The event that writing an incident makes. `before` is its stored status, null for a new incident; null is returned
- * where the status stays, since other changes make no event.
+ * The event for a stored incident. `before` is its previous status, null for a new incident. Returns null if the status stays
+ * the same, because other changes cause no event.
  */
 export function incidentEventType(
   before: IncidentStatus | null,
@@ -40,8 +40,7 @@ export function messageId(random: Uint8Array): string {
 }
 
 /**
- * The body of a delivery: JSON whose members and their order receivers may rely on. `at` is the time of the delivery,
- * epoch milliseconds.
+ * The body of a delivery: JSON with stable members in a stable order. `at` is the time of the delivery, epoch milliseconds.
  */
 export function webhookBody(event: WebhookEvent, at: number): string {
   const body = { type: event.type, timestamp: formatTime(at), data: dataOf(event) };

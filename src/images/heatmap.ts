@@ -8,9 +8,9 @@ import type { Clock } from '../clock.ts';
 import { CATEGORIES, CATEGORY_TITLES, type Category } from '../domain/category.ts';
 import {
   cellsOf,
-  HEATMAP_SERVICES,
   type HeatmapGroup,
   type HeatmapPicture,
+  MAX_HEATMAP_SERVICES,
   type PictureSpan,
   type PictureTheme,
   type PictureWindow,
@@ -83,7 +83,7 @@ function chooseServices(
   const wanted = services.filter(
     ({ verified, category: own }) => verified && (category === undefined || own === category),
   );
-  const chosen = wanted.slice(0, HEATMAP_SERVICES);
+  const chosen = wanted.slice(0, MAX_HEATMAP_SERVICES);
   const byCategory = CATEGORIES.map((word) => ({
     word,
     members: chosen.filter((service) => service.category === word),

@@ -39,7 +39,7 @@ export interface Role {
 
 /** The active role; its members delegate to the role in charge. */
 export interface ActiveRole extends Omit<Role, 'name' | 'samples' | 'reload' | 'stop'> {
-  readonly present: Role;
+  readonly current: Role;
   readonly samples: Pick<SampleStore, 'query' | 'newest' | 'missingSince'> & ObservedParts['samples'];
   /** Makes `role` the active role. The previous one is not stopped. */
   take(role: Role): void;
@@ -57,12 +57,12 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
   const watchers = createListeners<[CurrentStatus]>();
   const listeners = createTransitionListeners(log);
   const now = (): Role => {
-    if (role === null) throw new Error('no role is at work yet');
+    if (role === null) throw new Error('no role is active yet');
     return role;
   };
 
-  const present: ActiveRole = {
-    get present() {
+  const activeRole: ActiveRole = {
+    get current() {
       return now();
     },
     take(next) {
@@ -103,5 +103,5 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     feeds: () => now().feeds(),
     polls: () => now().polls(),
   };
-  return present;
+  return activeRole;
 }

@@ -18,12 +18,12 @@ export interface ServingRole extends Role {
   retire(): Promise<void>;
 }
 
-/** How long a start waits for Redis, milliseconds; without Redis the registry's last statuses are served. */
-const FIRST_PATIENCE_MS = 1_000;
+/** How long a start waits for Redis, milliseconds; then the last statuses of the registry are served. */
+const REDIS_TIMEOUT_MS = 1_000;
 /** How long a stop waits for the monitor's responses to open requests, milliseconds. */
-const LAST_ANSWERS_MS = 5_000;
+const STOP_TIMEOUT_MS = 5_000;
 /** Time between two reads of vendor statuses without a notification by the monitor, milliseconds. */
-const VENDORS_MS = 60_000;
+const VENDOR_POLL_MS = 60_000;
 
 const NO_FLEET = { services: 0, restarts: 0, checksDone: 0, hosts: [] };
 const NO_POLLS = { good: 0, failed: 0 };
@@ -68,11 +68,11 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
     if (monitor.vendorChanges !== vendorChanges) void readVendors();
   });
   await readVendors();
-  const stopVendors = clock.every(VENDORS_MS, () => void readVendors());
+  const stopVendors = clock.every(VENDOR_POLL_MS, () => void readVendors());
 
   const { status } = inRedis;
   await status.learn(states.map(({ current }) => current));
-  if (!(await status.loaded(FIRST_PATIENCE_MS)))
+  if (!(await status.loaded(REDIS_TIMEOUT_MS)))
     log.warn({}, 'Redis does not respond; serving the last known statuses from the registry');
   const transitions = await followTransitions({ registry, status, clock, log });
   const forwarder = createHeartbeatForwarder({
@@ -85,7 +85,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   async function stop(): Promise<void> {
     await Promise.race([
       forwarder.idle(),
-      new Promise<void>((resolve) => clock.after(LAST_ANSWERS_MS, resolve)),
+      new Promise<void>((resolve) => clock.after(STOP_TIMEOUT_MS, resolve)),
     ]);
     forwarder.stop();
     transitions.stop();

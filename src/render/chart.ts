@@ -1,6 +1,6 @@
 /** Draws charts of response times: median, 95th percentile and failed checks, for pages and link previews. */
 import { type Bitmap, make } from 'pureimage';
-import { type ChartPicture, formatPictureTime, sayMissing, sayWindow } from '../domain/picture.ts';
+import { type ChartPicture, describeMissing, describeWindow, formatPictureTime } from '../domain/picture.ts';
 import { STATUS_WORDS } from './badge-layout.ts';
 import { latencyTicks, type Tick, timeTicks } from './chart-axis.ts';
 import { capHeightOf, drawStatusShape, type Pen, textWidth, writeText } from './chart-pen.ts';
@@ -129,8 +129,8 @@ function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
           align: 'right',
         });
   // The missing checks come first, since a long domain is cut at the end.
-  const missing = sayMissing(missingSince);
-  const shownTimes = `response time of ${domain}, ${sayWindow(window)} (UTC)`;
+  const missing = describeMissing(missingSince);
+  const shownTimes = `response time of ${domain}, ${describeWindow(window)} (UTC)`;
   const line = missing === null ? `R${shownTimes.slice(1)}` : `Checks ${missing} · ${shownTimes}`;
   writeText(bitmap, plain, line, {
     x: m.margin,

@@ -3,10 +3,10 @@ import { type Bitmap, make } from 'pureimage';
 import {
   CELL_LEVELS,
   type CellLevel,
+  describeMissing,
+  describeWindow,
   formatPictureTime,
   type HeatmapPicture,
-  sayMissing,
-  sayWindow,
   stepsOf,
 } from '../domain/picture.ts';
 import { timeTicks } from './chart-axis.ts';
@@ -163,10 +163,10 @@ function writeHead(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureColo
   const shown = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   const title = groups.length === 1 && groups[0] !== undefined ? groups[0].title : 'All services';
   const bold: Pen = { weight: 'semibold', size: 19, colour: colours.text };
-  writeText(bitmap, bold, `${title}, ${sayWindow(window)} (UTC)`, { x: MARGIN, baseline: 36 });
+  writeText(bitmap, bold, `${title}, ${describeWindow(window)} (UTC)`, { x: MARGIN, baseline: 36 });
   const plain: Pen = { weight: 'medium', size: 13, colour: colours.muted };
   const count = `${grouped(shown)} ${shown === 1 ? 'service' : 'services'}`;
-  const missing = sayMissing(missingSince);
+  const missing = describeMissing(missingSince);
   const said = [
     shown < total ? `the first ${count} of ${grouped(total)}` : count,
     ...(missing === null ? [] : [missing]),

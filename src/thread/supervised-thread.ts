@@ -143,6 +143,31 @@ export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): Supervi
   };
 }
 
+/** Options of {@link superviseStoreThread}. */
+interface StoreThreadSpec {
+  readonly name: string;
+  readonly entry: URL;
+  readonly workerData: unknown;
+  readonly log: { error(fields: object, message: string): void };
+  /** Called if the thread ends by a fault. */
+  readonly onEnd?: ((reason: Error) => void) | undefined;
+}
+
+/** Starts the thread of a store. It is never restarted, because data that it had accepted may be lost; its end is logged. */
+export function superviseStoreThread<M extends Methods>(options: StoreThreadSpec): SupervisedThread<M> {
+  const { name, entry, workerData, log, onEnd } = options;
+  return superviseThread<M>({
+    name,
+    entry,
+    workerData,
+    policy: FATAL,
+    onEnd(reason) {
+      log.error({ problem: reason.message }, `${name} ended`);
+      onEnd?.(reason);
+    },
+  });
+}
+
 function backoffOf({ backoff }: ThreadPolicy): { readonly backoff?: Backoff } {
   return backoff === undefined ? {} : { backoff };
 }

@@ -139,7 +139,7 @@ t.test('it lists maintenances, upcoming and running', async (t) => {
     description: 'We upgrade.',
     startsAt: NOW + MINUTE,
     endsAt: null,
-    told: 'planned',
+    reportedState: 'planned',
     phase: 'planned',
     sourceUrl: 'https://status.shop.example/m1',
     updates: [],

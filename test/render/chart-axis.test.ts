@@ -1,7 +1,7 @@
 /** Ticks of axes, and the spans of windows. */
 import fc from 'fast-check';
 import t from 'tap';
-import { PICTURE_WINDOWS, sayWindow, spanOf, stepsOf } from '../../src/domain/picture.ts';
+import { describeWindow, PICTURE_WINDOWS, spanOf, stepsOf } from '../../src/domain/picture.ts';
 import { latencyTicks, timeTicks } from '../../src/render/chart-axis.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 7);
@@ -10,7 +10,7 @@ t.test('it ends each window with the step that is running, at whole steps of UTC
   const shown = PICTURE_WINDOWS.map((window) => {
     const span = spanOf(window, NOW);
     return [
-      sayWindow(window),
+      describeWindow(window),
       new Date(span.from).toISOString().slice(0, 16),
       new Date(span.to).toISOString().slice(0, 16),
       stepsOf(span),

@@ -57,7 +57,7 @@ async function startFilled(t: Test, more: WorldOptions = {}): Promise<World> {
     description: '',
     startsAt: NOW + 60_000,
     endsAt: NOW + 120_000,
-    told: 'planned',
+    reportedState: 'planned',
     phase: 'planned',
     sourceUrl: 'https://status.shop.example/1',
     updates: [],

@@ -72,7 +72,7 @@ async function world() {
     description: EVIL,
     startsAt: NOW + 3_600_000,
     endsAt: NOW + 7_200_000,
-    told: 'planned',
+    reportedState: 'planned',
     phase: 'planned',
     sourceUrl: `https://www.githubstatus.com/${encodeURIComponent(EVIL)}`,
     updates: [],

@@ -82,7 +82,7 @@ async function world() {
     description: '',
     startsAt: NOW + 3_600_000,
     endsAt: NOW + 7_200_000,
-    told: 'planned',
+    reportedState: 'planned',
     phase: 'planned',
     sourceUrl: 'https://library.example/m',
     updates: [],

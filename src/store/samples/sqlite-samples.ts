@@ -1,7 +1,7 @@
 /** The embedded sample store: an SQLite file in the data directory, served by a thread. */
 import type { Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
-import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
+import { superviseStoreThread } from '../../thread/supervised-thread.ts';
 import type { SampleStore } from '../ports/samples.ts';
 import { packSamples } from './encoding.ts';
 import { createSampleBatcher } from './sample-batcher.ts';
@@ -45,15 +45,12 @@ const NO_STATE: SampleEngineState = { pending: 0, fileBytes: 0, problem: null, l
 export async function openSamples(options: SamplesOptions): Promise<SqliteSamples> {
   const { dataDir, rawRetentionMs, rollupRetentionMs, follows = false, installation, log, onEnd } = options;
   const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs, follows, installation };
-  const thread = superviseThread<SamplesMethods>({
+  const thread = superviseStoreThread<SamplesMethods>({
     name: 'the samples thread',
     entry: ENTRY,
     workerData: data,
-    policy: FATAL,
-    onEnd(reason) {
-      log.error({ problem: reason.message }, 'the samples thread ended');
-      onEnd?.(reason);
-    },
+    log,
+    onEnd,
   });
   let setAside: string | null;
   try {

@@ -1,17 +1,17 @@
-/** Opens the files of stores whose disk takes no writes: SQLite cannot make the files beside them that it shares. */
+/** Opens files of stores on a disk that refuses writes, where SQLite cannot create the files that it shares. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
 /**
- * `shared`: as ever. `alone`: no other process can open the file meanwhile; what is written waits for room on the disk.
- * `frozen`: the file is read as it lies there, without locks.
+ * `shared`: as usual. `alone`: no other process can open the file; writes wait for space on the disk. `frozen`: the file is
+ * read without locks.
  */
 export type SqliteAccess = 'shared' | 'alone' | 'frozen';
 
 /** Whether the file system of a folder or file is mounted read-only. */
-export function isOnReadOnlyDisk(path: string): boolean {
+function isOnReadOnlyDisk(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
     return false;
@@ -21,8 +21,8 @@ export function isOnReadOnlyDisk(path: string): boolean {
 }
 
 /**
- * Whether SQLite failed because of the disk and not of the file: it is full or read-only, or could not be written
- * (https://sqlite.org/rescode.html). `file` must exist for a failure to open to count.
+ * Whether SQLite failed because of the disk, which is full, read-only or could not be written, and not because of the file
+ * (https://sqlite.org/rescode.html). A failure to open counts only if `file` exists.
  */
 export function isDiskRefusal(error: unknown, file: string): boolean {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
@@ -33,41 +33,30 @@ export function isDiskRefusal(error: unknown, file: string): boolean {
   return isOnReadOnlyDisk(dirname(file));
 }
 
-/** Opens an existing file for reading where {@link isDiskRefusal} said why it cannot be shared. Throws SQLite's error. */
+/** Opens an existing file for reading that cannot be shared because of {@link isDiskRefusal}. Throws SQLite's error. */
 export function openWithoutRoom(file: string): { database: DatabaseSync; access: SqliteAccess } {
   try {
-    return { database: openAlone(file), access: 'alone' };
+    return { database: openExclusively(file, { timeout: 0 }), access: 'alone' };
   } catch (error) {
-    // SQLite leaves the log out of a file that it takes for immutable.
+    // SQLite ignores the log of an immutable file.
     const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     // Without locks, another process must not be able to write meanwhile.
     if (hasLog && !isOnReadOnlyDisk(dirname(file))) throw error;
-    return { database: openReadOnly(file, hasLog ? WITHOUT_LOCKS : 'immutable=1'), access: 'frozen' };
+    const uri = `${pathToFileURL(file).href}?${hasLog ? WITHOUT_LOCKS : 'immutable=1'}`;
+    return { database: openExclusively(uri, { readOnly: true }), access: 'frozen' };
   }
 }
 
 /**
- * Opens a file with a log on a read-only disk, where locks and the file that shares the log's index cannot be made: the
- * VFS without locks allows an index in memory (https://sqlite.org/vfs.html, 2.1; https://sqlite.org/wal.html, 8).
+ * Opens a file with a log on a read-only disk, where locks and the shared index of the log cannot be created: the VFS without
+ * locks allows an index in memory (https://sqlite.org/vfs.html, 2.1; https://sqlite.org/wal.html, 8).
  */
 const WITHOUT_LOCKS = 'vfs=unix-none';
 
-function openAlone(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: 0 });
+function openExclusively(location: string, options: DatabaseSyncOptions): DatabaseSync {
+  const database = new DatabaseSync(location, options);
   try {
-    // The index of the log is then kept in memory, and not in a file.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE');
-    database.prepare('SELECT count(*) FROM sqlite_schema').get();
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-function openReadOnly(file: string, parameter: string): DatabaseSync {
-  const database = new DatabaseSync(`${pathToFileURL(file).href}?${parameter}`, { readOnly: true });
-  try {
+    // In this mode the index of the log is kept in memory, not in a file.
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
     return database;

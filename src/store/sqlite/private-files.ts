@@ -1,28 +1,28 @@
-/** The data directory and its files are the program's alone: 0700 and 0600 (decisions of operating, `storage.dataDir`). */
+/** Permissions of the data directory and its files: 0700 and 0600 (operating, `storage.dataDir`). */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What others may do with a folder or a file, or that another user has it. */
+/** A folder or file that other users can access or own. */
 export interface LooseFile {
   readonly path: string;
-  /** Its permissions in octal digits, such as 644. */
+  /** Its permissions in octal, such as 644. */
   readonly mode: string;
   readonly wantedMode: string;
-  /** User id of its owner, where that is not the one who asks; null: it is, or the system has none. */
+  /** User id of its owner, if that is another user; null: it is ours, or the system has none. */
   readonly foreignOwner: number | null;
 }
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Names of our files, with those that SQLite puts beside them and those that were set aside. */
+/** Names of our files, including SQLite's files beside them and damaged ones. */
 const OURS = /^(?:(?:registry|samples|influx-spool)\.sqlite|secret\.key$|monitor\.alive$)/;
 
-/** Makes new files of the whole process accessible to their owner only. */
+/** Makes new files of the process accessible to their owner only. */
 export function makeFilesPrivate(): void {
   process.umask(0o077);
 }
 
-/** What in a data directory is open to others, the folder itself included; nothing where it does not exist. */
+/** Files of a data directory that others can access, including the folder itself; none if it does not exist. */
 export function findLooseFiles(dataDir: string): LooseFile[] {
   let names: string[];
   try {
@@ -32,12 +32,12 @@ export function findLooseFiles(dataDir: string): LooseFile[] {
   }
   const self = process.getuid?.() ?? null;
   return [
-    look(dataDir, FOLDER_MODE, self),
-    ...names.map((name) => look(join(dataDir, name), FILE_MODE, self)),
+    examine(dataDir, FOLDER_MODE, self),
+    ...names.map((name) => examine(join(dataDir, name), FILE_MODE, self)),
   ].filter((found) => found !== null);
 }
 
-/** Closes what is open to others; what could not be closed, with the reason. */
+/** Corrects permissions; returns the files for which that failed, with the reason. */
 export function closeLooseFiles(files: readonly LooseFile[]): { path: string; problem: string }[] {
   return files.flatMap(({ path, mode, wantedMode }) => {
     if (mode === wantedMode) return [];
@@ -50,9 +50,9 @@ export function closeLooseFiles(files: readonly LooseFile[]): { path: string; pr
   });
 }
 
-function look(path: string, allowed: number, self: number | null): LooseFile | null {
+function examine(path: string, allowed: number, self: number | null): LooseFile | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  // It may just have gone; a link is its maker's matter.
+  // It may just have been removed. Links are left alone.
   if (found === undefined || found.isSymbolicLink()) return null;
   const mode = found.mode & 0o777;
   const isWide = (mode & ~allowed) !== 0;

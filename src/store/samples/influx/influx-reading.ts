@@ -1,7 +1,7 @@
-/** Samples in InfluxDB as a process reads them that writes none: without a spool, in a thread of its own. */
+/** Samples in InfluxDB for a process that only reads them: in a thread, without a spool. */
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
-import { FATAL, superviseThread } from '../../../thread/supervised-thread.ts';
+import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
 import type { SampleQuery, SampleStore } from '../../ports/samples.ts';
 import { openInfluxLink } from './influx-link.ts';
 import { queryBuckets, queryNewest } from './influx-reader.ts';
@@ -15,7 +15,7 @@ export type InfluxReadingMethods = {
 
 const ENTRY = new URL('../../../../workers/samples-influx-reading.ts', import.meta.url);
 
-/** Makes the methods. */
+/** Creates the methods. */
 export function createInfluxReadingMethods(settings: InfluxSettings): InfluxReadingMethods {
   const link = openInfluxLink(settings);
   return {
@@ -24,22 +24,19 @@ export function createInfluxReadingMethods(settings: InfluxSettings): InfluxRead
   };
 }
 
-/** Opens it; the server may be away. `onEnd` is called if the thread ends unasked. */
+/** Starts the thread; the server may be unavailable. `onEnd` is called if the thread ends by a fault. */
 export function openInfluxReading(options: {
   readonly settings: InfluxSettings;
   readonly log: Log;
   readonly onEnd: (reason: Error) => void;
 }): Pick<SampleStore, 'query' | 'newest' | 'close'> {
   const { settings, log, onEnd } = options;
-  const thread = superviseThread<InfluxReadingMethods>({
+  const thread = superviseStoreThread<InfluxReadingMethods>({
     name: 'the InfluxDB reading thread',
     entry: ENTRY,
     workerData: settings,
-    policy: FATAL,
-    onEnd(reason) {
-      log.error({ problem: reason.message }, 'the InfluxDB reading thread ended');
-      onEnd(reason);
-    },
+    log,
+    onEnd,
   });
   const open = new Set<Promise<unknown>>();
   const track = async <T>(answer: Promise<T>): Promise<T> => {
@@ -54,7 +51,7 @@ export function openInfluxReading(options: {
     query: (query) => track(thread.call('query', [query])),
     newest: (serviceId, limit) => track(thread.call('newest', [serviceId, limit])),
     async close() {
-      // Who has asked is answered still.
+      // Queries in flight are completed.
       await Promise.allSettled(open);
       await thread.stop();
     },

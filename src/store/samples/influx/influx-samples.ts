@@ -4,7 +4,7 @@ import { systemClock } from '../../../clock.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import type { Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
-import { FATAL, superviseThread } from '../../../thread/supervised-thread.ts';
+import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
 import type { Observations } from '../../ports/observations.ts';
 import { isSampleReadError, type SampleStore } from '../../ports/samples.ts';
 import { packSamples } from '../encoding.ts';
@@ -70,15 +70,12 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
   const { settings, dataDir, spoolBytes = SPOOL_BYTES, retentionMs = RETENTION_MS } = options;
   const { timeoutMs, labelsOf, log, onEnd } = options;
   const data: InfluxThreadData = { settings, dataDir, spoolBytes, retentionMs, timeoutMs };
-  const thread = superviseThread<InfluxMethods>({
+  const thread = superviseStoreThread<InfluxMethods>({
     name: 'the InfluxDB thread',
     entry: ENTRY,
     workerData: data,
-    policy: FATAL,
-    onEnd(reason) {
-      log.error({ problem: reason.message }, 'the InfluxDB thread ended');
-      onEnd?.(reason);
-    },
+    log,
+    onEnd,
   });
   const sentLabels = new Map<number, string>();
   let state = NO_STATE;

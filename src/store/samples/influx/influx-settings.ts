@@ -1,6 +1,6 @@
-/** Where InfluxDB is, and how it is spoken to (operating, `storage.influx`). */
+/** Settings of InfluxDB (operating, `storage.influx`). */
 
-/** The settings; plain data that crosses threads. */
+/** Settings; plain data that crosses threads. */
 export interface InfluxSettings {
   /** `http://` or `https://`, without a slash at its end. */
   readonly url: string;
@@ -10,18 +10,18 @@ export interface InfluxSettings {
   readonly org: string | null;
   /** Bucket, for `v1` the database. */
   readonly bucket: string;
-  /** `v2`: InfluxDB 1.8 and newer, and what speaks like it. `v1`: InfluxDB 1.6 and 1.7. */
+  /** `v2`: InfluxDB 1.8 and newer, and compatible servers. `v1`: InfluxDB 1.6 and 1.7. */
   readonly api: 'v1' | 'v2';
 }
 
-/** Names of a service as they stand beside its points. */
+/** Names of a service in the tags of its points. */
 export interface ServiceLabels {
   readonly serviceId: number;
   readonly slug: string;
   readonly category: string;
 }
 
-/** Bucket, or database, where none is configured. */
+/** Default bucket or database. */
 export const DEFAULT_BUCKET = 'upbeat';
 
 /** Measurement of all checks. */

@@ -1,6 +1,6 @@
 /**
- * Brings what the registry holds to where observations are kept: every transition, and what vendors say. What was
- * committed and not handed on before a power cut is handed on at the next start; twice is once there.
+ * Copies every transition and vendors' incidents from the registry to the store of observations. Those that a power cut
+ * prevented are copied at the next start; a point that is written twice is stored once.
  */
 import { createCoalescingLoop } from '../../../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../../../clock.ts';
@@ -12,13 +12,13 @@ import type { FactStore } from '../../ports/registry.ts';
 import type { SampleStore } from '../../ports/samples.ts';
 import type { UpdateStore } from '../../ports/updates.ts';
 
-/** What the feed needs. */
-export interface ObservationFeedOptions {
+/** Options of the feed. */
+interface ObservationFeedOptions {
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
     Pick<IncidentStore, 'listIncidents'> &
     Pick<FactStore, 'getFact' | 'setFact'>;
   readonly observations: Pick<Observations, 'transition' | 'incident'>;
-  /** Resolves when what was handed on before is at the server, or on disk. */
+  /** Resolves when everything that was passed on before is at the server or on disk. */
   readonly samples: Pick<SampleStore, 'flush'>;
   /** Calls its listener after each transition. */
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
@@ -26,37 +26,37 @@ export interface ObservationFeedOptions {
   readonly log: Log;
 }
 
-/** The feed at work. */
-export interface ObservationFeed {
-  /** What vendors say of a service has changed. */
+/** A running feed. */
+interface ObservationFeed {
+  /** The incidents of a service's vendor have changed. */
   noteVendor(serviceId: number): void;
-  /** Resolves when everything that was committed before is handed on, or the registry does not give it. */
+  /** Resolves when everything that was committed before is passed on, or the registry cannot be read. */
   idle(): Promise<void>;
-  /** Hands on what is left. */
+  /** Passes on the remaining transitions and stops. */
   stop(): Promise<void>;
 }
 
-/** Name of the fact that says up to which position all transitions are kept. */
+/** Name of the fact with the position up to which all transitions are stored. */
 const POSITION_FACT = 'influx.transitions';
-const PAGE = 1_000;
-/** Newest incidents of all services that are handed on at start, and of one service when its vendor speaks. */
+const PAGE_SIZE = 1_000;
+/** Number of the newest incidents that are passed on: of all services at start, and of one whose vendor has news. */
 const INCIDENTS_AT_START = 1_000;
 const INCIDENTS_OF_SERVICE = 20;
-/** The position is noted this long after it has moved. */
-const NOTE_AFTER_MS = 5_000;
+/** Time after which a changed position is stored, milliseconds. */
+const STORE_AFTER_MS = 5_000;
 const RETRY_MS = 1_000;
 
-/** Begins with what an earlier run left; of an earlier time without InfluxDB it takes incidents alone. */
+/** Starts at the position of an earlier run; without one, only incidents are passed on. */
 export function startObservationFeed(options: ObservationFeedOptions): ObservationFeed {
   const { registry, observations, samples, clock, log } = options;
   /** Services whose incidents must be read. */
   const vendors = new Set<number>();
-  /** Position up to which all transitions are handed on; null: not known yet. */
+  /** Position up to which all transitions are passed on; null: not known yet. */
   let position: number | null = null;
-  /** The same, as the registry has it. */
-  let noted: number | null = null;
+  /** The stored position. */
+  let stored: number | null = null;
   let incidentsRead = false;
-  let cancelNote: Cancel | null = null;
+  let cancelStore: Cancel | null = null;
   let cancelRetry: Cancel | null = null;
   let stopped = false;
 
@@ -90,25 +90,26 @@ export function startObservationFeed(options: ObservationFeedOptions): Observati
   async function readTransitions(): Promise<void> {
     position ??= await findPosition();
     for (;;) {
-      const page = await registry.transitionsAfter(position, PAGE);
+      const page = await registry.transitionsAfter(position, PAGE_SIZE);
       for (const transition of page) observations.transition(transition);
       position = page.at(-1)?.position ?? position;
-      if (page.length < PAGE) break;
+      if (page.length < PAGE_SIZE) break;
     }
-    if (position !== noted && !stopped) cancelNote ??= clock.after(NOTE_AFTER_MS, () => void note());
+    if (position !== stored && !stopped)
+      cancelStore ??= clock.after(STORE_AFTER_MS, () => void storePosition());
   }
 
   async function findPosition(): Promise<number> {
     const last = await registry.lastTransition();
     const fact = await registry.getFact(POSITION_FACT);
     if (fact === null) {
-      // Noted before the first is handed on, so that none is left out after a power cut.
+      // Stored before the first transition, so that none is left out after a power cut.
       await registry.setFact(POSITION_FACT, String(last));
-      noted = last;
+      stored = last;
     } else {
-      noted = Number(fact);
+      stored = Number(fact);
     }
-    return Math.min(noted, last);
+    return Math.min(stored, last);
   }
 
   async function readVendors(): Promise<void> {
@@ -119,16 +120,16 @@ export function startObservationFeed(options: ObservationFeedOptions): Observati
     }
   }
 
-  async function note(): Promise<void> {
-    cancelNote = null;
+  async function storePosition(): Promise<void> {
+    cancelStore = null;
     const reached = position;
-    if (reached === null || reached === noted) return;
+    if (reached === null || reached === stored) return;
     try {
       await samples.flush();
       await registry.setFact(POSITION_FACT, String(reached));
-      noted = reached;
+      stored = reached;
     } catch (error) {
-      // The next note tells; until then the start would hand on some again.
+      // It is stored later; a start before that passes some transitions on again.
       log.debug(
         { problem: (error as Error).message },
         'the position of the observation feed could not be stored',
@@ -146,8 +147,8 @@ export function startObservationFeed(options: ObservationFeedOptions): Observati
       stopped = true;
       unwatch();
       cancelRetry?.();
-      cancelNote?.();
-      // Its newest position is not noted, which would wait for the server: the next start hands a little on again.
+      cancelStore?.();
+      // The last position is not stored, which would wait for the server; the next start passes some transitions on again.
       wake();
       await feeding.idle();
     },

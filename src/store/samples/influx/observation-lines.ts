@@ -1,5 +1,4 @@
-/** Changes, incidents and heartbeats as lines of InfluxDB's protocol; docs/influxdb.md describes tags and fields. */
-
+/** Transitions, incidents and heartbeats as lines of InfluxDB's line protocol; docs/influxdb.md describes tags and fields. */
 import { createHash } from 'node:crypto';
 import type { Transition } from '../../../domain/current.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
@@ -11,13 +10,13 @@ import type { ObservedHeartbeat } from '../../ports/observations.ts';
 import type { ServiceLabels } from './influx-settings.ts';
 import { escapeTag, quoteText, serviceTags } from './line-protocol.ts';
 
-/** A status as a number, from good to bad; dashboards colour by it. */
+/** Statuses as numbers, from good to bad, by which dashboards choose colours. */
 const STATUS_NUMBERS: Readonly<Record<ServiceStatus, number>> = { up: 0, slow: 1, down: 2, unknown: 3 };
 
-/** The names of a service as they stand beside its points; null: it is gone. */
-export type LabelsOf = (serviceId: number) => Omit<ServiceLabels, 'serviceId'> | null;
+/** The names of a service in the tags of its points; null: it was removed. */
+type LabelsOf = (serviceId: number) => Omit<ServiceLabels, 'serviceId'> | null;
 
-/** The point of a transition, at the time when the new status began. */
+/** The point of a transition, at the start of the new status. */
 export function transitionLine(transition: Transition, labelsOf: LabelsOf): string {
   const { serviceId, slug, from, to, at, reason } = transition;
   const tags = tagsOf(serviceId, labelsOf, slug);
@@ -26,8 +25,8 @@ export function transitionLine(transition: Transition, labelsOf: LabelsOf): stri
 }
 
 /**
- * The points of an incident's timeline, one an update, of those at `from` (epoch milliseconds) or later. Each has a time
- * of its own, and the same one whenever the incident is written again.
+ * The points of the updates of an incident at `from` (epoch milliseconds) or later. Each has a distinct time, which stays the
+ * same whenever the incident is written again.
  */
 export function incidentLines(incident: Incident, labelsOf: LabelsOf, from: number): string[] {
   const { id, serviceId, source, title, severity } = incident;
@@ -57,22 +56,22 @@ export function heartbeatLine({
   return `upbeat_heartbeat,${tags} status=${STATUS_NUMBERS[status]}i,${counts}${time} ${at}`;
 }
 
-/** Writes the points of dependencies, which their owner must have made public. */
-export type DependencyLines = (heartbeat: ObservedHeartbeat) => string[];
+/** Formats the points of dependencies, if their owner has made them public. */
+type DependencyLines = (heartbeat: ObservedHeartbeat) => string[];
 
 /**
- * Makes the writer. Each name is a series: of a service, at most as many within a day are written as one heartbeat may
- * have (decisions, Heartbeats), so that an owner who makes up names cannot fill the server with series.
+ * Creates the formatter. Each name is a series. Within a day a service may use only as many names as one heartbeat may have
+ * (decisions, Heartbeats), so that an owner with random names cannot fill the server with series.
  */
 export function createDependencyLines(): DependencyLines {
-  /** By service: when each name was last told. */
+  /** By service: the last time of each name. */
   const namesOf = new Map<number, Map<string, number>>();
 
   const admit = (serviceId: number, name: string, at: number): boolean => {
     const names = namesOf.get(serviceId) ?? new Map<string, number>();
     namesOf.set(serviceId, names);
     if (!names.has(name) && names.size >= MAX_DEPENDENCIES) {
-      for (const [other, toldAt] of names) if (toldAt < at - DAY_MS) names.delete(other);
+      for (const [other, usedAt] of names) if (usedAt < at - DAY_MS) names.delete(other);
       if (names.size >= MAX_DEPENDENCIES) return false;
     }
     names.set(name, at);
@@ -96,13 +95,13 @@ export function createDependencyLines(): DependencyLines {
 function tagsOf(serviceId: number, labelsOf: LabelsOf, slug: string | null, more = ''): string {
   const labels = labelsOf(serviceId);
   if (labels !== null) return serviceTags({ serviceId, slug: labels.slug, category: labels.category }) + more;
-  // A tag out of order costs the server a moment, which the few points of a removed service may.
+  // Tags out of order cost the server a moment, which does not matter for the few points of a removed service.
   return `${slug === null ? '' : `service=${escapeTag(slug)},`}service_id=${serviceId}${more}`;
 }
 
 /**
- * Vendors tell whole seconds or minutes, and may move several incidents in one. Two points of one series and time would
- * be one: milliseconds made of the incident's id tell them apart, and each update stands behind the one before.
+ * Times of updates. Vendors publish whole seconds or minutes, and may update several incidents at once. Because points of one
+ * series and time replace each other, milliseconds from the id of the incident tell them apart, in order of the updates.
  */
 function timesOf({ id, source, updates }: Incident): number[] {
   const offset = source === 'vendor' ? createHash('sha256').update(id).digest().readUInt16BE() % 1_000 : 0;
