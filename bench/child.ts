@@ -1,5 +1,5 @@
-/** Other programs that take part in a benchmark. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** Files of this folder that run as programs of their own beside a benchmark. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -23,9 +23,4 @@ export async function startHelper<Line>(
   });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   return { line: JSON.parse(line) as Line, stop: () => child.stdin.end() };
-}
-
-/** Whether a program that was spawned exists on this machine. */
-export function isInstalled(child: ChildProcess): Promise<boolean> {
-  return Promise.race([once(child, 'spawn').then(() => true), once(child, 'error').then(() => false)]);
 }

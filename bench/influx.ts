@@ -3,8 +3,6 @@
  * influxd on a free port; without one there are no rows. The two take turns, each round into a database of its own, which
  * ends when the server has stored everything.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,8 +12,8 @@ import { silentLog } from '../src/log.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
 import { openInfluxSamples } from '../src/store/samples/influx/influx-samples.ts';
 import { createLineWriter } from '../src/store/samples/influx/line-protocol.ts';
-import { freePort } from '../test/support/free-port.ts';
-import { isInstalled } from './child.ts';
+import { ask, startInflux } from '../test/support/influx-server.ts';
+import { hasProgram } from '../test/support/install-servers.ts';
 import { type BenchRow, floor, median, printRows, ratioAtLeast } from './row.ts';
 
 const SERVICES = 1_000;
@@ -31,31 +29,15 @@ const MIN_RATIO = 0.85;
 /** Runs the benchmark, prints its table and returns its lines. Takes about half a minute. */
 export async function run(): Promise<readonly BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-influx-'));
-  const port = await freePort();
-  const server = spawn('influxd', ['-pidfile', join(folder, 'pid')], {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      INFLUXDB_HTTP_BIND_ADDRESS: `127.0.0.1:${port}`,
-      INFLUXDB_BIND_ADDRESS: `127.0.0.1:${await freePort()}`,
-      INFLUXDB_META_DIR: join(folder, 'meta'),
-      INFLUXDB_DATA_DIR: join(folder, 'data'),
-      INFLUXDB_DATA_WAL_DIR: join(folder, 'wal'),
-      INFLUXDB_REPORTING_DISABLED: 'true',
-      INFLUXDB_HTTP_LOG_ENABLED: 'false',
-      INFLUXDB_MONITOR_STORE_ENABLED: 'false',
-    },
-  });
-  if (!(await isInstalled(server))) {
+  if (!hasProgram('influxd')) {
     console.log('influxd is not installed: apt-get install influxdb');
     return [];
   }
-  const ended = once(server, 'exit');
-  const url = `http://127.0.0.1:${port}`;
+  const server = await startInflux({ teardown() {} }, { folder });
+  const { url } = server;
   const bare: number[] = [];
   const adapter: number[] = [];
   try {
-    await untilAnswers(url);
     const samples = makeSamples();
     const turns = [
       async (round: number) => {
@@ -72,8 +54,7 @@ export async function run(): Promise<readonly BenchRow[]> {
       turns.reverse();
     }
   } finally {
-    server.kill();
-    await ended;
+    await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }
   const [rate, ours] = [median(bare), median(adapter)];
@@ -187,19 +168,8 @@ function makeSamples(): Sample[] {
 }
 
 async function makeDatabase(url: string, name: string): Promise<string> {
-  const body = new URLSearchParams({ q: `CREATE DATABASE ${name}` });
-  await (await fetch(`${url}/query`, { method: 'POST', body })).arrayBuffer();
+  await ask(url, `CREATE DATABASE ${name}`);
   return name;
-}
-
-async function untilAnswers(url: string): Promise<void> {
-  for (let left = 400; left > 0; left--) {
-    const response = await fetch(`${url}/ping`).catch(() => null);
-    await response?.arrayBuffer();
-    if (response?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('influxd does not answer');
 }
 
 if (import.meta.main) await run();

@@ -7,19 +7,19 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { freePort } from '../test/support/free-port.ts';
+import { hasProgram } from '../test/support/install-servers.ts';
 import { compare, STATUS, startServer, subject, takeTurns } from './api.ts';
-import { isInstalled } from './child.ts';
 import { type BenchRow, printRows } from './row.ts';
 
 /** Runs the benchmark, prints its table and returns its lines. Takes under half a minute. */
 export async function run(): Promise<readonly BenchRow[]> {
-  const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const redis = spawn('redis-server', args, { cwd: tmpdir(), stdio: 'ignore' });
-  if (!(await isInstalled(redis))) {
+  if (!hasProgram('redis-server')) {
     console.log('redis-server is not installed: apt-get install redis-server');
     return [];
   }
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const redis = spawn('redis-server', args, { cwd: tmpdir(), stdio: 'ignore' });
   const ended = once(redis, 'exit');
   const servers = await Promise.all([
     startServer('bare'),

@@ -10,11 +10,14 @@ import { engineSettings } from './services.ts';
 const CHECKS_PER_SECOND = 1_000;
 const SECONDS = 15;
 
-/** Measures the timing wheel and the delay. */
+/** Measures the timing wheel, the delay and the cost of the engine. */
 export async function run(): Promise<readonly BenchRow[]> {
+  const wheel = measureWheel();
+  const { delayMs, cpuUs } = await measureFleet();
   return printRows([
-    floor('schedule: timing wheel of 1,000,000 entries', measureWheel(), 'pop and insert/s'),
-    atMost('schedule: start delay, p99, at 1,000 checks/s', await measureDelay(), 'ms', 50),
+    floor('schedule: timing wheel of 1,000,000 entries', wheel, 'pop and insert/s'),
+    atMost('schedule: start delay, p99, at 1,000 checks/s', delayMs, 'ms', 50),
+    floor('schedule: CPU of a check without its attempt, both threads', cpuUs, 'µs'),
   ]);
 }
 
@@ -54,8 +57,8 @@ function measureWheel(): number {
   return pops / ((performance.now() - startedMs) / 1_000);
 }
 
-/** The median of the 99th percentiles of each second. */
-async function measureDelay(): Promise<number> {
+/** Measures a fleet: the median of the 99th percentiles of each second, and the CPU time of a check. */
+async function measureFleet(): Promise<{ readonly delayMs: number; readonly cpuUs: number }> {
   const intervalMs = 5_000;
   const fleet = openIdleFleet(intervalMs);
   await fleet.start(
@@ -63,12 +66,15 @@ async function measureDelay(): Promise<number> {
   );
   await new Promise((resolve) => setTimeout(resolve, intervalMs * 1.5));
   const delays: number[] = [];
+  const [cpuBefore, checksBefore] = [process.cpuUsage(), fleet.report().checksDone];
   for (let second = 0; second < SECONDS; second++) {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     delays.push(fleet.report().hosts[0]?.startDelayMs.p99 ?? Number.NaN);
   }
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuUs = (user + system) / (fleet.report().checksDone - checksBefore);
   await fleet.stop();
-  return median(delays);
+  return { delayMs: median(delays), cpuUs };
 }
 
 if (import.meta.main) await run();

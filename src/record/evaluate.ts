@@ -200,14 +200,14 @@ function heartbeatWriteOf(
  * (decisions, Heartbeats). An arrival in the future shows that our clock was set back, and is no evidence.
  */
 function isOvertaken(
-  { heardAt = null }: ServiceState,
+  { lastArrivedAt = null }: ServiceState,
   { inboxId, arrivedAt }: ReceivedHeartbeat,
   now: number,
 ): boolean {
-  return inboxId !== undefined && heardAt !== null && heardAt <= now && arrivedAt < heardAt;
+  return inboxId !== undefined && lastArrivedAt !== null && lastArrivedAt <= now && arrivedAt < lastArrivedAt;
 }
 
 /** Whether an earlier heartbeat had a later timestamp; only where both have one (decisions, Heartbeats). */
-function isOutdated({ toldAt = null }: ServiceState, { timestamp, kind }: HeartbeatReport): boolean {
-  return kind !== 'start' && timestamp !== null && toldAt !== null && timestamp < toldAt;
+function isOutdated({ newestTimestamp = null }: ServiceState, { timestamp, kind }: HeartbeatReport): boolean {
+  return kind !== 'start' && timestamp !== null && newestTimestamp !== null && timestamp < newestTimestamp;
 }

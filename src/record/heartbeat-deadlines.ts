@@ -72,8 +72,8 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
     tickOf.set(serviceId, tick);
   }
 
-  function run(serviceId: number, heardAt: number, lengthMs: number, missed: number): void {
-    const at = heardAt + lengthMs;
+  function run(serviceId: number, arrivedAt: number, lengthMs: number, missed: number): void {
+    const at = arrivedAt + lengthMs;
     // A heartbeat that waited for its commit has used up some of its time.
     const dueMs = clock.monotonic() + Math.min(lengthMs, at - clock.now());
     running.set(serviceId, { at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
@@ -131,16 +131,16 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       restartAll(lastAt, lastMs);
     },
     /** Starts or stops the deadline of a service that was added or revised; a new length starts a new period. */
-    follow({ service, current, heardAt = null }: ServiceState): void {
+    follow({ service, current, lastArrivedAt = null }: ServiceState): void {
       const lengthMs = silenceOf(service.check, silenceMs);
-      const hasStatus = heardAt !== null || current.latest !== null;
+      const hasStatus = lastArrivedAt !== null || current.latest !== null;
       if (!isHeartbeatMonitored(service) || !hasStatus) running.delete(service.id);
       else if (running.get(service.id)?.silenceMs !== lengthMs)
         run(service.id, clock.now(), lengthMs, current.latest?.source === 'silence' ? 1 : 0);
     },
-    /** A heartbeat that counts arrived at `heardAt`, epoch milliseconds. */
-    hear: (service: Service, heardAt: number): void =>
-      run(service.id, heardAt, silenceOf(service.check, silenceMs), 0),
+    /** A heartbeat that counts arrived at `arrivedAt`, epoch milliseconds. */
+    receive: (service: Service, arrivedAt: number): void =>
+      run(service.id, arrivedAt, silenceOf(service.check, silenceMs), 0),
     /** Stops the deadline of a service. */
     forget: (serviceId: number): void => void running.delete(serviceId),
     /** The running deadline; null: none is. */

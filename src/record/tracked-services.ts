@@ -36,9 +36,9 @@ export interface TrackedService {
   /** The newest revision is checked in another way, so that earlier results say nothing of it. */
   isCheckChanged: boolean;
   /** When the newest heartbeat that counted arrived, epoch milliseconds; null: none did. */
-  heardAt: number | null;
+  lastArrivedAt: number | null;
   /** Newest timestamp of its heartbeats, epoch milliseconds; null: none had one. */
-  toldAt: number | null;
+  newestTimestamp: number | null;
   /** Its observations wait in `queue` meanwhile; null: none is. */
   inFlight: PendingUpdate | null;
   /** Oldest first; null: empty. */
@@ -85,7 +85,7 @@ export function createTrackedServices() {
       tracked.isCheckChanged = !isSameCheck(before, service);
       if (tracked.isCheckChanged && !isSameMemory(tracked.memory, NO_MEMORY)) learn(tracked, NO_MEMORY);
       // The new account's heartbeats may come from another clock.
-      if (before.accountId !== service.accountId) tracked.toldAt = null;
+      if (before.accountId !== service.accountId) tracked.newestTimestamp = null;
       tracked.service = service;
       index(tracked);
     },
@@ -104,8 +104,8 @@ function track({
   current,
   memory,
   openIncident,
-  toldAt = null,
-  heardAt = null,
+  newestTimestamp = null,
+  lastArrivedAt = null,
 }: ServiceState): TrackedService {
   return {
     service,
@@ -114,8 +114,8 @@ function track({
     memory,
     isMemoryNew: false,
     isCheckChanged: false,
-    heardAt,
-    toldAt,
+    lastArrivedAt,
+    newestTimestamp,
     inFlight: null,
     queue: null,
     preview: null,
@@ -151,9 +151,9 @@ export function takeNewMemory(tracked: TrackedService): ProbeMemory | null {
 export function noteHeartbeat(tracked: TrackedService, heartbeat: HeartbeatWrite): void {
   const { counted, kind, arrivedAt, timestamp } = heartbeat;
   if (!counted) return;
-  tracked.heardAt = Math.max(arrivedAt, tracked.heardAt ?? arrivedAt);
+  tracked.lastArrivedAt = Math.max(arrivedAt, tracked.lastArrivedAt ?? arrivedAt);
   if (timestamp !== null && kind !== 'start')
-    tracked.toldAt = Math.max(timestamp, tracked.toldAt ?? timestamp);
+    tracked.newestTimestamp = Math.max(timestamp, tracked.newestTimestamp ?? timestamp);
 }
 
 /** Queued observations of a service where the newest is a result: they must not fill the memory. */

@@ -291,7 +291,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     const { service, current } = tracked;
     const { counted, arrivedAt, responseTimeMs } = heartbeat;
     noteHeartbeat(tracked, heartbeat);
-    if (counted) deadlines.hear(service, arrivedAt);
+    if (counted) deadlines.receive(service, arrivedAt);
     if (sample !== null) publisher.publishHeartbeat(service, heartbeat, sample);
     const checkedAt = checkedAtOf(heartbeat, arrivedAt);
     return { service, status: current.status, responseTimeMs, checkedAt, runMs };

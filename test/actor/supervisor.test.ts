@@ -7,7 +7,7 @@ import {
   type RestartKind,
   shouldRestart,
 } from '../../src/actor/supervisor.ts';
-import { createFakeClock } from '../../src/clock.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 /** A child whose end a test decides. */
 function puppet(id: string, restart: RestartKind, story: string[], obeys = true) {

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
 import { createApiKey, generateKeyText, type KeyRequest, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
-import { createFakeClock } from '../../src/clock.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import type { ApiKey } from '../../src/store/ports/keys.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 /** An authenticator over a real registry that counts look-ups and can be made to fail. */
 async function setUp(t: Test, options: { readonly maxCachedKeys?: number; readonly log?: Log } = {}) {

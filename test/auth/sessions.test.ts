@@ -1,9 +1,10 @@
 /** Sessions: tokens that are stored as hashes, that end, and forms that belong to them. */
+
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { createSessions, isFormToken, SESSION_MS } from '../../src/auth/sessions.ts';
-import { createFakeClock } from '../../src/clock.ts';
 import type { NewSession } from '../../src/store/ports/accounts.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 function world() {
   const stored = new Map<string, NewSession>();

@@ -2,8 +2,9 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { loadCatalogue, watchCatalogue } from '../../src/catalogue/watch-catalogue.ts';
-import { type Clock, createFakeClock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const entry = (slug: string) => `  - { slug: ${slug}, name: X, domain: ${slug}.example, category: ai }\n`;
 const listOf = (...slugs: string[]) => `services:\n${slugs.map(entry).join('')}`;

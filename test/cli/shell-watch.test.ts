@@ -1,10 +1,11 @@
 /** The program ends with the shell that npx has put before it. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 import { isRunByNpx, watchShell } from '../../src/cli/shell-watch.mjs';
-import { createFakeClock } from '../../src/clock.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/loopback.ts';
 import { install } from '../support/program.ts';
 

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { type CheckResult, NO_MEMORY } from '../../src/domain/result.ts';
 import { createAssignments } from '../../src/engine/fleet/assignments.ts';
 import { startWatchdog } from '../../src/engine/fleet/host-child.ts';
 import { goodResult } from '../support/attempts.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { targetOf } from './attempt.ts';
 
 const INTERVAL = 300_000;

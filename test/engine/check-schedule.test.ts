@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type Clock, createFakeClock } from '../../src/clock.ts';
+import type { Clock } from '../../src/clock.ts';
 import { createCheckSchedule } from '../../src/engine/host/check-schedule.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 /** A clock that a test sets. */

@@ -1,15 +1,21 @@
 /** One host in this thread, on a clock that stands still until it is told to move. */
+
 import { MessageChannel } from 'node:worker_threads';
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import type { AttemptOptions, CheckTarget } from '../../src/domain/check-target.ts';
 import type { Attempt, CheckResult } from '../../src/domain/result.ts';
 import { runHost } from '../../src/engine/host/host.ts';
 import { nextPhase } from '../../src/engine/host/phase.ts';
 import { readSlots, shareSlots } from '../../src/engine/host/slots.ts';
-import type { EngineSettings, FromHost, HostReport, ToHost } from '../../src/engine/protocol.ts';
-import { unpackResults } from '../../src/engine/result-packing.ts';
+import {
+  type EngineSettings,
+  type FromHost,
+  type HostReport,
+  type ToHost,
+  unpackResults,
+} from '../../src/engine/protocol.ts';
 import { goodAttempt } from '../support/attempts.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { refusedAttempt, targetOf, timedOutAttempt } from './attempt.ts';
 
 /** An attempt that a test decides. */

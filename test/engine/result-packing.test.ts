@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { FAILURE_CLASSES, PHASES } from '../../src/domain/failure.ts';
 import { type CheckResult, SUSPECT_REASONS } from '../../src/domain/result.ts';
-import { packResults, unpackResults } from '../../src/engine/result-packing.ts';
+import { packResults, unpackResults } from '../../src/engine/protocol.ts';
 
 const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary);
 const time = fc.integer({ min: 0, max: 4_102_444_800_000 });

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { createLogBatch } from '../../src/feeds/log-batch.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 t.test('it logs the pages of five seconds in one line with the first five', async (t) => {
   const clock = createFakeClock();

@@ -1,13 +1,15 @@
 /** The poller against real servers on loopback: what it asks, how often, and what it makes of answers. */
+
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { FeedIncident } from '../../src/domain/feed-entry.ts';
 import { type Feed, FeedFormatError, type FeedKind, type FeedKindName } from '../../src/feeds/feed-kind.ts';
 import { createPoller, type FeedEvent } from '../../src/feeds/poller.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const INTERVAL = 60_000;
 

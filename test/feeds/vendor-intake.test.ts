@@ -1,6 +1,6 @@
 /** Where what vendors say arrives: on a real registry, with a clock that stands still. */
 import t, { type Test } from 'tap';
-import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
 import type { Service, StatusPage } from '../../src/domain/service.ts';
 import type { FeedEvent } from '../../src/feeds/poller.ts';
@@ -9,6 +9,7 @@ import { createVendorStatusCache } from '../../src/feeds/vendor-status-cache.ts'
 import { type Log, silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
 import { entry as catalogueEntry } from '../store/registry-fixtures.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;

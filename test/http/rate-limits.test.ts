@@ -1,8 +1,8 @@
 /** The memory of the limits: bounded, and right under every order of requests. */
 import fc from 'fast-check';
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { createLimitMemory, createRateLimiter } from '../../src/http/rate-limits.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 t.test('it remembers a bounded number of addresses, and forgets the oldest first', async (t) => {

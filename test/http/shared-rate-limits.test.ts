@@ -1,9 +1,10 @@
 /** Limits that several processes count together in Redis, and what they do when it is away. */
+
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { createLimitMemory, createRateLimiter } from '../../src/http/rate-limits.ts';
 import { createSharedRateLimiter } from '../../src/http/shared-rate-limits.ts';
@@ -11,6 +12,7 @@ import { silentLog } from '../../src/log.ts';
 import { openRedisLimitServer } from '../../src/store/status/redis-limit-server.ts';
 import { NOW, service, startApi } from '../site/site-world.ts';
 import { CERTIFICATE_FOLDER, TEST_CA_FILE } from '../support/certificates.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { freePort } from '../support/free-port.ts';
 import { NEEDS_REDIS, startRedis, startRedisCluster, until } from '../support/redis-server.ts';
 

@@ -1,11 +1,12 @@
 /** Deliveries over real HTTP on loopback, from a real registry, by a clock that stands still. */
+
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { RETRY_AFTER_MS, startWebhookSender } from '../../src/notify/webhook-sender.ts';
 import {
@@ -15,6 +16,7 @@ import {
 } from '../../src/notify/webhook-signature.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;

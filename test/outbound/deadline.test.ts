@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import { MAX_RETURNED_MS } from '../../src/domain/result.ts';
 import { startDeadline } from '../../src/outbound/deadline.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 /** Notes when the deadline is over. */
 function watch(clock: ReturnType<typeof createFakeClock>, deadline: ReturnType<typeof startDeadline>) {

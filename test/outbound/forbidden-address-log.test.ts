@@ -1,10 +1,10 @@
 /** What the operator hears of addresses that may not be asked, and strangers do not. */
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { toStoredFailure } from '../../src/domain/failure-text.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createForbiddenAddressLog } from '../../src/outbound/forbidden-address-log.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { startNameServer } from '../support/name-server.ts';
 
 t.test(

@@ -1,9 +1,9 @@
 /** Several addresses of a name, some of them dead: the order, the pace and what is left of it (RFC 8305). */
+
 import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import t, { type Test } from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import type { AddressGuard } from '../../src/outbound/address-guard.ts';
 import { newPhaseTimings } from '../../src/outbound/connection.ts';
 import { startDeadline } from '../../src/outbound/deadline.ts';
@@ -11,6 +11,7 @@ import { type Destination, readDestination } from '../../src/outbound/destinatio
 import { type Dialled, dial } from '../../src/outbound/dial.ts';
 import type { Lookup, Resolver } from '../../src/outbound/resolver.ts';
 import { openBlackHole } from '../support/black-hole.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { listenRaw } from '../support/loopback.ts';
 
 const TIMEOUT_MS = 10_000;

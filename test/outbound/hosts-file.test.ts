@@ -1,8 +1,8 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { createHostsLookup, parseHosts } from '../../src/outbound/hosts-file.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 t.test('it reads names, aliases and both families, and passes over what it cannot read', async (t) => {
   const table = parseHosts(

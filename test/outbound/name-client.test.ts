@@ -1,9 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import { createFakeClock, type FakeClock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import { createNameClient, type NameResult } from '../../src/outbound/name-client.ts';
 import { createServerList, readServer } from '../../src/outbound/name-socket.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { type AnswerName, type NameDelivery, startNameServer } from '../support/name-server.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -1,8 +1,9 @@
 import { createSocket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { type Clock, createFakeClock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { createResolver, type ResolverSettings } from '../../src/outbound/resolver.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import {
   type AnswerName,
   type NameQuestion,

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { createProber } from '../../src/probe/prober.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { listenRaw, until } from '../support/loopback.ts';
 import { LOOPBACK_SETTINGS, openProbe } from './try-probe.ts';
 

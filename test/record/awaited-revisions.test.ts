@@ -1,9 +1,9 @@
 /** Who waits for a change of a service hears of it, and waits for none that never comes. */
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { createAwaitedRevisions } from '../../src/record/heartbeat-intake.ts';
 import type { ServiceChange } from '../../src/store/ports/services.ts';
 import { service } from '../site/site-world.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const change = (serviceId: number, revision: number | null): ServiceChange => {
   const slug = `s${serviceId}`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { simulateFleet } from './fleet-simulation.ts';
 import { createWorld, failed503, good, makeServices, START, unanswered } from './record-world.ts';

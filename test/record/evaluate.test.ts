@@ -187,7 +187,7 @@ t.test('it turns a heartbeat into an update', async (t) => {
     ['a start', reportingState('down'), heartbeat({ kind: 'start', word: null }), null, true, null],
     [
       'an older timestamp',
-      reportingState('up', { toldAt: NOW - 10 }),
+      reportingState('up', { newestTimestamp: NOW - 10 }),
       heartbeat({ word: 'down', timestamp: NOW - 11 }),
       null,
       false,
@@ -195,7 +195,7 @@ t.test('it turns a heartbeat into an update', async (t) => {
     ],
     [
       'the same timestamp',
-      reportingState('up', { toldAt: NOW - 10 }),
+      reportingState('up', { newestTimestamp: NOW - 10 }),
       heartbeat({ word: 'down', timestamp: NOW - 10 }),
       'down',
       true,
@@ -203,7 +203,7 @@ t.test('it turns a heartbeat into an update', async (t) => {
     ],
     [
       'one of the inbox that was overtaken',
-      reportingState('up', { heardAt: NOW - 10 }),
+      reportingState('up', { lastArrivedAt: NOW - 10 }),
       heartbeat({ word: 'down' }, { inboxId: 5, arrivedAt: NOW - 11 }),
       null,
       false,
@@ -211,7 +211,7 @@ t.test('it turns a heartbeat into an update', async (t) => {
     ],
     [
       'one of the inbox after our clock was set back',
-      reportingState('up', { heardAt: NOW + 1 }),
+      reportingState('up', { lastArrivedAt: NOW + 1 }),
       heartbeat({ word: 'down' }, { inboxId: 5 }),
       'down',
       true,
@@ -279,7 +279,10 @@ t.test('it changes none of its arguments, and gives the same update for the same
       fc.boolean(),
       observations,
       (status, openIncident, reports, observation) => {
-        const state = (reports ? reportingState : stateOf)(status, { openIncident, toldAt: NOW - 500 });
+        const state = (reports ? reportingState : stateOf)(status, {
+          openIncident,
+          newestTimestamp: NOW - 500,
+        });
         const before = JSON.stringify([state, observation]);
         const [first, second] = [1, 2].map(() => JSON.stringify(evaluate(state, observation, NOW, RULES)));
         if (first !== second) throw new Error('two updates for the same arguments');

@@ -1,9 +1,9 @@
 /** Random results, faults of the registry and crashes: what must hold after each of them. */
 import fc from 'fast-check';
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Verdict } from '../../src/domain/status.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { createRecordedRegistry, type RecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, failed503, good, makeServices, START, type World } from './record-world.ts';

@@ -1,12 +1,13 @@
 /** Heartbeats through the record into the real registry: what is on disk when a sender is answered. */
 import t, { type Test } from 'tap';
-import { createFakeClock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
 import { silentLog } from '../../src/log.ts';
 import { createRecord } from '../../src/record/record.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { until } from '../store/registry-fixtures.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { START } from './record-world.ts';
 
@@ -76,7 +77,7 @@ t.test('it has a heartbeat on disk when it answers, with everything that follows
       service: { slug: 'a-com', check: { kind: 'heartbeat' } },
       current: { seq: 1, status: 'down', latest: { responseTimeMs: 8, checkedAt: START - 5 } },
       openIncident: { status: 'investigating' },
-      toldAt: START - 5,
+      newestTimestamp: START - 5,
     },
   ]);
   t.equal((await registry.recentHeartbeats(service.id)).length, 1);

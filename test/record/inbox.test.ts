@@ -1,6 +1,5 @@
 /** Heartbeats that another process received: judged once, in their order, and answered to their senders. */
 import t, { type Test } from 'tap';
-import { createFakeClock, type FakeClock } from '../../src/clock.ts';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import { readHeartbeat } from '../../src/domain/heartbeat-body.ts';
 import { silentLog } from '../../src/log.ts';
@@ -8,6 +7,7 @@ import { createHeartbeatForwarder } from '../../src/record/heartbeat-forwarder.t
 import { startInboxReader } from '../../src/record/inbox-reader.ts';
 import type { ReceivedHeartbeat } from '../../src/record/observation.ts';
 import type { InboxEntry } from '../../src/store/ports/inbox.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, makeService, START } from './record-world.ts';
 

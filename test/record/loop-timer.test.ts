@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { afterLoopTime } from '../../src/record/control-watch.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 t.test('it counts the time in which the event loop turned, and no standstill', async (t) => {
   for (const [name, standstills, ranAtMs] of [

@@ -1,8 +1,8 @@
 /** Random heartbeats, silences, restarts and faults of the registry: what must hold after each of them. */
 import fc from 'fast-check';
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, makeService, START } from './record-world.ts';

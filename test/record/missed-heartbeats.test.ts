@@ -1,7 +1,7 @@
 /** Silence of services that report by themselves (decisions, Heartbeats; contract 3). */
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { createWorld, failed503, makeService, START, unanswered, type World } from './record-world.ts';
 
 const SILENCE = 60_000;

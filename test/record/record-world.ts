@@ -1,5 +1,5 @@
 /** A record over the embedded registry and other stores in memory, a clock that stands still, and results made by hand. */
-import { createFakeClock, type FakeClock } from '../../src/clock.ts';
+
 import type { CurrentStatus, Transition } from '../../src/domain/current.ts';
 import type { Failure } from '../../src/domain/failure.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
@@ -11,6 +11,7 @@ import type { Observations } from '../../src/store/ports/observations.ts';
 import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { goodResult } from '../support/attempts.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { createRecordedRegistry, type RecordedRegistry } from '../support/recorded-registry.ts';
 
 /** The wall time at which a new world's clock stands. */

@@ -5,7 +5,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { createFakeClock } from '../../src/clock.ts';
 import type { Transition } from '../../src/domain/current.ts';
 import type { DependencyReport } from '../../src/domain/heartbeat-body.ts';
 import type { Incident } from '../../src/domain/incident.ts';
@@ -21,6 +20,7 @@ import { writeMaintenance } from '../../src/store/registry/maintenance-rows.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
 /** The file of an empty registry: its tables are made once in a process, and copied from then on. */

@@ -2,7 +2,6 @@
 import type { AddressInfo } from 'node:net';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
-import { createFakeClock } from '../../src/clock.ts';
 import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/current.ts';
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
 import type { Incident } from '../../src/domain/incident.ts';
@@ -26,6 +25,7 @@ import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts'
 import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import type { Answer } from './answer.ts';
 import { openFilledRegistry } from './filled-registry.ts';

@@ -1,9 +1,9 @@
 /** What goes beside what, and behind what, on the way to InfluxDB. */
 import t, { type Test } from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { createInfluxWriter } from '../../src/store/samples/influx/influx-writer.ts';
 import type { SendOutcome } from '../../src/store/samples/influx/send-lines.ts';
 import { openSpool } from '../../src/store/samples/influx/spool.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const FULL = 5_000;
 /** What a test answers: all was stored, or nothing was. */

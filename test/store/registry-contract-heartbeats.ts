@@ -171,7 +171,7 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
         changes: [],
       });
       const state = (await registry.loadServices()).find((one) => one.service.id === service.id);
-      t.match(state, { current: { status: 'up' }, toldAt: undefined });
+      t.match(state, { current: { status: 'up' }, newestTimestamp: undefined });
       await t.rejects(registry.claimDomain('a.com', accountId), { code: 'foreign_domain' });
       t.same((await registry.claimDomain('a.com', other)).id, service.id);
 
@@ -243,15 +243,15 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
 
   t.test('it remembers the newest timestamp of those that counted, for the next start', async (t) => {
     const { registry, send } = await withService(t, open);
-    const toldAt = async () => (await registry.loadServices())[0]?.toldAt;
-    const heardAt = async () => (await registry.loadServices())[0]?.heardAt;
-    t.same([await toldAt(), await heardAt()], [undefined, undefined]);
+    const newestTimestamp = async () => (await registry.loadServices())[0]?.newestTimestamp;
+    const lastArrivedAt = async () => (await registry.loadServices())[0]?.lastArrivedAt;
+    t.same([await newestTimestamp(), await lastArrivedAt()], [undefined, undefined]);
     await send(beat(), beat({ arrivedAt: NOON + 1, counted: false }));
-    t.same([await toldAt(), await heardAt()], [undefined, NOON]);
+    t.same([await newestTimestamp(), await lastArrivedAt()], [undefined, NOON]);
     await send(beat({ timestamp: NOON - 50 }), beat({ timestamp: NOON - 70, counted: false }));
-    t.equal(await toldAt(), NOON - 50);
+    t.equal(await newestTimestamp(), NOON - 50);
     await send(beat({ timestamp: null }), beat({ kind: 'start', timestamp: NOON, verdict: null }));
-    t.equal(await toldAt(), NOON - 50, 'a start says nothing of how the service is');
+    t.equal(await newestTimestamp(), NOON - 50, 'a start says nothing of how the service is');
   });
 
   t.test('it measures a run from its start to the heartbeat that ends it', async (t) => {

@@ -1,9 +1,9 @@
 /** The registry's file: what is refused with which words, and how fast long lists are read. */
+
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { listIncidents } from '../../src/store/registry/incident-rows.ts';
 import { createQueries, type Queries } from '../../src/store/registry/kysely-sqlite.ts';
@@ -11,6 +11,7 @@ import { openRegistryDatabase, registryFile } from '../../src/store/registry/reg
 import { explainSqliteError } from '../../src/store/registry/registry-error.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { startChangeWatch } from '../../src/store/registry/watch-changes.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { entry, NOON } from './registry-fixtures.ts';
 
 /** Opens the file and closes it again: what a start would say of it. */

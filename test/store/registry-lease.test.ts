@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { createFakeClock, type FakeClock } from '../../src/clock.ts';
 import type { LeaseState, LeaseStore } from '../../src/store/ports/lease.ts';
 import { endProcess, identityOf, isRunning } from '../../src/store/registry/process-identity.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
@@ -13,6 +12,7 @@ import {
   type LeaseProcess,
   type LeaseSight,
 } from '../../src/store/registry/writer-lease.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { entry, firstTurn, NOON } from './registry-fixtures.ts';
 
 /** One process that has the registry open. */

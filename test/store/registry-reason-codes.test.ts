@@ -1,12 +1,13 @@
 /** Texts that the program writes into the registry have codes beside them, for other languages and other versions. */
+
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { describeReason } from '../../src/domain/incident-text.ts';
 import { registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { inLanguage } from '../../src/web/parts/incidents.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { openEarlier } from './earlier-registry.ts';
 import { entry, firstTurn, incident, NOON } from './registry-fixtures.ts';

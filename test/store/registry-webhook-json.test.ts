@@ -1,12 +1,12 @@
 /** The JSON of webhooks is that which the triggers of earlier versions made, and an upgrade loses no delivery. */
 import fc from 'fast-check';
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { INCIDENT_STATUSES, SEVERITIES } from '../../src/domain/incident.ts';
 import { incidentEventType, type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
 import { registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { anyText } from '../support/any-text.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { openEarlier } from './earlier-registry.ts';
 import { firstTurn, incident, NOON, turn } from './registry-fixtures.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { FATAL, ON_DEMAND, superviseThread, type ThreadPolicy } from '../../src/thread/supervised-thread.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 type Echo = typeof import('./echo-thread.ts').methods;
 

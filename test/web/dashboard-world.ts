@@ -1,7 +1,6 @@
 /** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
 import type { Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
-import { createFakeClock } from '../../src/clock.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
@@ -11,6 +10,7 @@ import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
 import { createAssets } from '../../src/web/parts/assets.ts';
 import { createViews } from '../../src/web/parts/views.ts';
 import { NOW, service } from '../site/site-world.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
 /** The dashboard's routes over a real registry, with two people signed in. */

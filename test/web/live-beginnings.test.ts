@@ -1,15 +1,16 @@
 /** What streams are told that begin together, and how many of them are told of a change. */
+
 import { EventEmitter } from 'node:events';
 import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { createLiveChanges } from '../../src/web/live/live-changes.ts';
 import { createLiveStreams } from '../../src/web/live/live-streams.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 t.test('it makes the lists of the home page once for all streams that begin together', async (t) => {
   const clock = createFakeClock(NOW);

@@ -1,12 +1,12 @@
 /** What changed when, and how the monitor itself is. */
 import t from 'tap';
-import { createFakeClock } from '../../src/clock.ts';
 import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createLiveChanges } from '../../src/web/live/live-changes.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const INTERVAL_MS = 300_000;
 

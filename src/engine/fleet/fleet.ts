@@ -6,8 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
-import type { EngineSettings, ForbiddenTarget, HostReport } from '../protocol.ts';
-import { unpackResults } from '../result-packing.ts';
+import { type EngineSettings, type ForbiddenTarget, type HostReport, unpackResults } from '../protocol.ts';
 import { chooseHost, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
 

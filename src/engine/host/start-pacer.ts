@@ -3,17 +3,8 @@
  * that are due together started at once, their responses would arrive together and wait for each other in our own event
  * loop, and that time would count as the targets' latency.
  */
-
 import { percentileOf } from '../../domain/percentile.ts';
 import type { HostReport } from '../protocol.ts';
-
-/** The pacer of a host. */
-export interface StartPacer {
-  /** Notes the number of checks that became due in a tick. Called in every tick. */
-  note(count: number): void;
-  /** Attempts to start in an iteration while `waiting` are due, 8 or more. */
-  starts(waiting: number): number;
-}
 
 /** Minimum number of starts in an iteration; fewer would cost more in wake-ups than they gain. */
 export const MIN_STARTS = 8;
@@ -27,13 +18,15 @@ const HEADROOM = 1.5;
 const USUAL_TICKS = 64;
 
 /** Creates the pacer of a host with ticks of `tickMs`. */
-export function createStartPacer(tickMs: number): StartPacer {
+export function createStartPacer(tickMs: number) {
   let usualPerTick = 0;
   return {
-    note(count) {
+    /** Notes the number of checks that became due in a tick. Called in every tick. */
+    note(count: number): void {
       usualPerTick += (count - usualPerTick) / USUAL_TICKS;
     },
-    starts(waiting) {
+    /** Attempts to start in an iteration while `waiting` are due, 8 or more. */
+    starts(waiting: number): number {
       const usual = (usualPerTick / tickMs) * TURN_PAUSE_MS * HEADROOM;
       return Math.max(MIN_STARTS, Math.ceil(usual), Math.ceil(waiting / BURST_TURNS));
     },

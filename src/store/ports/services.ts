@@ -51,9 +51,9 @@ export interface ServiceState {
   /** The own incident that is not resolved yet; null: none. */
   readonly openIncident: Incident | null;
   /** The newest timestamp that its heartbeats carried, epoch milliseconds; null or absent: none did. */
-  readonly toldAt?: number | null;
+  readonly newestTimestamp?: number | null;
   /** When its newest counted heartbeat arrived, starts included, epoch milliseconds; null or absent: none did. */
-  readonly heardAt?: number | null;
+  readonly lastArrivedAt?: number | null;
 }
 
 /** The properties of a service that its owner may change; an absent one stays as it is. */

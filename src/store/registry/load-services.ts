@@ -50,7 +50,7 @@ export function loadServices({ kysely, queries }: RegistryStore): ServiceState[]
       current: toCurrent(row),
       memory: row.memory === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) },
       openIncident: open.get(row.id) ?? null,
-      ...(row.timestamp === null ? {} : { toldAt: row.timestamp }),
-      ...(row.arrived_at === null ? {} : { heardAt: row.arrived_at }),
+      ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
+      ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
     }));
 }

@@ -5,19 +5,6 @@ import { MAX_BUCKETS, type SampleQuery } from '../ports/samples.ts';
 import { isSuspect, latencyOf, type Series, verdictOf } from './encoding.ts';
 import { addSummary, classOf, emptySummary, quantileOf, type Summary } from './summary.ts';
 
-/** The buckets of one query. */
-export interface Bucketing {
-  /** Adds the samples that lie in the window. */
-  addSeries(series: Series): void;
-  /** Adds a summary whose span starts at `startAt`, to the bucket in which it starts. */
-  addSummary(startAt: number, summary: Summary): void;
-  /** Adds samples that were counted by latency; their span, which starts at `startAt`, lies in one bucket. */
-  addCounted(startAt: number, counted: CountedSamples): void;
-  /** Whether a span lies in the window, and in one bucket. */
-  holds(startAt: number, lengthMs: number): boolean;
-  buckets(): Bucket[];
-}
-
 /** Samples without their times, counted exactly. Suspect ones count in `suspect` alone. */
 export interface CountedSamples {
   /** By verdict: up, slow, down. */
@@ -28,7 +15,7 @@ export interface CountedSamples {
 }
 
 /** Creates the empty buckets of a query. Throws a RangeError for a window that cannot be answered. */
-export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
+export function createBucketing({ from, to, stepMs }: SampleQuery) {
   const count = Math.ceil((to - from) / stepMs);
   if (!(stepMs > 0) || !(to > from) || count > MAX_BUCKETS) {
     throw new RangeError(`a query has 1 to ${MAX_BUCKETS} buckets, not ${count}`);
@@ -43,7 +30,8 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
   const placeOf = (time: number): number => Math.floor((time - from) / stepMs);
 
   return {
-    addSeries({ times, outcomes }) {
+    /** Adds the samples that lie in the window. */
+    addSeries({ times, outcomes }: Series): void {
       for (let index = 0; index < times.length; index++) {
         const time = times[index] as number;
         if (time < from || time >= to) continue;
@@ -64,13 +52,15 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
         else list.push(latency);
       }
     },
-    addSummary(startAt, summary) {
+    /** Adds a summary whose span starts at `startAt`, to the bucket in which it starts. */
+    addSummary(startAt: number, summary: Summary): void {
       if (startAt < from || startAt >= to) return;
       const place = placeOf(startAt);
       addSummary(exact[place] as Summary, summary);
       summarized.add(place);
     },
-    addCounted(startAt, { counts, suspect, latencies: byLatency }) {
+    /** Adds samples that were counted by latency; their span, which starts at `startAt`, lies in one bucket. */
+    addCounted(startAt: number, { counts, suspect, latencies: byLatency }: CountedSamples): void {
       if (startAt < from || startAt >= to) return;
       const place = placeOf(startAt);
       const bucket = exact[place] as Summary;
@@ -84,9 +74,10 @@ export function createBucketing({ from, to, stepMs }: SampleQuery): Bucketing {
         sums.set(latency, (sums.get(latency) ?? 0) + times);
       }
     },
-    holds: (startAt, lengthMs) =>
+    /** Whether a span lies in the window, and in one bucket. */
+    holds: (startAt: number, lengthMs: number): boolean =>
       startAt >= from && startAt + lengthMs <= to && placeOf(startAt) === placeOf(startAt + lengthMs - 1),
-    buckets: () =>
+    buckets: (): Bucket[] =>
       exact.map((summary, place) => {
         const [up, slow, down] = summary.counts;
         const total = up + slow + down;

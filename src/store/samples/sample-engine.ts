@@ -268,8 +268,8 @@ export function createSampleEngine({
       let found = mergeSeries(EMPTY_SERIES, buffers.get(serviceId) ?? EMPTY_SERIES);
       const start = serviceId * KEY_DAYS;
       for (let end = start + KEY_DAYS - 1; ; ) {
-        const [block] = database.newestBlocks(start, end, 1);
-        if (block === undefined) break;
+        const block = database.newestBlock(start, end);
+        if (block === null) break;
         found = mergeSeries(decodeBlock(block.bytes), found);
         end = block.key - 1;
         // A late sample may precede this block, but never lies in the days after it.

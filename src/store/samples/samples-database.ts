@@ -26,8 +26,8 @@ export interface SamplesDatabase {
   block(key: number): Uint8Array | null;
   putBlock(key: number, bytes: Uint8Array): void;
   blocks(fromKey: number, toKey: number): KeyedBytes[];
-  /** Newest first. */
-  newestBlocks(fromKey: number, toKey: number, limit: number): KeyedBytes[];
+  /** The newest block in a range of keys; null: there is none. */
+  newestBlock(fromKey: number, toKey: number): KeyedBytes | null;
   deleteBlocks(fromKey: number, beforeKey: number): void;
   /** Summaries of the hours of days. */
   hours(fromKey: number, toKey: number): KeyedBytes[];
@@ -99,19 +99,20 @@ export function openSamplesDatabase(
     lastJournalSeq: () => Number(sql.lastSeq.get()?.seq ?? 0),
     deleteJournal: (upToSeq) => void sql.deleteJournal.run(upToSeq),
     block: (key) => (sql.block.get(key)?.bytes as Uint8Array | undefined) ?? null,
-    putBlock: (key, bytes) => void sql.putBlock.run(key, bytes),
-    blocks: (fromKey, toKey) => sql.blocks.all(fromKey, toKey) as unknown as KeyedBytes[],
-    newestBlocks: (fromKey, toKey, limit) => sql.newest.all(fromKey, toKey, limit) as unknown as KeyedBytes[],
-    deleteBlocks: (fromKey, beforeKey) => void sql.deleteBlocks.run(fromKey, beforeKey),
-    hours: (fromKey, toKey) => sql.hours.all(fromKey, toKey) as unknown as KeyedBytes[],
-    days: (fromKey, toKey) => sql.days.all(fromKey, toKey) as unknown as KeyedBytes[],
+    putBlock: (key, bytes) => void sql.blocks.put.run(key, bytes),
+    blocks: (fromKey, toKey) => sql.blocks.range.all(fromKey, toKey) as unknown as KeyedBytes[],
+    newestBlock: (fromKey, toKey) =>
+      (sql.newest.get(fromKey, toKey) as unknown as KeyedBytes | undefined) ?? null,
+    deleteBlocks: (fromKey, beforeKey) => void sql.blocks.delete.run(fromKey, beforeKey),
+    hours: (fromKey, toKey) => sql.hours.range.all(fromKey, toKey) as unknown as KeyedBytes[],
+    days: (fromKey, toKey) => sql.days.range.all(fromKey, toKey) as unknown as KeyedBytes[],
     putSummaries(key, ofHours, ofDay) {
-      sql.putHours.run(key, ofHours);
-      sql.putDay.run(key, ofDay);
+      sql.hours.put.run(key, ofHours);
+      sql.days.put.run(key, ofDay);
     },
     deleteSummaries(fromKey, beforeKey) {
-      sql.deleteHours.run(fromKey, beforeKey);
-      sql.deleteDays.run(fromKey, beforeKey);
+      sql.hours.delete.run(fromKey, beforeKey);
+      sql.days.delete.run(fromKey, beforeKey);
     },
     unsummarized: (today) =>
       keysOf(
@@ -126,24 +127,23 @@ export function openSamplesDatabase(
 }
 
 function prepareStatements(database: DatabaseSync) {
+  const table = (name: string) => ({
+    put: database.prepare(`INSERT OR REPLACE INTO ${name} (key, bytes) VALUES (?, ?)`),
+    range: database.prepare(`SELECT key, bytes FROM ${name} WHERE key >= ? AND key <= ? ORDER BY key`),
+    delete: database.prepare(`DELETE FROM ${name} WHERE key >= ? AND key < ?`),
+  });
   return {
+    blocks: table('blocks'),
+    hours: table('summaries'),
+    days: table('days'),
     addToJournal: database.prepare('INSERT INTO journal (bytes) VALUES (?)'),
     deleteJournal: database.prepare('DELETE FROM journal WHERE seq <= ?'),
     lastSeq: database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal'),
     firstSeq: database.prepare('SELECT coalesce(min(seq), 0) AS seq FROM journal'),
     block: database.prepare('SELECT bytes FROM blocks WHERE key = ?'),
-    putBlock: database.prepare('INSERT OR REPLACE INTO blocks (key, bytes) VALUES (?, ?)'),
-    blocks: database.prepare('SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key'),
     newest: database.prepare(
-      'SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT ?',
+      'SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT 1',
     ),
-    deleteBlocks: database.prepare('DELETE FROM blocks WHERE key >= ? AND key < ?'),
-    hours: database.prepare('SELECT key, bytes FROM summaries WHERE key >= ? AND key <= ? ORDER BY key'),
-    days: database.prepare('SELECT key, bytes FROM days WHERE key >= ? AND key <= ? ORDER BY key'),
-    putHours: database.prepare('INSERT OR REPLACE INTO summaries (key, bytes) VALUES (?, ?)'),
-    putDay: database.prepare('INSERT OR REPLACE INTO days (key, bytes) VALUES (?, ?)'),
-    deleteHours: database.prepare('DELETE FROM summaries WHERE key >= ? AND key < ?'),
-    deleteDays: database.prepare('DELETE FROM days WHERE key >= ? AND key < ?'),
     pages: database.prepare(
       'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
     ),

@@ -102,24 +102,15 @@ function decodeLatencies(text: string): Map<number, number> {
   return latencies;
 }
 
-/** Collects the samples of open hours. */
-export interface HourCollector {
-  /** Takes packed samples; returns lines that invalidate the summaries of hours for which they came late. */
-  add(packed: Float64Array): string[];
-  /** Lines of the hours that are complete at `now`, epoch milliseconds. Each is returned once. */
-  finish(now: number): string[];
-  /** Notes that an hour was summarized from the samples at the server. */
-  noteWritten(serviceId: number, hour: number): void;
-  /** Late samples since the start; a read that began before one of them may lack it. */
-  readonly lateSamples: number;
-}
-
 /** Maximum number of remembered hours that were summarized from the server; late samples of older ones go unnoticed. */
 const MAX_NOTED = 100_000;
 const KEY_HOURS = 10_000_000;
 
-/** Creates a collector at `now`, epoch milliseconds. The current hour is left out, because its first samples are missing. */
-export function createHourCollector(now: number): HourCollector {
+/**
+ * Creates a collector of the samples of open hours at `now`, epoch milliseconds. The current hour is left out, because its
+ * first samples are missing.
+ */
+export function createHourCollector(now: number) {
   const firstWhole = hourOf(now) + HOUR_MS;
   let overBefore = hoursOverAt(now);
   /** Samples by hour, service and time; of two with the same time the last one counts. */
@@ -132,7 +123,8 @@ export function createHourCollector(now: number): HourCollector {
     hour >= firstWhole || noted.has(keyOf(serviceId, hour));
 
   return {
-    add(packed) {
+    /** Takes packed samples; returns lines that invalidate the summaries of hours for which they came late. */
+    add(packed: Float64Array): string[] {
       const invalid = new Set<string>();
       for (let place = 0; place < packed.length; place += STRIDE) {
         const serviceId = packed[place] as number;
@@ -151,7 +143,8 @@ export function createHourCollector(now: number): HourCollector {
       }
       return [...invalid];
     },
-    finish(moment) {
+    /** Lines of the hours that are complete at `moment`, epoch milliseconds. Each is returned once. */
+    finish(moment: number): string[] {
       overBefore = Math.max(overBefore, hoursOverAt(moment));
       const lines: string[] = [];
       for (const [hour, services] of open) {
@@ -162,7 +155,9 @@ export function createHourCollector(now: number): HourCollector {
       }
       return lines;
     },
-    noteWritten: (serviceId, hour) => void noted.set(keyOf(serviceId, hour), true),
+    /** Notes that an hour was summarized from the samples at the server. */
+    noteWritten: (serviceId: number, hour: number): void => void noted.set(keyOf(serviceId, hour), true),
+    /** Late samples since the start; a read that began before one of them may lack it. */
     get lateSamples() {
       return lateSamples;
     },

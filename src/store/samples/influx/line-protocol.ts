@@ -8,22 +8,16 @@ import { MEASUREMENT, type ServiceLabels } from './influx-settings.ts';
 /** Maximum length of a text field, UTF-16 units; InfluxDB accepts 64 KiB. */
 const MAX_TEXT_LENGTH = 2_000;
 
-/** Formats samples; remembers the tags of each service. */
-export interface LineWriter {
-  /** Sets the names of services, before their first sample and when they change. */
-  name(labels: readonly ServiceLabels[]): void;
-  /** Lines of packed samples and of what {@link packDetails} packed of them, in order. Times are milliseconds. */
-  write(packed: Float64Array, details: Float64Array | null): string[];
-}
-
-/** Creates a writer. Samples of a service without a name are tagged with its number alone. */
-export function createLineWriter(): LineWriter {
+/** Creates a formatter of samples. Those of a service without a name are tagged with its number only. */
+export function createLineWriter() {
   const series = new Map<number, string>();
   return {
-    name(labels) {
+    /** Sets the names of services, before their first sample and when they change. */
+    name(labels: readonly ServiceLabels[]): void {
       for (const one of labels) series.set(one.serviceId, `${MEASUREMENT},${serviceTags(one)}`);
     },
-    write(packed, details) {
+    /** Lines of packed samples and of what {@link packDetails} packed of them, in order. Times are milliseconds. */
+    write(packed: Float64Array, details: Float64Array | null): string[] {
       const lines: string[] = [];
       for (let at = 0; at < packed.length; at += STRIDE) {
         const serviceId = packed[at] as number;
