@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createActorGroup, createMailbox } from '../../src/actor/actor-group.ts';
 
-t.test('it bounds a mailbox by the stated policy', async (t) => {
+t.test('a full mailbox follows its policy', async (t) => {
   for (const [policy, answers, kept] of [
     ['reject', [true, true, false], [1, 2]],
     ['drop_oldest', [true, true, true], [2, 3]],
@@ -54,7 +54,7 @@ t.test('it takes one message at a time, also those that an effect sends', async 
   t.equal(group.send(8, 'go'), false, 'nobody is there');
 });
 
-t.test('it forgets an actor in the middle of its message', async (t) => {
+t.test('an actor can be removed while it handles a message', async (t) => {
   const group = createActorGroup<number, string, string>({
     mailboxLimit: 5,
     overflow: 'reject',

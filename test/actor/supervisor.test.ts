@@ -118,25 +118,28 @@ t.test('it gives up after too many restarts within the window, and not when they
   t.equal(story.at(-1), 'ask b', 'the others are ended before it tells');
 });
 
-t.test('it stops in reverse order, asks first and kills who does not end in time', async (t) => {
-  const clock = createFakeClock();
-  const story: string[] = [];
-  const [a, b] = [puppet('a', 'permanent', story), puppet('b', 'permanent', story, false)];
-  const supervisor = createSupervisor({
-    children: [a.spec, b.spec],
-    intensity: { restarts: 3, withinMs: 1_000 },
-    clock,
-    onRestart() {},
-    onGiveUp() {},
-  });
-  supervisor.start();
-  const stopped = supervisor.stop();
-  await clock.advance(999);
-  t.same(story.slice(2), ['ask b']);
-  await clock.advance(1);
-  await stopped;
-  t.same(story.slice(2), ['ask b', 'kill b', 'ask a']);
-});
+t.test(
+  'it stops in reverse order: it asks each child, and kills those that do not end in time',
+  async (t) => {
+    const clock = createFakeClock();
+    const story: string[] = [];
+    const [a, b] = [puppet('a', 'permanent', story), puppet('b', 'permanent', story, false)];
+    const supervisor = createSupervisor({
+      children: [a.spec, b.spec],
+      intensity: { restarts: 3, withinMs: 1_000 },
+      clock,
+      onRestart() {},
+      onGiveUp() {},
+    });
+    supervisor.start();
+    const stopped = supervisor.stop();
+    await clock.advance(999);
+    t.same(story.slice(2), ['ask b']);
+    await clock.advance(1);
+    await stopped;
+    t.same(story.slice(2), ['ask b', 'kill b', 'ask a']);
+  },
+);
 
 t.test('it counts a start that throws as a crash', async (t) => {
   const clock = createFakeClock();

@@ -55,7 +55,7 @@ t.test('listeners are called in order until they are removed, each as often as i
   t.equal(heard.length, 5);
 });
 
-t.test('a listener that throws hinders no other where its errors are taken', async (t) => {
+t.test('a listener that throws does not affect others if errors are handled', async (t) => {
   const fault = new Error('mine');
   const taken: unknown[] = [];
   const careful = createListeners<[number]>((error, n) => taken.push([error, n]));
@@ -203,7 +203,7 @@ t.test('a limiter keeps to its maximum, in order, also over tasks that fail', as
   );
 });
 
-t.test('a task that continues an earlier one precedes those that wait', async (t) => {
+t.test('a task that continues an earlier one precedes waiting ones', async (t) => {
   const limit = createKeyedLimiter(1);
   const begun: string[] = [];
   const task = (name: string) => async () => void begun.push(name);
@@ -215,7 +215,7 @@ t.test('a task that continues an earlier one precedes those that wait', async (t
   t.same(begun, ['first', 'continued', 'second']);
 });
 
-t.test('a long list is worked off in parts, a turn of the event loop for each', async (t) => {
+t.test('a long list is processed in parts, one in each iteration of the event loop', async (t) => {
   const parts: (readonly number[])[] = [];
   const work = forEachYielding([1, 2, 3, 4, 5], 2, (part) => parts.push(part));
   t.equal(parts.length, 1);

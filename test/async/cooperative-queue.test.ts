@@ -4,7 +4,7 @@ import { createCooperativeQueue } from '../../src/async/cooperative-queue.ts';
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-t.test('it runs tasks in their order, with room for others after every few', async (t) => {
+t.test('it runs tasks in order, a few in each iteration of the event loop', async (t) => {
   const enqueue = createCooperativeQueue(10);
   const done: number[] = [];
   for (let index = 0; index < 25; index++) enqueue(() => void done.push(index));
@@ -25,7 +25,7 @@ t.test('it runs tasks in their order, with room for others after every few', asy
   t.equal(done.length, 27, 'it begins again');
 });
 
-t.test('a task may put in more', async (t) => {
+t.test('a task may add others', async (t) => {
   const enqueue = createCooperativeQueue(10);
   const done: string[] = [];
   enqueue(() => {

@@ -30,7 +30,7 @@ function make(
   };
 }
 
-t.test('it pairs an outage with what the vendor published around it', async (t) => {
+t.test("it pairs an outage with the vendor's entry around it", async (t) => {
   const outage = make('own', 'own', START);
   const at = (published: number, change: Partial<Incident> = {}) =>
     make('vendor', 'vendor', START - 5 * MINUTE, {
@@ -73,7 +73,7 @@ t.test('it takes the first of several entries and lists the newest outage first'
   ]);
 });
 
-t.test('it gives the median and the worst of the lags that are known', async (t) => {
+t.test('it returns the median and the maximum of the known lags', async (t) => {
   const lags = (...values: readonly (number | null)[]): Acknowledgement[] =>
     values.map((lagMs) => ({
       incidentId: 'o',

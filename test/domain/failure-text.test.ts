@@ -81,7 +81,7 @@ t.test('it describes every cause in English', async (t) => {
   ]);
 });
 
-t.test('it says the class of a failure before its cause, and what both say once', async (t) => {
+t.test('it describes the class of a failure before its cause, without repetition', async (t) => {
   const whole = (kind: (typeof FAILURE_CLASSES)[number], cause: FailureCause) =>
     describeFailure({ class: kind, phase: 'connect', cause });
   t.equal(whole('refused', { code: 'connection_refused' }), 'it refused the connection');

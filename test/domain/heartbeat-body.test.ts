@@ -24,7 +24,7 @@ const read = (body: unknown) => readHeartbeat(JSON.stringify(body), 'beat');
 const refused = (place: string, problem: string, allowed: readonly string[] | null = null) =>
   ({ ok: false, place, problem, allowed }) satisfies HeartbeatProblem & { ok: false };
 
-t.test('it reads what the contract describes', async (t) => {
+t.test('it parses what the contract describes', async (t) => {
   const body = {
     ...BODY,
     timestamp: '2026-11-20T10:00:00.000Z',
@@ -48,7 +48,7 @@ t.test('it reads what the contract describes', async (t) => {
   t.strictSame(read({ ...BODY, checks: {} }), { ok: true, report: { ...REPORT, dependencies: [] } });
 });
 
-t.test('it asks of a start and of a fail for the domain alone', async (t) => {
+t.test('a start and a fail need only the domain', async (t) => {
   const body = JSON.stringify({ domain: 'Shop.Example.com.', status: 7, checks: { db: { status: 'ok' } } });
   t.strictSame(readHeartbeat(body, 'start'), {
     ok: true,
@@ -66,7 +66,7 @@ t.test('it asks of a start and of a fail for the domain alone', async (t) => {
   });
 });
 
-t.test('it takes every word of the vocabulary in any case, and no other', async (t) => {
+t.test('it accepts every word of the vocabulary in any case, and no other', async (t) => {
   const verdicts: readonly [string, string][] = [
     ['up', 'ok up pass healthy operational'],
     ['slow', 'slow warn warning degraded partial'],
@@ -86,7 +86,7 @@ t.test('it takes every word of the vocabulary in any case, and no other', async 
     );
 });
 
-t.test('it names the place of what is wrong', async (t) => {
+t.test('it names the place of a problem', async (t) => {
   const latency = 'must be a whole number of milliseconds from 0 to 600000';
   const time = 'must be an ISO 8601 UTC time, such as 2026-11-20T10:00:00.000Z';
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`d${n}`, { status: 'ok' }]));
@@ -136,7 +136,7 @@ t.test('it names the place of what is wrong', async (t) => {
     t.strictSame(readHeartbeat(text, 'beat'), refused('', 'is not JSON'), JSON.stringify(text));
 });
 
-t.test('it takes names and latencies at their bounds', async (t) => {
+t.test('it accepts names and latencies at their bounds', async (t) => {
   const name = '😀'.repeat(64);
   const checks = {
     [name]: { status: 'ok', latency: 600_000 },
@@ -158,7 +158,7 @@ t.test('it takes names and latencies at their bounds', async (t) => {
   t.match(read({ ...BODY, checks: { [`${name}x`]: { status: 'ok' } } }), { ok: false, problem: /65/ });
 });
 
-t.test('it refuses characters that terminals obey or that turn a name around', async (t) => {
+t.test('it refuses control characters and marks of direction', async (t) => {
   for (const character of ['\u0000', '\u001b', '\u007f', '\u0085', '\u2028', '\u202e', '\u200f', '\u0378']) {
     const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
     t.match(read({ ...BODY, checks: { [`a${character}b`]: { status: 'ok' } } }), {
@@ -169,7 +169,7 @@ t.test('it refuses characters that terminals obey or that turn a name around', a
   }
 });
 
-t.test('it lets no prototype speak, and the last of two members count', async (t) => {
+t.test('it ignores inherited members, and uses the last of two members with the same name', async (t) => {
   const hidden = '{"__proto__":{"domain":"a.example","status":"ok"},"constructor":{"prototype":{}}}';
   t.strictSame(readHeartbeat(hidden, 'beat'), refused('/domain', 'is missing'));
   const named = '{"domain":"a.example","status":"ok","checks":{"__proto__":{"status":"down","latency":3}}}';
@@ -187,7 +187,7 @@ t.test('it lets no prototype speak, and the last of two members count', async (t
   t.strictSame(readHeartbeat(twice, 'beat'), { ok: true, report: { ...REPORT, domain: 'a.example' } });
 });
 
-t.test('it stays calm before depth, and refuses halves of characters', async (t) => {
+t.test('it accepts deep nesting, and refuses unpaired surrogates', async (t) => {
   const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`;
   t.match(readHeartbeat(deep, 'beat'), { ok: false, place: '' });
   t.match(readHeartbeat(`{"domain":"a.example","status":"ok","x":${deep}}`, 'beat'), { ok: true });
@@ -207,7 +207,7 @@ t.test('it stays calm before depth, and refuses halves of characters', async (t)
   );
 });
 
-t.test('it never throws, and what it takes is always of the shape', async () => {
+t.test('it never throws, and parsed reports always have their shape', async () => {
   const word = fc.oneof(fc.constantFrom('ok', 'WARN', 'fail', 'x', '__proto__'), anyText());
   const latency = fc.oneof(fc.integer({ min: -2, max: 600_002 }), fc.double(), fc.jsonValue());
   const entry = fc.oneof(fc.record({ status: word, latency }, { requiredKeys: [] }), fc.jsonValue());

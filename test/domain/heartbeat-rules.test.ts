@@ -31,13 +31,13 @@ t.test('it refuses a timestamp over 5 minutes ahead or over 10 minutes behind', 
   t.equal(refuseTimestamp(NOW - 600_001, NOW), 'is more than 10 minutes behind our clock');
 });
 
-t.test('it was checked at the earlier of timestamp and arrival', async (t) => {
+t.test('the check time is the earlier of timestamp and arrival', async (t) => {
   t.equal(checkedAtOf({ ...REPORT, timestamp: null }, NOW), NOW);
   t.equal(checkedAtOf({ ...REPORT, timestamp: NOW - 5 }, NOW), NOW - 5);
   t.equal(checkedAtOf({ ...REPORT, timestamp: NOW + 5 }, NOW), NOW);
 });
 
-t.test('it takes the largest latency as response time', async (t) => {
+t.test('the response time is the largest latency', async (t) => {
   const dependency = (latencyMs: number | null) => ({ name: 'x', status: 'down', latencyMs }) as const;
   t.equal(responseTimeOf([dependency(3), dependency(40), dependency(null)]), 40);
   t.equal(responseTimeOf([dependency(0)]), 0);
@@ -56,7 +56,7 @@ t.test('it lets the word of the owner stand, and only `ok` be slowed by latency'
   for (const [word, ms, verdict] of cases) t.equal(judgeHeartbeat(word, ms, 3_000), verdict, `${word} ${ms}`);
 });
 
-t.test('it shows 0 where no latency was reported, and keeps it out of percentiles', async (t) => {
+t.test('without a latency it shows 0, and leaves the sample out of percentiles', async (t) => {
   const latest = latestOfBeat({ verdict: 'up', reported: 'OK', responseTimeMs: null, checkedAt: NOW });
   t.strictSame(latest, {
     source: 'heartbeat',
@@ -75,7 +75,7 @@ t.test('it shows 0 where no latency was reported, and keeps it out of percentile
   t.strictSame(sampleOfLatest(7, latest, 600_000), { ...sample, latencyMs: 65_534 });
 });
 
-t.test('it shows silence without a response, at the deadline', async (t) => {
+t.test('a missed heartbeat has no response, and the time of the deadline', async (t) => {
   t.match(latestOfSilence(NOW), {
     status: 'down',
     responseTimeMs: null,
@@ -85,14 +85,14 @@ t.test('it shows silence without a response, at the deadline', async (t) => {
   });
 });
 
-t.test('it adds period and grace, or takes the setting', async (t) => {
+t.test('the silence is period plus grace, or the setting', async (t) => {
   t.equal(silenceOf(DEFAULT_CHECK, 600_000), 600_000);
   t.equal(silenceOf({ ...DEFAULT_CHECK, graceMs: 5 }, 600_000), 600_005);
   t.equal(silenceOf({ ...DEFAULT_CHECK, periodMs: 60_000, graceMs: 5 }, 600_000), 60_005);
   t.equal(silenceOf({ ...DEFAULT_CHECK, periodMs: 60_000 }, 600_000), 60_000);
 });
 
-t.test('it reads times of RFC 3339, and nothing else', async (t) => {
+t.test('it parses times of RFC 3339, and nothing else', async (t) => {
   const good: readonly [string, number][] = [
     ['2026-11-20T10:00:00.000Z', NOW],
     ['2026-11-20t10:00:00z', NOW],

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { hideUserinfo } from '../../src/domain/printable-text.ts';
 
-t.test('it hides user and password of every address in a text', async (t) => {
+t.test('it hides user and password of every URL in a text', async (t) => {
   const table = [
     ['http://upbeat:s3cret@influx:8086 has upbeat', 'http://***@influx:8086 has upbeat'],
     ['redis://:p@ss@h:1/0, rediss://u@h', 'redis://***@h:1/0, rediss://***@h'],

@@ -19,7 +19,7 @@ t.test('it stores a host name as lower-case ASCII', async (t) => {
   }
 });
 
-t.test('it refuses what names no public host, and says why', async (t) => {
+t.test('it refuses names that are no public host names, with the reason', async (t) => {
   for (const [given, problem] of [
     ['', /empty/],
     ['https://example.com', /without scheme, port or path/],
@@ -48,7 +48,7 @@ t.test('it refuses what names no public host, and says why', async (t) => {
   }
 });
 
-t.test('it never throws, and what it stores it stores unchanged when read again', async () => {
+t.test('it never throws, and reading a stored name again does not change it', async () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.domain(), anyText()), (text) => {
       const reading = readHostName(text);
@@ -60,7 +60,7 @@ t.test('it never throws, and what it stores it stores unchanged when read again'
   );
 });
 
-t.test('it knows a domain and its subdomains', async (t) => {
+t.test('it recognizes a domain and its subdomains', async (t) => {
   t.equal(isWithinDomain('github.com', 'github.com'), true);
   t.equal(isWithinDomain('api.github.com', 'github.com'), true);
   t.equal(isWithinDomain('evilgithub.com', 'github.com'), false);

@@ -35,7 +35,7 @@ t.test('it judges an attempt by failure, by the reported word and by latency', a
   }
 });
 
-t.test('it shows the last attempt as the latest check', async (t) => {
+t.test('the latest check is the last attempt', async (t) => {
   const timing = { ...NO_TIMING, totalMs: 99.5 };
   t.same(
     latestCheckOf(
@@ -57,7 +57,7 @@ t.test('it shows the last attempt as the latest check', async (t) => {
   );
 });
 
-t.test('it makes a sample whose latency the store can hold', async (t) => {
+t.test('the latency of a sample is bounded', async (t) => {
   const result = (responseTimeMs: number | null) => goodResult(7, 1_000, { responseTimeMs });
   t.same(sampleOf(result(100), 'up', false), {
     serviceId: 7,
@@ -71,7 +71,7 @@ t.test('it makes a sample whose latency the store can hold', async (t) => {
   t.equal(sampleOf(result(70_000), 'slow', true).latencyMs, 65_534);
 });
 
-t.test('it never calls a blocked answer down, nor a failure anything else', async () => {
+t.test('a blocked response is never down, and a failure always is', async () => {
   const failures = fc.constantFrom(null, REFUSED);
   const words = fc.constantFrom(null, 'up', 'slow', 'down' as const);
   fc.assert(

@@ -40,7 +40,7 @@ function live({ current, open, written }: Life, verdict: Verdict, inMaintenance 
   };
 }
 
-t.test('it tells the whole life of an incident in plain words', async (t) => {
+t.test('it describes the whole life of an incident', async (t) => {
   const verdicts: readonly Verdict[] = ['up', 'down', 'down', 'slow', 'up', 'down', 'up', 'up', 'slow', 'up'];
   const { written, open } = verdicts.reduce((life, verdict) => live(life, verdict), BORN);
   t.equal(open, null);
@@ -102,14 +102,14 @@ t.test('it opens an incident for a service that is down at its first check', asy
   t.equal(live(BORN, 'slow').open, null);
 });
 
-t.test('it keeps the timeline short for a service that flaps, its beginning included', async (t) => {
+t.test('it bounds the timeline of a service that flaps, and keeps its first entry', async (t) => {
   let life = BORN;
   for (let index = 0; index < 200; index++) life = live(life, index % 2 === 0 ? 'down' : 'up');
   t.equal(life.open?.updates.length, 50);
   t.equal(life.open?.updates[0]?.at, life.open?.startedAt);
 });
 
-t.test('it goes by the rules of an incident whatever comes', async () => {
+t.test('every sequence of checks follows the rules of an incident', async () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom<Verdict>('up', 'slow', 'down')), (verdicts) => {
       let life = BORN;
@@ -135,7 +135,7 @@ t.test('it goes by the rules of an incident whatever comes', async () => {
   );
 });
 
-t.test('it has words for every failure', async (t) => {
+t.test('it has a text for every failure', async (t) => {
   const titleOf = (failure: Failure | null) => {
     const result = failed503(1, 60_000, { failure });
     const current = nextStatus(BORN.current, result, 'down', 60_000) ?? BORN.current;

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { judgePage, type PageStanding, standingOf } from '../../src/domain/page-verdict.ts';
 
-t.test('it lets a pause and an announced maintenance explain what a check says', async (t) => {
+t.test('a pause and an announced maintenance override the status of a check', async (t) => {
   const table: readonly (readonly [Parameters<typeof standingOf>, PageStanding])[] = [
     [['up', false, false], 'up'],
     [['down', false, false], 'down'],
@@ -18,7 +18,7 @@ t.test('it lets a pause and an announced maintenance explain what a check says',
   for (const [given, standing] of table) t.equal(standingOf(...given), standing, given.join(' '));
 });
 
-t.test('it tells the worst of what is watched', async (t) => {
+t.test('it returns the worst status of the services that are not paused', async (t) => {
   const table: readonly (readonly [readonly PageStanding[], string, number])[] = [
     [[], 'unknown', 0],
     [['paused', 'paused'], 'unknown', 0],

@@ -11,7 +11,7 @@ t.test('it is the value at the nearest rank', async (t) => {
   t.same([percentileOf([], 0.5), weightedPercentileOf([], 0, 0.5)], [null, null]);
 });
 
-t.test('it is the same of values and of their counts', async () => {
+t.test('it is equal for values and for their counts', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1 }),

@@ -5,7 +5,7 @@ import { anyText } from '../support/any-text.ts';
 
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/u;
 
-t.test('it writes what a terminal obeys, and what turns text around, as codes', async (t) => {
+t.test('it writes control characters and marks of direction as codes', async (t) => {
   const table: readonly [string, string][] = [
     ['Shop', 'Shop'],
     ['Zürich 東京 👩‍🚀 עברית', 'Zürich 東京 👩‍🚀 עברית'],
@@ -19,7 +19,7 @@ t.test('it writes what a terminal obeys, and what turns text around, as codes', 
   t.equal(printableLines('a\u001b\nb\r'), 'a\\u{1B}\nb\\u{D}');
 });
 
-t.test('it says the same in JSON, with nothing in it that a terminal obeys', async (t) => {
+t.test('it returns equivalent JSON without control characters', async (t) => {
   fc.assert(
     fc.property(anyText(), (text) => {
       const json = printableJson(JSON.stringify({ [text]: text }));

@@ -16,7 +16,7 @@ const PLAIN: RedisAddress = {
   prefix: 'upbeat',
 };
 
-t.test('it reads every form', async (t) => {
+t.test('it parses every form', async (t) => {
   const both = [
     { host: 'a', port: 7000 },
     { host: 'b.example', port: 7001 },
@@ -48,7 +48,7 @@ t.test('it reads every form', async (t) => {
   for (const [text, expected] of table) t.strictSame(readRedisAddress(text), { ...PLAIN, ...expected }, text);
 });
 
-t.test('it refuses what has none of the forms', async (t) => {
+t.test('it refuses everything else', async (t) => {
   for (const text of [
     '',
     'cache:6379',
@@ -74,7 +74,7 @@ t.test('it refuses what has none of the forms', async (t) => {
     t.equal(readRedisAddress(text), null, text);
 });
 
-t.test('it says where Redis is, and never a password', async (t) => {
+t.test('it describes the servers without passwords', async (t) => {
   const table = [
     ['redis://ada:hunter2@cache:6380/1', 'cache:6380'],
     ['rediss://[::1]', '[::1]:6379'],
@@ -87,7 +87,7 @@ t.test('it says where Redis is, and never a password', async (t) => {
   }
 });
 
-t.test('it reads any user and password that are encoded as addresses want it', async () => {
+t.test('it parses any percent-encoded user and password', async () => {
   fc.assert(
     fc.property(anyText({ minLength: 1 }), anyText({ minLength: 1 }), (name, word) => {
       fc.pre(isWellFormed(name) && isWellFormed(word));

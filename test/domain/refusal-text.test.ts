@@ -3,10 +3,10 @@ import t from 'tap';
 import { describeNotice, describeRefusal } from '../../src/domain/refusal-text.ts';
 import { NOTICE_EXAMPLES, REFUSAL_EXAMPLES } from './refusal-examples.ts';
 
-t.test('it says every refusal in English', async (t) => {
+t.test('it describes every refusal in English', async (t) => {
   for (const [refusal, english] of REFUSAL_EXAMPLES) t.equal(describeRefusal(refusal), english);
 });
 
-t.test('it says every notice in English', async (t) => {
+t.test('it describes every notice in English', async (t) => {
   for (const [notice, english] of NOTICE_EXAMPLES) t.equal(describeNotice(notice), english);
 });

@@ -44,7 +44,7 @@ t.test(
   },
 );
 
-t.test('it keeps apart what differs', async (t) => {
+t.test('it distinguishes names that differ', async (t) => {
   const different = [
     ['GitHub', 'GitLab'],
     ['GitHub', 'GitHub mirror'],

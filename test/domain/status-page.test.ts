@@ -13,7 +13,7 @@ import {
   readPageTitle,
 } from '../../src/domain/status-page.ts';
 
-t.test('it takes slugs that are plain words, and refuses words of the site', async (t) => {
+t.test('it accepts plain slugs, and refuses reserved ones', async (t) => {
   const table: readonly (readonly [string, string | null])[] = [
     ['acme', 'acme'],
     [' Acme-Shop-2 ', 'acme-shop-2'],
@@ -42,7 +42,7 @@ t.test('it takes slugs that are plain words, and refuses words of the site', asy
   }
 });
 
-t.test('it reads titles, texts and names of groups within their bounds', async (t) => {
+t.test('it accepts titles, texts and names of groups within their bounds', async (t) => {
   const table: readonly (readonly [
     (text: string) => { ok: boolean; value?: string },
     string,
@@ -145,7 +145,7 @@ t.test('it refuses a service twice, and more than the bounds', async (t) => {
   });
 });
 
-t.test('it never doubles, loses or invents a service, whatever steps come', async () => {
+t.test('no sequence of steps duplicates, loses or invents a service', async () => {
   const by = fc.constantFrom<-1 | 1>(-1, 1);
   const serviceId = fc.integer({ min: 1, max: 12 });
   const group = fc.integer({ min: -2, max: 25 });

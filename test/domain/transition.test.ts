@@ -33,7 +33,7 @@ t.test(
   },
 );
 
-t.test('it dates everything else to the start of the last attempt', async (t) => {
+t.test('any other status begins at the start of the last attempt', async (t) => {
   const result = good(1, 13_000, { firstFailedAt: 7_000, attempts: 2, endedAt: 13_100 });
   t.match(nextStatus({ ...UP, status: 'down' }, result, 'up', 20_000), { since: 13_000, observedAt: 13_100 });
 });
@@ -42,13 +42,13 @@ t.test('it keeps `seq` and `since` where the status stays', async (t) => {
   t.match(nextStatus(UP, good(1, 13_000), 'up', 20_000), { seq: 4, since: 1_000, observedAt: 13_000 });
 });
 
-t.test('it refuses what is not newer, unless the clock was set back', async (t) => {
+t.test('it refuses results that are not newer, unless the clock was set back', async (t) => {
   t.equal(nextStatus(UP, good(1, 4_999), 'slow', 20_000), null);
   t.equal(nextStatus(UP, good(1, 5_000), 'slow', 20_000), null);
   t.match(nextStatus(UP, good(1, 3_000), 'slow', 4_000), { seq: 5, observedAt: 5_001, since: 3_000 });
 });
 
-t.test('it names a transition by what changed', async (t) => {
+t.test('it describes a transition by what changed', async (t) => {
   const service = makeService(1);
   const down = nextStatus(UP, failed503(1, 13_000), 'down', 20_000) ?? UP;
   t.same(transitionBetween(service, UP, down, 20_000, { code: 'reported_down' }), {
@@ -64,7 +64,7 @@ t.test('it names a transition by what changed', async (t) => {
   t.equal(transitionBetween(service, UP, { ...UP, observedAt: 9_000 }, 20_000, null), null);
 });
 
-t.test('it counts changes one by one, and time never runs backwards', async () => {
+t.test('it numbers changes without gaps, and times never decrease', async () => {
   const results = fc.array(
     fc.record({
       verdict: fc.constantFrom<Verdict>('up', 'slow', 'down'),

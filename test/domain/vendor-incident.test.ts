@@ -54,7 +54,7 @@ function read(entries: readonly FeedIncident[]): Incident[] {
   });
 }
 
-t.test('it holds together whatever a vendor writes, and a second look changes nothing', async () => {
+t.test('any feed gives a consistent incident, and reading it again changes nothing', async () => {
   fc.assert(
     fc.property(fc.array(entry, { minLength: 1, maxLength: 5 }), (entries) => {
       const states = read(entries);
@@ -89,7 +89,7 @@ t.test('it keeps every update that was ever listed', async () => {
   );
 });
 
-t.test('it takes a lone newest state that is stamped anew for no update', async (t) => {
+t.test('a feed with only the newest state gets no update from a new time', async (t) => {
   const told = { status: 'identified', text: 'A fix is on its way.' } as const;
   const stamped = (...updates: FeedIncident['updates']): FeedIncident => ({
     kind: 'incident',
@@ -124,7 +124,7 @@ t.test('it takes a lone newest state that is stamped anew for no update', async 
   );
 });
 
-t.test('it takes the first read for the start where the feed names none, and keeps it', async (t) => {
+t.test('without a start in the feed, the incident starts at the first read', async (t) => {
   const bare: FeedIncident = {
     kind: 'incident',
     key: 'k',
@@ -185,7 +185,7 @@ t.test("it takes the vendor's own word of an end that it had to infer before", a
   t.same(vendorIncident(ended, told, { ...CONTEXT, readAt: START + DAY }), ended);
 });
 
-t.test('it bounds a timeline: the first update and the newest hundred less one', async (t) => {
+t.test('it bounds a timeline to the first and the newest 99 updates', async (t) => {
   const updates = Array.from({ length: 150 }, (_, index) => ({
     at: START + index,
     status: 'investigating' as const,
@@ -210,7 +210,7 @@ t.test('it bounds a timeline: the first update and the newest hundred less one',
   t.match(state?.updates[1], { text: 'update 51' });
 });
 
-t.test('it ends what is missing, but not what newer entries may have pushed out', async (t) => {
+t.test('it ends missing entries, but not those that newer entries may have displaced', async (t) => {
   const newer = Array.from({ length: 10 }, (_, index) => START + index + 1);
   const table: readonly [Parameters<typeof hasEnded>[1], boolean][] = [
     [{ listsOnlyOpen: false, starts: [], readAt: START }, true],
@@ -239,7 +239,7 @@ function plan(change: Partial<FeedMaintenance> = {}, stored: Maintenance | null 
   return maintenanceOf(stored, { ...PLAN, ...change }, CONTEXT);
 }
 
-t.test('it knows where a maintenance stands, by the clock and by the word of its vendor', async (t) => {
+t.test('the phase of a maintenance follows the clock and its vendor', async (t) => {
   const table: readonly [Partial<FeedMaintenance>, number, string, number | null][] = [
     [{}, START - 1, 'planned', START],
     [{}, START, 'running', START + HOUR],
@@ -269,7 +269,7 @@ t.test('it knows where a maintenance stands, by the clock and by the word of its
   );
 });
 
-t.test('it makes an incident of a maintenance from its start to its end', async (t) => {
+t.test('a maintenance is an incident from its start to its end', async (t) => {
   t.equal(maintenanceIncident(plan(), null, START - 1), null);
   t.equal(maintenanceIncident(plan({ state: 'done' }), null, START - 1), null, 'called off');
   const early = plan({ state: 'done', endsAt: START - HOUR });
@@ -295,7 +295,7 @@ t.test('it makes an incident of a maintenance from its start to its end', async 
   t.match(maintenanceIncident(extended, over, START + 2 * HOUR), { status: 'identified', resolvedAt: null });
 });
 
-t.test('it lets the worst of what is open speak, of equals the newest', async (t) => {
+t.test('the most severe open incident counts, of equals the newest', async (t) => {
   const open = (id: string, severity: Incident['severity'], startedAt: number) => ({
     id,
     severity,

@@ -14,36 +14,39 @@ function resultOf(serviceId: number, changes: Partial<CheckResult> = {}) {
   return goodResult(serviceId, NOW, { memory, endedAt: NOW + 9, ...changes });
 }
 
-t.test('it takes a newer revision only, and learns from results of the present one', async (t) => {
-  const assignments = createAssignments(INTERVAL);
-  t.equal(assignments.put(targetOf(1)), true);
-  t.equal(assignments.put(targetOf(1, { domain: 'x' })), false);
-  assignments.take([resultOf(1), resultOf(2)]);
-  t.same(assignments.get(1), targetOf(1, { memory, lastCheckedAt: NOW }));
-  t.equal(assignments.put(targetOf(1, { revision: 2 })), true);
-  t.same(
-    assignments.get(1),
-    targetOf(1, { revision: 2, memory, lastCheckedAt: NOW }),
-    'a new name keeps what was learnt',
-  );
-  t.equal(assignments.put(targetOf(1, { revision: 3, domain: 'x' })), true);
-  t.same(assignments.get(1), targetOf(1, { revision: 3, domain: 'x' }), 'another check begins anew');
-  assignments.take([resultOf(1, { revision: 2 })]);
-  t.same(assignments.get(1)?.memory, NO_MEMORY);
-  t.same(
-    [assignments.size, assignments.remove(1), assignments.remove(1), assignments.size],
-    [1, true, false, 0],
-  );
-});
+t.test(
+  'it accepts newer revisions only, and updates the probe state from results of the current one',
+  async (t) => {
+    const assignments = createAssignments(INTERVAL);
+    t.equal(assignments.put(targetOf(1)), true);
+    t.equal(assignments.put(targetOf(1, { domain: 'x' })), false);
+    assignments.take([resultOf(1), resultOf(2)]);
+    t.same(assignments.get(1), targetOf(1, { memory, lastCheckedAt: NOW }));
+    t.equal(assignments.put(targetOf(1, { revision: 2 })), true);
+    t.same(
+      assignments.get(1),
+      targetOf(1, { revision: 2, memory, lastCheckedAt: NOW }),
+      'a new name keeps what was learnt',
+    );
+    t.equal(assignments.put(targetOf(1, { revision: 3, domain: 'x' })), true);
+    t.same(assignments.get(1), targetOf(1, { revision: 3, domain: 'x' }), 'another check begins anew');
+    assignments.take([resultOf(1, { revision: 2 })]);
+    t.same(assignments.get(1)?.memory, NO_MEMORY);
+    t.same(
+      [assignments.size, assignments.remove(1), assignments.remove(1), assignments.size],
+      [1, true, false, 0],
+    );
+  },
+);
 
-t.test('it forgets that services were checked which are to be checked again', async (t) => {
+t.test('it marks services for another check', async (t) => {
   const assignments = createAssignments(INTERVAL);
   assignments.put(targetOf(1, { lastCheckedAt: NOW, memory }));
   assignments.forgetChecks([1, 2]);
   t.same(assignments.get(1), targetOf(1, { lastCheckedAt: null, memory }));
 });
 
-t.test('it knows who has asked to be left alone, until the next result', async (t) => {
+t.test('it keeps the pause that a 429 asks for until the next result', async (t) => {
   const assignments = createAssignments(INTERVAL);
   assignments.put(targetOf(1));
   assignments.take([resultOf(1, { retryAfterMs: 60_000, blocked: true })]);
@@ -52,7 +55,7 @@ t.test('it knows who has asked to be left alone, until the next result', async (
   t.same(assignments.notBefore([1]), []);
 });
 
-t.test('it puts those off under which their thread died, longer with each death', async (t) => {
+t.test('it postpones services whose attempt crashed their thread, longer with each crash', async (t) => {
   const assignments = createAssignments(INTERVAL);
   assignments.put(targetOf(1));
   const waitOf = () => (assignments.notBefore([1])[0]?.[1] ?? 0) - NOW;
@@ -69,7 +72,7 @@ t.test('it puts those off under which their thread died, longer with each death'
   t.same(assignments.notBefore([1]), [], 'so does its removal');
 });
 
-t.test('it calls a thread silent only by looks that were on time', async (t) => {
+t.test('a watchdog reports a stopped thread only if it ran on time itself', async (t) => {
   const clock = createFakeClock();
   const loopTicks = new SharedArrayBuffer(4);
   let lateMs = 0;

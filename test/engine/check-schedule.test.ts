@@ -79,7 +79,7 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
   );
 });
 
-t.test('it takes in the order of due times, a removed service not at all', async (t) => {
+t.test('it takes services in order of their due times, and removed ones never', async (t) => {
   const clock = createFakeClock();
   const schedule = createCheckSchedule(clock, 10);
   for (const [id, ms] of [
@@ -104,7 +104,7 @@ t.test('it takes in the order of due times, a removed service not at all', async
   ]);
 });
 
-t.test('it keeps to the time that has passed when the wall clock is set', async (t) => {
+t.test('it keeps due times when the wall clock is set', async (t) => {
   const clock = handClock();
   const schedule = createCheckSchedule(clock, 10);
   schedule.add(1);
@@ -124,7 +124,7 @@ t.test('it keeps to the time that has passed when the wall clock is set', async 
   );
 });
 
-t.test('it serves first who came first, also when the queue never runs dry', async (t) => {
+t.test('it keeps the order of arrival, also when the queue never becomes empty', async (t) => {
   const clock = handClock();
   const schedule = createCheckSchedule(clock, 10);
   const ids = Array.from({ length: 10_000 }, (_, index) => index + 1);

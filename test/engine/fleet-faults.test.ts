@@ -29,7 +29,7 @@ for (const way of ['exit', 'bug', 'busy', 'hungry'] as const) {
   );
 }
 
-t.test('it gives a replaced thread what its services have taught', async (t) => {
+t.test('it hands the probe state of services on to a replaced thread', async (t) => {
   const { fleet, results, until } = observe();
   t.teardown(() => fleet.stop());
   await fleet.start([targetOf(1, { lastCheckedAt: Date.now() })]);
@@ -46,7 +46,7 @@ t.test('it gives a replaced thread what its services have taught', async (t) => 
   );
 });
 
-t.test('it gives up when threads end again and again', async (t) => {
+t.test('it gives up when threads crash again and again', async (t) => {
   const { fleet, fatal } = observe({ entry: new URL('./broken-host.ts', import.meta.url) });
   t.teardown(() => fleet.stop());
   const reason = /probe thread 0 ended again .*this thread cannot work.* after 10 restarts/;
@@ -72,7 +72,7 @@ t.test('it checks all others when one service kills its thread again and again',
   await until(() => fleet.report().restarts >= 2 && good.every((id) => countOf(id) >= 2));
 });
 
-t.test('it puts a thread that has grown too large out, not only its task', async (t) => {
+t.test('it ends a thread that has grown too large, not only its task', async (t) => {
   const { fleet, until, countOf } = observe({ memoryLimitBytes: 160 * 1_048_576 });
   t.teardown(() => fleet.stop());
   await fleet.start([targetOf(1), targetOf(2, { domain: 'large' })]);
@@ -85,7 +85,7 @@ t.test('it puts a thread that has grown too large out, not only its task', async
   await until(() => countOf(1) > at);
 });
 
-t.test('it leaves a service alone that asked for it, also after its thread was replaced', async (t) => {
+t.test('it keeps the pause that a 429 asks for, also after the thread was replaced', async (t) => {
   const { fleet, until, countOf } = observe();
   t.teardown(() => fleet.stop());
   await fleet.start([targetOf(1, { domain: 'limit' }), targetOf(2)]);

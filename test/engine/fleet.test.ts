@@ -3,7 +3,7 @@ import t from 'tap';
 import { targetOf } from './attempt.ts';
 import { INTERVAL_MS, observe } from './observe-fleet.ts';
 
-t.test('it checks every service of several threads again and again, in their phases', async (t) => {
+t.test('it checks the services of several threads repeatedly, in their phases', async (t) => {
   const { fleet, results, until, countOf } = observe({ threads: 2 });
   t.teardown(() => fleet.stop());
   const ids = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -21,7 +21,7 @@ t.test('it checks every service of several threads again and again, in their pha
   t.equal(fleet.report().services, 20);
 });
 
-t.test('it confirms failures and raises a doubt at the first', async (t) => {
+t.test('it confirms failures, and sends a doubt at the first one', async (t) => {
   const { fleet, results, doubts, until } = observe();
   t.teardown(() => fleet.stop());
   await fleet.start([targetOf(1, { domain: 'refused' })]);
@@ -50,7 +50,7 @@ t.test('it applies changes to the running fleet, once for each revision', async 
   t.equal(countOf(2), settled, 'a removed service is left alone');
 });
 
-t.test('it believes a change that came before the start', async (t) => {
+t.test('it applies changes from before the start', async (t) => {
   const { fleet, results, until, countOf } = observe();
   t.teardown(() => fleet.stop());
   fleet.apply({ serviceId: 1, target: targetOf(1, { revision: 2, domain: 'refused' }) });
@@ -64,7 +64,7 @@ t.test('it believes a change that came before the start', async (t) => {
   t.equal(countOf(2), 0);
 });
 
-t.test('it tells a long list in parts, all of it', async (t) => {
+t.test('it assigns a long list in parts, completely', async (t) => {
   const { fleet, results, until } = observe({
     settings: {
       intervalMs: 60_000,
@@ -104,24 +104,27 @@ t.test('it checks services again when asked', async (t) => {
   t.equal(countOf(1), 1);
 });
 
-t.test('it lets an attempt in flight end at stop, and gives no verdict for one that does not', async (t) => {
-  const { fleet, until, countOf } = observe({
-    settings: {
-      intervalMs: 3_600_000,
-      timeoutMs: 500,
-      slowOverMs: 3_000,
-      confirmAfterMs: [5_000],
-      firstSpreadMs: 0,
-      concurrency: 4,
-    },
-  });
-  await fleet.start([
-    targetOf(1, { domain: 'slow' }),
-    targetOf(2, { domain: 'endless' }),
-    targetOf(3, { domain: 'refused' }),
-  ]);
-  await until(() => (fleet.report().hosts[0]?.openChecks ?? 0) > 0 || countOf(1) > 0);
-  await fleet.stop();
-  t.equal(countOf(1), 1);
-  t.same([countOf(2), countOf(3)], [0, 0], 'a check that is not finished gives no verdict');
-});
+t.test(
+  'it waits for attempts in flight at a stop, and gives no verdict for one that does not end',
+  async (t) => {
+    const { fleet, until, countOf } = observe({
+      settings: {
+        intervalMs: 3_600_000,
+        timeoutMs: 500,
+        slowOverMs: 3_000,
+        confirmAfterMs: [5_000],
+        firstSpreadMs: 0,
+        concurrency: 4,
+      },
+    });
+    await fleet.start([
+      targetOf(1, { domain: 'slow' }),
+      targetOf(2, { domain: 'endless' }),
+      targetOf(3, { domain: 'refused' }),
+    ]);
+    await until(() => (fleet.report().hosts[0]?.openChecks ?? 0) > 0 || countOf(1) > 0);
+    await fleet.stop();
+    t.equal(countOf(1), 1);
+    t.same([countOf(2), countOf(3)], [0, 0], 'a check that is not finished gives no verdict');
+  },
+);

@@ -85,7 +85,7 @@ function startHost(changes: Partial<EngineSettings> = {}) {
   return { clock, attempts, heard, results, reports, inFlight, loopTicks, tell, assign, stop, ended, holdUp };
 }
 
-t.test('it begins what is due in one tick in order, a few at a time with pauses between', async (t) => {
+t.test('it starts checks that are due in one tick in order, a few at a time with pauses', async (t) => {
   const { clock, attempts, assign, stop } = startHost({ concurrency: 600 });
   await assign(Array.from({ length: 500 }, (_, index) => targetOf(index + 1)));
   const perMoment = new Map<number, number>();
@@ -101,7 +101,7 @@ t.test('it begins what is due in one tick in order, a few at a time with pauses 
   await stop();
 });
 
-t.test('it begins more at a time where it has fallen behind', async (t) => {
+t.test('it starts more at a time after a delay', async (t) => {
   const { clock, attempts, assign, stop } = startHost({ concurrency: 10_000 });
   await assign(Array.from({ length: 10_000 }, (_, index) => targetOf(index + 1)));
   await clock.advance(400);
@@ -109,7 +109,7 @@ t.test('it begins more at a time where it has fallen behind', async (t) => {
   await stop();
 });
 
-t.test('it keeps to its slots; what is due beyond them waits in order', async (t) => {
+t.test('it never exceeds its slots; further due checks wait in order', async (t) => {
   const { clock, attempts, assign, stop, inFlight, reports } = startHost({ concurrency: 2 });
   await assign([1, 2, 3, 4].map((id) => targetOf(id)));
   await clock.advance(20);
@@ -150,7 +150,7 @@ t.test('it reports an attempt that may become slow while it waits for its respon
   }
 });
 
-t.test('it sends results as a batch, with what happened on the way', async (t) => {
+t.test('it sends results as a batch, with what happened before', async (t) => {
   const { clock, attempts, heard, results, assign, stop } = startHost();
   await assign([targetOf(1, { domain: 'a' }), targetOf(2)]);
   await clock.advance(20);
@@ -177,7 +177,7 @@ t.test('it sends results as a batch, with what happened on the way', async (t) =
   await stop();
 });
 
-t.test('it keeps the phase of a service over its checks', async (t) => {
+t.test('it keeps the phase of a service over all checks', async (t) => {
   const { clock, attempts, assign, stop } = startHost();
   const lastCheckedAt = clock.now() - INTERVAL / 2;
   await assign([targetOf(5, { lastCheckedAt })]);
@@ -194,7 +194,7 @@ t.test('it keeps the phase of a service over its checks', async (t) => {
   await stop();
 });
 
-t.test('it leaves those alone that are to be left alone until a time', async (t) => {
+t.test('it does not check a service before its earliest time', async (t) => {
   const { clock, attempts, assign, stop, tell } = startHost();
   const until = clock.now() + 5_000;
   await assign([targetOf(1), targetOf(2)], 0, [[2, until]]);
@@ -211,7 +211,7 @@ t.test('it leaves those alone that are to be left alone until a time', async (t)
   await stop();
 });
 
-t.test('it takes no answer of an earlier life of a service for one of the present', async (t) => {
+t.test('it ignores attempts from before a service was removed and added again', async (t) => {
   const { clock, attempts, results, assign, stop, tell } = startHost();
   await assign([targetOf(1, { domain: 'old' })]);
   await clock.advance(20);
@@ -231,7 +231,7 @@ t.test('it takes no answer of an earlier life of a service for one of the presen
   await stop();
 });
 
-t.test('it stops when the attempts in flight have ended; what is unfinished gives no verdict', async (t) => {
+t.test('it stops when the attempts in flight have ended; unfinished checks give no verdict', async (t) => {
   const { clock, attempts, heard, results, assign, tell, ended } = startHost({ concurrency: 3 });
   await assign([1, 2, 3, 4].map((id) => targetOf(id)));
   await clock.advance(20);
@@ -250,7 +250,7 @@ t.test('it stops when the attempts in flight have ended; what is unfinished give
   t.equal(attempts.length, 4, 'nothing is begun after it');
 });
 
-t.test('it ends by a bug of the prober, with what it had, and begins nothing more', async (t) => {
+t.test('it ends at an error of the prober, sends its results and starts nothing more', async (t) => {
   const { clock, attempts, results, assign, ended, inFlight } = startHost({ concurrency: 2 });
   await assign([1, 2, 3, 4].map((id) => targetOf(id)));
   await clock.advance(20);
@@ -265,14 +265,14 @@ t.test('it ends by a bug of the prober, with what it had, and begins nothing mor
   t.ok(readSlots(inFlight).includes(2), 'it can be seen what was under way');
 });
 
-t.test('it ends when an attempt outlives its time-out: that slot would be lost for ever', async (t) => {
+t.test('it ends when an attempt exceeds its timeout, which would block its slot permanently', async (t) => {
   const { clock, assign, ended } = startHost({ timeoutMs: 1_000 });
   await assign([targetOf(1)]);
   await clock.advance(14_000);
   t.match(await ended, /service 1 did not end/);
 });
 
-t.test('it loopTicks at every tick and reports once a second', async (t) => {
+t.test('it increments its counter in every tick and reports once a second', async (t) => {
   const { clock, loopTicks, heard, reports, stop } = startHost();
   await clock.advance(2_000);
   t.equal(new Int32Array(loopTicks)[0], 200);
@@ -281,7 +281,7 @@ t.test('it loopTicks at every tick and reports once a second', async (t) => {
   await stop();
 });
 
-t.test('it repeats what its own late loop can have caused, and nothing else', async (t) => {
+t.test('it repeats attempts that its own late event loop can have spoilt, and no others', async (t) => {
   const { clock, attempts, results, assign, stop, holdUp } = startHost({ confirmAfterMs: [] });
   await assign([1, 2, 3].map((id) => targetOf(id)));
   await clock.advance(20);

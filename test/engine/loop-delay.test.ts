@@ -2,7 +2,7 @@ import t from 'tap';
 import { createLoopDelay } from '../../src/engine/host/loop-delay.ts';
 import { createSlots, readSlots, shareSlots } from '../../src/engine/host/slots.ts';
 
-t.test('it knows the worst delay that touched a span of time', async (t) => {
+t.test('it returns the longest delay within a span of time', async (t) => {
   const delay = createLoopDelay(10, 0);
   delay.note(10);
   delay.note(320);
@@ -21,7 +21,7 @@ t.test('it knows the worst delay that touched a span of time', async (t) => {
   }
 });
 
-t.test('it knows how late the present turn came, before and after its timer', async (t) => {
+t.test('it returns the delay of the current iteration, before and after its timer', async (t) => {
   const delay = createLoopDelay(10, 0);
   delay.note(10);
   t.equal(delay.present(19), 0, 'on time');
@@ -32,7 +32,7 @@ t.test('it knows how late the present turn came, before and after its timer', as
   t.equal(delay.present(382), 0, 'a turn later');
 });
 
-t.test('it counts the slots, and tells who had one from what it shared', async (t) => {
+t.test('it counts the slots, and shares the services that have them', async (t) => {
   const shared = shareSlots(3);
   const slots = createSlots(3, shared);
   t.same([slots.take(7), slots.take(0), slots.take(2 ** 40)], [0, 1, 2]);
@@ -43,7 +43,7 @@ t.test('it counts the slots, and tells who had one from what it shared', async (
   t.equal(slots.take(9), 1);
 });
 
-t.test('it finds an attempt that grows too old, but not one whose slot was taken anew', async (t) => {
+t.test('it finds an attempt that is too old, but not one whose slot was taken again', async (t) => {
   const slots = createSlots(2);
   slots.take(5);
   const slot = slots.take(6);

@@ -7,7 +7,7 @@ const INTERVAL = 300_000;
 const id = fc.nat(2 ** 31 - 1);
 const time = fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 });
 
-t.test('it gives each service a phase that nothing moves', async () => {
+t.test('it gives each service a constant phase', async () => {
   fc.assert(
     fc.property(id, time, time, (serviceId, a, b) => {
       const [first, second] = [nextPhase(serviceId, INTERVAL, a), nextPhase(serviceId, INTERVAL, b)];
@@ -17,7 +17,7 @@ t.test('it gives each service a phase that nothing moves', async () => {
   );
 });
 
-t.test('it sweeps a service without a check within the last interval, and only such a one', async () => {
+t.test('only services without a check within the last interval belong to the sweep', async () => {
   fc.assert(
     fc.property(id, time, fc.nat(2 * INTERVAL), (serviceId, now, age) => {
       const due = firstDue(serviceId, now - age, now, INTERVAL, 60_000);
@@ -28,7 +28,7 @@ t.test('it sweeps a service without a check within the last interval, and only s
   );
 });
 
-t.test('it neither moves nor repeats a check by a restart, also after a check out of phase', async () => {
+t.test('a restart neither moves nor repeats a check, also after a check out of phase', async () => {
   fc.assert(
     fc.property(
       id,
@@ -54,7 +54,7 @@ t.test('it does not wait for a wall clock that was set back during a check', asy
   );
 });
 
-t.test('it brings those whose thread died back within the time, at another place each time', async () => {
+t.test('services whose thread crashed are due within the time, at another place each time', async () => {
   fc.assert(
     fc.property(id, fc.nat(100_000), time, (serviceId, life, now) => {
       const due = dueAfterCrash(serviceId, INTERVAL, life, now) - now;
@@ -65,14 +65,14 @@ t.test('it brings those whose thread died back within the time, at another place
   );
 });
 
-t.test('it sweeps a service that was never checked, or whose last check lies in the future', async (t) => {
+t.test('services without a check, or with one in the future, belong to the sweep', async (t) => {
   for (const last of [null, 5_000_000]) {
     const due = firstDue(7, last, 1_000_000, INTERVAL, 60_000);
     t.ok(due >= 1_000_000 && due <= 1_060_000);
   }
 });
 
-t.test('it leaves out a phase that comes within half an interval after a check', async () => {
+t.test('it skips a phase within half an interval after a check', async () => {
   fc.assert(
     fc.property(id, time, fc.nat(36_000), (serviceId, startedAt, lasted) => {
       const due = dueAfterCheck(serviceId, INTERVAL, startedAt, startedAt + lasted);
@@ -92,7 +92,7 @@ t.test('it spreads the phases evenly', async (t) => {
   t.ok(Math.min(...tenths) > 850 && Math.max(...tenths) < 1_150, `${tenths}`);
 });
 
-t.test('it spreads services over hosts, and moves only to a host that is added', async (t) => {
+t.test('it spreads services over hosts, and moves them only to a host that is added', async (t) => {
   const counts = [0, 0, 0];
   for (let serviceId = 1; serviceId <= 9_000; serviceId++) {
     const host = chooseHost(serviceId, 3);

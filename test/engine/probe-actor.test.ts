@@ -54,7 +54,7 @@ function play(
 const resultOf = (effects: readonly ProbeEffect[]) =>
   effects.flatMap((e) => (e.type === 'report' ? [e.result] : []))[0];
 
-t.test('it reports a good attempt at once and sleeps until its phase', async (t) => {
+t.test('it reports a good attempt at once and waits for its phase', async (t) => {
   const { effects, state } = play([[NOW + 12, goodAttempt({ startedAt: NOW })]]);
   t.match(effects[0], [
     {
@@ -131,7 +131,7 @@ t.test('it confirms a body that reports down', async (t) => {
   t.same(effects[0], [{ type: 'wake', at: NOW + 2_009 }]);
 });
 
-t.test('it calls a check suspect in which an attempt failed by our own fault', async (t) => {
+t.test('a check with a failed attempt by an own fault is suspect', async (t) => {
   const { effects } = play([
     [NOW + 50, refusedAttempt({ startedAt: NOW, suspect: 'own_fault' })],
     [NOW + 2_100, refusedAttempt({ startedAt: NOW + 2_050 })],
@@ -140,7 +140,7 @@ t.test('it calls a check suspect in which an attempt failed by our own fault', a
   t.equal(resultOf(effects[2] ?? [])?.suspect, 'own_fault');
 });
 
-t.test('it dates a failure by the first attempt that HEAD itself cannot explain', async (t) => {
+t.test('a failure starts at the first attempt that HEAD itself cannot explain', async (t) => {
   const silence = { startedAt: NOW, headUnproven: true };
   const [refused, silent] = [refusedAttempt, timedOutAttempt].map((make) =>
     make({ startedAt: NOW + 12_000 }),
@@ -181,7 +181,7 @@ t.test('it repeats a spoilt attempt at once, and counts only those that were not
   t.match(resultOf(effects[4] ?? []), { attempts: 3, firstFailedAt: NOW + 10_000, suspect: null });
 });
 
-t.test('it ends a check without a verdict whose attempts are spoilt again and again', async (t) => {
+t.test('a check whose attempts are spoilt again and again ends without a verdict', async (t) => {
   const spoilt = [1, 2, 3, 4].map(
     (number) => [NOW + number * 10_000, timedOutAttempt({ startedAt: NOW }), true] as const,
   );
@@ -194,7 +194,7 @@ t.test('it ends a check without a verdict whose attempts are spoilt again and ag
   t.equal(state.check, null);
 });
 
-t.test('it dates the first failure by the wall clock as it was set since', async (t) => {
+t.test('the time of the first failure follows a wall clock that is set', async (t) => {
   for (const [setByMs, firstFailedAt] of [
     [3_600_000, NOW + 3_600_000],
     [-3_600_000.4, NOW - 3_600_000],
@@ -219,13 +219,13 @@ t.test('it does not repeat what is blocked, and waits as a 429 asks', async (t) 
   t.equal(state.notBefore, NOW + 63_400);
 });
 
-t.test('it repeats nothing by a definition that is gone', async (t) => {
+t.test('it repeats nothing by an old definition', async (t) => {
   const state = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
   const step = answer(state, NOW + 10, timedOutAttempt(), true);
   t.same(step, { state: idleProbe(moved), effects: [{ type: 'wake', at: NOW + 10 }] });
 });
 
-t.test('it makes a doubt of the first attempt without a response, our own faults included', async (t) => {
+t.test('it sends a doubt for the first attempt without a response, also for own faults', async (t) => {
   const doubtsOf = (...attempts: Attempt[]) =>
     play(attempts.map((attempt, index) => [NOW + index * 5_000, attempt] as const)).effects.map(
       (effects) => effects.filter(({ type }) => type === 'doubt').length,
@@ -245,7 +245,7 @@ const renamed = targetOf(7, { revision: 2 });
 const moved = targetOf(7, { revision: 2, domain: 'new' });
 const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt: null };
 
-t.test('it takes a new definition at rest, and checks soon where it is checked in another way', async (t) => {
+t.test('an idle service takes a new definition, and is checked soon if its check has changed', async (t) => {
   const taught: ProbeState = idleProbe({ ...target, memory });
   const soonAt = NOW + 20;
   t.same(handle(taught, { type: 'defined', target: moved, soonAt }), {
@@ -276,7 +276,7 @@ t.test(
   },
 );
 
-t.test('it gives no verdict on an unconfirmed failure of a definition that is gone', async (t) => {
+t.test('it gives no verdict on an unconfirmed failure of an old definition', async (t) => {
   const attempting = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
   t.match(answer(attempting, NOW + 5, refusedAttempt({ startedAt: NOW })), {
     state: idleProbe(moved),
@@ -289,13 +289,13 @@ t.test('it gives no verdict on an unconfirmed failure of a definition that is go
   });
 });
 
-t.test('it goes on confirming when only the name of the service has changed', async (t) => {
+t.test('a confirmation continues when only the name of the service has changed', async (t) => {
   const waiting = answer(begun(), NOW + 5, refusedAttempt({ startedAt: NOW })).state;
   const state = handle(waiting, { type: 'defined', target: renamed, soonAt: NOW }).state;
   t.same(handle(state, { type: 'due' }).effects, [{ type: 'attempt', target, number: 1 }]);
 });
 
-t.test('it takes no notice of an attempt that it does not wait for', async (t) => {
+t.test('it ignores attempts that it does not wait for', async (t) => {
   const other = targetOf(7);
   const late = {
     target: other,
@@ -334,11 +334,11 @@ t.test('it waits no longer than an hour, whatever a 429 asks', async (t) => {
   t.equal(state.notBefore, NOW + 3_600_000);
 });
 
-t.test('it remembers what an attempt has taught', async (t) => {
+t.test('it keeps the probe state of an attempt', async (t) => {
   t.same(play([[NOW + 5, goodAttempt({ startedAt: NOW, memory })]]).state.target.memory, memory);
 });
 
-t.test('it gives no verdict when an attempt is broken off', async (t) => {
+t.test('it gives no verdict when an attempt is aborted', async (t) => {
   t.same(handle(begun(), { type: 'aborted', target }), { state: idleProbe(target), effects: [] });
 });
 

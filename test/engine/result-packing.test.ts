@@ -57,7 +57,7 @@ const result: fc.Arbitrary<CheckResult> = fc.record({
   }),
 });
 
-t.test('it brings back every result as it was, after a thread has cloned it', async () => {
+t.test('it unpacks every result unchanged after the message to another thread', async () => {
   fc.assert(
     fc.property(fc.array(result, { maxLength: 20 }), (results) => {
       const back = unpackResults(structuredClone(packResults(results)));

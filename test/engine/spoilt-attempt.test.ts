@@ -14,7 +14,7 @@ const failed = (kind: (typeof FAILURE_CLASSES)[number], changes: Partial<Attempt
 const answered = (responseTimeMs: number, lostMs: number, changes: Partial<Attempt> = {}) =>
   goodAttempt({ responseTimeMs, lostMs, ...changes });
 
-t.test('a late event loop spoils what it can have caused, and nothing else', async (t) => {
+t.test('a late event loop spoils only outcomes that it can have caused', async (t) => {
   const minute = 60_000;
   for (const [name, attempt, loopDelayMs, spoilt] of [
     ['a time-out under a short stall, which cost it nothing', timedOutAttempt(), 350, false],

@@ -11,7 +11,7 @@ function usedTo(perTick: number) {
   return pacer;
 }
 
-t.test('it begins few at a time, and a burst in parts', async (t) => {
+t.test('it starts few at a time, and a burst in parts', async (t) => {
   const pacer = createStartPacer(10);
   t.same(
     [0, 1, 8, 256, 257, 500, 10_000].map((waiting) => pacer.starts(waiting)),
@@ -19,13 +19,13 @@ t.test('it begins few at a time, and a burst in parts', async (t) => {
   );
 });
 
-t.test('it takes a single burst for no habit', async (t) => {
+t.test('a single burst is no constant load', async (t) => {
   const pacer = usedTo(0);
   pacer.note(500);
   t.equal(pacer.starts(100), 8);
 });
 
-t.test('it begins what comes all the time faster than it comes', async (t) => {
+t.test('a constant load starts faster than it becomes due', async (t) => {
   for (const perSecond of [1_000, 3_000, 5_000, 20_000]) {
     const pacer = usedTo(perSecond / 100);
     const beginsPerSecond = pacer.starts(FEW) * 500;
@@ -33,7 +33,7 @@ t.test('it begins what comes all the time faster than it comes', async (t) => {
   }
 });
 
-t.test('it forgets a habit that has ended', async (t) => {
+t.test('it adapts when a constant load ends', async (t) => {
   const pacer = usedTo(200);
   t.equal(pacer.starts(FEW), 60);
   for (let tick = 0; tick < 1_000; tick++) pacer.note(0);

@@ -40,7 +40,7 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
   );
 });
 
-t.test('it calls in the order of ticks, and in the order of scheduling within one', async (t) => {
+t.test('it calls entries in order of ticks, and in order of scheduling within a tick', async (t) => {
   const wheel = createTimingWheel(0, 10);
   for (const [entry, due] of [
     [1, 30],
@@ -77,7 +77,7 @@ t.test('it takes a million entries', async (t) => {
   t.equal(calls, 1_000_000);
 });
 
-t.test('it goes on beyond the number of ticks that an Int32 can count', async (t) => {
+t.test('it works beyond the number of ticks that an Int32 can contain', async (t) => {
   const wheel = createTimingWheel(0, 10);
   for (const start of [2 ** 31 * 10 - 50, 2 ** 32 * 10 - 50, 3e12]) {
     wheel.advance(start, () => {});

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createHttpServer, listenWithRetry } from '../../src/http/server.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 
-t.test('a connection that cannot be taken is told of once, and ends nothing', async (t) => {
+t.test('a connection that cannot be accepted is logged once, and ends nothing', async (t) => {
   const told: unknown[] = [];
   const log: Log = {
     ...silentLog,

@@ -7,7 +7,7 @@ import { silentLog } from '../../src/log.ts';
 import { openSharedStores } from '../../src/main/open-stores.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 
-t.test('it says what to do where the data directory cannot be made', async (t) => {
+t.test('it tells what to do if the data directory cannot be created', async (t) => {
   const file = join(t.testdir({ 'a-file': '' }), 'a-file');
   for (const dataDir of [file, join(file, 'below')]) {
     const config = loadConfig({ file: null, env: { UPBEAT_STORAGE_DATADIR: dataDir } });

@@ -148,23 +148,27 @@ for (const [kind, install] of Object.entries(KINDS)) {
   });
 }
 
-t.test('it drops what a monitor finds that may have lost its lease in its sleep', NEEDS_REDIS, async (t) => {
-  const redis = await startRedis(t);
-  const world = await createRoleWorld(t, `redis://127.0.0.1:${redis.port}`);
-  const monitor = await world.startMonitor();
-  const checkedAt = () => monitor.status.get(1)?.latest?.checkedAt ?? 0;
-  await until(() => checkedAt() > 0);
-  world.isFresh = false;
-  const before = checkedAt();
-  world.code = 503;
-  const asked = world.requests;
-  await until(() => world.requests > asked + 3, 'it probes still');
-  t.equal(checkedAt(), before, 'and nothing comes of it');
-  world.isFresh = true;
-  await until(() => monitor.status.get(1)?.status === 'down');
-});
+t.test(
+  'it drops results of a monitor that may have lost its lease while it was suspended',
+  NEEDS_REDIS,
+  async (t) => {
+    const redis = await startRedis(t);
+    const world = await createRoleWorld(t, `redis://127.0.0.1:${redis.port}`);
+    const monitor = await world.startMonitor();
+    const checkedAt = () => monitor.status.get(1)?.latest?.checkedAt ?? 0;
+    await until(() => checkedAt() > 0);
+    world.isFresh = false;
+    const before = checkedAt();
+    world.code = 503;
+    const asked = world.requests;
+    await until(() => world.requests > asked + 3, 'it probes still');
+    t.equal(checkedAt(), before, 'and nothing comes of it');
+    world.isFresh = true;
+    await until(() => monitor.status.get(1)?.status === 'down');
+  },
+);
 
-t.test('it ends when the monitor has answered those who wait', NEEDS_REDIS, async (t) => {
+t.test('it ends when waiting clients have the response of the monitor', NEEDS_REDIS, async (t) => {
   const redis = await startRedis(t);
   const world = await createRoleWorld(t, `redis://127.0.0.1:${redis.port}`);
   await world.startMonitor();

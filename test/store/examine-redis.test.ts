@@ -5,7 +5,7 @@ import { examineRedis } from '../../src/store/status/examine-redis.ts';
 import { freePort } from '../support/free-port.ts';
 import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
 
-t.test('it says who Redis is, and what to mend', NEEDS_REDIS, async (t) => {
+t.test('it reports the version of Redis, and what to fix', NEEDS_REDIS, async (t) => {
   const { port, client } = await startRedis(t);
   const look = (url: string) => examineRedis(url, systemClock);
   const well = await look(`redis://127.0.0.1:${port}`);

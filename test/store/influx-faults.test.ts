@@ -48,7 +48,7 @@ async function startWithDatabase(t: Test) {
   return { server, folder, dataDir: join(folder, 'data') };
 }
 
-t.test('it lets those wait who bring more than a slow server takes', sideBySide(), async (t) => {
+t.test('callers that are faster than the server wait', sideBySide(), async (t) => {
   const { server, dataDir } = await startWithDatabase(t);
   const proxy = await startTcpProxy(t, server.url);
   const store = await openInflux({
@@ -70,7 +70,7 @@ t.test('it lets those wait who bring more than a slow server takes', sideBySide(
   await store.close();
 });
 
-t.test('it stores once what was taken without an answer', sideBySide(), async (t) => {
+t.test('points without a response are stored once', sideBySide(), async (t) => {
   const { server, dataDir } = await startWithDatabase(t);
   const proxy = await startTcpProxy(t, server.url);
   const store = await openInflux({ settings: settingsOf(proxy.url, 'upbeat'), dataDir });
@@ -92,7 +92,7 @@ t.test('it stores once what was taken without an answer', sideBySide(), async (t
   await store.close();
 });
 
-t.test('it goes on after a server that stood still for long', sideBySide(), async (t) => {
+t.test('it continues after a server that was suspended for long', sideBySide(), async (t) => {
   const { server, dataDir } = await startWithDatabase(t);
   const store = await openInflux({
     settings: settingsOf(server.url, 'upbeat'),
@@ -116,7 +116,7 @@ t.test('it goes on after a server that stood still for long', sideBySide(), asyn
   await store.close();
 });
 
-t.test('it waits for a server that comes back empty to be set up', sideBySide(), async (t) => {
+t.test('it waits until a server that lost its data is set up', sideBySide(), async (t) => {
   const folder = t.testdir();
   const port = await freePort();
   const first = await startInflux(t, { folder: join(folder, 'influx'), port });
@@ -141,7 +141,7 @@ t.test('it waits for a server that comes back empty to be set up', sideBySide(),
   await store.close();
 });
 
-t.test('it keeps points while its password is not taken', sideBySide(), async (t) => {
+t.test('it keeps points while its password is refused', sideBySide(), async (t) => {
   const folder = t.testdir();
   const server = await startInflux(t, { folder: join(folder, 'influx') }, 'ada');
   const basic = (password: string) => ({
@@ -196,7 +196,7 @@ t.test('it keeps points while the disk of the server is full', sideBySide(), asy
   await store.close();
 });
 
-t.test('it holds points in memory while neither server nor disk take them', sideBySide(), async (t) => {
+t.test('it keeps points in memory while both server and disk refuse them', sideBySide(), async (t) => {
   const folder = t.testdir();
   const disk = await makeSmallDisk(t, join(folder, 'data'), 600_000);
   if (disk === null) {
@@ -301,7 +301,7 @@ t.test(
   },
 );
 
-t.test('it gives the disk back when everything has been taken', { buffered: true }, (t) => {
+t.test('it frees the disk when everything is stored', { buffered: true }, (t) => {
   const folder = t.testdir();
   const spool = openSpool(folder, 64_000_000);
   const line = (index: number) =>

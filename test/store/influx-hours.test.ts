@@ -28,7 +28,7 @@ const DAY = 86_400_000;
 
 t.setTimeout(120_000);
 
-t.test('a line of an hour says all that its samples say to a bucket', async (t) => {
+t.test('the summary of an hour gives the same bucket as its samples', async (t) => {
   const sample = fc.record({
     status: fc.constantFrom('up' as const, 'slow' as const, 'down' as const),
     latencyMs: fc.option(fc.integer({ min: 0, max: 65_534 })),
@@ -59,7 +59,7 @@ t.test('a line of an hour says all that its samples say to a bucket', async (t) 
   );
 });
 
-t.test('an hour is summed up once it is over, and what comes later spoils it', async (t) => {
+t.test('an hour is summarized once it is complete, and a late sample invalidates its summary', async (t) => {
   const start = 1_000 * HOUR_MS;
   const add = (...samples: Sample[]) => collector.add(packSamples(samples));
   const collector = createHourCollector(start + 60_000);

@@ -9,7 +9,7 @@ import { makeSmallDisk } from '../support/small-disk.ts';
 
 t.setTimeout(60_000);
 
-t.test('it opens on a full disk, refuses lines there, and goes on with those of before', async (t) => {
+t.test('it opens on a full disk, refuses lines, and keeps those from before', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-spool-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const dataDir = join(folder, 'data');

@@ -99,7 +99,7 @@ function readingOf(serviceId: number): VendorReading {
 
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-t.test('it hands on every transition from its first start on, a thousand at a time', async (t) => {
+t.test('it passes every transition on from its first start, a thousand at a time', async (t) => {
   const world = await createWorld(t);
   await world.commit(3);
   const feed = world.start();
@@ -113,7 +113,7 @@ t.test('it hands on every transition from its first start on, a thousand at a ti
   t.equal(world.handed.at(-1), 2_504);
 });
 
-t.test('it leaves none out over a power cut, and hands few on twice', async (t) => {
+t.test('a power cut loses no transition, and repeats few', async (t) => {
   const world = await createWorld(t);
   const first = world.start();
   await first.idle();
@@ -132,7 +132,7 @@ t.test('it leaves none out over a power cut, and hands few on twice', async (t) 
   await second.stop();
 });
 
-t.test('it does not note what may not be on disk', async (t) => {
+t.test('it stores no position that may not be on disk', async (t) => {
   const world = await createWorld(t);
   const feed = world.start();
   await feed.idle();
@@ -149,7 +149,7 @@ t.test('it does not note what may not be on disk', async (t) => {
   await feed.stop();
 });
 
-t.test('it waits for a registry that is away', async (t) => {
+t.test('it waits for a registry that is unavailable', async (t) => {
   const world = await createWorld(t);
   world.state.away = true;
   const feed = world.start();
@@ -168,7 +168,7 @@ t.test('it waits for a registry that is away', async (t) => {
   await feed.stop();
 });
 
-t.test('it begins again where a registry was restored from an older copy', async (t) => {
+t.test('it starts again after a registry was restored from an older copy', async (t) => {
   const world = await createWorld(t);
   await world.setFact('influx.transitions', '500');
   await world.commit(7);
@@ -180,7 +180,7 @@ t.test('it begins again where a registry was restored from an older copy', async
   await feed.stop();
 });
 
-t.test('it hands on the incidents of all at start, and those of a vendor when it speaks', async (t) => {
+t.test('it passes all incidents on at start, and those of a vendor with news', async (t) => {
   const world = await createWorld(t);
   await world.addOwn();
   const [first, second] = [await world.addVendor(1), await world.addVendor(2)];

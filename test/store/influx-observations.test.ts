@@ -70,7 +70,7 @@ const heartbeat: ObservedHeartbeat = {
   ],
 };
 
-t.test('it writes all that is observed, each once however often it is told', NEEDS_INFLUX, async (t) => {
+t.test('it writes every observation, each once however often it is passed on', NEEDS_INFLUX, async (t) => {
   const folder = t.testdir();
   const { url, database } = await useInflux(t);
   const settings = settingsOf(url, database);
@@ -219,7 +219,7 @@ t.test('it writes all that is observed, each once however often it is told', NEE
   t.equal(incidents.length, 9, 'what is older than the retention is left out');
 });
 
-t.test('it writes any text of owners and vendors as it is, on one line', NEEDS_INFLUX, async (t) => {
+t.test('it writes any text of owners and vendors unchanged on one line', NEEDS_INFLUX, async (t) => {
   const { url, database } = await useInflux(t);
   const store = await openInflux({ settings: settingsOf(url, database), dataDir: t.testdir() });
   const text = anyText({ minLength: 1, maxLength: 64 });
@@ -292,7 +292,7 @@ t.test('it bounds the series that an owner can make', async (t) => {
   t.equal(beat(T0 + DAY + 3, names.slice(50)), 1, 'one that was not told for a day makes room');
 });
 
-t.test('it gives every update a time of its own, and always the same', (t) => {
+t.test('every update has a distinct time, which never changes', (t) => {
   const update = fc.record({
     at: fc.oneof(
       fc.nat(9).map((minute) => T0 + minute * MINUTE),

@@ -111,7 +111,7 @@ async function keepsPoints(t: Test, server: Influx2Server): Promise<void> {
     });
   }
 
-  t.test('points that are too old are given up, and no other of their batch', async (t) => {
+  t.test('points that are too old are dropped, but no others of their batch', async (t) => {
     const store = await world.open();
     t.teardown(() => store.close());
     const old = Array.from({ length: 30 }, (_, index) => sampleAt(NOW - 100 * DAY - index * DAY));

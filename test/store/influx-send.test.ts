@@ -95,7 +95,7 @@ t.test('one bad line of 5,000 costs a few requests', async (t) => {
   t.ok(server.requests < 40, `${server.requests} requests`);
 });
 
-t.test('a server that takes nothing at all loses nothing', async (t) => {
+t.test('a server that accepts nothing causes no loss', async (t) => {
   const all = lines(5_000);
   const server = serverOf(new Set(all));
   const outcome = await sendLines(server.post, all, anySize());
@@ -115,7 +115,7 @@ t.test('a request that is too large is not tried again in that size', async (t) 
   t.equal(server.requests, 8);
 });
 
-t.test('what is left when the server goes away in the middle is sent again, and nothing else', async (t) => {
+t.test('only unsent lines are sent again after the server became unavailable', async (t) => {
   const all = lines(8);
   let requests = 0;
   const outcome = await sendLines(

@@ -15,7 +15,7 @@ import { sampleAt } from './samples-contract.ts';
 const DAY = 86_400_000;
 const KEEP = 90 * DAY;
 
-t.test('it makes a database that keeps points as long as it is told, once', NEEDS_INFLUX, async (t) => {
+t.test('it creates a database with the retention, once', NEEDS_INFLUX, async (t) => {
   const folder = t.testdir();
   const server = await startInflux(t, { folder: join(folder, 'influx') });
   const policies = (database: string) =>
@@ -52,7 +52,7 @@ t.test('it makes a database that keeps points as long as it is told, once', NEED
   await store.close();
 });
 
-t.test('it changes nothing that is there, and tells what differs', NEEDS_INFLUX, async (t) => {
+t.test('it changes nothing that exists, and reports differences', NEEDS_INFLUX, async (t) => {
   const folder = t.testdir();
   const server = await startInflux(t, { folder: join(folder, 'influx') }, 'ada');
   const basic = { authorization: `Basic ${Buffer.from('ada:secret').toString('base64')}` };
@@ -93,7 +93,7 @@ async function setsUp(t: Test, server: Influx2Server): Promise<void> {
   const summary = async (changed: InfluxSettings) =>
     (await setUpInflux(changed, KEEP)).map(({ what, made, advice }) => [what, made, advice]);
 
-  await t.test('it makes a bucket once, with the rights that the documentation names', async (t) => {
+  await t.test('it creates a bucket once, with the rights that the documentation names', async (t) => {
     // By its id an organisation needs no right of its own.
     for (const [bucket, org, token] of [
       ['by_id', orgId, all],
@@ -119,7 +119,7 @@ async function setsUp(t: Test, server: Influx2Server): Promise<void> {
     ]);
   });
 
-  await t.test('it uses a bucket that is there with no more than reading and writing it', async (t) => {
+  await t.test('it uses an existing bucket with only the rights to read and write it', async (t) => {
     const id = await server.makeBucket('there', KEEP / 1_000);
     const token = await server.makeToken([
       { ...read, id },
@@ -146,7 +146,7 @@ async function setsUp(t: Test, server: Influx2Server): Promise<void> {
     ]);
   });
 
-  await t.test('it leaves buckets and mappings as they are, and tells what differs', async (t) => {
+  await t.test('it leaves buckets and mappings unchanged, and reports differences', async (t) => {
     const [forever, other] = [await server.makeBucket('forever'), await server.makeBucket('other')];
     await server.makeMapping('forever', other);
     t.match(await setUpInflux(settings('forever', 'acme', all), KEEP), [
@@ -165,7 +165,7 @@ async function setsUp(t: Test, server: Influx2Server): Promise<void> {
     t.match(forever, /^[0-9a-f]{16}$/);
   });
 
-  await t.test('it says what a token lacks', async (t) => {
+  await t.test('it tells what a token lacks', async (t) => {
     const id = await server.makeBucket('rights');
     const reader = await server.makeToken([{ ...read, id }]);
     const writer = await server.makeToken([{ ...write, id }]);
@@ -190,7 +190,7 @@ t.test('InfluxDB 2, by its double', async (t) => setsUp(t, await startInfluxV2(t
 if (INFLUXD2 !== null)
   t.test('InfluxDB 2', async (t) => setsUp(t, await startInflux2(t, join(t.testdir(), 'influx'))));
 
-t.test('it maps the database where the server does not do so by itself', async (t) => {
+t.test('it maps the database if the server does not do so itself', async (t) => {
   for (const missingIs404 of [true, false]) {
     const { url, token, orgId, changes } = await startInfluxV2(t, { missingIs404, virtualMappings: false });
     const settings = settingsOf(url, 'upbeat', { api: 'v2', org: orgId, token });
@@ -203,13 +203,13 @@ t.test('it maps the database where the server does not do so by itself', async (
   }
 });
 
-t.test('it sets up InfluxDB 1 where it is written to like version 2', NEEDS_INFLUX, async (t) => {
+t.test('it sets up InfluxDB 1 also if it is written to like version 2', NEEDS_INFLUX, async (t) => {
   const { url, database } = await useInflux(t);
   const settings = settingsOf(url, `${database}_new`, { api: 'v2' });
   t.match(await setUpInflux(settings, KEEP), [{ what: 'database', made: true, advice: null }]);
 });
 
-t.test('it has nothing to make in VictoriaMetrics', NEEDS_VICTORIA, async (t) => {
+t.test('it creates nothing in VictoriaMetrics', NEEDS_VICTORIA, async (t) => {
   const { url } = await useVictoria(t);
   const settings = settingsOf(url, 'upbeat', { api: 'v2', org: 'acme', token: 'any' });
   t.strictSame(await setUpInflux(settings, KEEP), [

@@ -66,7 +66,7 @@ async function makeWriter(t: Test) {
   };
 }
 
-t.test('two full requests are on their way at a time, and no third', async (t) => {
+t.test('two full requests are in flight at a time, and no third', async (t) => {
   const { writer, underway, answer, arrived } = await makeWriter(t);
   for (const name of ['a', 'b', 'c']) writer.append(lines(name, FULL));
   t.same(underway(), ['a', 'b']);
@@ -79,7 +79,7 @@ t.test('two full requests are on their way at a time, and no third', async (t) =
   t.equal(writer.state().pending, 0);
 });
 
-t.test('what does not fill a request waits for those before it', async (t) => {
+t.test('a partial request waits for those before it', async (t) => {
   const { writer, underway, answer, pass } = await makeWriter(t);
   writer.append(lines('a', FULL));
   writer.append(lines('b', 10));
@@ -93,7 +93,7 @@ t.test('what does not fill a request waits for those before it', async (t) => {
   t.equal(writer.state().pending, 0, 'both went together');
 });
 
-t.test('points that may be written twice are never sent beside each other', async (t) => {
+t.test('points that may be written twice are never sent in parallel', async (t) => {
   const { writer, underway, answer } = await makeWriter(t);
   writer.append(lines('first', FULL), true);
   writer.append(lines('second', FULL), true);
@@ -113,7 +113,7 @@ t.test('points that may be written twice are never sent beside each other', asyn
   await answer(STORED);
 });
 
-t.test('what two requests did not bring waits on disk in its order, whichever failed first', async (t) => {
+t.test('the lines of two failed requests wait on disk in order, whichever failed first', async (t) => {
   const { writer, underway, answer, arrived, spool, pass } = await makeWriter(t);
   for (const name of ['a', 'b', 'c']) writer.append(lines(name, FULL));
   await answer(AWAY, 'b');
@@ -145,7 +145,7 @@ t.test('one of two fails: it is sent again, and the other is not', async (t) => 
   t.equal(writer.state().pending, 0);
 });
 
-t.test('a flush ends when all that was appended before has arrived or is on disk', async (t) => {
+t.test('a flush ends when everything that was appended before is stored or on disk', async (t) => {
   const { writer, answer, pass } = await makeWriter(t);
   for (const name of ['a', 'b']) writer.append(lines(name, FULL));
   let flushed = false;
@@ -160,7 +160,7 @@ t.test('a flush ends when all that was appended before has arrived or is on disk
   t.equal(writer.state().pending, FULL);
 });
 
-t.test('whoever brings more waits while 20,000 lines are in memory', async (t) => {
+t.test('callers wait while 20,000 lines are in memory', async (t) => {
   const { writer, answer, pass } = await makeWriter(t);
   writer.append(lines('a', 2 * FULL));
   writer.append(lines('b', 2 * FULL));
@@ -175,7 +175,7 @@ t.test('whoever brings more waits while 20,000 lines are in memory', async (t) =
   t.equal(isThereRoom, true);
 });
 
-t.test('the disk takes neither of two: both stay in memory and are sent when it is back', async (t) => {
+t.test('the disk refuses two requests: both stay in memory and are sent later', async (t) => {
   const { writer, underway, answer, arrived, spool, pass } = await makeWriter(t);
   const put = spool.put;
   Object.assign(spool, {
@@ -197,7 +197,7 @@ t.test('the disk takes neither of two: both stay in memory and are sent when it 
   t.match(writer.state(), { pending: 0, problem: null, lost: 0 });
 });
 
-t.test('what came in little parts while the server was away goes in full requests', async (t) => {
+t.test('small batches from an outage of the server are sent in full requests', async (t) => {
   const { writer, underway, answer, arrived, spool, pass } = await makeWriter(t);
   for (let part = 0; part < 700; part++) {
     writer.append(lines(`part${part}`, 17));
@@ -222,7 +222,7 @@ t.test('what came in little parts while the server was away goes in full request
   t.match(writer.state(), { pending: 0, spooled: 0, problem: null });
 });
 
-t.test('it says since when checks are missing while the spool is not empty', async (t) => {
+t.test('it tells since when checks are missing while the spool is not empty', async (t) => {
   const { writer, underway, answer, pass } = await makeWriter(t);
   const check = (at: number) => `upbeat_check,service_id=1 up=1i ${at}`;
   t.equal(writer.state().missingSince, null);
@@ -244,7 +244,7 @@ t.test('it says since when checks are missing while the spool is not empty', asy
   t.same(underway(), []);
 });
 
-t.test('what the server left of a batch stays before all others', async (t) => {
+t.test('the unsent lines of a batch stay before all others', async (t) => {
   const { writer, spool } = await makeWriter(t);
   for (const name of ['a', 'b', 'c']) spool.put(lines(name, 3));
   const batch = spool.first(6);
@@ -256,7 +256,7 @@ t.test('what the server left of a batch stays before all others', async (t) => {
   t.equal(writer.state().pending, 5);
 });
 
-t.test('a server that asks for patience is not asked before its time', async (t) => {
+t.test('a server is not requested before its Retry-After', async (t) => {
   const { writer, underway, answer, pass } = await makeWriter(t);
   writer.append(lines('a', FULL));
   await answer({ ...AWAY, problem: 'it limits the rate', fault: 'busy', retryAfterMs: 45_000 });

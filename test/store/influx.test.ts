@@ -33,7 +33,7 @@ t.test('it keeps the contract of the store, on InfluxDB 1.6', NEEDS_INFLUX, asyn
       return await open({ settings: settingsOf(server.url, bucket), dataDir: join(folder, bucket) });
     },
   });
-  await t.test('it sums long windows up on the server', async (t) => {
+  await t.test('the server summarizes long windows', async (t) => {
     const store = await open({
       settings: settingsOf(server.url, server.database),
       dataDir: join(folder, 'year'),
@@ -122,50 +122,54 @@ t.test('it writes one measurement with whole-number fields', NEEDS_INFLUX, async
   ]);
 });
 
-t.test('it loses nothing while the server is away, stopped, killed or restarted', NEEDS_INFLUX, async (t) => {
-  const folder = t.testdir();
-  const port = await freePort();
-  const dataDir = join(folder, 'data');
-  const settings = settingsOf(`http://127.0.0.1:${port}`, 'upbeat');
-  let store = await open({ settings, dataDir });
-  await store.append([sampleAt(T0), sampleAt(T0 + MINUTE)]);
-  await store.flush();
-  t.match(store.problem(), /^InfluxDB does not answer: ECONNREFUSED/);
-  t.match(store.stats(), { appended: 2, pending: 2 });
-  await t.rejects(minute(store, T0, 10), { code: 'samples_away' });
-  await store.close();
-
-  store = await open({ settings, dataDir });
-  t.equal(store.stats().pending, 2, 'the spool outlives the program');
-  await store.append([sampleAt(T0, { latencyMs: 7 })]);
-  const server = await startInflux(t, { folder: join(folder, 'influx'), port });
-  await until(() => (store.problem() ?? '').includes('database not found'));
-  await ask(server.url, 'CREATE DATABASE upbeat');
-  await until(async () => {
+t.test(
+  'it loses nothing while the server is unavailable, stopped, killed or restarted',
+  NEEDS_INFLUX,
+  async (t) => {
+    const folder = t.testdir();
+    const port = await freePort();
+    const dataDir = join(folder, 'data');
+    const settings = settingsOf(`http://127.0.0.1:${port}`, 'upbeat');
+    let store = await open({ settings, dataDir });
+    await store.append([sampleAt(T0), sampleAt(T0 + MINUTE)]);
     await store.flush();
-    return store.stats().pending === 0;
-  });
-  t.match(await minute(store, T0, 10), [{ count: 2, p50Ms: 7 }], 'in their order: the last of two wins');
-  t.equal(store.problem(), null);
+    t.match(store.problem(), /^InfluxDB does not answer: ECONNREFUSED/);
+    t.match(store.stats(), { appended: 2, pending: 2 });
+    await t.rejects(minute(store, T0, 10), { code: 'samples_away' });
+    await store.close();
 
-  await server.stop('SIGKILL');
-  await store.append([sampleAt(T0 + 2 * MINUTE)]);
-  await store.flush();
-  t.equal(store.stats().pending, 1);
-  const again = await startInflux(t, { folder: join(folder, 'influx'), port });
-  again.process.kill('SIGSTOP');
-  await store.append([sampleAt(T0 + 3 * MINUTE)]);
-  again.process.kill('SIGCONT');
-  await until(async () => {
+    store = await open({ settings, dataDir });
+    t.equal(store.stats().pending, 2, 'the spool outlives the program');
+    await store.append([sampleAt(T0, { latencyMs: 7 })]);
+    const server = await startInflux(t, { folder: join(folder, 'influx'), port });
+    await until(() => (store.problem() ?? '').includes('database not found'));
+    await ask(server.url, 'CREATE DATABASE upbeat');
+    await until(async () => {
+      await store.flush();
+      return store.stats().pending === 0;
+    });
+    t.match(await minute(store, T0, 10), [{ count: 2, p50Ms: 7 }], 'in their order: the last of two wins');
+    t.equal(store.problem(), null);
+
+    await server.stop('SIGKILL');
+    await store.append([sampleAt(T0 + 2 * MINUTE)]);
     await store.flush();
-    return store.stats().pending === 0;
-  });
-  t.match(await minute(store, T0, 10), [{ count: 4 }]);
-  t.equal(store.lost(), 0);
-  await store.close();
-});
+    t.equal(store.stats().pending, 1);
+    const again = await startInflux(t, { folder: join(folder, 'influx'), port });
+    again.process.kill('SIGSTOP');
+    await store.append([sampleAt(T0 + 3 * MINUTE)]);
+    again.process.kill('SIGCONT');
+    await until(async () => {
+      await store.flush();
+      return store.stats().pending === 0;
+    });
+    t.match(await minute(store, T0, 10), [{ count: 4 }]);
+    t.equal(store.lost(), 0);
+    await store.close();
+  },
+);
 
-t.test('it bounds what waits and counts what it drops', async (t) => {
+t.test('it bounds the spool and counts dropped points', async (t) => {
   const dataDir = t.testdir();
   const settings = settingsOf(`http://127.0.0.1:${await freePort()}`, 'upbeat');
   const store = await open({ settings, dataDir, spoolBytes: 2_000 });
@@ -205,7 +209,7 @@ t.test('it keeps samples while the server does not know the user', NEEDS_INFLUX,
   await known.close();
 });
 
-t.test('it tells the doctor what to mend', NEEDS_INFLUX, async (t) => {
+t.test('it tells the doctor what to fix', NEEDS_INFLUX, async (t) => {
   const server = await startInflux(t, { folder: join(t.testdir(), 'influx') }, 'ada');
   const basic = { authorization: `Basic ${Buffer.from('ada:secret').toString('base64')}` };
   const find = (more: Partial<InfluxSettings>) => examineInflux(settingsOf(server.url, 'upbeat', more));

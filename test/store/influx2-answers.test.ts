@@ -18,11 +18,11 @@ async function compare(t: Test, server: Influx2Server): Promise<void> {
   }
 }
 
-t.test('the double answers as InfluxDB 2.9.1 did', async (t) => {
+t.test('the double responds as InfluxDB 2.9.1 did', async (t) => {
   await compare(t, await startInfluxV2(t));
 });
 
 if (INFLUXD2 !== null)
-  t.test('InfluxDB 2 answers as was recorded', async (t) => {
+  t.test('InfluxDB 2 responds as recorded', async (t) => {
     await compare(t, await startInflux2(t, join(t.testdir(), 'influx')));
   });

@@ -7,7 +7,7 @@ import type { RedisClient } from '../../src/store/status/redis-client.ts';
 import { openRedisConnection } from '../../src/store/status/redis-connection.ts';
 import { NEEDS_REDIS, startRedis, until } from '../support/redis-server.ts';
 
-t.test('it dials again where the client has given up', NEEDS_REDIS, async (t) => {
+t.test('it connects again after the client has stopped', NEEDS_REDIS, async (t) => {
   const address = readRedisAddress(`redis://127.0.0.1:${(await startRedis(t)).port}`);
   if (address === null) throw new Error('cannot be read');
   const clients: RedisClient[] = [];

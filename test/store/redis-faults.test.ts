@@ -88,7 +88,7 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
     t.strictSame(reader.store.get(1), writer.get(1));
   });
 
-  t.test('it gives a process that comes later all there is, and lets it write nothing', async (t) => {
+  t.test('a later process reads everything, and cannot write', async (t) => {
     const url = urlOf(server, 'late');
     const writer = await openWriter(t, url);
     await writer.put(upTo(1_300, 3));
@@ -102,7 +102,7 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
     await until(() => store.get(8) === null, 'the removal is seen');
   });
 
-  t.test('it goes on where it was when its connection breaks, and hears every change once', async (t) => {
+  t.test('it continues after a broken connection, and receives every change once', async (t) => {
     const url = urlOf(server, 'resumed');
     const [writer, reader] = [await openWriter(t, url), await openReader(t, url)];
     for (let seq = 1; seq <= 60; seq++) {
@@ -117,7 +117,7 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
     t.ok(reader.store.state().reconnects > 0);
   });
 
-  t.test('it reads everything again where the stream has gone on without it', async (t) => {
+  t.test('it reads everything again after it has missed entries of the stream', async (t) => {
     const url = urlOf(server, 'missed');
     const [writer, reader] = [await openWriter(t, url), await openReader(t, url)];
     await writer.put(upTo(3, 1));
@@ -137,7 +137,7 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
     t.ok(length >= MAX_CHANGES && length < MAX_CHANGES + 200, String(length));
   });
 
-  t.test('it is filled again when it was emptied under a working connection', async (t) => {
+  t.test('it is filled again when Redis was emptied under a working connection', async (t) => {
     const url = urlOf(server, 'emptied');
     const [writer, reader] = [await openWriter(t, url), await openReader(t, url)];
     await writer.put(upTo(3, 2));
@@ -172,7 +172,7 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
     },
   );
 
-  t.test('it leaves out what is no record', async (t) => {
+  t.test('it ignores unreadable records', async (t) => {
     const url = urlOf(server, 'strange');
     const writer = await openWriter(t, url);
     await writer.put(upTo(2, 1));
@@ -284,7 +284,7 @@ t.test('it is filled again when its node of a cluster comes back empty', sideByS
   t.equal(reader.heard.length, new Set(reader.heard).size);
 });
 
-t.test('it tells nobody a password', sideBySide(), async (t) => {
+t.test('it never shows a password', sideBySide(), async (t) => {
   const server = await startRedis(t);
   await server.client.config('SET', 'requirepass', 'right');
   const lines: string[] = [];

@@ -56,7 +56,7 @@ const has = (servers: readonly RedisServer[], words: object, ends: readonly stri
     JSON.stringify(words),
   );
 
-t.test('it follows, over every absence of a server', NEEDS_REDIS, async (t) => {
+t.test('it follows over every outage of a server', NEEDS_REDIS, async (t) => {
   const server = await startRedis(t);
   const state = startMirror(t, `redis://127.0.0.1:${server.port}`);
   state.words.set('prober', '1').set('stores', '{}');
@@ -94,7 +94,7 @@ t.test('it follows, over every absence of a server', NEEDS_REDIS, async (t) => {
   t.equal(await contentOf([server]), JSON.stringify([{ prober: '9' }, []]));
 });
 
-t.test('it works on a cluster, and others read the words', NEEDS_REDIS, async (t) => {
+t.test('it works on a cluster, and other processes read the state', NEEDS_REDIS, async (t) => {
   const { nodes, url } = await startRedisCluster(t);
   const state = startMirror(t, url);
   const heard: Readonly<Record<string, string>>[] = [];

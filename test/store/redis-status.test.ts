@@ -56,7 +56,7 @@ t.test('a cluster of three', NEEDS_REDIS, async (t) => {
   runStatusContract(adapterFor((await startRedisCluster(t)).url), t, 10);
 });
 
-t.test('it compares in Redis too, so that what arrives late changes nothing', NEEDS_REDIS, async (t) => {
+t.test('Redis compares records, too, so that late ones change nothing', NEEDS_REDIS, async (t) => {
   const { client } = await startRedis(t);
   const keys = statusKeys('late');
   const all = [keys.records, keys.changes, keys.meta];

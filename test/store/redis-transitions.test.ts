@@ -117,7 +117,7 @@ t.test(
   },
 );
 
-t.test('it keeps the newest of many', NEEDS_REDIS, async (t) => {
+t.test('it keeps the newest of many transitions', NEEDS_REDIS, async (t) => {
   const server = await useRedis(t);
   await startStream(t, `${server.url}?prefix=${server.prefix}`, MAX_TRANSITIONS + 500);
   const stored = () => positionsIn(server, server.prefix);

@@ -66,7 +66,7 @@ export function runSamplesContract(t: Test, adapter: SampleStoreAdapter): void {
     return store;
   };
 
-  t.test('it answers every bucket of a window, empty ones too, the last one cut', async (t) => {
+  t.test('it returns every bucket of a window, also empty ones, and cuts the last one', async (t) => {
     const store = await opened(t);
     await store.append([
       sampleAt(T0),
@@ -112,7 +112,7 @@ export function runSamplesContract(t: Test, adapter: SampleStoreAdapter): void {
     t.match(bucket, { count: 2, suspectCount: 1, downCount: 0, uptimeRatio: 1, p50Ms: 10, p99Ms: 4_000 });
   });
 
-  t.test('it takes the last of two samples with the same time', async (t) => {
+  t.test('of two samples with the same time the last one counts', async (t) => {
     const store = await opened(t);
     await store.append([sampleAt(T0, { latencyMs: 1 })]);
     await store.flush();
@@ -121,7 +121,7 @@ export function runSamplesContract(t: Test, adapter: SampleStoreAdapter): void {
     t.match(bucket, { count: 1, slowCount: 1, p50Ms: 2 });
   });
 
-  t.test('it gives the newest samples, newest first, whenever they arrived', async (t) => {
+  t.test('it returns the newest samples, newest first, whenever they arrived', async (t) => {
     const store = await opened(t);
     const samples = [5, 1, 3, 4, 2].map((minute) => sampleAt(T0 + minute * MINUTE, { latencyMs: minute }));
     await store.append(samples);
@@ -135,7 +135,7 @@ export function runSamplesContract(t: Test, adapter: SampleStoreAdapter): void {
     t.same((await store.newest(2, 1))[0], sampleAt(T0, { serviceId: 2 }));
   });
 
-  t.test('it refuses a query that has no answer', async (t) => {
+  t.test('it refuses a query that cannot be answered', async (t) => {
     const store = await opened(t);
     for (const [from, to, stepMs] of [
       [T0, T0, 1],

@@ -93,7 +93,7 @@ t.test('it counts every sample of a long window once, wherever the window and it
   );
 });
 
-t.test('it needs neither samples nor hours for a year by the day', async (t) => {
+t.test('a year by the day needs neither samples nor hours', async (t) => {
   const { engine, dataDir } = await openYear(t, 90);
   const query = { serviceId: 1, from: NOW - (NOW % DAY) - 365 * DAY, to: NOW - (NOW % DAY), stepMs: DAY };
   const wanted = naiveBuckets(SAMPLES, 1, query.from, query.to, query.stepMs);
@@ -104,7 +104,7 @@ t.test('it needs neither samples nor hours for a year by the day', async (t) => 
   t.equal(isNear(engine.query(query), wanted), null);
 });
 
-t.test('it counts what came late, before and after it is in its block', async (t) => {
+t.test('it counts late samples, before and after they are in their block', async (t) => {
   const { engine } = await openYear(t, 500);
   const late = sampleAt(START + 200 * DAY + 5 * HOUR + 1, { status: 'down', latencyMs: 3 });
   const query = { serviceId: 1, from: START, to: START + DAYS * DAY, stepMs: 10 * DAY };
@@ -115,7 +115,7 @@ t.test('it counts what came late, before and after it is in its block', async (t
   t.equal(isNear(engine.query(query), wanted), null);
 });
 
-t.test('it answers from hours what an older version summarised', async (t) => {
+t.test('it reads the summaries of an older version', async (t) => {
   const { engine, dataDir } = await openYear(t, 90);
   const file = new DatabaseSync(join(dataDir, 'samples.sqlite'));
   file.exec('DELETE FROM days');
@@ -127,7 +127,7 @@ t.test('it answers from hours what an older version summarised', async (t) => {
   t.equal(isNear(engine.query(query), wanted), null);
 });
 
-t.test('it forgets days with their hours', async (t) => {
+t.test('it deletes days with their hours', async (t) => {
   let now = NOW;
   const engine = createSampleEngine({
     database: openSamplesDatabase(t.testdir()),

@@ -44,7 +44,7 @@ function openEngine(dataDir = folder(), now: () => number = Date.now, rawDays = 
   return { engine, dataDir };
 }
 
-t.test('where another process reads what one writes', (t) => {
+t.test('a second process reads while the first one writes', (t) => {
   let appends = 0;
   runSamplesContract(t, {
     runs: RUNS,
@@ -79,7 +79,7 @@ t.test('where another process reads what one writes', (t) => {
   t.end();
 });
 
-t.test('it keeps what a former writer wrote after it woke, and what its successor wrote', async (t) => {
+t.test('it keeps the samples of a former writer that woke, and those of its successor', async (t) => {
   for (const tidies of ['former', 'successor'] as const) {
     const now = () => Date.UTC(2026, 10, 3);
     const { engine: former, dataDir } = openEngine(folder(), now);
@@ -185,7 +185,7 @@ t.test(
   },
 );
 
-t.test('it takes samples that come late into the day where they belong', async (t) => {
+t.test('late samples are stored in their day', async (t) => {
   const start = Date.UTC(2026, 5, 1);
   const { engine } = openEngine(folder(), () => start + 3 * DAY);
   t.teardown(() => engine.close());
@@ -198,7 +198,7 @@ t.test('it takes samples that come late into the day where they belong', async (
   ]);
 });
 
-t.test('it loses nothing that was flushed when it is killed, and doubles nothing', async (t) => {
+t.test('a kill neither loses nor duplicates flushed samples', async (t) => {
   const dataDir = folder();
   let flushed = 0;
   for (let round = 0; round < 3; round++) {
@@ -246,7 +246,7 @@ async function filledStore() {
   return { dataDir, file, open };
 }
 
-t.test('it sets a damaged file aside, says so and begins anew', async (t) => {
+t.test('it moves a damaged file away, reports it and starts with a new one', async (t) => {
   const { dataDir, file, open } = await filledStore();
   const whole = readFileSync(file);
   const damages: [string, () => void][] = [

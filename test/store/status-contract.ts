@@ -18,7 +18,7 @@ export function runStatusContract(adapter: StatusAdapter, t: Test = root, runs =
     return store;
   };
 
-  t.test('it gives back what was put, at once, and null for the others', async (t) => {
+  t.test('it returns what was put, at once, and null for others', async (t) => {
     const store = await open(t);
     t.equal(store.get(1), null);
     t.equal(await store.put([record(1, 0, 'up', NOON), record(2, 3, 'down', NOON)]), 2);
@@ -27,7 +27,7 @@ export function runStatusContract(adapter: StatusAdapter, t: Test = root, runs =
     t.equal(store.get(3), null);
   });
 
-  t.test('it takes only what is newer, first by seq, then by time', async (t) => {
+  t.test('it accepts only newer records, by seq and then by time', async (t) => {
     const table = [
       ['a greater seq', 2, NOON, true],
       ['a greater seq of an earlier time', 2, NOON - 1_000, true],
@@ -71,7 +71,7 @@ export function runStatusContract(adapter: StatusAdapter, t: Test = root, runs =
     );
   });
 
-  t.test('it tells watchers of each record it took, until they stop', async (t) => {
+  t.test('it notifies watchers of each accepted record until they stop', async (t) => {
     const store = await open(t);
     const heard: string[] = [];
     const listen = (name: string) => (given: CurrentStatus) =>
@@ -87,7 +87,7 @@ export function runStatusContract(adapter: StatusAdapter, t: Test = root, runs =
     t.same(heard, ['a 1:1 1', 'b 1:1 1', 'a 1:2 2', 'b 1:2 2', 'b 2:1 1']);
   });
 
-  t.test('it goes on after a watcher that throws', async (t) => {
+  t.test('a watcher that throws does not affect others', async (t) => {
     const store = await open(t);
     const heard: number[] = [];
     store.watch(() => {
@@ -98,7 +98,7 @@ export function runStatusContract(adapter: StatusAdapter, t: Test = root, runs =
     t.same(heard, [1, 2]);
   });
 
-  t.test('it forgets a removed service', async (t) => {
+  t.test('it deletes a removed service', async (t) => {
     const store = await open(t);
     await store.put([record(1, 5, 'up', NOON)]);
     await store.remove(1);

@@ -13,7 +13,7 @@ t.test('it answers calls, keeps error codes and takes transfers', async (t) => {
   await thread.terminate();
 });
 
-t.test('it rejects open and later calls when the thread ends unasked, and tells', async (t) => {
+t.test('it rejects open and later calls when the thread ends by a fault, and reports it', async (t) => {
   const ended = Promise.withResolvers<Error>();
   const thread = startThread<typeof import('./echo-thread.ts').methods>(ENTRY, {}, ended.resolve);
   await t.rejects(thread.call('exit', [3]), { message: /ended with code 3/ });

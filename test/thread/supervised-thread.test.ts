@@ -37,7 +37,7 @@ function supervise(policy: ThreadPolicy) {
   };
 }
 
-t.test('it gives a fatal thread up at its first end', async (t) => {
+t.test('it gives up a fatal thread at its first end', async (t) => {
   const { thread, ends, lives, crash } = supervise(FATAL);
   t.equal(await thread.call('greet', ['Ada']), 'hi Ada');
   await crash();
@@ -81,7 +81,7 @@ t.test('it ends a thread on demand that is idle, and starts it at the next call'
   await thread.stop();
 });
 
-t.test('it starts a permanent thread again after pauses that grow until it was healthy', async (t) => {
+t.test('it restarts a permanent thread after pauses that grow until it was healthy', async (t) => {
   const backoff = { firstMs: 1_000, maxMs: 3_000, healthyMs: 60_000 };
   const { thread, clock, ends, lives, crash } = supervise({ restart: 'permanent', intensity: null, backoff });
   for (const [index, pauseMs] of [1_000, 2_000, 3_000, 3_000].entries()) {
