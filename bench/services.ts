@@ -40,7 +40,7 @@ export const RECORD_OPTIONS = {
   clock: systemClock,
   log: silentLog,
   settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
-  askControlTargets: async () => true,
+  queryControlTargets: async () => true,
   onRecheck() {},
   sourceUrl: () => '',
   isInMaintenance: () => false,

@@ -2,7 +2,7 @@
 
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { INCIDENT_STATUSES, type Incident, type IncidentStatus, SEVERITIES } from '../domain/incident.ts';
-import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from '../http/parameters.ts';
+import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { enumOf, listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
@@ -80,7 +80,7 @@ export function incidentRoutes(sources: IncidentSources): Route[] {
 }
 
 const LIST_QUERY = {
-  status: wordParameter(INCIDENT_STATUSES, 'Only incidents in this state.'),
+  status: enumParameter(INCIDENT_STATUSES, 'Only incidents in this state.'),
   limit: limitParameter(50, 100),
   offset: OFFSET_PARAMETER,
 };

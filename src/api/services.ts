@@ -11,11 +11,11 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import { entityTag } from '../http/conditional.ts';
 import {
+  enumParameter,
   limitParameter,
   OFFSET_PARAMETER,
   readParameters,
   textParameter,
-  wordParameter,
 } from '../http/parameters.ts';
 import { jsonText, type Route } from '../http/route.ts';
 import { namedObject, nullable, PAGE_MEMBERS, whole } from '../http/schema.ts';
@@ -35,8 +35,8 @@ import {
 import { VendorWordSchema, viewVendorWord } from './vendor.ts';
 
 const QUERY = {
-  category: wordParameter(CATEGORIES, 'Only services of this category.'),
-  status: wordParameter(SERVICE_STATUSES, 'Only services with this status.'),
+  category: enumParameter(CATEGORIES, 'Only services of this category.'),
+  status: enumParameter(SERVICE_STATUSES, 'Only services with this status.'),
   q: textParameter(
     'Only services with this part in their name, domain or slug, in any case; blanks around it are ignored, and an empty one matches all.',
     'hub',

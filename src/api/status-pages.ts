@@ -3,7 +3,7 @@
 import { formatTime } from '../domain/durations.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';
 import { SLUG } from '../http/openapi.ts';
-import { limitParameter, OFFSET_PARAMETER, readParameters, wordParameter } from '../http/parameters.ts';
+import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { type HttpRequest, json, type Route } from '../http/route.ts';
 import {
   enumOf,
@@ -31,7 +31,7 @@ import { ServiceSchema, viewService, viewWithServices } from './service-view.ts'
 import { MaintenancesSchema, viewMaintenance } from './vendor.ts';
 
 const QUERY = {
-  incidents: wordParameter(INCIDENT_FILTERS, 'Running incidents, past ones, or both.', 'all'),
+  incidents: enumParameter(INCIDENT_FILTERS, 'Running incidents, past ones, or both.', 'all'),
   limit: limitParameter(20, 100),
   offset: OFFSET_PARAMETER,
 };
@@ -83,21 +83,21 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
   const { directory, pages, siteUrl } = sources;
 
   const find = async ({ params }: HttpRequest): Promise<PageView> => {
-    const look = await readPageView(params.slug ?? '', sources);
-    if (look === null) throw pageNotFound(params.slug ?? '');
-    return look;
+    const view = await readPageView(params.slug ?? '', sources);
+    if (view === null) throw pageNotFound(params.slug ?? '');
+    return view;
   };
 
   const asJson = async (request: HttpRequest) => {
     const { incidents: filter, limit, offset } = readParameters(request.query, QUERY);
-    const look = await find(request);
+    const view = await find(request);
     const found = await pages.incidentsOfServices({
-      serviceIds: look.services.map(({ service }) => service.id),
+      serviceIds: view.services.map(({ service }) => service.id),
       ...readFilter(String(filter)),
       limit: Number(limit),
       offset: Number(offset),
     });
-    const { page, verdict } = look;
+    const { page, verdict } = view;
     return json({
       page: {
         slug: page.slug,
@@ -109,7 +109,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       },
       status: verdict.status,
       counts: verdict.counts,
-      groups: look.groups.map(({ name, services }) => ({
+      groups: view.groups.map(({ name, services }) => ({
         name,
         services: services.map(({ service, current, standing, stale }) => ({
           ...viewService(service, current, stale),
@@ -117,7 +117,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
           in_maintenance: standing === 'maintenance',
         })),
       })),
-      maintenance: viewWithServices(directory, look.maintenances, viewMaintenance),
+      maintenance: viewWithServices(directory, view.maintenances, viewMaintenance),
       incidents: viewWithServices(directory, found, viewIncident),
       limit,
       offset,

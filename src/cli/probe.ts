@@ -12,7 +12,7 @@ import { describeHostNameProblem } from '../domain/refusal-text.ts';
 import { type Attempt, NO_MEMORY, type SuspectReason } from '../domain/result.ts';
 import { type CheckDefinition, DEFAULT_CHECK, type ServiceOrigin } from '../domain/service.ts';
 import type { Verdict } from '../domain/status.ts';
-import { askControlTargets } from '../outbound/control-targets.ts';
+import { queryControlTargets } from '../outbound/control-targets.ts';
 import { createProber, type Prober } from '../probe/prober.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { VERSION } from '../version.ts';
@@ -52,7 +52,7 @@ async function isOffline(
   { checks: { controlTargets, nameservers } }: Config,
 ): Promise<boolean> {
   if (failure === null || statusCode !== 0 || controlTargets.length === 0) return false;
-  return !(await askControlTargets(controlTargets, CONTROL_TIMEOUT_MS, { nameservers }));
+  return !(await queryControlTargets(controlTargets, CONTROL_TIMEOUT_MS, { nameservers }));
 }
 
 /** The catalogue; empty if its file cannot be read. */

@@ -2,7 +2,7 @@
 
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { describeCause } from '../domain/failure-text.ts';
-import { askControlTargets } from '../outbound/control-targets.ts';
+import { queryControlTargets } from '../outbound/control-targets.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { readConfig } from './open-stores.ts';
 import { type OutputRow, printRows } from './output.ts';
@@ -18,7 +18,7 @@ export async function verifyCatalogue({ config: file, json = false }: CommonOpti
   const { controlTargets, nameservers, timeoutMs } = config.checks;
   if (
     controlTargets.length > 0 &&
-    !(await askControlTargets(controlTargets, 3_000, { nameservers, nameTimeoutMs: timeoutMs }))
+    !(await queryControlTargets(controlTargets, 3_000, { nameservers, nameTimeoutMs: timeoutMs }))
   ) {
     throw new CommandError(
       'no control target answers: this machine is offline, so nothing can be said of the services',

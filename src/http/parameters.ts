@@ -28,7 +28,7 @@ export const OFFSET_PARAMETER: TSchema = Type.Integer({
 });
 
 /** One of some words. */
-export function wordParameter(words: readonly string[], description: string, byDefault?: string): TSchema {
+export function enumParameter(words: readonly string[], description: string, byDefault?: string): TSchema {
   return Type.Unsafe({
     type: 'string',
     enum: [...words],

@@ -56,7 +56,7 @@ const WINDOW_WORDS: Readonly<Record<BadgeWindow, readonly [short: string, long: 
 const SECONDS_FROM_MS = 10_000;
 
 /** What a status badge says. `staleSince`: when the service was last seen, where that is too long ago; null: it is fresh. */
-export function sayStatus(
+export function describeStatus(
   { status, latest }: CurrentStatus,
   staleSince: number | null,
   now: number,
@@ -68,14 +68,14 @@ export function sayStatus(
 }
 
 /** What an uptime badge says. `lastCheckAt` is null for a service that was never checked. */
-export function sayUptime(figures: BadgeFigures, window: BadgeWindow, state: FigureState): BadgeCaption {
+export function describeUptime(figures: BadgeFigures, window: BadgeWindow, state: FigureState): BadgeCaption {
   const { count, upCount, slowCount } = figures.bucket;
   const [short, long] = WINDOW_WORDS[window];
-  if (count === 0) return sayNothing(short, long);
+  if (count === 0) return emptyCaption(short, long);
   const ratio = (upCount + slowCount) / count;
   const status = ratio >= GOOD_RATIO ? 'up' : ratio >= FAIR_RATIO ? 'slow' : 'down';
   const percent = percentOf(upCount + slowCount, count);
-  return sayFigure(
+  return captionOf(
     status,
     `${percent} up`,
     short,
@@ -86,7 +86,7 @@ export function sayUptime(figures: BadgeFigures, window: BadgeWindow, state: Fig
 }
 
 /** What a latency badge says; a response time over `slowOverMs` is slow, as it is for a check. */
-export function sayLatency(
+export function describeLatency(
   figures: BadgeFigures,
   window: BadgeWindow,
   measure: BadgeMeasure,
@@ -97,10 +97,10 @@ export function sayLatency(
   const { upCount, slowCount, p50Ms, p95Ms } = figures.bucket;
   const ms = measure === 'median' ? p50Ms : p95Ms;
   // The speed of errors is not a response time to show in green.
-  if (ms === null || upCount + slowCount === 0) return sayNothing(short, long);
+  if (ms === null || upCount + slowCount === 0) return emptyCaption(short, long);
   const time = ms < SECONDS_FROM_MS ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
   const said = `${measure === 'median' ? 'median' : '95th percentile of the'} response time ${time} over the last ${long}`;
-  return sayFigure(judgeLatency(ms, slowOverMs), `${measure} ${time}`, short, said, figures, state);
+  return captionOf(judgeLatency(ms, slowOverMs), `${measure} ${time}`, short, said, figures, state);
 }
 
 /** How fresh the figures of a service are. */
@@ -133,7 +133,7 @@ export function ageOf(at: number, now: number): string {
   return `${Math.floor(seconds / 86_400)} d ago`;
 }
 
-function sayFigure(
+function captionOf(
   status: ServiceStatus,
   word: string,
   window: string,
@@ -151,7 +151,7 @@ function sayFigure(
 }
 
 /** Without checks there is no figure. */
-function sayNothing(window: string, long: string): BadgeCaption {
+function emptyCaption(window: string, long: string): BadgeCaption {
   const said = `no data of the last ${long}`;
   return { status: 'unknown', word: 'No data', window, ageText: null, asOf: null, said };
 }

@@ -31,11 +31,11 @@ import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/staleness.
 import {
   type BadgeCaption,
   type BadgeFigures,
+  describeLatency,
+  describeStatus,
+  describeUptime,
   FIGURES_KEPT_MS,
   ShieldsSchema,
-  sayLatency,
-  sayStatus,
-  sayUptime,
   sentenceOf,
   shieldsAnswer,
 } from './badge-text.ts';
@@ -110,7 +110,7 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
   const statuses = new BoundedMap<string, Kept>(STATUS_KEPT);
   const others = new BoundedMap<string, Kept>(OTHERS_KEPT);
 
-  const say = async (
+  const captionFor = async (
     service: Service,
     current: CurrentStatus,
     request: BadgeRequest,
@@ -119,24 +119,24 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     const interval = intervalOf(service, intervalMs);
     const seen = seenAt(current, listenedAt);
     if (variant === 'status')
-      return sayStatus(current, isStale(current, interval, now(), listenedAt) ? seen : null, now());
+      return describeStatus(current, isStale(current, interval, now(), listenedAt) ? seen : null, now());
     const figures = await readFigures(service.id, window);
     const state = { lastCheckAt: seen, staleAfterMs: 2 * interval, now: now() };
     return variant === 'uptime'
-      ? sayUptime(figures, window, state)
-      : sayLatency(figures, window, measure, slowOverMs, state);
+      ? describeUptime(figures, window, state)
+      : describeLatency(figures, window, measure, slowOverMs, state);
   };
 
   const draw = async (
     service: Service,
-    words: BadgeCaption,
+    caption: BadgeCaption,
     request: BadgeRequest,
   ): Promise<HttpResponse> => {
     const { theme, format } = request;
     const body =
       format === 'shields'
-        ? JSON.stringify(shieldsAnswer(fullName(service), words, theme))
-        : await renderBadge(textOf(service, words, theme, format));
+        ? JSON.stringify(shieldsAnswer(fullName(service), caption, theme))
+        : await renderBadge(textOf(service, caption, theme, format));
     return { status: 200, headers: HEADERS[format], body, etag: entityTag(body) };
   };
 
@@ -146,7 +146,7 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     const service = directory.byPageName(name);
     if (service === null) throw serviceNotFound(name);
     const current = status.get(service.id) ?? unknownStatus(service.id);
-    const words = await say(service, current, request);
+    const caption = await captionFor(service, current, request);
     const isContract = variant === 'status' && format === 'png';
     const kept = isContract ? statuses : others;
     const place = isContract
@@ -154,12 +154,12 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
       : `${service.id} ${theme} ${format} ${variant} ${window} ${measure}`;
     // The contract's picture shows no time, and stays the same from check to check.
     const shown = isContract
-      ? `${words.status} ${words.ageText}`
-      : `${words.word} ${words.ageText} ${words.asOf}`;
+      ? `${caption.status} ${caption.ageText}`
+      : `${caption.word} ${caption.ageText} ${caption.asOf}`;
     const content = `${service.revision} ${shown}`;
     const known = kept.get(place);
     if (known?.content === content) return known.answer;
-    const answer = await draw(service, words, request);
+    const answer = await draw(service, caption, request);
     kept.set(place, { content, answer });
     return answer;
   };
@@ -168,15 +168,15 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
 /** The input of the renderer. That of a status badge as PNG, the contract's, has nothing beyond what it shows. */
 function textOf(
   service: Service,
-  words: BadgeCaption,
+  caption: BadgeCaption,
   theme: BadgeText['theme'],
   format: 'png' | 'svg',
 ): BadgeText {
   const { name, domain } = service;
-  const { status, word, window, ageText, asOf } = words;
+  const { status, word, window, ageText, asOf } = caption;
   const text = { name, fallback: domain, status, theme, ageText };
   const figure = window === null ? {} : { figure: { word, window } };
-  if (format === 'svg') return { ...text, ...figure, format, title: sentenceOf(fullName(service), words) };
+  if (format === 'svg') return { ...text, ...figure, format, title: sentenceOf(fullName(service), caption) };
   return { ...text, ...figure, ...(window === null || asOf === null ? {} : { asOf: formatTime(asOf) }) };
 }
 

@@ -11,7 +11,7 @@ import {
   spanOf,
 } from '../domain/picture.ts';
 import { type OpenApiOperation, queryParameters, SLUG } from '../http/openapi.ts';
-import { readParameters, wordParameter } from '../http/parameters.ts';
+import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -23,7 +23,7 @@ import { createPictureCache, pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER
 const QUERY = {
   window: WINDOW_PARAMETER,
   theme: THEME_PARAMETER,
-  size: wordParameter(
+  size: enumParameter(
     CHART_SIZES,
     'embed: 800 by 300 pixels, for a page; card: 1,200 by 630, for previews of links.',
     'embed',

@@ -19,7 +19,7 @@ import {
 } from '../domain/picture.ts';
 import type { Service } from '../domain/service.ts';
 import type { OpenApiOperation } from '../http/openapi.ts';
-import { readParameters, wordParameter } from '../http/parameters.ts';
+import { enumParameter, readParameters } from '../http/parameters.ts';
 import { retryLater } from '../http/problem.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
@@ -28,7 +28,7 @@ import { createPictureCache, pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER
 
 const QUERY = {
   window: WINDOW_PARAMETER,
-  category: wordParameter(CATEGORIES, 'Only services of this category. Default: all of them.'),
+  category: enumParameter(CATEGORIES, 'Only services of this category. Default: all of them.'),
   theme: THEME_PARAMETER,
 };
 

@@ -9,15 +9,15 @@ import {
   problems,
   queryParameters,
 } from '../http/openapi.ts';
-import { type ParameterSchemas, wordParameter } from '../http/parameters.ts';
+import { enumParameter, type ParameterSchemas } from '../http/parameters.ts';
 import { retryLater } from '../http/problem.ts';
 import type { HttpResponse } from '../http/route.ts';
 import { isSampleReadError } from '../store/ports/samples.ts';
 
 /** The query parameter for the window of a picture. */
-export const WINDOW_PARAMETER = wordParameter(PICTURE_WINDOWS, 'How far back the picture looks.', '24h');
+export const WINDOW_PARAMETER = enumParameter(PICTURE_WINDOWS, 'How far back the picture looks.', '24h');
 /** The query parameter for the colours of a picture. */
-export const THEME_PARAMETER = wordParameter(PICTURE_THEMES, 'Colours for a light or a dark page.', 'light');
+export const THEME_PARAMETER = enumParameter(PICTURE_THEMES, 'Colours for a light or a dark page.', 'light');
 
 /** The part of an operation that is the same for every picture. `more`: errors beyond the usual ones, by status. */
 export function pictureOperation(

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { createCatalogueWriter, loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
 import { createFleet } from '../engine/fleet/fleet.ts';
-import { askControlTargets } from '../outbound/control-targets.ts';
+import { queryControlTargets } from '../outbound/control-targets.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { ProberSettings } from '../probe/prober.ts';
@@ -82,8 +82,8 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       firstSpreadMs: checks.firstSpreadMs,
       controlTargets: checks.controlTargets.length,
     },
-    askControlTargets: () =>
-      askControlTargets(checks.controlTargets, CONTROL_TIMEOUT_MS, {
+    queryControlTargets: () =>
+      queryControlTargets(checks.controlTargets, CONTROL_TIMEOUT_MS, {
         nameservers: checks.nameservers,
         nameTimeoutMs: checks.timeoutMs,
         userAgent: userAgentOf(VERSION, siteUrl),

@@ -158,9 +158,9 @@ export function specialPurposeOf(address: Address): string | null {
     if (!contains(anyIpv4Block, address)) return null;
     return ipv4Blocks.find(([, list]) => contains(list, address))?.[0] ?? 'reserved';
   }
-  const carried = carriedIpv4(address.text);
-  if (carried !== null) {
-    const inner = specialPurposeOf({ family: 4, text: carried });
+  const embedded = embeddedIpv4(address.text);
+  if (embedded !== null) {
+    const inner = specialPurposeOf({ family: 4, text: embedded });
     return inner === null ? null : `${inner} inside IPv6`;
   }
   if (!contains(globalUnicast, address)) return ipv6Scope(address.text);
@@ -177,7 +177,7 @@ export function contains(list: BlockList, { family, text }: Address): boolean {
  * and ISATAP (RFC 5214). Forms without a use on the internet (IPv4-compatible, IPv4-translated, Teredo, local NAT64)
  * are refused as blocks instead.
  */
-function carriedIpv4(text: string): string | null {
+function embeddedIpv4(text: string): string | null {
   const words = ipaddr.IPv6.parse(text).parts;
   const [w0, w1, w2, w3, w4, w5, w6, w7] = words as [
     number,

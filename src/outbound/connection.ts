@@ -26,7 +26,7 @@ const GROUPS = 'X25519:P-256:P-384';
 /** Makes the store of a thread. */
 export function createTrustStore() {
   const known = new Map<string | null, Trust>();
-  let blind: Trust | null = null;
+  let unverified: Trust | null = null;
   return {
     /**
      * The machine's authorities, Node's own, and those of the PEM bundle `caFile` where one is given.
@@ -44,9 +44,9 @@ export function createTrustStore() {
       return trust;
     },
     /** No judgement at all. */
-    blind() {
-      blind ??= { context: createSecureContext({ ecdhCurve: GROUPS }), verify: false };
-      return blind;
+    unverified() {
+      unverified ??= { context: createSecureContext({ ecdhCurve: GROUPS }), verify: false };
+      return unverified;
     },
   };
 }

@@ -11,7 +11,7 @@ import { createResolver, type Resolver } from './resolver.ts';
 import { sendRequest } from './send-request.ts';
 
 /** Options of a question to the control targets. */
-export interface ControlQuestion {
+export interface ControlQueryOptions {
   /** `ip` or `ip:port`; default: the system's. */
   readonly nameservers?: readonly string[];
   readonly userAgent?: string;
@@ -27,10 +27,10 @@ export interface ControlQuestion {
  * certificates are not judged, for an answer under a wrong certificate is an answer. Redirects are not followed.
  * An empty list, and an address that cannot be read, answer nothing. Never rejects for what the targets do.
  */
-export async function askControlTargets(
+export async function queryControlTargets(
   urls: readonly string[],
   timeoutMs = 3000,
-  options: ControlQuestion = {},
+  options: ControlQueryOptions = {},
 ): Promise<boolean> {
   const { nameservers = [], userAgent = 'Upbeat', clock = systemClock } = options;
   const { nameTimeoutMs = timeoutMs } = options;
@@ -54,7 +54,7 @@ export async function askControlTargets(
       maxBodyBytes: 0,
       redirects: 0,
       guard: openGuard,
-      trust: trusts.blind,
+      trust: trusts.unverified,
       // A name that an old answer still knows says nothing about the connection.
       fresh: true,
     };

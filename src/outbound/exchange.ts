@@ -145,31 +145,31 @@ class Exchange extends ExchangeResult {
 
   begin(request: string | Buffer): void {
     const socket = this.#socket;
-    const interrupt = () => this.#interrupted();
+    const interrupt = () => this.#onDeadline();
     if (this.#deadline.over !== null) {
       interrupt();
       return;
     }
     this.#deadline.interrupt = interrupt;
     if (socket.destroyed) {
-      this.#lost(socket.errored);
+      this.#onEnd(socket.errored);
       return;
     }
-    socket.on('error', (error) => this.#lost(error));
-    socket.on('end', () => this.#lost(null));
-    socket.on('close', () => this.#lost(null));
+    socket.on('error', (error) => this.#onEnd(error));
+    socket.on('end', () => this.#onEnd(null));
+    socket.on('close', () => this.#onEnd(null));
     // Latin-1, as header values are checked to be.
     if (typeof request === 'string') socket.write(request, 'latin1');
     else socket.write(request);
     this.#sentAt = this.#clock.monotonic();
-    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
   }
 
-  #take(chunk: Buffer): void {
+  #onData(chunk: Buffer): void {
     let at = 0;
     while (!this.#settled && at < chunk.length) {
       if (this.#reader !== null) {
-        this.#heed(this.#reader.read(chunk, at));
+        this.#onProgress(this.#reader.read(chunk, at));
         return;
       }
       if (!this.#head.begun) this.#begunAt = this.#clock.monotonic();
@@ -181,13 +181,13 @@ class Exchange extends ExchangeResult {
       }
       at = this.#head.bodyOffset;
       if (progress.statusCode < 200) this.#interim = true;
-      else this.#takeHead(progress);
+      else this.#onHead(progress);
     }
     // A body of length 0 has ended although nothing of it can come.
-    if (!this.#settled && this.#reader !== null) this.#heed(this.#reader.read(chunk, chunk.length));
+    if (!this.#settled && this.#reader !== null) this.#onProgress(this.#reader.read(chunk, chunk.length));
   }
 
-  #takeHead({ statusCode, headers }: ResponseHead): void {
+  #onHead({ statusCode, headers }: ResponseHead): void {
     const framing = framingOf(this.#order.method, statusCode, headers);
     if (framing.kind === 'invalid') {
       this.#fail(targetFault('protocol', 'first_byte', framing.problem));
@@ -200,10 +200,10 @@ class Exchange extends ExchangeResult {
     this.headers = headers;
     const { method, wantsBody } = this.#order;
     if (method === 'HEAD' || !wantsBody(statusCode, headers)) this.#settle();
-    else this.#reader = createBodyReader(framing, (data) => this.#takeBody(data));
+    else this.#reader = createBodyReader(framing, (data) => this.#onBody(data));
   }
 
-  #takeBody(data: Buffer): void {
+  #onBody(data: Buffer): void {
     if (this.#settled) return;
     const { maxBodyBytes } = this.#order;
     const wanted = Math.min(maxBodyBytes, this.#bodyBytes + data.length);
@@ -221,7 +221,7 @@ class Exchange extends ExchangeResult {
     this.#settle();
   }
 
-  #heed(progress: BodyProgress): void {
+  #onProgress(progress: BodyProgress): void {
     if (this.#settled || progress === 'more') return;
     if (progress === 'ended') {
       this.body = this.#kept.subarray(0, this.#bodyBytes);
@@ -230,13 +230,13 @@ class Exchange extends ExchangeResult {
   }
 
   /** The connection has ended; `error` null: by the other side's will. */
-  #lost(error: NodeJS.ErrnoException | null): void {
+  #onEnd(error: NodeJS.ErrnoException | null): void {
     if (this.#settled) return;
-    if (this.#reader !== null && error === null) this.#heed(this.#reader.end());
+    if (this.#reader !== null && error === null) this.#onProgress(this.#reader.end());
     else this.#fail(responseFault(error?.code ?? null, this.#progress()));
   }
 
-  #interrupted(): void {
+  #onDeadline(): void {
     this.#fail(timeoutFault(this.phase, this.#deadline.timeoutMs, false));
   }
 

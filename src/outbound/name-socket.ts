@@ -38,17 +38,17 @@ interface Pending {
   readonly listener: ReplyListener;
 }
 
-/** Opens the way to a server. `onHeard` is called for every datagram that comes from it, late ones too. */
-export function openServerChannel(server: ServerAddress, clock: Clock, onHeard: () => void) {
+/** Opens the way to a server. `onDatagram` is called for every datagram that comes from it, late ones too. */
+export function openServerChannel(server: ServerAddress, clock: Clock, onDatagram: () => void) {
   const sockets = new Set<QuerySocket>();
   let current: QuerySocket | null = null;
   // Off for good once the server refuses a query that has it (RFC 6891, 7).
   let edns = true;
 
   const socketFor = (): QuerySocket => {
-    if (current?.isWorn()) current.retire();
+    if (current?.isUsedUp()) current.retire();
     if (current === null || current.retired) {
-      const socket = new QuerySocket(server, clock, onHeard, () => sockets.delete(socket));
+      const socket = new QuerySocket(server, clock, onDatagram, () => sockets.delete(socket));
       sockets.add(socket);
       current = socket;
     }
@@ -63,7 +63,7 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onHeard: 
         if (withEdns && (reply.code === 'FORMERR' || reply.code === 'NOTIMP')) {
           edns = false;
           giveUp = send(query, listener);
-        } else if (reply.truncated) giveUp = askOverTcp(server, query, onHeard, listener);
+        } else if (reply.truncated) giveUp = askOverTcp(server, query, onDatagram, listener);
         else listener.onReply(reply);
       },
       onError: listener.onError,
@@ -97,13 +97,13 @@ class QuerySocket {
   #used = 0;
   #closed = false;
 
-  constructor(server: ServerAddress, clock: Clock, onHeard: () => void, onClosed: () => void) {
+  constructor(server: ServerAddress, clock: Clock, onDatagram: () => void, onClosed: () => void) {
     this.#clock = clock;
     this.#openedAt = clock.monotonic();
     this.#onClosed = onClosed;
     this.#socket = createSocket(isIPv6(server.host) ? 'udp6' : 'udp4');
     this.#socket.on('message', (packet) => {
-      onHeard();
+      onDatagram();
       this.#receive(packet);
     });
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#fail(error.code ?? 'EUNKNOWN'));
@@ -116,7 +116,7 @@ class QuerySocket {
     this.#socket.connect(server.port, server.host);
   }
 
-  isWorn(): boolean {
+  isUsedUp(): boolean {
     return (
       this.#used >= MAX_QUERIES_A_SOCKET || this.#clock.monotonic() - this.#openedAt >= MAX_SOCKET_AGE_MS
     );
@@ -181,18 +181,18 @@ class QuerySocket {
 function askOverTcp(
   server: ServerAddress,
   query: NameQuery,
-  onHeard: () => void,
+  onDatagram: () => void,
   listener: ReplyListener,
 ): () => void {
   const id = randomInt(0x10000);
   const socket = createConnection({ ...server, autoSelectFamily: false });
   const chunks: Buffer[] = [];
   let ended = false;
-  const end = (tell: () => void) => {
+  const end = (deliver: () => void) => {
     if (ended) return;
     ended = true;
     socket.destroy();
-    tell();
+    deliver();
   };
   socket.on('connect', () => {
     const packet = encodeQuery(id, query, false);
@@ -205,7 +205,7 @@ function askOverTcp(
     const received = Buffer.concat(chunks);
     const length = received.length < LENGTH_BYTES ? null : received.readUInt16BE(0);
     if (length === null || received.length < LENGTH_BYTES + length) return;
-    onHeard();
+    onDatagram();
     const packet = received.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
     const reply = packet.length >= 2 && packet.readUInt16BE(0) === id ? decodeReply(packet, query) : null;
     end(() => (reply === null ? listener.onError('EBADRESP') : listener.onReply(reply)));

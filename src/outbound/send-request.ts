@@ -42,14 +42,14 @@ const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
 /**
- * Sends the request. Resolves whatever the target does. `converse` exchanges one request and response; by default that
+ * Sends the request. Resolves whatever the target does. `exchangeOnce` exchanges one request and response; by default that
  * is the lenient reader of checks.
  */
 export async function sendRequest(
   parts: DialParts,
   request: WebRequest,
   deadline: Deadline,
-  converse: typeof exchange = exchange,
+  exchangeOnce: typeof exchange = exchange,
 ): Promise<WebResponse> {
   const timings = newPhaseTimings();
   const startedAt = parts.clock.monotonic();
@@ -87,12 +87,12 @@ export async function sendRequest(
       const fault = targetFault('tls', 'tls', { code: 'authorities_unreadable' });
       return respond(null, { ...fault, suspect: 'own_fault' }, destination);
     }
-    const order = { destination, guard: request.guard, trust, fresh: request.fresh };
-    const dialled = await dial(parts, order, deadline, timings);
+    const target = { destination, guard: request.guard, trust, fresh: request.fresh };
+    const dialled = await dial(parts, target, deadline, timings);
     if (dialled.fault !== null) return respond(null, dialled.fault, destination);
     const { method, body, maxBodyBytes } = request;
-    const spoken = { destination, method, headers, body, maxBodyBytes, wantsBody };
-    const exchanged = await converse(parts.clock, dialled.socket, spoken, deadline);
+    const order = { destination, method, headers, body, maxBodyBytes, wantsBody };
+    const exchanged = await exchangeOnce(parts.clock, dialled.socket, order, deadline);
     if (exchanged.firstByteMs !== null)
       timings.firstByteMs = (timings.firstByteMs ?? 0) + exchanged.firstByteMs;
     if (exchanged.fault !== null) return respond(exchanged, exchanged.fault, destination);

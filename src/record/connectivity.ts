@@ -19,7 +19,7 @@ export interface ConnectivityOptions {
   /** How many control targets are configured; 0: the majority of the fleet decides (decisions). */
   readonly controlTargets: number;
   /** True: at least one control target responded. No response within 3 s, or a rejection, counts as no. */
-  readonly askControlTargets: () => Promise<boolean>;
+  readonly queryControlTargets: () => Promise<boolean>;
   /** How many services are checked at present. */
   readonly fleetSize: () => number;
   /** The prober went offline or online, or held results may be decided: the time for {@link Connectivity.takeDecided}. */
@@ -42,7 +42,7 @@ interface HeldResult {
 
 /** Makes the rule; the prober counts as online until the opposite is known. */
 export function createConnectivity(options: ConnectivityOptions) {
-  const { clock, log, slowOverMs, controlTargets, askControlTargets: ask, fleetSize, onChange } = options;
+  const { clock, log, slowOverMs, controlTargets, queryControlTargets: ask, fleetSize, onChange } = options;
   const watch =
     controlTargets > 0
       ? createControlWatch({ clock, log, onChange, controlTargets, ask })

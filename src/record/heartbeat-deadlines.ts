@@ -154,13 +154,13 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       for (const [serviceId, { at, missed }] of running) if (missed === 0) ends.set(serviceId, at);
       return ends;
     },
-    /** What is due now. `isDeaf`: heartbeats may not reach us at present, so that nothing is. */
-    poll(isDeaf: boolean): DeadlinePoll {
+    /** What is due now. `isUnreachable`: heartbeats may not reach us at present, so that nothing is. */
+    poll(isUnreachable: boolean): DeadlinePoll {
       const nowMs = clock.monotonic();
       const inTime = checkClocks(clock.now(), nowMs);
       let isNear = false;
       const due: DueDeadline[] = [];
-      if (!inTime || isDeaf) return { isNear, due };
+      if (!inTime || isUnreachable) return { isNear, due };
       for (const [serviceId, one] of takeTicks(nowMs)) {
         if (one.dueMs - NEAR_MS > nowMs) {
           schedule(serviceId, one.dueMs - NEAR_MS);

@@ -58,7 +58,7 @@ export interface RecordOptions {
   };
   readonly heartbeats: HeartbeatSettings;
   /** True: at least one control target responded. No response within 3 s, or a rejection, counts as no. */
-  readonly askControlTargets: () => Promise<boolean>;
+  readonly queryControlTargets: () => Promise<boolean>;
   /** Called with the services to check again, spread over `spreadMs`. */
   readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
   /** URL of the service's page on this site, for its own incidents. */
@@ -123,7 +123,7 @@ export function createRecord(options: RecordOptions): ResultRecord {
   const intake = createHeartbeatIntake({ ...claims, services, revisions, pipeline, deadlines, clock });
   const connectivity = createConnectivity({
     ...{ clock, log, slowOverMs, controlTargets },
-    askControlTargets: options.askControlTargets,
+    queryControlTargets: options.queryControlTargets,
     fleetSize: services.checkedCount,
     onChange: onConnectivityChange,
   });
@@ -175,8 +175,8 @@ export function createRecord(options: RecordOptions): ResultRecord {
 
   function pollDeadlines(): void {
     // While we refuse heartbeats, no service is called silent (decisions, Heartbeats).
-    const isDeaf = isStopped || !connectivity.online || (storage?.problem() ?? null) !== null;
-    const { isNear, due } = deadlines.poll(isDeaf);
+    const isUnreachable = isStopped || !connectivity.online || (storage?.problem() ?? null) !== null;
+    const { isNear, due } = deadlines.poll(isUnreachable);
     if (isNear) connectivity.doubt(clock.monotonic());
     for (const deadline of due) observeMissed(deadline);
     if (due.length > 0) endBatch();

@@ -1,6 +1,6 @@
 /** The parameters of a badge's address: variant, window, theme and format. */
 import { parseDuration } from '../domain/durations.ts';
-import { readParameters, refuse, wordParameter } from '../http/parameters.ts';
+import { enumParameter, readParameters, refuse } from '../http/parameters.ts';
 
 /** What a badge can show. `status` is the contract's (4.6). */
 export const BADGE_VARIANTS = ['status', 'uptime', 'latency'] as const;
@@ -42,15 +42,15 @@ export const DEFAULT_BADGE: BadgeRequest = {
 
 /** Query parameters of the badge. */
 export const BADGE_QUERY = {
-  theme: wordParameter(BADGE_THEMES, 'Colours of the badge.', DEFAULT_BADGE.theme),
-  variant: wordParameter(
+  theme: enumParameter(BADGE_THEMES, 'Colours of the badge.', DEFAULT_BADGE.theme),
+  variant: enumParameter(
     BADGE_VARIANTS,
     'What it shows: the status now, the share of good checks, or the response time.',
     DEFAULT_BADGE.variant,
   ),
-  window: wordParameter(BADGE_WINDOWS, 'How far back uptime and latency look.', DEFAULT_BADGE.window),
-  measure: wordParameter(BADGE_MEASURES, 'Which response time latency shows.', DEFAULT_BADGE.measure),
-  format: wordParameter(
+  window: enumParameter(BADGE_WINDOWS, 'How far back uptime and latency look.', DEFAULT_BADGE.window),
+  measure: enumParameter(BADGE_MEASURES, 'Which response time latency shows.', DEFAULT_BADGE.measure),
+  format: enumParameter(
     BADGE_FORMATS,
     'A picture as PNG or SVG, or JSON for the endpoint badge of shields.io. Default: as the ending says, else png.',
   ),

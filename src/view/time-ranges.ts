@@ -2,7 +2,7 @@
 
 import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
-import { wordParameter } from '../http/parameters.ts';
+import { enumParameter } from '../http/parameters.ts';
 
 /** The ranges in the order of their links, as `?range=` names them. */
 export const RANGE_NAMES = ['24h', '7d', '30d', '90d', '1y'] as const;
@@ -27,7 +27,7 @@ const MAX_CLOSE_BUCKETS = 180;
 
 /** The query parameter. */
 export const RANGE_QUERY = {
-  range: wordParameter(RANGE_NAMES, 'Range of time whose response times are shown.', '24h'),
+  range: enumParameter(RANGE_NAMES, 'Range of time whose response times are shown.', '24h'),
 };
 
 /** A window of equal buckets, epoch milliseconds; the last one is cut at `to`. */

@@ -1,6 +1,6 @@
 /** When a badge's figure is old, and when it only was not read again yet. */
 import t from 'tap';
-import { sayUptime } from '../../src/images/badge-text.ts';
+import { describeUptime } from '../../src/images/badge-text.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const BUCKET = {
@@ -33,7 +33,7 @@ t.test(
     ];
     for (const [lastCheckAgo, readAgo, staleAfterMs, ageText] of table)
       t.match(
-        sayUptime({ bucket: BUCKET, readAt: NOW - readAgo }, '24h', {
+        describeUptime({ bucket: BUCKET, readAt: NOW - readAgo }, '24h', {
           lastCheckAt: NOW - lastCheckAgo,
           staleAfterMs,
           now: NOW,

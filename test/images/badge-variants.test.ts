@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import { sayUptime, shieldsAnswer } from '../../src/images/badge-text.ts';
+import { describeUptime, shieldsAnswer } from '../../src/images/badge-text.ts';
 import { BADGE_COLOURS } from '../../src/render/colours.ts';
 import { DEFAULT_BADGE, readBadgeRequest } from '../../src/view/badge-query.ts';
 import { decodePng } from '../render/decode-png.ts';
@@ -308,7 +308,7 @@ t.test('it never says more than there is: uptimes are rounded down', async () =>
       const count = upCount + downCount;
       const uptimeRatio = count === 0 ? null : upCount / count;
       const bucket = { ...times, ...none, count, upCount, downCount, uptimeRatio };
-      const caption = sayUptime({ bucket, readAt: NOW }, '30d', state);
+      const caption = describeUptime({ bucket, readAt: NOW }, '30d', state);
       const { message } = shieldsAnswer('GitHub', caption, 'light');
       const said = Number(/^([0-9.]+) % up$/.exec(message)?.[1] ?? Number.NaN);
       if (count === 0) return message === 'No data';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import t from 'tap';
-import { askControlTargets } from '../../src/outbound/control-targets.ts';
+import { queryControlTargets } from '../../src/outbound/control-targets.ts';
 import { CERTIFICATE_FOLDER } from '../support/certificates.ts';
 import { type Loopback, listenOn, listenRaw, until } from '../support/loopback.ts';
 import { startNameServer } from '../support/name-server.ts';
@@ -14,7 +14,7 @@ t.test('it holds any HTTP answer for a sign of being online, on any address', as
   for (const status of ['200 OK', '302 Found\r\nlocation: http://10.0.0.1/', '404 Not Found', '503 Busy']) {
     const server = await answering(`HTTP/1.1 ${status}\r\n\r\n`);
     t.teardown(server.close);
-    t.equal(await askControlTargets([urlOf(server)], 20_000), true, status);
+    t.equal(await queryControlTargets([urlOf(server)], 20_000), true, status);
     t.equal(server.accepted(), 1);
   }
 });
@@ -24,7 +24,7 @@ t.test('it does not mind a certificate', async (t) => {
   const expired = { cert: read('expired.pem'), key: read('expired-key.pem') };
   const server = await listenOn(createServer(expired, (_, response) => response.writeHead(204).end()));
   t.teardown(server.close);
-  t.equal(await askControlTargets([`https://127.0.0.1:${server.port}/`], 20_000), true);
+  t.equal(await queryControlTargets([`https://127.0.0.1:${server.port}/`], 20_000), true);
 });
 
 t.test('it says yes at the first answer and lets go of the others', async (t) => {
@@ -32,7 +32,7 @@ t.test('it says yes at the first answer and lets go of the others', async (t) =>
   const good = await answering('HTTP/1.1 204 No Content\r\n\r\n');
   t.teardown(() => Promise.all([hole.close(), good.close()]));
   const startedAt = performance.now();
-  t.equal(await askControlTargets([urlOf(hole), urlOf(good), urlOf(hole)], 20_000), true);
+  t.equal(await queryControlTargets([urlOf(hole), urlOf(good), urlOf(hole)], 20_000), true);
   t.ok(performance.now() - startedAt < 15_000);
   await until(() => hole.open() === 0);
 });
@@ -43,7 +43,7 @@ t.test('it says no where none answers in time', async (t) => {
   const closed = await listenRaw(() => {});
   await closed.close();
   t.teardown(() => Promise.all([hole.close(), rubbish.close()]));
-  t.equal(await askControlTargets([urlOf(hole), urlOf(closed), urlOf(rubbish)], 300), false);
+  t.equal(await queryControlTargets([urlOf(hole), urlOf(closed), urlOf(rubbish)], 300), false);
   await until(() => hole.open() === 0);
 });
 
@@ -52,9 +52,9 @@ t.test(
   async (t) => {
     const closed = await listenRaw(() => {});
     await closed.close();
-    t.equal(await askControlTargets([urlOf(closed), urlOf(closed)]), false);
-    t.equal(await askControlTargets([]), false);
-    t.equal(await askControlTargets(['ftp://127.0.0.1/', 'no address']), false);
+    t.equal(await queryControlTargets([urlOf(closed), urlOf(closed)]), false);
+    t.equal(await queryControlTargets([]), false);
+    t.equal(await queryControlTargets(['ftp://127.0.0.1/', 'no address']), false);
   },
 );
 
@@ -63,8 +63,8 @@ t.test('it asks the name servers it is given', async (t) => {
   const server = await answering('HTTP/1.1 200 OK\r\n\r\n');
   t.teardown(() => Promise.all([names.close(), server.close()]));
   const url = `http://control.example:${server.port}/`;
-  t.equal(await askControlTargets([url], 20_000, { nameservers: [names.address] }), true);
+  t.equal(await queryControlTargets([url], 20_000, { nameservers: [names.address] }), true);
   const deaf = await startNameServer(() => 'silence');
   t.teardown(deaf.close);
-  t.equal(await askControlTargets([url], 300, { nameservers: [deaf.address] }), false);
+  t.equal(await queryControlTargets([url], 300, { nameservers: [deaf.address] }), false);
 });

@@ -38,7 +38,7 @@ async function open(t: Test, dataDir: string) {
       isCatalogueDomain: () => false,
       silenceMs: 600_000,
     },
-    askControlTargets: async () => true,
+    queryControlTargets: async () => true,
     onRecheck() {},
     sourceUrl: ({ slug }) => `http://localhost/status/${slug}`,
     isInMaintenance: () => false,

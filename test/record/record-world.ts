@@ -160,7 +160,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       isCatalogueDomain: options.isCatalogueDomain ?? (() => false),
       silenceMs: options.silenceMs ?? 600_000,
     },
-    askControlTargets() {
+    queryControlTargets() {
       questions.push(clock.now());
       return control();
     },

@@ -8,7 +8,7 @@ import { CATEGORIES, isCategory } from '../../domain/category.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { dashDomain, fullName } from '../../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
-import { readParameters, wordParameter } from '../../http/parameters.ts';
+import { enumParameter, readParameters } from '../../http/parameters.ts';
 import { jsonText, type Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
@@ -37,8 +37,8 @@ export interface HomeSources extends HomeUpdateSources {
 
 const QUERY = {
   q: Type.String({ default: '', description: 'Part of a name or domain.' }),
-  category: wordParameter(['', ...CATEGORIES], 'Only this category.', ''),
-  status: wordParameter(['', ...SERVICE_STATUSES], 'Only services with this status.', ''),
+  category: enumParameter(['', ...CATEGORIES], 'Only this category.', ''),
+  status: enumParameter(['', ...SERVICE_STATUSES], 'Only services with this status.', ''),
 };
 const INCIDENTS_SHOWN = 6;
 /** Incidents that are read; those that the page shows already are left out. */

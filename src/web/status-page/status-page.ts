@@ -3,7 +3,7 @@
 import type { Incident } from '../../domain/incident.ts';
 import type { PageStanding } from '../../domain/page-verdict.ts';
 import { fullName } from '../../domain/service.ts';
-import { OFFSET_PARAMETER, readParameters, wordParameter } from '../../http/parameters.ts';
+import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
@@ -40,7 +40,7 @@ const RUNNING_SHOWN = 50;
 const NAMED_IN_EMBED = 5;
 const YEAR_SECONDS = 31_536_000;
 const QUERY = {
-  show: wordParameter(INCIDENT_FILTERS, 'Which incidents.', 'all'),
+  show: enumParameter(INCIDENT_FILTERS, 'Which incidents.', 'all'),
   service: Type.String({ default: '', description: 'Incidents of this service alone.' }),
   offset: OFFSET_PARAMETER,
 };
