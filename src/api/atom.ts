@@ -111,7 +111,7 @@ interface IncidentFeed {
   readonly incidents: readonly Incident[];
 }
 
-/** Entries of a feed; readers ask often enough. */
+/** Entries of a feed; readers poll often enough. */
 const FEED_ENTRIES = 50;
 /** The year of the tag scheme's authority (RFC 4151): ids must never change, so neither does this. */
 const TAG_YEAR = 2026;

@@ -48,7 +48,7 @@ const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
 
 /**
  * Reads a form whose field `fileField` is a file of at most `maxFileBytes`. The name and the type that the browser
- * gives the file are not looked at. Throws an HttpError for what no form of ours sends.
+ * gives the file are ignored. Throws an HttpError for a body that no form of this site sends.
  */
 export async function readUpload(
   { headers, readBody }: HttpRequest,

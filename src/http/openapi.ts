@@ -56,7 +56,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** Every client may ask, with a key or without. */
+/** Open to every client, with a key or without. */
 export const OPEN_TO_ALL: readonly object[] = [{}, { key: [] }];
 
 /** The parameter that names a service. */
@@ -76,7 +76,7 @@ export const LIMIT_HEADERS = Object.fromEntries(
   ]),
 );
 
-/** What an error says in a header beside its body. */
+/** The header of an error status. */
 const HEADER_OF_STATUS: Readonly<Record<string, string>> = {
   401: 'WWW-Authenticate',
   429: 'Retry-After',

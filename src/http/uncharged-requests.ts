@@ -1,6 +1,6 @@
 /**
  * Requests for pictures that are answered before they are charged. A 304 of a picture costs nothing (decisions, Keys and
- * limits), but only the picture itself tells whether a request is one, and drawing it costs us. So a client gets at most
+ * limits), but the picture must be drawn to know whether a request is one. So a client gets at most
  * as many uncharged attempts at a time as it has requests left; beyond them, only a tag that was sent for that address.
  */
 import { BoundedMap } from '../async/bounded-map.ts';

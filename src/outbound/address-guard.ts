@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { AddressRefusal } from '../domain/failure.ts';
 
-/** What may be dialled beside public addresses. */
+/** What may be dialled in addition to public addresses. */
 export interface AddressPolicy {
   /** CIDR blocks of private addresses that are allowed, on any port (operating, `checks.allowPrivate`). */
   readonly allowPrivate: readonly string[];
@@ -122,7 +122,7 @@ const ipv6Blocks = IPV6_BLOCKS.map(([name, block]) => [name, blockListOf([block]
 const anyIpv4Block = blockListOf(IPV4_BLOCKS.map(([, block]) => block));
 const globalUnicast = blockListOf(['2000::/3']);
 
-/** Makes a list of CIDR blocks. Throws where one is no block. */
+/** Makes a list of CIDR blocks. Throws if one is invalid. */
 export function blockListOf(blocks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const block of blocks) {

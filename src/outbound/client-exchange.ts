@@ -1,7 +1,7 @@
 /**
- * One HTTP/1.1 request and its answer over a connection that is already made, by undici: for everything that is no
- * check. Feeds, webhooks and sign-in want the strict parser of a kept client; a check has to take what browsers take,
- * and reads responses by `exchange.ts`. See ADR 11.
+ * One HTTP/1.1 request and its response over an open connection, by undici, for everything but checks. Feeds, webhooks and
+ * sign-in want the strict parser of a maintained client; a check has to accept what browsers accept, and reads responses
+ * by `exchange.ts` (ADR 11).
  */
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
@@ -17,17 +17,17 @@ const Client: typeof UndiciClient = createRequire(import.meta.url)('undici/lib/d
 
 /** Longer headers are a fault of the server. */
 const MAX_HEADER_BYTES = 65_536;
-/** The client never dials: it is handed the socket. Its address only fills a place. */
+/** The client never connects: it gets the socket. This address is a placeholder. */
 const NOWHERE = 'http://connection.invalid';
 const LOST = 'ERR_UPBEAT_CONNECTION_LOST';
-/** Codes for a request that is no request: a bug of the caller. */
+/** Codes for an invalid request: a bug of the caller. */
 const BUG_CODES = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
 const PROTOCOL_PROBLEMS = new Map<string, FailureCause>([
   ['UND_ERR_HEADERS_OVERFLOW', { code: 'headers_too_long', maxBytes: MAX_HEADER_BYTES }],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', { code: 'length_mismatch' }],
 ]);
 
-/** Sends the request over `socket`, which is closed in the end. Rejects only for a request that is no request. */
+/** Sends the request over `socket`, which is closed afterwards. Rejects only for an invalid request. */
 export function exchangeByClient(
   clock: Clock,
   socket: Socket,
@@ -132,8 +132,8 @@ function clientOf(socket: Socket): UndiciClient {
     bodyTimeout: 0,
     maxHeaderSize: MAX_HEADER_BYTES,
     connect(_options, callback) {
-      // When undici comes again, the connection was lost before the request went out. An error with a code of its own
-      // would make it arrive endlessly.
+      // A second call means that the connection was lost before the request was sent. Without a code of our own, undici
+      // would try again without end.
       const lost = handedOver;
       handedOver = true;
       queueMicrotask(() => {

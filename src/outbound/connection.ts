@@ -16,7 +16,7 @@ import { type Fault, tlsFault } from './fault.ts';
 /** How the certificate of a server is judged. */
 export interface Trust {
   readonly context: SecureContext;
-  /** False: any certificate will do; only where the question is whether anything answers. */
+  /** False: any certificate is accepted, to find out whether anything responds. */
   readonly verify: boolean;
 }
 
@@ -92,7 +92,7 @@ export interface DialOrder {
   readonly fresh: boolean;
 }
 
-/** Dials one judged literal. What is no literal cannot be dialled: the look-up refuses. */
+/** Connects to one address that was judged. A name cannot be connected to: the look-up refuses it. */
 export function openSocket(
   address: string,
   { destination, trust }: DialOrder,
@@ -103,7 +103,7 @@ export function openSocket(
   return connectTls({
     ...target,
     secureContext: trust.context,
-    // A name of an address is no server name (RFC 6066, 3).
+    // An address must not be sent as server name (RFC 6066, 3).
     servername: destination.literal ? '' : destination.host,
     ALPNProtocols: ['http/1.1'],
     // The verdict is read after the handshake, so that the end of a refused certificate is known too.

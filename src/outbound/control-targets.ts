@@ -1,5 +1,5 @@
 /**
- * Asks whether this machine is online at all: any HTTP answer of any control target says yes
+ * Finds out whether this machine is online: it is if any control target sends any HTTP response
  * (decisions, "When the prober itself is offline").
  */
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
@@ -10,22 +10,22 @@ import { readDestination } from './destination.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { sendRequest } from './send-request.ts';
 
-/** Options of a question to the control targets. */
+/** Options of a query of the control targets. */
 export interface ControlQueryOptions {
   /** `ip` or `ip:port`; default: the system's. */
   readonly nameservers?: readonly string[];
   readonly userAgent?: string;
-  /** How long the name of a target may take beside that, milliseconds; default: as long as the rest. */
+  /** Additional time for name resolution, milliseconds; default: as long as for the rest. */
   readonly nameTimeoutMs?: number;
   readonly clock?: Clock;
 }
 
 /**
- * Asks all of them at once and resolves with true at the first answer of any status, with false when none has
- * answered `timeoutMs` after its name was resolved or all have failed. Names have a time of their own, so that a slow
- * name server does not look like a lost connection. The list is the operator's word: any address and port is allowed, and
- * certificates are not judged, for an answer under a wrong certificate is an answer. Redirects are not followed.
- * An empty list, and an address that cannot be read, answer nothing. Never rejects for what the targets do.
+ * Queries all of them at once. Resolves with true at the first response of any status, and with false when none has
+ * responded `timeoutMs` after its name was resolved, or all have failed. Names have a deadline of their own, so that a
+ * slow name server does not look like a lost connection. The operator configures the list: any address and port is
+ * allowed, certificates are not verified, and redirects are not followed. An invalid address counts as no response.
+ * Never rejects because of the targets.
  */
 export async function queryControlTargets(
   urls: readonly string[],

@@ -74,7 +74,7 @@ class Dialling {
   #ended = false;
   /** Nothing is dialled and names are waited for. */
   #waited = false;
-  /** Runs until the next address may be tried beside those that are open. */
+  /** Runs until the next address may be tried in parallel. */
   #cancelDelay: Cancel | null = null;
   /** Since when the present phase lasts: names while nothing is dialled, then connections, then TLS. */
   #phaseSince: number;
@@ -169,7 +169,7 @@ class Dialling {
     if (this.#open.size === 0 && this.#asking.size === 0) this.#end({ fault: this.#worstFault() });
   }
 
-  /** Everyone can read why a check failed: the cause does not show where a name leads inside of a network. */
+  /** Causes of failures are public: this one does not reveal the private address behind a name. */
   #causeOf(address: string, refusal: AddressRefusal): FailureCause {
     const { host, literal } = this.#order.destination;
     if (literal) return refusal;

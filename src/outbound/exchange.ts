@@ -1,6 +1,6 @@
 /**
- * One HTTP/1.1 request and its answer over a connection that is already made and serves nothing else, for
- * checks. See ADR 11 for why no client of a library does it.
+ * One HTTP/1.1 request and its response over an open connection that serves nothing else, for checks. ADR 11 says why no
+ * library does it.
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
@@ -13,20 +13,20 @@ import { type Headers, HeadReader, type ResponseHead } from './response-head.ts'
 /** Not imported by name: Node would load its `fetch` and WebSocket with it, which cost each thread 6 MB. */
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
-/** What is said over the connection. */
+/** A request, and how much of its response is read. */
 export interface ExchangeOrder {
   readonly destination: Destination;
   readonly method: string;
   /** Names and values in turn, without `Host`. */
   readonly headers: readonly string[];
   readonly body: string | Uint8Array | null;
-  /** Whether the body of a response is wanted; where not, reading ends with the headers. */
+  /** Whether the body of a response is read; otherwise reading ends with the headers. */
   readonly wantsBody: (statusCode: number, headers: Headers) => boolean;
   /** Most bytes of the body that are kept; reading ends when there are more. */
   readonly maxBodyBytes: number;
 }
 
-/** What came back. */
+/** The outcome of an exchange. */
 export interface Exchanged {
   /** 0: no response. */
   readonly statusCode: number;
@@ -47,8 +47,8 @@ const NO_HEADERS: Headers = Object.freeze(Object.create(null));
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Says the request over `socket`, which is closed in the end. Interim responses are skipped, asked for or not (RFC 9110,
- * 15.2). Rejects only for a request that is no request, with a code of Node.js such as `ERR_INVALID_CHAR`.
+ * Sends the request over `socket`, which is closed afterwards. Interim responses are skipped (RFC 9110, 15.2). Rejects
+ * only for an invalid request, with a code of Node.js such as `ERR_INVALID_CHAR`.
  */
 export function exchange(
   clock: Clock,
@@ -73,7 +73,7 @@ const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const TARGET = /^\/[\x21-\x7e]*$/;
 
-/** The request as it goes over the wire. Throws where a part of it would end its line. */
+/** The request as it is sent. Throws if a part of it contains a line break or another invalid character. */
 function writeRequest({ destination, method, headers, body }: ExchangeOrder): string | Buffer {
   if (!TOKEN.test(method)) throw invalid(`${method} is no method`);
   if (!TARGET.test(destination.path)) throw invalid(`${destination.path} is no path`);
@@ -105,7 +105,7 @@ export class ExchangeResult implements Exchanged {
   headersAt: number | null = null;
   firstByteMs: number | null = null;
 
-  /** What a response is waited for when the deadline ends or the connection breaks. */
+  /** The part of the response that is awaited when the deadline ends or the connection breaks. */
   get phase(): 'first_byte' | 'body' {
     return this.headersAt === null ? 'first_byte' : 'body';
   }
@@ -183,7 +183,7 @@ class Exchange extends ExchangeResult {
       if (progress.statusCode < 200) this.#interim = true;
       else this.#onHead(progress);
     }
-    // A body of length 0 has ended although nothing of it can come.
+    // A body of length 0 has ended although no chunk of it arrives.
     if (!this.#settled && this.#reader !== null) this.#onProgress(this.#reader.read(chunk, chunk.length));
   }
 
@@ -229,7 +229,7 @@ class Exchange extends ExchangeResult {
     } else this.#fail(targetFault('protocol', 'body', progress.problem));
   }
 
-  /** The connection has ended; `error` null: by the other side's will. */
+  /** The connection has ended; `error` null: the other side closed it. */
   #onEnd(error: NodeJS.ErrnoException | null): void {
     if (this.#settled) return;
     if (this.#reader !== null && error === null) this.#onProgress(this.#reader.end());
@@ -263,8 +263,8 @@ class Exchange extends ExchangeResult {
 }
 
 /**
- * Lets a closed socket go without what listened to it. Node makes a part of each stream old at birth, so that a socket
- * stays in memory until the next full collection; what it holds need not.
+ * Removes the listeners of a closed socket. V8 allocates a part of each stream in the old generation, so a socket stays
+ * in memory until the next full collection; what its listeners reference need not.
  */
 function dropListeners(this: Socket): void {
   this.removeAllListeners();

@@ -6,7 +6,7 @@ import { type Address, readAddress } from './address-guard.ts';
 /** Addresses of a name in the order of the file; null: the file does not have it. */
 export type HostsLookup = (name: string) => readonly Address[] | null;
 
-/** The file is looked at for changes at most this often. */
+/** The file is checked for changes at most this often. */
 const LOOK_AGAIN_MS = 5000;
 
 const LOOPBACK: readonly Address[] = [

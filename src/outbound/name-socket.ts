@@ -16,14 +16,14 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-/** What comes of one transmission; called until it is released. */
+/** Receives the outcome of one transmission, until it is released. */
 export interface ReplyListener {
   onReply(reply: NameReply): void;
-  /** It could not be sent, or was turned away: a code of the system such as `ECONNREFUSED`. */
+  /** It could not be sent, or was rejected: a code of the system such as `ECONNREFUSED`. */
   onError(code: string): void;
 }
 
-/** The way to one name server. */
+/** The channel to one name server. */
 export type ServerChannel = ReturnType<typeof openServerChannel>;
 
 /** Queries for which one socket is used. */
@@ -38,7 +38,7 @@ interface Pending {
   readonly listener: ReplyListener;
 }
 
-/** Opens the way to a server. `onDatagram` is called for every datagram that comes from it, late ones too. */
+/** Opens the channel to a server. `onDatagram` is called for every datagram from it, late ones included. */
 export function openServerChannel(server: ServerAddress, clock: Clock, onDatagram: () => void) {
   const sockets = new Set<QuerySocket>();
   let current: QuerySocket | null = null;
@@ -169,7 +169,7 @@ class QuerySocket {
     if (this.#pending.delete(id) && this.#pending.size === 0 && this.retired) this.close();
   }
 
-  /** The kernel tells a refusal to the socket, not to the query that met it: all of its queries share it. */
+  /** The kernel reports a refusal to the socket, not to the query that caused it: all of its queries fail. */
   #fail(code: string): void {
     if (this.#closed) return;
     const failed = [...this.#pending.values()];

@@ -1,6 +1,6 @@
 /**
- * Going out for everything that is no check: feeds, webhooks, verification of domains, sign-in. The same resolver,
- * guard, connector and limits as checks have.
+ * Outgoing requests that are not checks: feeds, webhooks, verification of domains, sign-in. They use the resolver, guard,
+ * connector and limits of checks.
  */
 
 import { type Clock, systemClock } from '../clock.ts';
@@ -18,7 +18,7 @@ import { decodeBody } from './response-body.ts';
 import type { Headers } from './response-head.ts';
 import { sendRequest, type WebResponse } from './send-request.ts';
 
-/** Settings of the way out. */
+/** Settings of outgoing requests. */
 export interface OutboundSettings {
   /** `User-Agent` of every request; see `userAgentOf`. */
   readonly userAgent: string;
@@ -36,7 +36,7 @@ export interface OutboundRequest {
   /** Without `Host` and `User-Agent`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Time for everything, redirects included, milliseconds. */
+  /** Deadline of the whole request with its redirects, milliseconds. */
   readonly timeoutMs: number;
   /** Most bytes of the body, before and after decoding; at most 4 MiB are of use in one piece. */
   readonly maxBodyBytes: number;
@@ -44,13 +44,13 @@ export interface OutboundRequest {
   readonly policy: AddressPolicy;
   /** Redirects that are followed, GET and HEAD only; default 0: none, a 3xx is a response. */
   readonly redirects?: number;
-  /** PEM bundle that is trusted beside the machine's authorities; default none. */
+  /** PEM bundle that is trusted in addition to the machine's authorities; default none. */
   readonly caFile?: string | null;
   /** Ends the request early; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** What came of a request. */
+/** The outcome of a request. */
 export interface OutboundResponse {
   /** 0: no response came. */
   readonly status: number;
@@ -65,14 +65,14 @@ export interface OutboundResponse {
   readonly url: string;
 }
 
-/** The way out of a thread. */
+/** The client of a thread. */
 export interface Outbound {
-  /** Resolves for everything that the other side does; rejects only for an abort or a request that is no request. */
+  /** Resolves whatever the other side does; rejects only for an abort or an invalid request. */
   request(request: OutboundRequest): Promise<OutboundResponse>;
   close(): void;
 }
 
-/** Opens it; `onForbidden` hears of addresses that were not dialled. Throws where a name server cannot be read. */
+/** Opens the client; `onForbidden` is called with addresses that were refused. Throws if a name server is invalid. */
 export function createOutbound(
   settings: OutboundSettings,
   clock: Clock = systemClock,

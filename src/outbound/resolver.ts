@@ -30,7 +30,7 @@ export interface ResolverSettings {
   readonly nameservers: readonly string[];
   /** Default `/etc/hosts`. */
   readonly hostsFile?: string;
-  /** Instead of the system's name servers, for tests; asked again whenever they are read anew. */
+  /** Instead of the system's name servers, for tests; called whenever they are read again. */
   readonly systemServers?: () => readonly string[];
   readonly clock?: Clock;
 }

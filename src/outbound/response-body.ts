@@ -12,7 +12,7 @@ export type Framing =
   | { readonly kind: 'close' }
   | { readonly kind: 'invalid'; readonly problem: FailureCause };
 
-/** Says how the body of a response to `method` is delimited. */
+/** Returns how the body of a response to `method` is delimited. */
 export function framingOf(method: string, statusCode: number, headers: Headers): Framing {
   const codings = listOf(headers['transfer-encoding'])
     .map((coding) => coding.toLowerCase())
@@ -41,10 +41,10 @@ function listOf(field: string | readonly string[] | undefined): string[] {
   return values.flatMap((value) => value.split(',')).map((item) => item.trim());
 }
 
-/** What came of a piece of the body. */
+/** The outcome of reading a piece of the body. */
 export type BodyProgress = 'more' | 'ended' | { readonly problem: FailureCause };
 
-/** Takes a body apart. */
+/** Reads a body. */
 export interface BodyReader {
   /** Takes the bytes of `chunk` from `start` on. What belongs to the body goes to `onData`, as views of `chunk`. */
   read(chunk: Buffer, start: number): BodyProgress;

@@ -1,5 +1,5 @@
 /**
- * One attempt of a check: what is asked of a service, in which order, and what the response means.
+ * One attempt of a check: what is requested of a service, in which order, and what the response means.
  * The rules are those of decisions, "What a check is".
  */
 import { type Clock, systemClock } from '../clock.ts';
@@ -56,14 +56,14 @@ export interface Prober {
 
 /** Redirects that are followed (decisions, "A redirect is followed, at most 5"). */
 const MAX_REDIRECTS = 5;
-/** `/api/health` is asked again this long after it was found missing. */
+/** `/api/health` is requested again this long after it was found missing. */
 const ASK_HEALTH_AGAIN_MS = HOUR_MS;
 /** Addresses whose parts are remembered. */
 const KNOWN_DESTINATIONS = 8192;
 
 /**
- * Opens a prober; `onForbidden` hears of addresses that were not dialled. Throws where a CIDR block or a name server of
- * the settings cannot be read.
+ * Opens a prober; `onForbidden` is called with addresses that were refused. Throws if a CIDR block or a name server of the
+ * settings is invalid.
  */
 export function createProber(
   settings: ProberSettings,

@@ -31,7 +31,7 @@ import {
   type ReceivedHeartbeat,
 } from './observation.ts';
 
-/** What decides beside the service and the observation. The two functions must answer alike for the same arguments. */
+/** Rules of the evaluation. The two functions must be deterministic: the same arguments give the same result. */
 export interface EvaluationRules {
   /** A good response that takes longer is `slow`, milliseconds. */
   readonly slowOverMs: number;

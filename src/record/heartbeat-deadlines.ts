@@ -55,9 +55,9 @@ interface Running {
 /** Makes an empty set of deadlines; `silenceMs` is the period of services whose owners set none. */
 export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: number) {
   const running = new Map<number, Running>();
-  /** Services by the tick in which they are looked at: that of their deadline or an earlier one. */
+  /** Services by the tick in which they are examined: that of their deadline or an earlier one. */
   const ticks = new Map<number, number[]>();
-  /** The tick in which a service is looked at; entries of it in other ticks are passed over. */
+  /** The tick in which a service is examined; its entries in other ticks are skipped. */
   const tickOf = new Map<number, number>();
   let nextTick = 0;
   let lastMs = 0;
@@ -77,7 +77,7 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
     // A heartbeat that waited for its commit has used up some of its time.
     const dueMs = clock.monotonic() + Math.min(lengthMs, at - clock.now());
     running.set(serviceId, { at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
-    // A service that is looked at earlier anyway is scheduled anew then: most heartbeats only replace a number.
+    // A service that is examined earlier is rescheduled then: most heartbeats only replace a number.
     if ((tickOf.get(serviceId) ?? Number.POSITIVE_INFINITY) * DEADLINE_POLL_MS > dueMs - NEAR_MS)
       schedule(serviceId, dueMs - NEAR_MS);
   }

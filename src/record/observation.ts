@@ -41,7 +41,7 @@ export function isCheckResult(observation: Observation): observation is CheckRes
   return observation.via === 'root' || observation.via === 'health';
 }
 
-/** What became of a heartbeat that was committed. */
+/** The outcome of a heartbeat that was committed. */
 export interface HeartbeatReceipt {
   readonly service: Service;
   /** The status of the service after it. */

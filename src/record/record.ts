@@ -88,9 +88,9 @@ export interface ResultRecord {
   deadlines(): ReadonlyMap<number, number>;
   /** What the engine needs to know of a service whose checks it starts. */
   probeStateOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null };
-  /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; asks the control targets. */
+  /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; queries the control targets. */
   noteDoubt(failedAt: number): void;
-  /** An attempt has been waiting for its response for so long that it may become slow; asks the control targets. */
+  /** An attempt has been waiting for its response for so long that it may become slow; queries the control targets. */
   noteDelay(): void;
   /** The prober's own connection. */
   prober(): ProberState;

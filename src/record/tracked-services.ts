@@ -10,7 +10,7 @@ import type { StorageRefusal } from '../store/ports/storage-health.ts';
 import type { Update } from './evaluate.ts';
 import { type HeartbeatEnd, isCheckResult, type Observation } from './observation.ts';
 
-/** An observation, and who waits for its end. */
+/** An observation, and the callback for its outcome. */
 export interface PendingObservation {
   readonly observation: Observation;
   /** Called once with the end of a heartbeat; null: the observation is no heartbeat. */

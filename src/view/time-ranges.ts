@@ -45,7 +45,7 @@ export function windowOf(range: RangeName, now: number): Window {
 
 /**
  * The window from the first known bucket on, in finer steps; null: the range is known for a third of its length, or
- * there is nothing in it. Who has just begun to watch a service sees more than a dot at the edge.
+ * there is nothing in it. A new service shows more than a dot at the edge.
  */
 export function closeUp(window: Window, buckets: readonly Bucket[], intervalMs: number): Window | null {
   const first = buckets.findIndex(({ count }) => count > 0);

@@ -23,7 +23,7 @@ export interface LinkedPage {
     /** Pixels; absent: they are not known beforehand. */
     readonly size?: { readonly width: number; readonly height: number };
     readonly alt: string;
-    /** A logo stands small beside the words, for it is no view of anything. */
+    /** A logo is shown small beside the text. */
     readonly isLogo?: boolean;
   } | null;
 }

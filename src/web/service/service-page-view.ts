@@ -179,7 +179,7 @@ function viewVendor(
     readAt: vendor.readAt === null ? null : words.page.vendorReadAt(vendor.readAt),
     incident: incident === undefined ? null : viewPageIncident(incident, page, now, language),
     onThis,
-    // Of a single outage that goes on, everything is said.
+    // For a single outage in progress, `onThis` says everything.
     lag: onThis !== null && list.length === 1 ? null : describeLag(summarizeLags(list), language),
   };
 }

@@ -36,7 +36,7 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSi
     }
   };
 
-  /** The bars of each service by its id; those that cannot be had now are missing. */
+  /** The bars of each service by its id; those that cannot be read now are missing. */
   return async (serviceIds: readonly number[]): Promise<ReadonlyMap<number, UptimeBars>> => {
     const at = now();
     const found = new Map<number, UptimeBars>();
