@@ -93,7 +93,11 @@ export function createPipeline({
     const header = request.headers.authorization;
     const who = authenticator.peek(header) ?? (await authenticator.authenticate(header));
     if (who.kind === 'invalid')
-      return { payer: [bucket.anonymous, request.client], refused: invalidKey(), key: null };
+      return {
+        payer: [bucket.anonymous, request.client],
+        refused: invalidKey('The API key is not valid: unknown, expired or revoked.'),
+        key: null,
+      };
     // Streams count by how many are open, not by requests.
     if (route.bucket === 'streams') return FREE;
     return who.kind === 'key'
@@ -174,8 +178,7 @@ interface Admission {
 
 const FREE: Admission = { payer: null, refused: null, key: null };
 
-function invalidKey(): HttpError {
-  const detail = 'The API key is not valid: unknown, expired or revoked.';
+function invalidKey(detail: string): HttpError {
   return new HttpError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
 }
 
@@ -191,10 +194,7 @@ async function handlePost(
 ): Promise<HttpResponse> {
   const { method, headers, readBody } = request;
   if (method !== 'POST' || readBody === undefined) throw wrongMethod(request, ALLOWED_POST);
-  if (key === null) {
-    const detail = 'An API key is needed, in the header Authorization: Bearer <API_KEY>.';
-    throw new HttpError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
-  }
+  if (key === null) throw invalidKey('An API key is needed, in the header Authorization: Bearer <API_KEY>.');
   requireJson(headers);
   return await handle({ ...request, key, body: await readBody(maxBytes) });
 }

@@ -178,17 +178,7 @@ export function contains(list: BlockList, { family, text }: Address): boolean {
  * are refused as blocks instead.
  */
 function embeddedIpv4(text: string): string | null {
-  const words = ipaddr.IPv6.parse(text).parts;
-  const [w0, w1, w2, w3, w4, w5, w6, w7] = words as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [w0 = 0, w1 = 0, w2 = 0, w3 = 0, w4 = 0, w5 = 0, w6 = 0, w7 = 0] = ipaddr.IPv6.parse(text).parts;
   if (w0 === 0x64 && w1 === 0xff9b && (w2 | w3 | w4 | w5) === 0) return dotted(w6, w7);
   if (w0 === 0x2002) return dotted(w1, w2);
   if ((w4 & 0xfdff) === 0 && w5 === 0x5efe && (w0 & 0xe000) === 0x2000) return dotted(w6, w7);

@@ -36,17 +36,7 @@ export interface ResolverSettings {
 }
 
 /** One of these a thread. */
-export interface Resolver {
-  /**
-   * Looks up the addresses of a name. Returns at once what it knows; otherwise it repeats a query until `until`
-   * (monotonic milliseconds), and a response counts however late it comes. `fresh` bypasses the cache. Never throws.
-   */
-  lookup(name: string, family: 4 | 6, fresh: boolean, until: number): Lookup | Promise<Lookup>;
-  /** Whether no name server has responded since `since` (monotonic milliseconds). */
-  silentSince(since: number): boolean;
-  /** Cancels the queries in flight. */
-  close(): void;
-}
+export type Resolver = ReturnType<typeof createResolver>;
 
 /** Upper bound for the time to live of a response. */
 const MAX_TTL_MS = 300_000;
@@ -70,7 +60,7 @@ interface SharedQuery {
 }
 
 /** Opens a resolver. Throws where a name server of the settings is no `ip:port`. */
-export function createResolver(settings: ResolverSettings): Resolver {
+export function createResolver(settings: ResolverSettings) {
   const { nameservers, hostsFile = '/etc/hosts', systemServers, clock = systemClock } = settings;
   const client = createNameClient(createServerList(nameservers, clock, systemServers), clock);
   const inHosts = createHostsLookup(hostsFile, clock);
@@ -115,7 +105,11 @@ export function createResolver(settings: ResolverSettings): Resolver {
   };
 
   return {
-    lookup(name, family, fresh, until) {
+    /**
+     * Looks up the addresses of a name. Returns at once what it knows; otherwise it repeats a query until `until`
+     * (monotonic milliseconds), and a response counts however late it comes. `fresh` bypasses the cache. Never throws.
+     */
+    lookup(name: string, family: 4 | 6, fresh: boolean, until: number): Lookup | Promise<Lookup> {
       const known = inHosts(stripDot(name));
       if (known !== null) {
         const addresses = known.filter((each) => each.family === family).map((each) => each.text);
@@ -132,8 +126,10 @@ export function createResolver(settings: ResolverSettings): Resolver {
       shared.query.extend(until);
       return shared.lookup;
     },
+    /** Whether no name server has responded since `since` (monotonic milliseconds). */
     silentSince: silence.silentSince,
-    close() {
+    /** Cancels the queries in flight. */
+    close(): void {
       silence.close();
       client.close();
     },

@@ -4,7 +4,7 @@
  */
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
-import { type Transition, unknownStatus } from '../domain/current.ts';
+import { unknownStatus } from '../domain/current.ts';
 import { isHeartbeatMonitored, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
 import { detailedSampleOf, judgeAttempt, sampleOf } from '../domain/judge.ts';
 import { type CheckResult, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
@@ -68,44 +68,10 @@ export interface RecordOptions {
 }
 
 /** The record. */
-export interface ResultRecord {
-  /** Takes the services over from the registry and fills the status store; before anything else. */
-  load(states: readonly ServiceState[]): Promise<void>;
-  /** Applies a change of the list of services; a revision that is not newer than the known one changes nothing. */
-  applyChange(change: ServiceChange): void;
-  /** Takes results in the order of their arrival. Never throws because of a store. */
-  takeResults(results: readonly CheckResult[]): void;
-  /**
-   * Takes a heartbeat. Resolves when it is committed and every read shows it. Rejects with {@link HeartbeatRefused} if
-   * the fault is ours, or with the registry's error if the domain does not belong to the account.
-   */
-  takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
-  /** Heartbeats can be received from now on; no deadline passes before. */
-  startListening(): void;
-  /** A heartbeat was refused by a fault of ours: each service gets a full period. */
-  noteRefusal(): void;
-  /** Deadlines of heartbeats that have not passed yet, epoch milliseconds, by service. */
-  deadlines(): ReadonlyMap<number, number>;
-  /** What the engine needs to know of a service whose checks it starts. */
-  probeStateOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null };
-  /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; queries the control targets. */
-  noteDoubt(failedAt: number): void;
-  /** An attempt has been waiting for its response for so long that it may become slow; queries the control targets. */
-  noteDelay(): void;
-  /** The prober's own connection. */
-  prober(): ProberState;
-  /** Calls `listener` when the prober goes offline or online. */
-  watchProber(listener: (state: ProberState) => void): () => void;
-  /** Calls `listener` with each transition, in order of position; registry and status store have it by then. */
-  watchTransitions(listener: (transition: Transition) => void): () => void;
-  /** Resolves when everything observed so far is committed and published; held results are not waited for. */
-  idle(): Promise<void>;
-  /** Held results become suspect samples. Resolves when all is committed, or was given up after a few attempts. */
-  stop(): Promise<void>;
-}
+export type ResultRecord = ReturnType<typeof createRecord>;
 
 /** Makes the record. */
-export function createRecord(options: RecordOptions): ResultRecord {
+export function createRecord(options: RecordOptions) {
   const { clock, log, registry, storage, sourceUrl, isInMaintenance } = options;
   const { slowOverMs, firstSpreadMs, controlTargets } = options.settings;
   const { silenceMs, ...claims } = options.heartbeats;
@@ -228,37 +194,55 @@ export function createRecord(options: RecordOptions): ResultRecord {
   }
 
   return {
-    async load(states) {
+    /** Takes the services over from the registry and fills the status store; before anything else. */
+    async load(states: readonly ServiceState[]): Promise<void> {
       for (const state of states) add(state);
       await publisher.load(states.map(({ current }) => current));
     },
+    /** Applies a change of the list of services; a revision that is not newer than the known one changes nothing. */
     applyChange,
+    /** Takes results in the order of their arrival. Never throws because of a store. */
     takeResults,
-    async takeHeartbeat(received) {
+    /**
+     * Takes a heartbeat. Resolves when it is committed and every read shows it. Rejects with {@link HeartbeatRefused} if
+     * the fault is ours, or with the registry's error if the domain does not belong to the account.
+     */
+    async takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
       if (isStopped) throw new HeartbeatRefused('The monitor is stopping; send the heartbeat again.');
       return await intake.take(received);
     },
-    startListening() {
+    /** Heartbeats can be received from now on; no deadline passes before. */
+    startListening(): void {
       deadlines.start();
       stopPolling();
       stopPolling = clock.every(DEADLINE_POLL_MS, pollDeadlines);
     },
+    /** A heartbeat was refused by a fault of ours: each service gets a full period. */
     noteRefusal: deadlines.restart,
+    /** Deadlines of heartbeats that have not passed yet, epoch milliseconds, by service. */
     deadlines: deadlines.running,
-    probeStateOf(serviceId) {
+    /** What the engine needs to know of a service whose checks it starts. */
+    probeStateOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null } {
       const tracked = services.get(serviceId);
       if (tracked === undefined || tracked.isCheckChanged) return { memory: NO_MEMORY, lastCheckedAt: null };
       return { memory: tracked.memory, lastCheckedAt: tracked.current.latest?.checkedAt ?? null };
     },
-    noteDoubt(failedAt) {
+    /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; queries the control targets. */
+    noteDoubt(failedAt: number): void {
       connectivity.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt));
     },
+    /** An attempt has been waiting for its response for so long that it may become slow; queries the control targets. */
     noteDelay: connectivity.noteDelay,
+    /** The prober's own connection. */
     prober: connectivity.state,
+    /** Calls `listener` when the prober goes offline or online. */
     watchProber: proberListeners.add,
+    /** Calls `listener` with each transition, in order of position; registry and status store have it by then. */
     watchTransitions: publisher.watchTransitions,
+    /** Resolves when everything observed so far is committed and published; held results are not waited for. */
     idle: pipeline.idle,
-    async stop() {
+    /** Held results become suspect samples. Resolves when all is committed, or was given up after a few attempts. */
+    async stop(): Promise<void> {
       if (!isStopped) {
         isStopped = true;
         connectivity.stop();

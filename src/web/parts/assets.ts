@@ -7,25 +7,7 @@ import type { Route } from '../../http/route.ts';
 import { DATA_HEADERS } from '../../http/security-headers.ts';
 
 /** Addresses of the files, with their hashes. */
-export interface AssetAddresses {
-  readonly style: string;
-  readonly docsScript: string;
-  readonly copyScript: string;
-  readonly badgeBuilderScript: string;
-  readonly badgeBuilderStyle: string;
-  /** Every page, before its other scripts: access to the document, times in the reader's zone, live updates. */
-  readonly pageScript: string;
-  readonly searchScript: string;
-  /** Status pages of owners, and the frame that other sites show. */
-  readonly statusPageStyle: string;
-  readonly embedFrameScript: string;
-  /** The page of a service, and the chart library that it draws with. */
-  readonly serviceStyle: string;
-  readonly serviceScript: string;
-  readonly chartStyle: string;
-  readonly chartScript: string;
-  readonly icon: string;
-}
+export type AssetAddresses = ReturnType<typeof createAssets>['addresses'];
 
 /** Finds the files of packages. */
 const { resolve } = createRequire(import.meta.url);
@@ -41,7 +23,7 @@ function read(name: string, extension: keyof typeof TYPES): Buffer {
 }
 
 /** Reads the files; the route serves them for a year, since another content has another address. */
-export function createAssets(): { readonly addresses: AssetAddresses; readonly route: Route } {
+export function createAssets() {
   const files = new Map<string, { readonly body: Buffer; readonly type: string; readonly etag: string }>();
   const addBody = (name: string, extension: keyof typeof TYPES, body: Buffer) => {
     const etag = entityTag(body);
@@ -51,6 +33,16 @@ export function createAssets(): { readonly addresses: AssetAddresses; readonly r
   };
   const add = (name: string, extension: keyof typeof TYPES, file?: string) =>
     addBody(name, extension, file === undefined ? read(name, extension) : readFileSync(file));
+  const route: Route = {
+    path: '/assets/:name',
+    bucket: 'pages',
+    handle({ params }) {
+      const file = files.get(params.name ?? '');
+      if (file === undefined) throw new HttpError('route_not_found', 'There is no such file.');
+      const headers = { 'Content-Type': file.type, 'Cache-Control': 'public, max-age=31536000, immutable' };
+      return { status: 200, headers, body: file.body, etag: file.etag };
+    },
+  };
   return {
     addresses: {
       style: add('style', 'css'),
@@ -58,30 +50,24 @@ export function createAssets(): { readonly addresses: AssetAddresses; readonly r
       copyScript: add('copy', 'js'),
       badgeBuilderScript: add('badge-builder', 'js'),
       badgeBuilderStyle: add('badge-builder', 'css'),
+      // Every page, before its other scripts: access to the document, times in the reader's zone, live updates.
       pageScript: addBody(
         'page',
         'js',
         Buffer.concat(['dom', 'times', 'live'].map((name) => read(name, 'js'))),
       ),
       searchScript: add('search', 'js'),
+      // Status pages of owners, and the frame that other sites show.
       statusPageStyle: add('status-page', 'css'),
       embedFrameScript: add('embed-frame', 'js'),
+      // The page of a service, and the chart library that it draws with.
       serviceStyle: add('service', 'css'),
       serviceScript: add('service', 'js'),
       chartStyle: add('uplot', 'css', resolve('uplot/dist/uPlot.min.css')),
       chartScript: add('uplot', 'js', resolve('uplot/dist/uPlot.iife.min.js')),
       icon: add('favicon', 'svg'),
     },
-    route: {
-      path: '/assets/:name',
-      bucket: 'pages',
-      handle({ params }) {
-        const file = files.get(params.name ?? '');
-        if (file === undefined) throw new HttpError('route_not_found', 'There is no such file.');
-        const headers = { 'Content-Type': file.type, 'Cache-Control': 'public, max-age=31536000, immutable' };
-        return { status: 200, headers, body: file.body, etag: file.etag };
-      },
-    },
+    route,
   };
 }
 
