@@ -7,6 +7,7 @@ import { STATUS_WORDS } from '../../src/domain/heartbeat-body.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
 import { check as checked, current, from, NOW, service, startApi, type World } from '../site/site-world.ts';
+import { at, listAt, objectAt } from '../support/json.ts';
 
 const PATH = '/api/v1/heartbeat';
 const BODY = { domain: 'shop.example.com', status: 'ok' };
@@ -93,7 +94,7 @@ t.test('it tells an owner whose form of the domain is taken', async (t) => {
     const receipt = answer(received);
     return { ...receipt, service: { ...receipt.service, slug: 'shop-example-com-2' } };
   };
-  t.equal((await world.post(PATH, BODY, world.makeKey())).json.slug, 'shop-example-com-2');
+  t.equal(at((await world.post(PATH, BODY, world.makeKey())).json, 'slug'), 'shop-example-com-2');
 });
 
 t.test('it names the place of what is wrong with a body', async (t) => {
@@ -116,8 +117,8 @@ t.test('it names the place of what is wrong with a body', async (t) => {
     const answer = await world.post(PATH, body, key);
     t.equal(answer.status, 400, String(JSON.stringify(body)));
     t.match(answer.json, { code: 'invalid_body', place, status: 400 });
-    t.strictSame(answer.json.allowed, allowed);
-    if (allowed !== undefined) t.match(answer.json.detail, 'ok, up, pass');
+    t.strictSame(at(answer.json, 'allowed'), allowed);
+    if (allowed !== undefined) t.match(at(answer.json, 'detail'), 'ok, up, pass');
     t.equal(answer.headers.get('content-type'), 'application/problem+json');
   }
   for (const timestamp of ['2026-11-20T10:05:00.000Z', '2026-11-20T09:50:00.000Z'])
@@ -325,19 +326,30 @@ t.test('it documents the endpoints, their bodies and the limits in force', async
   t.teardown(world.close);
   const read = async () => (await world.get('/api/v1/openapi.json')).json;
   const document = await read();
-  t.match(document.info.description, /from 33 requests a minute for each address to 44 for each key/);
+  t.match(
+    at(document, 'info', 'description'),
+    /from 33 requests a minute for each address to 44 for each key/,
+  );
   const ajv = new Ajv({ strict: false, formats: { 'date-time': true } });
-  const { post } = document.paths[PATH];
-  const { components } = document;
-  const { example, schema: body } = post.requestBody.content['application/json'];
-  const schema = { ...body, components };
+  const post = at(document, 'paths', PATH, 'post');
+  const components = at(document, 'components');
+  const content = at(post, 'requestBody', 'content', 'application/json');
+  const example = objectAt(content, 'example');
+  const schema = { ...objectAt(content, 'schema'), components };
   t.ok(ajv.validate(schema, example), JSON.stringify(ajv.errors));
   t.notOk(ajv.validate(schema, { ...example, status: 'fine' }));
-  t.match(post.description, /At most 44 a minute for each key.*at most 100 for each account.*After 10m/);
+  t.match(
+    at(post, 'description'),
+    /At most 44 a minute for each key.*at most 100 for each account.*After 10m/,
+  );
   const answer = await world.post(PATH, { ...example, run: 'r' }, world.makeKey());
-  const answered = { ...post.responses[200].content['application/json'].schema, components };
+  const answered = {
+    ...objectAt(post, 'responses', '200', 'content', 'application/json', 'schema'),
+    components,
+  };
   t.ok(ajv.validate(answered, answer.json), JSON.stringify(ajv.errors));
-  for (const status of [400, 401, 403, 413, 415, 429, 500, 503]) t.ok(post.responses[status], `${status}`);
+  for (const status of [400, 401, 403, 413, 415, 429, 500, 503])
+    t.ok(at(post, 'responses', String(status)), `${status}`);
 
   const page = (await world.get('/docs')).text;
   t.match(
@@ -345,7 +357,10 @@ t.test('it documents the endpoints, their bodies and the limits in force', async
     /POST \/api\/v1\/heartbeat<[\s\S]*curl -X POST[\s\S]*33 requests|33 requests[\s\S]*curl -X POST/,
   );
   world.api.setLimits(5, 6);
-  t.match((await read()).info.description, /from 5 requests a minute for each address to 6 for each key/);
+  t.match(
+    at(await read(), 'info', 'description'),
+    /from 5 requests a minute for each address to 6 for each key/,
+  );
   t.match(
     (await world.get('/docs')).text,
     /5 requests a minute for each address without a key, 6 for each key/,
@@ -413,7 +428,7 @@ t.test('it calls nothing stale before its own period has passed', async (t) => {
   t.teardown(world.close);
   await world.status.put([1, 2].map((id) => current(id, checked(NOW))));
   const stale = async () =>
-    (await world.get('/api/v1/services')).json.services.map((one: { stale: boolean }) => one.stale);
+    listAt((await world.get('/api/v1/services')).json, 'services').map((one) => at(one, 'stale'));
   await world.clock.advance(600_001);
   t.same(await stale(), [false, true]);
   await world.clock.advance(2 * 4_200_000 - 600_000);
@@ -425,12 +440,9 @@ t.test('it marks what is not verified', async (t) => {
     services: [service(1, 'own', { origin: 'owner', verified: false }), service(2, 'shop')],
   });
   t.teardown(owned.close);
-  const { services } = (await owned.get('/api/v1/services')).json;
+  const services = listAt((await owned.get('/api/v1/services')).json, 'services');
   t.same(
-    services.map(({ slug, self_reported }: { slug: string; self_reported: boolean }) => [
-      slug,
-      self_reported,
-    ]),
+    services.map((one) => [at(one, 'slug'), at(one, 'self_reported')]),
     [
       ['own', true],
       ['shop', false],

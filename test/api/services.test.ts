@@ -4,9 +4,10 @@ import t from 'tap';
 import { ServicesSchema } from '../../src/api/services.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
+import { at, listAt, textAt } from '../support/json.ts';
 
 const isList = new Ajv({ allErrors: true, strict: false }).compile(ServicesSchema);
-const slugs = (json: { services: { slug: string }[] }) => json.services.map(({ slug }) => slug);
+const slugs = (json: unknown) => listAt(json, 'services').map((one) => textAt(one, 'slug'));
 
 t.test('it lists services in the order of slugs with the members of the contract', async (t) => {
   const world = await startApi({
@@ -17,7 +18,7 @@ t.test('it lists services in the order of slugs with the members of the contract
   const answer = await world.get('/api/v1/services');
   t.match(answer.json, { total: 4, limit: 100, offset: 0 });
   t.strictSame(slugs(answer.json), ['a', 'a-b', 'b', 'c']);
-  t.strictSame(answer.json.services[0], {
+  t.strictSame(at(answer.json, 'services', 0), {
     slug: 'a',
     name: 'A',
     domain: 'a.example',
@@ -64,8 +65,8 @@ t.test('it lowers a limit over the maximum and says which it used', async (t) =>
   ];
   for (const [query, limit, offset] of table) {
     const { status, json } = await world.get(`/api/v1/services${query}`);
-    t.strictSame([status, json.limit, json.offset], [200, limit, offset], query);
-    t.equal(json.services.length, Math.min(limit, 501 - offset), query);
+    t.strictSame([status, at(json, 'limit'), at(json, 'offset')], [200, limit, offset], query);
+    t.equal(at(json, 'services', 'length'), Math.min(limit, 501 - offset), query);
   }
   const far = (await world.get('/api/v1/services?offset=99999999999999999999999')).json;
   t.match(far, { services: [], total: 501 });
@@ -105,9 +106,9 @@ t.test('it refuses what is not a parameter, names it and lists what is allowed',
   for (const [path, parameter, allowed] of table) {
     const answer = await world.get(path);
     t.match(answer.json, { code: 'invalid_parameter', status: 400, parameter, detail: allowed }, path);
-    t.match(answer.json.detail, `"${parameter}"`, path);
+    t.match(at(answer.json, 'detail'), `"${parameter}"`, path);
     t.equal(answer.status, 400, path);
     t.equal(answer.headers.get('content-type'), 'application/problem+json', path);
   }
-  t.strictSame((await world.get('/api/v1/services?category=games')).json.allowed, [...CATEGORIES]);
+  t.strictSame(at((await world.get('/api/v1/services?category=games')).json, 'allowed'), [...CATEGORIES]);
 });

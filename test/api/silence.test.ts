@@ -1,6 +1,7 @@
 /** A service that is down by silence stays as it is for as long as the monitor listens, in every answer (decisions, Services). */
 import t from 'tap';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
+import { at } from '../support/json.ts';
 import { samplesOfSteps } from '../support/sample-store.ts';
 
 const MINUTE = 60_000;
@@ -27,15 +28,19 @@ async function startSilent(ageMs?: () => number) {
     const page = (await get('/api/v1/pages/acme')).json;
     await get('/api/badge/shop-example');
     await get('/api/chart/shop-example');
-    const { color, message } = (await get('/api/badge/shop-example?format=shields')).json;
+    const badge = (await get('/api/badge/shop-example?format=shields')).json;
     const uptime = (await get('/api/badge/shop-example?format=shields&variant=uptime')).json;
     return {
-      stale: [status.stale, list.services[0].stale, page.groups[0].services[0].stale],
-      checkedAt: status.latest_check.checked_at,
+      stale: [
+        at(status, 'stale'),
+        at(list, 'services', 0, 'stale'),
+        at(page, 'groups', 0, 'services', 0, 'stale'),
+      ],
+      checkedAt: at(status, 'latest_check', 'checked_at'),
       badge: (world.asked.badges.at(-1) as { ageText: string | null }).ageText,
       chart: world.asked.charts.at(-1)?.ageText,
-      shields: [color, message],
-      isUptimeOld: uptime.color === '#838c96',
+      shields: [at(badge, 'color'), at(badge, 'message')],
+      isUptimeOld: at(uptime, 'color') === '#838c96',
       servicePage: (await get('/status/shop-example')).text.includes('The last check is old'),
       statusPage: (await get('/p/acme')).text.includes('last check is old'),
     };

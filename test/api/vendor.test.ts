@@ -7,6 +7,7 @@ import { MaintenancesSchema, VendorSchema } from '../../src/api/vendor.ts';
 import type { Maintenance } from '../../src/domain/maintenance.ts';
 import type { VendorWord } from '../../src/domain/vendor-word.ts';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
+import { at } from '../support/json.ts';
 
 const ajv = new Ajv({ allErrors: true, strict: false });
 const MINUTE = 60_000;
@@ -35,10 +36,10 @@ t.test('it shows the word of the vendor beside the own verdict, and its change a
   const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
   const before = await world.get('/api/v1/status/shop');
-  t.equal(before.json.vendor, null);
+  t.equal(at(before.json, 'vendor'), null);
   world.vendorWords.set(1, WORD);
   const after = await world.get('/api/v1/status/shop');
-  t.strictSame(after.json.vendor, SHOWN_WORD);
+  t.strictSame(at(after.json, 'vendor'), SHOWN_WORD);
   t.ok(ajv.validate(StatusSchema, after.json), ajv.errorsText());
   t.not(after.headers.get('etag'), before.headers.get('etag'));
   const changes: readonly Partial<VendorWord>[] = [
@@ -53,7 +54,7 @@ t.test('it shows the word of the vendor beside the own verdict, and its change a
     t.not((await world.get('/api/v1/status/shop')).headers.get('etag'), etag, JSON.stringify(change));
   }
   world.vendorWords.delete(1);
-  t.equal((await world.get('/api/v1/status/shop')).json.vendor, null);
+  t.equal(at((await world.get('/api/v1/status/shop')).json, 'vendor'), null);
 });
 
 t.test('it gives one incident with its timeline, under its own service alone', async (t) => {
@@ -69,7 +70,7 @@ t.test('it gives one incident with its timeline, under its own service alone', a
     service: { name: 'Shop', slug: 'shop' },
     incident: { id: 'v-1-shop', source: 'vendor', started_at: '2026-11-20T10:00:00.000Z' },
   });
-  t.strictSame(answer.json.incident.timeline, [
+  t.strictSame(at(answer.json, 'incident', 'timeline'), [
     { at: '2026-11-20T10:00:00.000Z', status: 'investigating', text: 'We look.' },
     { at: '2026-11-20T10:01:00.000Z', status: 'resolved', text: '' },
   ]);
@@ -166,7 +167,7 @@ t.test('it lists maintenances, upcoming and running', async (t) => {
     offset: 0,
   });
   t.ok(ajv.validate(MaintenancesSchema, answer.json), ajv.errorsText());
-  t.equal((await world.get('/api/v1/maintenance?limit=500')).json.limit, 100);
+  t.equal(at((await world.get('/api/v1/maintenance?limit=500')).json, 'limit'), 100);
   t.match(await world.get('/api/v1/maintenance?limit=0'), {
     status: 400,
     json: { code: 'invalid_parameter' },

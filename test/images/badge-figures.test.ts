@@ -2,6 +2,7 @@
 import t from 'tap';
 import { createFigureReader } from '../../src/images/badge.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
+import { at } from '../support/json.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import { startBadges } from './badge-world.ts';
 
@@ -130,7 +131,10 @@ t.test('it is counted like every picture: a 304 costs nothing, errors are proble
   t.equal((await world.get('/api/badge/github-com', caller)).status, 429);
   const preview = await world.get('/badges/github-com/picture?variant=uptime', caller);
   t.equal(preview.status, 200, 'the pages of this site use up nothing of it');
-  t.equal((await world.get('/api/badge/nobody.json', from('203.0.113.2'))).json?.code, 'service_not_found');
+  t.equal(
+    at((await world.get('/api/badge/nobody.json', from('203.0.113.2'))).json, 'code'),
+    'service_not_found',
+  );
   const head = await world.get('/api/badge/github-com.json', from('203.0.113.3'), 'HEAD');
   t.strictSame([head.status, head.text, head.headers.get('access-control-allow-origin')], [200, '', '*']);
   world.faults.samples = new Error('secret inside: disk full');

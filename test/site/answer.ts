@@ -7,6 +7,5 @@ export interface Answer {
   readonly bytes: Buffer;
   readonly text: string;
   /** The body as JSON; null where it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared whole, by tests alone
-  readonly json: any;
+  readonly json: unknown;
 }

@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApi } from '../site/site-world.ts';
+import { objectAt } from '../support/json.ts';
 
 const PACKAGES = ['@stoplight/spectral-core@1.24.1', '@stoplight/spectral-rulesets@1.23.1'];
 /** Runs in the folder, where the packages are; prints one line for each finding. */
@@ -31,7 +32,7 @@ try {
   run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...PACKAGES]);
   const findings = run(process.execPath, ['lint.js']).split('\n').filter(Boolean);
   for (const finding of findings) console.log(finding);
-  console.log(`${findings.length} findings in ${Object.keys(document.paths).length} paths`);
+  console.log(`${findings.length} findings in ${Object.keys(objectAt(document, 'paths')).length} paths`);
   if (findings.length > 0) process.exitCode = 1;
 } finally {
   await world.close();

@@ -9,8 +9,7 @@ export interface Reply {
   readonly headers: Headers;
   readonly bytes: Buffer;
   /** The body as JSON; null where it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared whole, by tests alone
-  readonly json: any;
+  readonly json: unknown;
 }
 
 /** What a promise of the contract is tried on. */
@@ -29,8 +28,7 @@ export interface ContractWorld {
   get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Reply>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** Asks until it holds; returns the last body. Throws with it after 60 s. */
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  until(path: string, accept: (body: any) => boolean): Promise<any>;
+  until(path: string, accept: (body: unknown) => boolean): Promise<unknown>;
   /** A key of an account, as its header, and its number. */
   key(
     account: string,

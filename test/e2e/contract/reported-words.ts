@@ -1,10 +1,6 @@
 /** The word that a service says of itself, in its health body or its heartbeat, as the API and the pages repeat it. */
+import { at } from '../../support/json.ts';
 import type { ContractPromise } from './reading-promises.ts';
-
-interface Status {
-  readonly status: string;
-  readonly latest_check: { readonly reported: string | null } | null;
-}
 
 /** The reason that the page of a service gives for its status; null: it gives none. */
 export function reasonOn(html: string): string | null {
@@ -18,11 +14,14 @@ export const REPORTED_WORDS: ContractPromise = {
   promise: 'a reported word is shown as it was said, and is the reason where it decided',
   async holds(t, { get, post, until, say, key, name }) {
     const shown = async (slug: string, page: string, status: string, word: string | null) => {
-      const { latest_check: check }: Status = await until(
+      const body = await until(
         `/api/v1/status/${slug}`,
-        (body: Status) => body.status === status && body.latest_check?.reported === word,
+        (body) => at(body, 'status') === status && at(body, 'latest_check', 'reported') === word,
       );
-      return { reported: check?.reported, reason: reasonOn((await get(`/status/${page}`)).bytes.toString()) };
+      return {
+        reported: at(body, 'latest_check', 'reported'),
+        reason: reasonOn((await get(`/status/${page}`)).bytes.toString()),
+      };
     };
     const health = (status: string, word: string) => shown('worded', 'worded-example', status, word);
     say('Degraded');

@@ -1,4 +1,6 @@
 /** What the contract promises to those who report, and to everybody about keys, limits and events (contract 4.5, 5, 8). */
+
+import { at, textAt } from '../../support/json.ts';
 import { newAddress, type Reply } from './contract-world.ts';
 import type { ContractPromise } from './reading-promises.ts';
 
@@ -27,14 +29,14 @@ export const WRITING_PROMISES: readonly ContractPromise[] = [
         service: domain,
         status: 'up',
         response_time: 42,
-        checked_at: first.json.checked_at,
+        checked_at: at(first.json, 'checked_at'),
       });
       t.match((await get(path)).json, {
         domain,
         category: 'developer',
         status: 'up',
         response_time: 42,
-        last_checked: first.json.checked_at,
+        last_checked: at(first.json, 'checked_at'),
         self_reported: true,
         latest_check: { status: 'up', status_code: 200, source: 'heartbeat' },
       });
@@ -105,15 +107,15 @@ export const WRITING_PROMISES: readonly ContractPromise[] = [
       await beat();
       const { check } = await registry.changeService(slug, {});
       await registry.changeService(slug, { check: { ...check, periodMs: 2_000, graceMs: 1_000 } });
-      const last = (await beat()).json.checked_at;
-      const down = await until(`/api/v1/status/${slug}`, ({ status }) => status === 'down');
+      const last = textAt((await beat()).json, 'checked_at');
+      const down = await until(`/api/v1/status/${slug}`, (body) => at(body, 'status') === 'down');
       t.match(down, {
         response_time: null,
-        since: down.last_checked,
+        since: at(down, 'last_checked'),
         latest_check: { status_code: 0, source: 'silence' },
       });
-      t.ok(Date.parse(down.last_checked) > Date.parse(last), 'at its deadline');
-      t.equal((await get(`/api/v1/incidents/${slug}`)).json.incidents.length, 1);
+      t.ok(Date.parse(textAt(down, 'last_checked')) > Date.parse(last), 'at its deadline');
+      t.equal(at((await get(`/api/v1/incidents/${slug}`)).json, 'incidents', 'length'), 1);
       // On a slow machine the next silence must not come before the next question.
       await registry.changeService(slug, { check });
       t.match((await beat()).json, { status: 'up' });
