@@ -50,7 +50,7 @@ export const REPORTED_WORDS: ContractPromise = {
     t.equal(await beat({ status: 'ok', checks: { db: { status: 'ok', latency: 3_400 } } }), 200);
     t.same(await shown(slug, slug, 'slow', 'ok'), {
       reported: 'ok',
-      reason: 'by its own report, with answers in 3,400 ms',
+      reason: 'by its own report, with a response time of 3,400 ms',
     });
     t.equal(await beat({ status: 'Critical' }), 200);
     t.same(await shown(slug, slug, 'down', 'Critical'), {
