@@ -53,18 +53,3 @@ export async function attempt<T>(change: () => Promise<T>, field: string | null 
     throw error;
   }
 }
-
-/** All members of an input that were read one by one, or the reasons against each that was refused. */
-export function readAll<T extends object>(
-  readings: {
-    readonly [Field in keyof T]: Outcome<T[Field]>;
-  },
-): Outcome<T> {
-  const refusals: FieldRefusal[] = [];
-  const values: [string, unknown][] = [];
-  for (const [field, reading] of Object.entries<Outcome<unknown>>(readings)) {
-    if (reading.ok) values.push([field, reading.value]);
-    else refusals.push(...reading.refusals.map(({ refusal }) => ({ field, refusal })));
-  }
-  return refusals.length > 0 ? { ok: false, refusals } : accept(Object.fromEntries(values) as T);
-}

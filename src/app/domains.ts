@@ -2,8 +2,9 @@
 import type { DomainProofs } from '../auth/domain-proof.ts';
 import type { CheckKind, Service } from '../domain/service.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, readAll, refuse } from './change.ts';
-import { claimPlace, readDomain, readKind } from './services.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuse } from './change.ts';
+import { readAll, readDomain, readKind } from './read-input.ts';
+import { claimPlace } from './services.ts';
 
 /** What changes of claims need. */
 export interface DomainContext {

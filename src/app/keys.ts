@@ -3,16 +3,8 @@ import { createApiKey } from '../auth/api-keys.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
-import {
-  type AccountPrincipal,
-  accept,
-  attempt,
-  type Outcome,
-  type Principal,
-  readAll,
-  refuse,
-} from './change.ts';
-import { readNameField } from './services.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, type Principal, refuse } from './change.ts';
+import { readAll, readNameField } from './read-input.ts';
 
 /** What changes of keys need. */
 export interface KeyContext {

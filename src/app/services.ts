@@ -1,8 +1,6 @@
 /** Services of an account: registered, changed and removed by their owner or the operator (decisions, Ownership). */
 import { type Category, isCategory } from '../domain/category.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
-import { readGivenName } from '../domain/given-name.ts';
-import { readHostName } from '../domain/host-name.ts';
 import type { CheckDefinition, CheckKind, Service } from '../domain/service.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { NewService, ServiceEdit, ServiceStore } from '../store/ports/services.ts';
@@ -13,9 +11,9 @@ import {
   mayChange,
   type Outcome,
   type Principal,
-  readAll,
   refuse,
 } from './change.ts';
+import { readAll, readDomain, readKind, readNameField } from './read-input.ts';
 
 /** What changes of services need. */
 export interface ServiceContext {
@@ -148,28 +146,6 @@ export function readServiceEdit(before: CheckDefinition, changes: ServiceChanges
     ...(publicDependencies === undefined ? {} : { publicDependencies }),
     ...(hasCheck ? { check: checkOf(before, read.kind, read.period, read.grace) } : {}),
   });
-}
-
-/** Reads the name of a key or a service. Refused with `missing` if it is blank, and with `name_invalid`. */
-export function readNameField(
-  text: string,
-  missing: 'key_name_missing' | 'service_name_missing',
-): Outcome<string> {
-  if (text.trim() === '') return refuse({ code: missing });
-  const reading = readGivenName(text);
-  return reading.ok ? accept(reading.name) : refuse({ code: 'name_invalid', problem: reading.problem });
-}
-
-/** Reads a domain. Refused with `domain_invalid`. */
-export function readDomain(text: string): Outcome<string> {
-  const reading = readHostName(text);
-  return reading.ok ? accept(reading.domain) : refuse({ code: 'domain_invalid', problem: reading.problem });
-}
-
-/** Reads a kind of check. Refused with `kind_invalid`. */
-export function readKind(word: string): Outcome<CheckKind> {
-  const isKind = word === 'root' || word === 'health' || word === 'heartbeat';
-  return isKind ? accept(word) : refuse({ code: 'kind_invalid' });
 }
 
 function readCategory(word: string): Outcome<Category> {

@@ -20,9 +20,9 @@ import {
   mayChange,
   type Outcome,
   type Principal,
-  readAll,
   refuse,
 } from './change.ts';
+import { readAll } from './read-input.ts';
 import { readLogo } from './read-logo.ts';
 
 /** What changes of status pages need. */

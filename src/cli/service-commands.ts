@@ -1,7 +1,8 @@
 /** `upbeat services`: the list of services without a browser. */
+
+import { readDomain } from '../app/read-input.ts';
 import {
   changeService,
-  readDomain,
   readServiceEdit,
   registerServices,
   removeService,

@@ -1,0 +1,42 @@
+/** Reads what a person typed, field by field, so that every field that is wrong is named at once. */
+import { readGivenName } from '../domain/given-name.ts';
+import { readHostName } from '../domain/host-name.ts';
+import type { CheckKind } from '../domain/service.ts';
+import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
+
+/** All members of an input that were read one by one, or the reasons against each that was refused. */
+export function readAll<T extends object>(
+  readings: {
+    readonly [Field in keyof T]: Outcome<T[Field]>;
+  },
+): Outcome<T> {
+  const refusals: FieldRefusal[] = [];
+  const values: [string, unknown][] = [];
+  for (const [field, reading] of Object.entries<Outcome<unknown>>(readings)) {
+    if (reading.ok) values.push([field, reading.value]);
+    else refusals.push(...reading.refusals.map(({ refusal }) => ({ field, refusal })));
+  }
+  return refusals.length > 0 ? { ok: false, refusals } : accept(Object.fromEntries(values) as T);
+}
+
+/** Reads the name of a key or a service. Refused with `missing` if it is blank, and with `name_invalid`. */
+export function readNameField(
+  text: string,
+  missing: 'key_name_missing' | 'service_name_missing',
+): Outcome<string> {
+  if (text.trim() === '') return refuse({ code: missing });
+  const reading = readGivenName(text);
+  return reading.ok ? accept(reading.name) : refuse({ code: 'name_invalid', problem: reading.problem });
+}
+
+/** Reads a domain. Refused with `domain_invalid`. */
+export function readDomain(text: string): Outcome<string> {
+  const reading = readHostName(text);
+  return reading.ok ? accept(reading.domain) : refuse({ code: 'domain_invalid', problem: reading.problem });
+}
+
+/** Reads a kind of check. Refused with `kind_invalid`. */
+export function readKind(word: string): Outcome<CheckKind> {
+  const isKind = word === 'root' || word === 'health' || word === 'heartbeat';
+  return isKind ? accept(word) : refuse({ code: 'kind_invalid' });
+}
