@@ -5,35 +5,11 @@ import { HOUR_MS } from '../../domain/durations.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import { dueAfterCrash, hashNumber } from '../host/phase.ts';
 
-/** The services of a fleet. Times are epoch milliseconds. */
-export interface Assignments {
-  readonly size: number;
-  get(serviceId: number): CheckTarget | undefined;
-  serviceIds(): IterableIterator<number>;
-  /**
-   * Adds or changes a service; false: the known revision is as new. The probe state is kept if the check stays the same.
-   */
-  put(target: CheckTarget): boolean;
-  /** False: it was unknown. */
-  remove(serviceId: number): boolean;
-  /** Updates the probe state from results. */
-  take(results: readonly CheckResult[]): void;
-  /** Marks services for another check, which a successor makes if their thread ends first. */
-  forgetChecks(serviceIds: readonly number[]): void;
-  /**
-   * Postpones services in whose attempts their thread crashed; `epoch` is the number of its life. They are checked again
-   * within an interval, which doubles with each further crash until they have a result.
-   */
-  postpone(serviceIds: readonly number[], epoch: number, now: number): void;
-  /** The services among these that must not be checked before a time. */
-  notBefore(serviceIds: readonly number[]): [serviceId: number, at: number][];
-}
-
 /** Maximum pause of a service whose attempts crash their thread again and again, unless the interval is longer. */
 const MAX_WAIT_MS = HOUR_MS;
 
-/** Creates an empty table. */
-export function createAssignments(intervalMs: number): Assignments {
+/** Creates an empty table. Times are epoch milliseconds. */
+export function createAssignments(intervalMs: number) {
   const targets = new Map<number, CheckTarget>();
   const earliest = new Map<number, number>();
   /** Crashes of a thread during an attempt of the service, since its last result. */
@@ -46,9 +22,10 @@ export function createAssignments(intervalMs: number): Assignments {
     get size() {
       return targets.size;
     },
-    get: (serviceId) => targets.get(serviceId),
+    get: (serviceId: number): CheckTarget | undefined => targets.get(serviceId),
     serviceIds: () => targets.keys(),
-    put(target) {
+    /** Adds or changes a service; false: the known revision is as new. The probe state is kept if the check stays the same. */
+    put(target: CheckTarget): boolean {
       const known = targets.get(target.serviceId);
       if (known !== undefined && known.revision >= target.revision) return false;
       const updated =
@@ -58,11 +35,13 @@ export function createAssignments(intervalMs: number): Assignments {
       targets.set(target.serviceId, updated);
       return true;
     },
-    remove(serviceId) {
+    /** False: it was unknown. */
+    remove(serviceId: number): boolean {
       forget(serviceId);
       return targets.delete(serviceId);
     },
-    take(results) {
+    /** Updates the probe state from results. */
+    take(results: readonly CheckResult[]): void {
       for (const { serviceId, revision, startedAt, endedAt, memory, retryAfterMs } of results) {
         const target = targets.get(serviceId);
         if (target === undefined || target.revision !== revision) continue;
@@ -71,13 +50,18 @@ export function createAssignments(intervalMs: number): Assignments {
         if (retryAfterMs !== null) earliest.set(serviceId, endedAt + retryAfterMs);
       }
     },
-    forgetChecks(serviceIds) {
+    /** Marks services for another check, which a successor makes if their thread ends first. */
+    forgetChecks(serviceIds: readonly number[]): void {
       for (const serviceId of serviceIds) {
         const target = targets.get(serviceId);
         if (target !== undefined) targets.set(serviceId, { ...target, lastCheckedAt: null });
       }
     },
-    postpone(serviceIds, epoch, now) {
+    /**
+     * Postpones services in whose attempts their thread crashed; `epoch` is the number of its life. They are checked again
+     * within an interval, which doubles with each further crash until they have a result.
+     */
+    postpone(serviceIds: readonly number[], epoch: number, now: number): void {
       for (const serviceId of serviceIds) {
         if (!targets.has(serviceId)) continue;
         const before = crashes.get(serviceId) ?? 0;
@@ -86,7 +70,8 @@ export function createAssignments(intervalMs: number): Assignments {
         earliest.set(serviceId, dueAfterCrash(serviceId, waitMs, epoch, now));
       }
     },
-    notBefore: (serviceIds) =>
+    /** The services among these that must not be checked before a time. */
+    notBefore: (serviceIds: readonly number[]): [serviceId: number, at: number][] =>
       serviceIds.flatMap((serviceId) => {
         const at = earliest.get(serviceId);
         return at === undefined ? [] : [[serviceId, at] as [number, number]];

@@ -5,28 +5,11 @@
 import type { Clock } from '../../clock.ts';
 import { createTimingWheel } from './timing-wheel.ts';
 
-/** Due times of services. Times given are epoch milliseconds. */
-export interface CheckSchedule {
-  /** Adds a service without a due time. */
-  add(serviceId: number): void;
-  remove(serviceId: number): void;
-  /** Sets the due time of a service, which leaves the queue. Ignores services that were not added. */
-  wake(serviceId: number, at: number): void;
-  /** The same, unless the service is due earlier or is in the queue. */
-  hasten(serviceId: number, at: number): void;
-  /** Queues due services in order of their times; returns their number. */
-  turn(): number;
-  /** Takes a service from the queue and calls `begin` with the milliseconds since it was due; false: the queue is empty. */
-  take(begin: (serviceId: number, lateMs: number) => void): boolean;
-  /** Length of the queue; some entries may be outdated. */
-  readonly waiting: number;
-}
-
 /** The taken part of the queue is freed when it has this length and is half of the queue. */
 const COMPACT_AT = 4_096;
 
-/** Creates an empty schedule with ticks of `tickMs`. */
-export function createCheckSchedule(clock: Clock, tickMs: number): CheckSchedule {
+/** Creates an empty schedule with ticks of `tickMs`. Times are epoch milliseconds. */
+export function createCheckSchedule(clock: Clock, tickMs: number) {
   const wheel = createTimingWheel(clock.monotonic(), tickMs);
   /** Entries of the wheel are small numbers that are reused; services have any number. */
   const entryOf = new Map<number, number>();
@@ -45,7 +28,8 @@ export function createCheckSchedule(clock: Clock, tickMs: number): CheckSchedule
   const toMonotonic = (at: number) => clock.monotonic() + at - clock.now();
 
   return {
-    add(serviceId) {
+    /** Adds a service without a due time. */
+    add(serviceId: number): void {
       const entry = freeEntries.pop() ?? serviceOf.length;
       if (entry >= dueMs.length) {
         const [longerDue, longerQueued] = [new Float64Array(entry * 2), new Uint8Array(entry * 2)];
@@ -57,7 +41,7 @@ export function createCheckSchedule(clock: Clock, tickMs: number): CheckSchedule
       dueMs[entry] = Number.POSITIVE_INFINITY;
       entryOf.set(serviceId, entry);
     },
-    remove(serviceId) {
+    remove(serviceId: number): void {
       const entry = entryOf.get(serviceId);
       if (entry === undefined) return;
       wheel.cancel(entry);
@@ -65,17 +49,20 @@ export function createCheckSchedule(clock: Clock, tickMs: number): CheckSchedule
       entryOf.delete(serviceId);
       freeEntries.push(entry);
     },
-    wake(serviceId, at) {
+    /** Sets the due time of a service, which leaves the queue. Ignores services that were not added. */
+    wake(serviceId: number, at: number): void {
       const entry = entryOf.get(serviceId);
       if (entry !== undefined) schedule(entry, toMonotonic(at));
     },
-    hasten(serviceId, at) {
+    /** The same, unless the service is due earlier or is in the queue. */
+    hasten(serviceId: number, at: number): void {
       const entry = entryOf.get(serviceId);
       if (entry === undefined || isQueued[entry] === 1) return;
       const due = toMonotonic(at);
       if (due < (dueMs[entry] as number)) schedule(entry, due);
     },
-    turn() {
+    /** Queues due services in order of their times; returns their number. */
+    turn(): number {
       let came = 0;
       wheel.advance(clock.monotonic(), (entry) => {
         isQueued[entry] = 1;
@@ -84,7 +71,8 @@ export function createCheckSchedule(clock: Clock, tickMs: number): CheckSchedule
       });
       return came;
     },
-    take(begin) {
+    /** Takes a service from the queue and calls `begin` with the milliseconds since it was due; false: the queue is empty. */
+    take(begin: (serviceId: number, lateMs: number) => void): boolean {
       while (head < queue.length) {
         const entry = queue[head++] as number;
         if (head === queue.length || (head >= COMPACT_AT && head * 2 >= queue.length)) {
@@ -101,6 +89,7 @@ export function createCheckSchedule(clock: Clock, tickMs: number): CheckSchedule
       }
       return false;
     },
+    /** Length of the queue; some entries may be outdated. */
     get waiting() {
       return queue.length - head;
     },

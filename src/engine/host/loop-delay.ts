@@ -7,22 +7,12 @@
 import { judgeAttempt } from '../../domain/judge.ts';
 import { type Attempt, MAX_RETURNED_MS } from '../../domain/result.ts';
 
-/** Recent delays. All values in milliseconds of the monotonic clock. */
-export interface LoopDelay {
-  /** Notes that the timer ran at `nowMs`; it is expected again one period later. */
-  note(nowMs: number): void;
-  /** The longest delay between `sinceMs` and `nowMs`, including that of a timer that is overdue. */
-  worst(sinceMs: number, nowMs: number): number;
-  /** Delay of the current iteration of the event loop, with the accuracy of a period; what it reads may be as old. */
-  present(nowMs: number): number;
-}
-
 /** Shorter delays are normal for an event loop and are not kept. */
 const WORTH_KEEPING_MS = 20;
 const KEPT = 256;
 
-/** Creates an empty record of the delays of a timer that was started at `nowMs`. */
-export function createLoopDelay(periodMs: number, nowMs: number): LoopDelay {
+/** Records the recent delays of a timer that was started at `nowMs`. All values in milliseconds of the monotonic clock. */
+export function createLoopDelay(periodMs: number, nowMs: number) {
   const endedAt = new Float64Array(KEPT).fill(Number.NEGATIVE_INFINITY);
   const delays = new Float64Array(KEPT);
   let newest = 0;
@@ -30,7 +20,8 @@ export function createLoopDelay(periodMs: number, nowMs: number): LoopDelay {
   let lastAt = Number.NEGATIVE_INFINITY;
   let last = 0;
   return {
-    note(nowMs) {
+    /** Notes that the timer ran at `nowMs`; it is expected again one period later. */
+    note(nowMs: number): void {
       last = Math.max(0, nowMs - expectedMs);
       lastAt = nowMs;
       expectedMs = nowMs + periodMs;
@@ -39,9 +30,10 @@ export function createLoopDelay(periodMs: number, nowMs: number): LoopDelay {
       endedAt[newest] = nowMs;
       delays[newest] = last;
     },
-    // Data may be read before or after the timer in an iteration that was late.
-    present: (nowMs) => Math.max(0, nowMs - expectedMs) + last,
-    worst(sinceMs, nowMs) {
+    /** Delay of the current iteration of the event loop, with the accuracy of a period; what it reads may be as old. */
+    present: (nowMs: number): number => Math.max(0, nowMs - expectedMs) + last,
+    /** The longest delay between `sinceMs` and `nowMs`, including that of a timer that is overdue. */
+    worst(sinceMs: number, nowMs: number): number {
       // A response may be read before the timer runs in an iteration that was late.
       let worst = Math.max(0, nowMs - expectedMs, lastAt > sinceMs ? last : 0);
       for (let back = 0; back < KEPT; back++) {

@@ -1,23 +1,12 @@
 /** The slots of a host, which bound its attempts in flight and tell their services. */
 
-/** Slots by number. */
-export interface Slots {
-  readonly available: number;
-  readonly busy: number;
-  /** Takes a free slot for a service. Throws a RangeError if none is free. */
-  take(serviceId: number): number;
-  free(slot: number): void;
-  /** Ages every busy slot by one; returns the service of one that is older than `limit` ages, or null. */
-  findOverdue(limit: number): number | null;
-}
-
 /** Memory for {@link createSlots} that another thread can read. */
 export function shareSlots(count: number): SharedArrayBuffer {
   return new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT);
 }
 
 /** Creates `count` slots; `shared` has 1 + the number of the service for each, or 0. */
-export function createSlots(count: number, shared: SharedArrayBuffer = shareSlots(count)): Slots {
+export function createSlots(count: number, shared: SharedArrayBuffer = shareSlots(count)) {
   const takenBy = new Float64Array(shared);
   // Counted, not timed: attempts do not age while the machine sleeps.
   const ages = new Uint32Array(takenBy.length);
@@ -29,18 +18,20 @@ export function createSlots(count: number, shared: SharedArrayBuffer = shareSlot
     get busy() {
       return takenBy.length - free.length;
     },
-    take(serviceId) {
+    /** Takes a free slot for a service. Throws a RangeError if none is free. */
+    take(serviceId: number): number {
       const slot = free.pop();
       if (slot === undefined) throw new RangeError('no slot is free');
       takenBy[slot] = serviceId + 1;
       ages[slot] = 0;
       return slot;
     },
-    free(slot) {
+    free(slot: number): void {
       takenBy[slot] = 0;
       free.push(slot);
     },
-    findOverdue(limit) {
+    /** Ages every busy slot by one; returns the service of one that is older than `limit` ages, or null. */
+    findOverdue(limit: number): number | null {
       let overdue: number | null = null;
       for (const [slot, taken] of takenBy.entries()) {
         if (taken === 0) continue;

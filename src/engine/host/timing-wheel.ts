@@ -3,18 +3,6 @@
  * Varghese and Lauck, "Hashed and Hierarchical Timing Wheels" (1987), scheme 6.
  */
 
-/** A wheel. Times are milliseconds of one monotonic clock. */
-export interface TimingWheel {
-  /** Sets the due time of an entry, a number from 0. The wheel grows with the largest entry. */
-  schedule(entry: number, dueMs: number): void;
-  /** Removes the due time of an entry, if it has one. */
-  cancel(entry: number): void;
-  /** Calls `onDue` for each entry due at or before `nowMs`, in order of their ticks. */
-  advance(nowMs: number, onDue: (entry: number) => void): void;
-  /** Entries with a due time. */
-  readonly size: number;
-}
-
 const NONE = -1;
 /** Buckets: at 10 ms a tick they span 327 s, so that an interval of five minutes passes each entry once. */
 const BUCKETS = 32_768;
@@ -23,8 +11,8 @@ const CYCLE = 2 ** 31;
 /** Maximum distance of a due time, 124 days at 10 ms a tick: within half a cycle no tick is ambiguous. */
 const MAX_TICKS_AHEAD = CYCLE / 2;
 
-/** Creates a wheel that starts at `startMs` with ticks of `tickMs`. */
-export function createTimingWheel(startMs: number, tickMs: number): TimingWheel {
+/** Creates a wheel that starts at `startMs` with ticks of `tickMs`. Times are milliseconds of one monotonic clock. */
+export function createTimingWheel(startMs: number, tickMs: number) {
   const heads = new Int32Array(BUCKETS).fill(NONE);
   let next = new Int32Array(1_024).fill(NONE);
   let previous = new Int32Array(1_024).fill(NONE);
@@ -59,7 +47,8 @@ export function createTimingWheel(startMs: number, tickMs: number): TimingWheel 
   };
 
   return {
-    schedule(entry, dueMs) {
+    /** Sets the due time of an entry, a number from 0. The wheel grows with the largest entry. */
+    schedule(entry: number, dueMs: number): void {
       if (entry >= next.length) grow(entry);
       unlink(entry);
       // An entry that is due in the past or in the current tick is due in the next one.
@@ -74,10 +63,12 @@ export function createTimingWheel(startMs: number, tickMs: number): TimingWheel 
       heads[bucket] = entry;
       size++;
     },
-    cancel(entry) {
+    /** Removes the due time of an entry, if it has one. */
+    cancel(entry: number): void {
       if (entry < next.length) unlink(entry);
     },
-    advance(nowMs, onDue) {
+    /** Calls `onDue` for each entry due at or before `nowMs`, in order of their ticks. */
+    advance(nowMs: number, onDue: (entry: number) => void): void {
       const target = Math.floor((nowMs - startMs) / tickMs);
       const due: number[] = [];
       while (currentTick < target) {
@@ -100,6 +91,7 @@ export function createTimingWheel(startMs: number, tickMs: number): TimingWheel 
         due.length = 0;
       }
     },
+    /** Entries with a due time. */
     get size() {
       return size;
     },

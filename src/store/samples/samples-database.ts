@@ -13,46 +13,10 @@ export interface KeyedBytes {
 }
 
 /** The statements of the open file. */
-export interface SamplesDatabase {
-  /** Runs `work` in one transaction, on disk when it returns; rolls back and rethrows what it throws. */
-  transaction<T>(work: () => T): T;
-  addToJournal(bytes: Uint8Array): void;
-  /** Entries after `afterSeq`, in order. */
-  journal(afterSeq: number): Iterable<{ readonly seq: number; readonly bytes: Uint8Array }>;
-  /** Number of the oldest entry; 0: there is none. */
-  firstJournalSeq(): number;
-  lastJournalSeq(): number;
-  deleteJournal(upToSeq: number): void;
-  block(key: number): Uint8Array | null;
-  putBlock(key: number, bytes: Uint8Array): void;
-  blocks(fromKey: number, toKey: number): KeyedBytes[];
-  /** The newest block in a range of keys; null: there is none. */
-  newestBlock(fromKey: number, toKey: number): KeyedBytes | null;
-  deleteBlocks(fromKey: number, beforeKey: number): void;
-  /** Summaries of the hours of days. */
-  hours(fromKey: number, toKey: number): KeyedBytes[];
-  /** Summaries of days. */
-  days(fromKey: number, toKey: number): KeyedBytes[];
-  /** Stores the summaries of a day and of its hours. */
-  putSummaries(key: number, hours: Uint8Array, day: Uint8Array): void;
-  deleteSummaries(fromKey: number, beforeKey: number): void;
-  /** Keys of blocks before `today` that have no summary. */
-  unsummarized(today: number): number[];
-  /** Keys of blocks of days before `day`. */
-  outdated(day: number): number[];
-  /** Returns pages that the journal no longer needs to the file system. */
-  shrink(): void;
-  fileBytes(): number;
-  /** Where a damaged file was moved when this one was opened; null: there was none. */
-  readonly setAside: string | null;
-  close(): void;
-}
+export type SamplesDatabase = ReturnType<typeof openSamplesDatabase>;
 
 /** Opens or creates the file. Throws a SamplesError with what to do. */
-export function openSamplesDatabase(
-  dataDir: string,
-  options: Omit<SamplesFileOptions, 'dataDir'> = {},
-): SamplesDatabase {
+export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOptions, 'dataDir'> = {}) {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = samplesFile(dataDir);
   const open = () => openSamplesFile({ ...options, dataDir });
@@ -75,8 +39,10 @@ export function openSamplesDatabase(
       .map((row) => Number(row.key));
 
   return {
+    /** Where a damaged file was moved when this one was opened; null: there was none. */
     setAside,
-    transaction(work) {
+    /** Runs `work` in one transaction, on disk when it returns; rolls back and rethrows what it throws. */
+    transaction<T>(work: () => T): T {
       share();
       const { database } = opened;
       database.exec('BEGIN IMMEDIATE');
@@ -89,37 +55,47 @@ export function openSamplesDatabase(
         throw error;
       }
     },
-    addToJournal: (bytes) => void sql.addToJournal.run(bytes),
-    *journal(afterSeq) {
+    addToJournal: (bytes: Uint8Array) => void sql.addToJournal.run(bytes),
+    /** Entries after `afterSeq`, in order. */
+    *journal(afterSeq: number) {
       const rows = opened.database.prepare('SELECT seq, bytes FROM journal WHERE seq > ? ORDER BY seq');
       for (const row of rows.iterate(afterSeq))
         yield { seq: Number(row.seq), bytes: row.bytes as Uint8Array };
     },
+    /** Number of the oldest entry; 0: there is none. */
     firstJournalSeq: () => Number(sql.firstSeq.get()?.seq ?? 0),
     lastJournalSeq: () => Number(sql.lastSeq.get()?.seq ?? 0),
-    deleteJournal: (upToSeq) => void sql.deleteJournal.run(upToSeq),
-    block: (key) => (sql.block.get(key)?.bytes as Uint8Array | undefined) ?? null,
-    putBlock: (key, bytes) => void sql.blocks.put.run(key, bytes),
-    blocks: (fromKey, toKey) => sql.blocks.range.all(fromKey, toKey) as unknown as KeyedBytes[],
-    newestBlock: (fromKey, toKey) =>
+    deleteJournal: (upToSeq: number) => void sql.deleteJournal.run(upToSeq),
+    block: (key: number): Uint8Array | null => (sql.block.get(key)?.bytes as Uint8Array | undefined) ?? null,
+    putBlock: (key: number, bytes: Uint8Array) => void sql.blocks.put.run(key, bytes),
+    blocks: (fromKey: number, toKey: number) =>
+      sql.blocks.range.all(fromKey, toKey) as unknown as KeyedBytes[],
+    /** The newest block in a range of keys; null: there is none. */
+    newestBlock: (fromKey: number, toKey: number) =>
       (sql.newest.get(fromKey, toKey) as unknown as KeyedBytes | undefined) ?? null,
-    deleteBlocks: (fromKey, beforeKey) => void sql.blocks.delete.run(fromKey, beforeKey),
-    hours: (fromKey, toKey) => sql.hours.range.all(fromKey, toKey) as unknown as KeyedBytes[],
-    days: (fromKey, toKey) => sql.days.range.all(fromKey, toKey) as unknown as KeyedBytes[],
-    putSummaries(key, ofHours, ofDay) {
+    deleteBlocks: (fromKey: number, beforeKey: number) => void sql.blocks.delete.run(fromKey, beforeKey),
+    /** Summaries of the hours of days. */
+    hours: (fromKey: number, toKey: number) => sql.hours.range.all(fromKey, toKey) as unknown as KeyedBytes[],
+    /** Summaries of days. */
+    days: (fromKey: number, toKey: number) => sql.days.range.all(fromKey, toKey) as unknown as KeyedBytes[],
+    /** Stores the summaries of a day and of its hours. */
+    putSummaries(key: number, ofHours: Uint8Array, ofDay: Uint8Array): void {
       sql.hours.put.run(key, ofHours);
       sql.days.put.run(key, ofDay);
     },
-    deleteSummaries(fromKey, beforeKey) {
+    deleteSummaries(fromKey: number, beforeKey: number): void {
       sql.hours.delete.run(fromKey, beforeKey);
       sql.days.delete.run(fromKey, beforeKey);
     },
-    unsummarized: (today) =>
+    /** Keys of blocks before `today` that have no summary. */
+    unsummarized: (today: number) =>
       keysOf(
         'SELECT b.key AS key FROM blocks b LEFT JOIN days d ON d.key = b.key WHERE d.key IS NULL AND (b.key & 65535) < ?',
         today,
       ),
-    outdated: (day) => keysOf('SELECT key FROM blocks WHERE (key & 65535) < ?', day),
+    /** Keys of blocks of days before `day`. */
+    outdated: (day: number) => keysOf('SELECT key FROM blocks WHERE (key & 65535) < ?', day),
+    /** Returns pages that the journal no longer needs to the file system. */
     shrink: () => opened.database.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)'),
     fileBytes: () => Number(sql.pages.get()?.bytes ?? 0) + walBytes(file),
     close: () => opened.database.close(),

@@ -28,21 +28,6 @@ export interface InfluxWriterState {
   readonly refusal: string | null;
 }
 
-/** The writer. */
-export interface InfluxWriter {
-  /**
-   * Takes lines. `rewrites`: a later line may replace the point of an earlier one, so they are never sent in parallel.
-   */
-  append(lines: readonly string[], rewrites?: boolean): void;
-  /** Resolves when few lines are in memory: callers that are faster than the server wait for it. */
-  room(): Promise<void>;
-  /** Resolves when everything appended before is at the server or in the spool. */
-  flush(): Promise<void>;
-  state(): InfluxWriterState;
-  /** Flushes and ends; the spool stays for the next start. Returns the last state. */
-  close(): Promise<InfluxWriterState>;
-}
-
 /** Lines of a request. */
 const MAX_LINES = 5_000;
 /** Full requests in flight: the server stores one while the next one arrives. */
@@ -61,7 +46,7 @@ const MAX_RETRY_AFTER_MS = 300_000;
 const SPOOL_PAUSE_MS = 20;
 
 /** Creates a writer, which begins with what an earlier run left in the spool. */
-export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool, clock: Clock): InfluxWriter {
+export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool, clock: Clock) {
   let buffered: string[] = [];
   /** This many lines at the start of the buffer may be rewrites. */
   let rewriting = 0;
@@ -234,19 +219,25 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
 
   drainSpoolAfter(0);
   return {
-    append(lines, rewrites = false) {
+    /**
+     * Takes lines. `rewrites`: a later line may replace the point of an earlier one, so they are never sent in parallel.
+     */
+    append(lines: readonly string[], rewrites = false): void {
       for (const line of lines) buffered.push(line);
       if (rewrites) rewriting = buffered.length;
       if (buffered.length >= MAX_LINES) void sendBuffered();
       else cancelSend ??= clock.after(BATCH_MS, () => void sendBuffered());
     },
-    room: () =>
+    /** Resolves when few lines are in memory: callers that are faster than the server wait for it. */
+    room: (): Promise<void> =>
       inMemory() < MAX_IN_MEMORY || isStuck
         ? Promise.resolve()
         : new Promise<void>((resolve) => roomWaiters.push(resolve)),
+    /** Resolves when everything appended before is at the server or in the spool. */
     flush,
     state,
-    async close() {
+    /** Flushes and ends; the spool stays for the next start. Returns the last state. */
+    async close(): Promise<InfluxWriterState> {
       await flush();
       closed = true;
       cancelDrain?.();

@@ -26,16 +26,6 @@ interface ObservationFeedOptions {
   readonly log: Log;
 }
 
-/** A running feed. */
-interface ObservationFeed {
-  /** The incidents of a service's vendor have changed. */
-  noteVendor(serviceId: number): void;
-  /** Resolves when everything that was committed before is passed on, or the registry cannot be read. */
-  idle(): Promise<void>;
-  /** Passes on the remaining transitions and stops. */
-  stop(): Promise<void>;
-}
-
 /** Name of the fact with the position up to which all transitions are stored. */
 const POSITION_FACT = 'influx.transitions';
 const PAGE_SIZE = 1_000;
@@ -47,7 +37,7 @@ const STORE_AFTER_MS = 5_000;
 const RETRY_MS = 1_000;
 
 /** Starts at the position of an earlier run; without one, only incidents are passed on. */
-export function startObservationFeed(options: ObservationFeedOptions): ObservationFeed {
+export function startObservationFeed(options: ObservationFeedOptions) {
   const { registry, observations, samples, clock, log } = options;
   /** Services whose incidents must be read. */
   const vendors = new Set<number>();
@@ -138,12 +128,15 @@ export function startObservationFeed(options: ObservationFeedOptions): Observati
   }
 
   return {
-    noteVendor(serviceId) {
+    /** The incidents of a service's vendor have changed. */
+    noteVendor(serviceId: number): void {
       vendors.add(serviceId);
       wake();
     },
+    /** Resolves when everything that was committed before is passed on, or the registry cannot be read. */
     idle: feeding.idle,
-    async stop() {
+    /** Passes on the remaining transitions and stops. */
+    async stop(): Promise<void> {
       stopped = true;
       unwatch();
       cancelRetry?.();
