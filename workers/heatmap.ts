@@ -1,13 +1,13 @@
 /**
- * A process that draws the cells of one heat map by WebGL: the field comes on standard input, its pixels go to
- * standard output. A driver that crashes takes this process with it and nothing else. Ends with status 3 and a line on
- * standard error where there is no WebGL.
+ * A process that draws the cells of one heat map by WebGL: it reads the field from standard input and writes the pixels to
+ * standard output. A driver that crashes ends only this process. Without WebGL it ends with status 3 and a line on standard
+ * error.
  */
 import { buffer } from 'node:stream/consumers';
 import { readField, WEBGL_FAULTS } from '../src/render/heatmap-process.ts';
 import { drawCellsByWebgl } from '../src/render/heatmap-webgl.ts';
 
-/** Codes of failed imports, and what they mean here. */
+/** Messages for codes of failed imports. */
 const IMPORTS: Readonly<Record<string, string>> = {
   ERR_MODULE_NOT_FOUND: WEBGL_FAULTS.notInstalled,
   MODULE_NOT_FOUND: WEBGL_FAULTS.notBuilt,

@@ -1,10 +1,10 @@
-/** Piscina's task file of the probe threads: joins the actor host with the prober. */
+/** Entry of the probe threads, as Piscina's task file: joins a host with the prober. */
 import { systemClock } from '../src/clock.ts';
 import { runHost } from '../src/engine/host/host.ts';
 import type { FromHost, HostTask } from '../src/engine/protocol.ts';
 import { createProber, type ProberSettings } from '../src/probe/prober.ts';
 
-/** Runs a host until it is told to stop. */
+/** Runs a host until it is stopped. */
 export default async function probe(task: HostTask): Promise<void> {
   const { epoch, port } = task;
   const prober = createProber(task.prober as ProberSettings, systemClock, (found) => {

@@ -5,7 +5,7 @@ import { serveThread } from '../src/thread/rpc.ts';
 
 if (parentPort !== null) {
   const methods = {
-    /** The names of the methods that it serves from then on. */
+    /** Opens the registry; returns the names of the methods that the thread then serves. */
     open: async () => {
       const opened = await openRegistryMethods(workerData as RegistryThreadData);
       Object.assign(methods, opened);

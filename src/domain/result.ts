@@ -72,11 +72,11 @@ export interface Attempt {
    * A HEAD got no response, and the service has never responded to one, so that HEAD itself may be the reason.
    */
   readonly headUnproven: boolean;
-  /** The probe state after the attempt. */
+  /** The probe memory after the attempt. */
   readonly memory: ProbeMemory;
 }
 
-/** The probe state of a service, kept by its actor and, across restarts, by the registry. */
+/** The probe memory of a service, kept by its actor and, across restarts, by the registry. */
 export interface ProbeMemory {
   /** HEAD is refused, or gets no response although GET does (decisions, Root check). */
   readonly needsGet: boolean;
@@ -88,7 +88,7 @@ export interface ProbeMemory {
   readonly askHealthAt: number | null;
 }
 
-/** The initial probe state. */
+/** The initial probe memory. */
 export const NO_MEMORY: ProbeMemory = {
   needsGet: false,
   headSeen: false,
@@ -96,7 +96,7 @@ export const NO_MEMORY: ProbeMemory = {
   askHealthAt: null,
 };
 
-/** Whether two probe states are equal. */
+/** Whether two probe memories are equal. */
 export function isSameMemory(a: ProbeMemory, b: ProbeMemory): boolean {
   return (
     a.needsGet === b.needsGet &&

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { printable, printableJson, printableLines } from '../../src/domain/printable-text.ts';
+import { hideUserinfo, printable, printableJson, printableLines } from '../../src/domain/printable-text.ts';
 import { anyText } from '../support/any-text.ts';
 
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/u;
@@ -27,4 +27,17 @@ t.test('it returns equivalent JSON without control characters', async (t) => {
       t.strictSame(JSON.parse(json), { [text]: text });
     }),
   );
+});
+
+t.test('it hides user and password of every URL in a text', async (t) => {
+  const table = [
+    ['http://upbeat:s3cret@influx:8086 has upbeat', 'http://***@influx:8086 has upbeat'],
+    ['redis://:p@ss@h:1/0, rediss://u@h', 'redis://***@h:1/0, rediss://***@h'],
+    ['{"url":"https://a:b@c/d?e=f@g"}', '{"url":"https://***@c/d?e=f@g"}'],
+    ['http://a:b@c,d:e@f', 'http://***@f'],
+    ['https://example.org/@user mail a@b.org', 'https://example.org/@user mail a@b.org'],
+    ['redis+sentinel://:x@a:1,b:2/0', 'redis+sentinel://***@a:1,b:2/0'],
+    ['nothing here', 'nothing here'],
+  ] as const;
+  for (const [text, shown] of table) t.equal(hideUserinfo(text), shown);
 });

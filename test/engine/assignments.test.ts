@@ -15,7 +15,7 @@ function resultOf(serviceId: number, changes: Partial<CheckResult> = {}) {
 }
 
 t.test(
-  'it accepts newer revisions only, and updates the probe state from results of the current one',
+  'it accepts newer revisions only, and updates the probe memory from results of the current one',
   async (t) => {
     const assignments = createAssignments(INTERVAL);
     t.equal(assignments.put(targetOf(1)), true);

@@ -29,7 +29,7 @@ for (const way of ['exit', 'bug', 'busy', 'hungry'] as const) {
   );
 }
 
-t.test('it hands the probe state of services on to a replaced thread', async (t) => {
+t.test('it hands the probe memory of services on to a replaced thread', async (t) => {
   const { fleet, results, until } = observe();
   t.teardown(() => fleet.stop());
   await fleet.start([targetOf(1, { lastCheckedAt: Date.now() })]);

@@ -334,7 +334,7 @@ t.test('it waits no longer than an hour, whatever a 429 asks', async (t) => {
   t.equal(state.notBefore, NOW + 3_600_000);
 });
 
-t.test('it keeps the probe state of an attempt', async (t) => {
+t.test('it keeps the probe memory of an attempt', async (t) => {
   t.same(play([[NOW + 5, goodAttempt({ startedAt: NOW, memory })]]).state.target.memory, memory);
 });
 

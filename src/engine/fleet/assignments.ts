@@ -1,4 +1,4 @@
-/** The services of a fleet with their probe state, which each thread hands on to its successor, and their hosts. */
+/** The services of a fleet with their probe memory, which each thread hands on to its successor, and their hosts. */
 
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
@@ -24,7 +24,7 @@ export function createAssignments(intervalMs: number) {
     },
     get: (serviceId: number): CheckTarget | undefined => targets.get(serviceId),
     serviceIds: () => targets.keys(),
-    /** Adds or changes a service; false: the known revision is as new. The probe state is kept if the check stays the same. */
+    /** Adds or changes a service; false: the known revision is as new. The probe memory is kept if the check stays the same. */
     put(target: CheckTarget): boolean {
       const known = targets.get(target.serviceId);
       if (known !== undefined && known.revision >= target.revision) return false;
@@ -40,7 +40,7 @@ export function createAssignments(intervalMs: number) {
       forget(serviceId);
       return targets.delete(serviceId);
     },
-    /** Updates the probe state from results. */
+    /** Updates the probe memory from results. */
     take(results: readonly CheckResult[]): void {
       for (const { serviceId, revision, startedAt, endedAt, memory, retryAfterMs } of results) {
         const target = targets.get(serviceId);

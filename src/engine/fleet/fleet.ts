@@ -53,7 +53,7 @@ export interface Fleet {
   start(targets: readonly CheckTarget[]): Promise<void>;
   /**
    * Adds, changes or (target null) removes a service; idempotent by revision. A change that leaves the check the same keeps
-   * the probe state; remove and add the service to reset it. A service with a new check is checked soon.
+   * the probe memory; remove and add the service to reset it. A service with a new check is checked soon.
    */
   apply(change: { readonly serviceId: number; readonly target: CheckTarget | null }): void;
   /** Checks these services again soon, spread over `spreadMs`, but not before the time that a 429 has set. */

@@ -11,7 +11,7 @@ import { dueAfterCheck, nextPhase } from './phase.ts';
 
 /** State of an actor. Times are epoch milliseconds. */
 export interface ProbeState {
-  /** The newest definition with the current probe state. */
+  /** The newest definition with the current probe memory. */
   readonly target: CheckTarget;
   /** No check before this time, set by a 429 or by a crash of the thread in the last check; 0: none. */
   readonly notBefore: number;
