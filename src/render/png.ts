@@ -19,7 +19,7 @@ const HEAD_BYTES = 33;
  */
 export function encodePalettePng(pixels: Pixels): Uint8Array {
   const { width, height } = pixels;
-  const { colours, indices } = indexColours(pixels);
+  const { colours, lines } = indexColours(pixels);
   // Colours with alpha come first, so that the list of alphas ends with the last of them.
   const order = [...colours.keys()].sort((a, b) => ((colours[a] ?? 0) % 256) - ((colours[b] ?? 0) % 256));
   const places = new Uint8Array(order.length);
@@ -27,11 +27,9 @@ export function encodePalettePng(pixels: Pixels): Uint8Array {
   const sorted = order.map((index) => colours[index] ?? 0);
   const alphas = sorted.map((colour) => colour % 256).filter((alpha) => alpha < 255);
 
-  const lines = new Uint8Array((width + 1) * height);
   for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      lines[y * (width + 1) + 1 + x] = places[indices[y * width + x] ?? 0] ?? 0;
-    }
+    const start = y * (width + 1) + 1;
+    for (let at = start; at < start + width; at++) lines[at] = places[lines[at] ?? 0] ?? 0;
   }
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -56,15 +54,19 @@ export function addPngText(png: Uint8Array, keyword: string, text: string): Uint
   return Buffer.concat([png.subarray(0, HEAD_BYTES), chunk('tEXt', body), png.subarray(HEAD_BYTES)]);
 }
 
-function indexColours({ data }: Pixels): { colours: readonly number[]; indices: Uint8Array } {
-  const indices = new Uint8Array(data.length / 4);
+/** The colours, and the lines of the picture: a byte for the filter, 0, then the place of each pixel's colour. */
+function indexColours({ width, height, data }: Pixels): { colours: readonly number[]; lines: Uint8Array } {
+  const lines = new Uint8Array((width + 1) * height);
   for (let dropped = 0; ; dropped++) {
     const places = new Map<number, number>();
     let fits = true;
     // Most pixels equal the one before, which saves their lookup.
     let lastColour = -1;
     let lastPlace = 0;
+    let pixel = 0;
     for (let at = 0; at < data.length && fits; at += 4) {
+      // The byte for the filter.
+      if (pixel % (width + 1) === 0) pixel++;
       const colour = colourAt(data, at, dropped);
       if (colour !== lastColour) {
         let place = places.get(colour);
@@ -76,9 +78,9 @@ function indexColours({ data }: Pixels): { colours: readonly number[]; indices: 
         lastColour = colour;
         lastPlace = place;
       }
-      indices[at / 4] = lastPlace;
+      lines[pixel++] = lastPlace;
     }
-    if (fits) return { colours: [...places.keys()], indices };
+    if (fits) return { colours: [...places.keys()], lines };
   }
 }
 
