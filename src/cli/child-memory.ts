@@ -13,13 +13,17 @@ export interface ChildMemory {
 export const SMALL_BYTES = 1_073_741_824;
 /**
  * Each of six threads has a young generation of three such spaces, 16 MiB each by default. Old generations are
- * compacted at every collection, and grow by a tenth before the next one. One helper thread of V8 compiles and collects
- * instead of four, each with memory of its own.
+ * compacted at every collection, and grow by a tenth before the next one. Code that two collections did not see in use is
+ * dropped, and compiled again when it is called; only what runs most is compiled to machine code. One helper thread of V8
+ * compiles and collects instead of four, each with memory of its own.
  */
 const SMALL_HEAPS = [
   '--max-semi-space-size=1',
   '--optimize-for-size',
   '--heap-growing-percent=10',
+  '--bytecode-old-age=2',
+  '--no-sparkplug',
+  '--no-maglev',
   '--v8-pool-size=1',
 ];
 /** Threads share Node's own list of authorities if it has the machine's too; see `outbound/trust.ts`. */

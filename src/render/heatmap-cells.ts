@@ -33,29 +33,38 @@ export const MARKED_FROM = 6;
 
 /** Draws a field as opaque RGBA pixels, row by row from the top. */
 export function drawCells(field: CellField): Uint8Array {
+  const width = field.columns * field.cellWidth;
+  const data = new Uint8Array(width * field.rows * field.cellHeight * 4);
+  paintCells({ data, width }, field, 0, 0);
+  return data;
+}
+
+/** Draws a field into RGBA pixels, its top left corner at `left`, `top`; it must fit. */
+export function paintCells(
+  { data, width }: { readonly data: Uint8Array | Uint8ClampedArray; readonly width: number },
+  field: CellField,
+  left: number,
+  top: number,
+): void {
   const { columns, rows, cellWidth, cellHeight, gap, cells, ground } = field;
-  const width = columns * cellWidth;
-  const height = rows * cellHeight;
-  const data = new Uint8Array(width * height * 4);
   const [wide, high] = [cellWidth - gap, cellHeight - gap];
-  for (let y = 0; y < height; y++) {
+  for (let y = 0; y < rows * cellHeight; y++) {
     const row = Math.floor(y / cellHeight);
     const v = y - row * cellHeight;
-    for (let x = 0; x < width; x++) {
+    for (let x = 0; x < columns * cellWidth; x++) {
       const column = Math.floor(x / cellWidth);
       const u = x - column * cellWidth;
       const level = cells[row * columns + column] ?? NO_CELL;
       const outside = u >= wide || v >= high || level === NO_CELL;
       const marked = !outside && isMarked(field.marks[level] ?? 0, u, v, wide, high);
       const colour = outside ? ground : ((marked ? field.inks[level] : field.fills[level]) ?? ground);
-      const at = (y * width + x) * 4;
+      const at = ((top + y) * width + left + x) * 4;
       data[at] = colour >>> 16;
       data[at + 1] = (colour >>> 8) & 0xff;
       data[at + 2] = colour & 0xff;
       data[at + 3] = 255;
     }
   }
-  return data;
 }
 
 /** Whether a pixel of a cell belongs to its mark; `u` and `v` count from the cell's top left corner. */

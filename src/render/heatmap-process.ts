@@ -39,7 +39,7 @@ export function createCellDrawer({
   timeoutMs = TIMEOUT_MS,
 }: CellDrawerSettings = {}): (field: CellField) => Promise<DrawnCells> {
   // Even a process that finds no WebGL takes some 40 MB.
-  const missing = entry === ENTRY ? findMissing() : null;
+  const missing = entry === ENTRY ? findMissingWebgl() : null;
   let faults = missing === null ? 0 : MAX_FAULTS;
   let last = missing ?? '';
   return async (field) => {
@@ -92,8 +92,8 @@ async function drawInProcess(field: CellField, entry: URL, timeoutMs: number): P
   return { pixels: null, fault, final: end === NO_WEBGL };
 }
 
-/** The missing or unbuilt package; null: both are there. */
-function findMissing(): string | null {
+/** What WebGL lacks, a package or its build; null: nothing. */
+export function findMissingWebgl(): string | null {
   if (!existsSync(new URL('node-canvas-webgl/', MODULES))) return WEBGL_FAULTS.notInstalled;
   return existsSync(new URL('gl/build/', MODULES)) ? null : WEBGL_FAULTS.notBuilt;
 }

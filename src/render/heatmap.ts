@@ -12,13 +12,13 @@ import {
 import { timeTicks } from './chart-axis.ts';
 import { capHeightOf, type Pen, textWidth, writeText } from './chart-pen.ts';
 import { CELL_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
-import { type CellField, type CellMark, drawCells, MARKED_FROM, NO_CELL } from './heatmap-cells.ts';
+import { type CellField, type CellMark, MARKED_FROM, NO_CELL, paintCells } from './heatmap-cells.ts';
 import { fillRect } from './paint.ts';
 import { encodePalettePng } from './png.ts';
 import { readableName } from './readable-name.ts';
 import { faceOf } from './text.ts';
 
-/** Draws the cells as RGBA pixels from the top, by WebGL or in plain pixels. */
+/** Draws the cells as RGBA pixels from the top. */
 type DrawCells = (field: CellField) => Uint8Array | Promise<Uint8Array>;
 
 /** Marks by level, so that colour is not the only sign. */
@@ -68,8 +68,11 @@ interface Line {
   readonly domain: string;
 }
 
-/** Draws a heat map as a PNG. Rejects only if `draw` does. */
-export async function drawHeatmap(picture: HeatmapPicture, draw: DrawCells = drawCells): Promise<Uint8Array> {
+/** Draws a heat map as a PNG. Rejects only if `draw` does; without it, cells are drawn in plain pixels. */
+export async function drawHeatmap(
+  picture: HeatmapPicture,
+  draw: DrawCells | null = null,
+): Promise<Uint8Array> {
   const bitmap = await drawHeatmapPixels(picture, draw);
   const png = encodePalettePng(bitmap);
   release(bitmap.data);
@@ -84,7 +87,7 @@ function release({ buffer }: Uint8Array | Uint8ClampedArray): void {
 /** Draws a heat map as opaque pixels. */
 export async function drawHeatmapPixels(
   picture: HeatmapPicture,
-  draw: DrawCells = drawCells,
+  draw: DrawCells | null = null,
 ): Promise<Bitmap> {
   const colours = PICTURE_COLOURS[picture.theme];
   const lines = linesOf(picture);
@@ -95,9 +98,12 @@ export async function drawHeatmapPixels(
   fillRect(bitmap, 0, 0, bitmap.width, bitmap.height, colours.ground);
   writeHead(bitmap, picture, colours);
   if (lines.length > 0) {
-    const cells = await draw(field);
-    copyPixels(bitmap, cells, fieldWidth, LABELS, HEAD);
-    release(cells);
+    if (draw === null) paintCells(bitmap, field, LABELS, HEAD);
+    else {
+      const cells = await draw(field);
+      copyPixels(bitmap, cells, fieldWidth, LABELS, HEAD);
+      release(cells);
+    }
     writeLabels(bitmap, lines, field.cellHeight, colours);
     writeTimes(bitmap, picture, fieldWidth, colours);
   } else {
@@ -223,7 +229,7 @@ function drawLegend(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureCol
   const top = baseline - Math.round((height + capHeightOf(pen)) / 2);
   let x = MARGIN;
   for (const [place, level] of CELL_LEVELS.entries()) {
-    const sample = drawCells({
+    const sample: CellField = {
       columns: 1,
       rows: 1,
       cellWidth: width,
@@ -231,8 +237,8 @@ function drawLegend(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureCol
       gap: 0,
       cells: Uint8Array.of(place),
       ...paletteOf(picture),
-    });
-    copyPixels(bitmap, sample, width, x, top);
+    };
+    paintCells(bitmap, sample, x, top);
     x += width + 7;
     x += Math.ceil(writeText(bitmap, pen, WORDS[level], { x, baseline })) + 20;
   }

@@ -18,6 +18,9 @@ t.test('it keeps heaps small where there is little memory, and what the operator
       '--max-semi-space-size=1',
       '--optimize-for-size',
       '--heap-growing-percent=10',
+      '--bytecode-old-age=2',
+      '--no-sparkplug',
+      '--no-maglev',
       '--v8-pool-size=1',
     ],
     env: {
