@@ -4,17 +4,26 @@ import { accept } from '../../app/change.ts';
 import { addClaim, dropClaim, verifyClaim } from '../../app/domains.ts';
 import { addKey, listKeys, revokeKey } from '../../app/keys.ts';
 import { unknownStatus } from '../../domain/current.ts';
-import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
-import { changeContext, type DashboardSources, ownerOf, type ShowPage } from './dashboard-sources.ts';
+import {
+  changeContext,
+  type DashboardForm,
+  type DashboardSources,
+  formRoute,
+  ownerOf,
+  type RefusedForm,
+  renameFields,
+  type ShowPage,
+  viewForms,
+  visitorRoute,
+} from './dashboard-forms.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
-import { type DashboardForm, formRoute, type RefusedForm, renameFields, viewForms } from './refused-form.ts';
-import { findSession, type Visitor } from './sign-in-pages.ts';
+import type { Visitor } from './sign-in-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 /** The routes. */
@@ -85,14 +94,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     });
 
   return [
-    {
-      path: '/dashboard',
-      bucket: 'pages',
-      async handle(request) {
-        const session = await findSession(request, sources);
-        return session === null ? seeOther('/sign-in') : await overview(session, null);
-      },
-    },
+    visitorRoute(sources, '/dashboard', (session) => overview(session, null)),
     form('keys', async (_, session, fields) => {
       const input = { name: fields.get('name') ?? '', expires: fields.get('expires') ?? '90d' };
       const outcome = await addKey(context, ownerOf(session), input);

@@ -14,9 +14,19 @@ import { serviceNotFound } from '../../view/service-directory.ts';
 import { time } from '../language/phrase.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
 import { STATUS_SHAPES, sayVerdict } from '../parts/verdict.ts';
-import { changeContext, type DashboardSources, ownerOf, type ShowPage } from './dashboard-sources.ts';
-import { type DashboardForm, formRoute, type RefusedForm, renameFields, viewForms } from './refused-form.ts';
-import { findSession, type Visitor } from './sign-in-pages.ts';
+import {
+  changeContext,
+  type DashboardForm,
+  type DashboardSources,
+  formRoute,
+  ownerOf,
+  type RefusedForm,
+  renameFields,
+  type ShowPage,
+  viewForms,
+  visitorRoute,
+} from './dashboard-forms.ts';
+import type { Visitor } from './sign-in-pages.ts';
 
 const SHOWN = 20;
 
@@ -86,14 +96,9 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     });
 
   return [
-    {
-      path: '/dashboard/services/:slug',
-      bucket: 'pages',
-      async handle(request) {
-        const session = await findSession(request, sources);
-        return session === null ? seeOther('/sign-in') : await page(find(request, session), session, null);
-      },
-    },
+    visitorRoute(sources, '/dashboard/services/:slug', (session, request) =>
+      page(find(request, session), session, null),
+    ),
     form('save', async ({ slug }, session, fields) =>
       changeService(context, ownerOf(session), slug, {
         name: fields.get('name') ?? '',

@@ -1,5 +1,4 @@
 /** `/dashboard/pages/:slug`: what one status page says, its services and groups, its logo, and how to embed it. */
-
 import { type Refused, refuse } from '../../app/change.ts';
 import {
   arrangeStatusPage,
@@ -12,19 +11,23 @@ import type { Service } from '../../domain/service.ts';
 import { countServices, type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { readUpload, seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { findListed, logoPath, pageNotFound } from '../../view/status-page-view.ts';
-import { changeContext, type DashboardSources, ownerOf, type ShowPage } from './dashboard-sources.ts';
-import { PAGES_PATH } from './page-overview.ts';
-import { findServices } from './page-search.ts';
 import {
+  changeContext,
   type DashboardForm,
+  type DashboardSources,
   type FormFields,
   type FormOutcome,
   type FormProblems,
   formRoute,
+  ownerOf,
   renameFields,
+  type ShowPage,
   sayRefusals,
-} from './refused-form.ts';
+  visitorRoute,
+} from './dashboard-forms.ts';
+import { PAGES_PATH } from './page-overview.ts';
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 /** The routes. */
@@ -90,16 +93,10 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     arrangeStatusPage(context, ownerOf(session), slug, Number(fields.get('revision')), arrangement);
 
   return [
-    {
-      path: `${PAGES_PATH}/:slug`,
-      bucket: 'pages',
-      async handle(request) {
-        const session = await findSession(request, sources);
-        if (session === null) return seeOther('/sign-in');
-        const search = (new URLSearchParams(request.query).get('q') ?? '').trim().slice(0, 100);
-        return editor(await find(request, session), session, { search });
-      },
-    },
+    visitorRoute(sources, `${PAGES_PATH}/:slug`, async (session, request) => {
+      const search = (new URLSearchParams(request.query).get('q') ?? '').trim().slice(0, 100);
+      return editor(await find(request, session), session, { search });
+    }),
     form('save', 'words', async ({ slug }, session, fields) => {
       const { title = '', text = '', revision } = Object.fromEntries(fields);
       return await editStatusPage(context, ownerOf(session), slug, Number(revision), { title, text });
@@ -173,9 +170,6 @@ interface EditorState {
   readonly typed: FormFields;
 }
 
-/** The services of a page as its editor sees them. */
-export type EditedService = { readonly id: number; readonly service: Service | null };
-
 /** The editor again, at the place where its owner was, with the same search. */
 function editorPath({ slug }: OwnedPage, anchor: string, fields: FormFields = new Map()): string {
   const search = fields.get('q') ?? '';
@@ -212,4 +206,27 @@ function readStep(
     default:
       return { kind: 'remove_group', group: number };
   }
+}
+
+const MAX_RESULTS = 12;
+
+/**
+ * Services that the page's account may show and that are not on it yet, whose name, domain or slug holds the text. The
+ * account's own stand first, then those that begin with it; at most 12, and how many more there are.
+ */
+function findServices(
+  directory: ServiceDirectory,
+  { accountId, groups }: Pick<OwnedPage, 'accountId' | 'groups'>,
+  text: string,
+): { readonly services: readonly Service[]; readonly more: number } {
+  const wanted = text.trim().toLowerCase();
+  const listed = new Set(groups.flatMap(({ services }) => services));
+  const found = directory
+    .all()
+    .filter((service) => !listed.has(service.id) && findListed(directory, accountId, service.id) !== null)
+    .filter(({ name, domain, slug }) => `${name}\n${domain}\n${slug}`.toLowerCase().includes(wanted));
+  const rank = ({ origin, name }: Service) =>
+    (origin === 'owner' ? 0 : 2) + (name.toLowerCase().startsWith(wanted) ? 0 : 1);
+  const sorted = [...found].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name, 'en'));
+  return { services: sorted.slice(0, MAX_RESULTS), more: Math.max(0, sorted.length - MAX_RESULTS) };
 }

@@ -5,9 +5,16 @@ import { countServices, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
-import { changeContext, type DashboardSources, ownerOf, type ShowPage } from './dashboard-sources.ts';
-import { formRoute, type RefusedForm } from './refused-form.ts';
-import { findSession, type Visitor } from './sign-in-pages.ts';
+import {
+  changeContext,
+  type DashboardSources,
+  formRoute,
+  ownerOf,
+  type RefusedForm,
+  type ShowPage,
+  visitorRoute,
+} from './dashboard-forms.ts';
+import type { Visitor } from './sign-in-pages.ts';
 
 /** Where the pages of an account are edited. */
 export const PAGES_PATH = '/dashboard/pages';
@@ -37,14 +44,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
   };
 
   return [
-    {
-      path: PAGES_PATH,
-      bucket: 'pages',
-      async handle(request) {
-        const session = await findSession(request, sources);
-        return session === null ? seeOther('/sign-in') : await overview(session, null);
-      },
-    },
+    visitorRoute(sources, PAGES_PATH, (session) => overview(session, null)),
     formRoute<Visitor>(sources, {
       path: `${PAGES_PATH}/add`,
       name: 'add',

@@ -8,20 +8,22 @@ import {
   testWebhook,
   type WebhookContext,
 } from '../../app/webhooks.ts';
-import { seeOther } from '../../http/form.ts';
-import { HttpError } from '../../http/problem.ts';
+import { retryLater } from '../../http/problem.ts';
 import { createLimitMemory, createRateLimiter, type RateLimiter } from '../../http/rate-limits.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
-import { type DashboardSources, ownerOf, type ShowPage } from './dashboard-sources.ts';
 import {
   type DashboardForm,
+  type DashboardSources,
   type FormFields,
   formRoute,
+  ownerOf,
   type RefusedForm,
+  type ShowPage,
   viewForms,
-} from './refused-form.ts';
-import { findSession, type Visitor } from './sign-in-pages.ts';
+  visitorRoute,
+} from './dashboard-forms.ts';
+import type { Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/webhooks';
 /** Accounts that are remembered; of more, the oldest are forgotten. */
@@ -96,14 +98,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     });
 
   return [
-    {
-      path: PATH,
-      bucket: 'pages',
-      async handle(request) {
-        const session = await findSession(request, sources);
-        return session === null ? seeOther('/sign-in') : await page(session, null);
-      },
-    },
+    visitorRoute(sources, PATH, (session) => page(session, null)),
     form('add', async (_, session, fields) => {
       const outcome = await addWebhook(context, ownerOf(session), { url: fields.get('url') ?? '' });
       return outcome.ok ? await page(session, null, outcome.value.secret) : outcome;
@@ -122,10 +117,6 @@ function idOf(fields: FormFields): number {
 async function charge(limiter: RateLimiter, accountId: number): Promise<void> {
   const { allowed, limit, retryAfterSeconds } = await limiter.charge(String(accountId));
   if (allowed) return;
-  throw new HttpError(
-    'rate_limited',
-    `At most ${limit} a minute can be sent by hand. Wait ${retryAfterSeconds} s.`,
-    { retry_after: retryAfterSeconds },
-    { 'Retry-After': String(retryAfterSeconds) },
-  );
+  const detail = `At most ${limit} a minute can be sent by hand. Wait ${retryAfterSeconds} s.`;
+  throw retryLater('rate_limited', retryAfterSeconds, detail, { retry_after: retryAfterSeconds });
 }

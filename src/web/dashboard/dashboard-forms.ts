@@ -1,9 +1,55 @@
-/** Forms of the dashboard: each makes a change and leads back to its page, or shows the page with what is refused. */
+/**
+ * What the pages of the dashboard share: their sources, and forms. A form makes a change and leads back to its page, or
+ * shows the page with what is refused.
+ */
 import type { Outcome } from '../../app/change.ts';
+import type { DomainProofs } from '../../auth/domain-proof.ts';
+import type { Clock } from '../../clock.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import type { AccountStore } from '../../store/ports/accounts.ts';
+import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
+import type { KeyStore } from '../../store/ports/keys.ts';
+import type { OwnershipStore } from '../../store/ports/ownership.ts';
+import type { SampleStore } from '../../store/ports/samples.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
+import type { StatusStore } from '../../store/ports/status.ts';
+import type { PageStore } from '../../store/ports/status-pages.ts';
+import type { WebhookStore } from '../../store/ports/webhooks.ts';
+import type { ApiLimits } from '../../view/monitor.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { escapeMarkup } from '../language/phrase.ts';
-import { requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
+import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
+
+/** What the dashboard reads and changes. */
+export interface DashboardSources extends Omit<SignInSources, 'registry'> {
+  readonly registry: AccountStore &
+    KeyStore &
+    Omit<ServiceStore, 'watchChanges'> &
+    OwnershipStore &
+    HeartbeatStore &
+    WebhookStore &
+    PageStore;
+  readonly directory: ServiceDirectory;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly samples: Pick<SampleStore, 'newest'>;
+  readonly clock: Clock;
+  readonly proofs: DomainProofs;
+  readonly limits: () => ApiLimits;
+}
+
+/** Shows a page of the account, or what keeps a form from being taken. */
+export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
+
+/** What the changes that an owner makes by forms need (`src/app/`). */
+export function changeContext({ registry, directory, proofs, now }: DashboardSources) {
+  return { registry, proofs, now, findService: directory.bySlug, resolve: proofs.addresses };
+}
+
+/** The owner who is signed in. */
+export function ownerOf({ accountId }: Visitor) {
+  return { role: 'owner', accountId } as const;
+}
 
 /** The input of a form. */
 export type FormFields = ReadonlyMap<string, string>;
@@ -38,6 +84,22 @@ export interface DashboardForm<Subject> {
     session: Visitor,
     refused: RefusedForm,
   ) => HttpResponse | Promise<HttpResponse>;
+}
+
+/** The route of a page for a signed-in visitor; any other is sent to the sign-in. */
+export function visitorRoute(
+  sources: Pick<SignInSources, 'sessions' | 'cookie'>,
+  path: string,
+  show: (session: Visitor, request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
+): Route {
+  return {
+    path,
+    bucket: 'pages',
+    async handle(request) {
+      const session = await findSession(request, sources);
+      return session === null ? seeOther('/sign-in') : await show(session, request);
+    },
+  };
 }
 
 /** The route of a form. */
