@@ -95,6 +95,10 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       page,
     });
 
+  /** These forms have no fields: what is refused concerns them as a whole. */
+  const setPaused = async ({ slug }: Service, session: Visitor, paused: boolean) =>
+    renameFields(await changeService(context, ownerOf(session), slug, { paused }), { name: 'form' });
+
   return [
     visitorRoute(sources, '/dashboard/services/:slug', (session, request) =>
       page(find(request, session), session, null),
@@ -110,12 +114,8 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         publicDependencies: fields.get('dependencies') === 'public',
       }),
     ),
-    form('pause', async ({ slug }, session) =>
-      changeService(context, ownerOf(session), slug, { paused: true }),
-    ),
-    form('resume', async ({ slug }, session) =>
-      changeService(context, ownerOf(session), slug, { paused: false }),
-    ),
+    form('pause', (service, session) => setPaused(service, session, true)),
+    form('resume', (service, session) => setPaused(service, session, false)),
     form('verify', async ({ domain, check }, session) => {
       const outcome = await verifyDomain(context, ownerOf(session), domain, check.kind);
       return renameFields(outcome, { domain: 'form', kind: 'form' });
