@@ -305,7 +305,7 @@ t.test('it plants no session and follows no address of others', async (t) => {
   t.not(browser.cookies(siteUrl).get('upbeat'), 'A'.repeat(43), 'the session is a new one');
   t.match(await createBrowser().visit(`${siteUrl}/sign-in/acme/callback?code=x&state=y`), {
     status: 400,
-    text: /began elsewhere/,
+    text: /started in another browser/,
   });
   t.match(await createBrowser().visit(`${siteUrl}/sign-in/nobody`), { status: 404 });
   for (const path of [
