@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   log: ['domain'],
   thread: ['actor', 'clock'],
   config: ['domain', 'json-schema'],
-  actor: ['clock'],
+  actor: ['async', 'clock'],
   outbound: ['async', 'domain', 'clock', 'log'],
   probe: ['domain', 'outbound', 'clock'],
   engine: ['async', 'actor', 'domain', 'clock', 'log', 'thread'],

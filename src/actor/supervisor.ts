@@ -3,6 +3,7 @@
  * a limit of restarts in a sliding window, and a stop in reverse order that asks, waits and kills. Beyond OTP, a child
  * may pause before each restart.
  */
+import { createBackoff } from '../async/retry.ts';
 import type { Cancel, Clock } from '../clock.ts';
 
 /** Why a child ended. `normal` and `shutdown` are in order, `crash` and `killed` are not. */
@@ -91,8 +92,13 @@ export function createSupervisor({
   onGiveUp,
 }: SupervisorOptions): Supervisor {
   const running = new Map<string, Child>();
-  /** The last start of each child, monotonic, and its next pause. */
-  const lives = new Map<string, { readonly startedAt: number; readonly pauseMs: number }>();
+  /** Monotonic times of the last starts. */
+  const startedAt = new Map<string, number>();
+  const backoffs = new Map(
+    children.flatMap(({ id, backoff }) =>
+      backoff === undefined ? [] : [[id, createBackoff(backoff.firstMs, backoff.maxMs)] as const],
+    ),
+  );
   const waiting = new Map<string, Cancel>();
   let recent: number[] = [];
   let restarts = 0;
@@ -100,8 +106,7 @@ export function createSupervisor({
 
   const launch = (spec: ChildSpec) => {
     waiting.delete(spec.id);
-    const pauseMs = lives.get(spec.id)?.pauseMs ?? spec.backoff?.firstMs ?? 0;
-    lives.set(spec.id, { startedAt: clock.monotonic(), pauseMs });
+    startedAt.set(spec.id, clock.monotonic());
     let child: Child;
     try {
       child = spec.start();
@@ -137,13 +142,11 @@ export function createSupervisor({
       );
   };
 
-  /** The pause before this restart, milliseconds; the next one is twice as long. */
+  /** The pause before this restart, milliseconds. */
   const nextPause = ({ id, backoff }: ChildSpec, now: number): number => {
-    const life = lives.get(id);
-    if (backoff === undefined || life === undefined) return 0;
-    const pauseMs = now - life.startedAt > backoff.healthyMs ? backoff.firstMs : life.pauseMs;
-    lives.set(id, { ...life, pauseMs: Math.min(backoff.maxMs, pauseMs * 2) });
-    return pauseMs;
+    const pauses = backoffs.get(id);
+    if (now - (startedAt.get(id) ?? now) > (backoff?.healthyMs ?? 0)) pauses?.reset();
+    return pauses?.next() ?? 0;
   };
 
   const stopAll = () => {

@@ -3,6 +3,7 @@
  * sockets open, and one that was emptied, or lost its memory in a failover, responds as before.
  */
 import { createListeners } from '../../async/listeners.ts';
+import { createBackoff } from '../../async/retry.ts';
 import type { Clock } from '../../clock.ts';
 import { describeRedis, type RedisAddress } from '../../domain/redis-address.ts';
 import type { Log } from '../../log.ts';
@@ -80,6 +81,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   });
   const where = describeRedis(address);
   const listeners = createListeners<[]>();
+  const backoff = createBackoff(FIRST_RETRY_MS, MAX_RETRY_DELAY_MS);
   let ready = false;
   let wasReady = false;
   let closed = false;
@@ -100,16 +102,24 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     // The first error of a fault says most; the close of the connection follows it.
     if (ready || !logged || why !== CLOSED) problem = why;
     // A connection that works only for moments, such as to a cluster without some of its slots, gets longer pauses.
-    if (ready) attempts = clock.monotonic() - readyMs < STEADY_MS ? attempts + 1 : 0;
+    if (ready && clock.monotonic() - readyMs < STEADY_MS) noteFailure();
+    else if (ready) {
+      attempts = 0;
+      backoff.reset();
+    }
     ready = false;
     logged = true;
     retryLater();
   }
 
+  function noteFailure(): void {
+    attempts += 1;
+    backoff.next();
+  }
+
   function retryLater(): void {
     if (preparing || cancelRetry !== null || closed) return;
-    const delayMs = Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_DELAY_MS);
-    cancelRetry = clock.after(delayMs, () => {
+    cancelRetry = clock.after(backoff.pauseMs, () => {
       cancelRetry = null;
       void prepareNow();
     });
@@ -132,7 +142,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     } catch (error) {
       preparing = false;
       commandsFailed += 1;
-      attempts += 1;
+      noteFailure();
       if (attempts % ATTEMPTS_PER_CONNECT === 0 && !closed) client.disconnect(true);
       disconnect(explain(error));
     }
