@@ -1,13 +1,15 @@
 /** Which account a command means: by name or by number; and the list of accounts. */
+
 import { refuse } from '../app/change.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
+import { readGivenName } from '../domain/given-name.ts';
+import { describeGivenTextProblem } from '../domain/refusal-text.ts';
 import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
 import { type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
 import { printNote, printRows } from './output.ts';
-import { readName } from './services.ts';
 
 /** How a command names an account: one of the two. */
 export interface AccountChoice {
@@ -93,4 +95,11 @@ export async function listAccounts({ config, json = false }: CommonOptions): Pro
     created: formatTime(createdAt),
   }));
   printRows(COLUMNS, rows, json, 'There are no accounts. A key makes one: upbeat keys create --account NAME');
+}
+
+/** A trimmed name of an option. Throws {@link UsageError} if it is not a valid name. */
+export function readName(option: string, text: string): string {
+  const reading = readGivenName(text);
+  if (!reading.ok) throw new UsageError(`${option} ${describeGivenTextProblem(reading.problem)}`);
+  return reading.name;
 }

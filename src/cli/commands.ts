@@ -1,16 +1,12 @@
-/** All commands with their options, and how they end: errors go to standard error with status 1, wrong usage with 2. */
+/** All commands and their options. Errors go to standard error, with status 1, or 2 for wrong usage. */
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { printableLines } from '../domain/printable-text.ts';
 import { VERSION } from '../version.ts';
-import type { AccountChoice } from './accounts.ts';
-import { type CommonOptions, EXIT_USAGE, endByError } from './command.ts';
-import type { DoctorOptions } from './doctor.ts';
-import type { AddPageOptions } from './pages.ts';
-import type { SetOptions } from './service-commands.ts';
+import { EXIT_USAGE, endByError } from './command.ts';
 
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
 
-/** Makes the command with all below it. */
+/** Builds the command with its subcommands. */
 export function buildCommands(): Command {
   const program = new Command('upbeat')
     .description('Tells the world whether a service is up.')
@@ -19,11 +15,7 @@ export function buildCommands(): Command {
 
   add(program, 'start', 'run the monitor: probe, record, serve')
     .option('--check-config', 'print every problem of the configuration and end')
-    .action(
-      act(async (options: CommonOptions & { checkConfig?: boolean }) =>
-        (await import('./start.ts')).start(options),
-      ),
-    );
+    .action(act(async () => (await import('./start.ts')).start));
 
   const keys = program.command('keys').description('API keys');
   addJson(keys, 'create', 'make a key and print it, once')
@@ -31,42 +23,29 @@ export function buildCommands(): Command {
     .addOption(accountIdOption())
     .requiredOption('--name <name>', 'what the key is for')
     .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire')
-    .action(
-      act(async (options: CommonOptions & AccountChoice & { name: string; expires?: string }) =>
-        (await import('./keys.ts')).createKey(options),
-      ),
-    );
+    .action(act(async () => (await import('./keys.ts')).createKey));
   addJson(keys, 'list', 'list keys, without their secrets').action(
-    act(async (options: CommonOptions) => (await import('./keys.ts')).printKeys(options)),
+    act(async () => (await import('./keys.ts')).printKeys),
   );
   add(keys, 'revoke', 'revoke a key; it is refused within a second')
     .argument('<id>', 'number of the key, from "upbeat keys list"', readId)
-    .action(
-      act(async (id: number, options: CommonOptions) => (await import('./keys.ts')).endKey(id, options)),
-    );
+    .action(act(async () => (await import('./keys.ts')).endKey));
 
   const accounts = program.command('accounts').description('accounts that own keys, services and pages');
   addJson(accounts, 'list', 'list accounts with their numbers, and who signs in to them').action(
-    act(async (options: CommonOptions) => (await import('./accounts.ts')).listAccounts(options)),
+    act(async () => (await import('./accounts.ts')).listAccounts),
   );
 
   const services = program.command('services').description('services');
   addJson(services, 'list', 'list services with their last known status').action(
-    act(async (options: CommonOptions) => (await import('./service-commands.ts')).listServices(options)),
+    act(async () => (await import('./service-commands.ts')).listServices),
   );
   addJson(services, 'add', 'register a service for an account')
     .argument('<domain>')
     .option('--account <name>', 'account that owns the service; it is made where there is none')
     .addOption(accountIdOption())
     .addOption(kindOption())
-    .action(
-      act(
-        async (
-          domain: string,
-          options: CommonOptions & AccountChoice & { kind: 'root' | 'health' | 'heartbeat' },
-        ) => (await import('./service-commands.ts')).addService(domain, options),
-      ),
-    );
+    .action(act(async () => (await import('./service-commands.ts')).addService));
   add(services, 'set', "change an account's service")
     .argument('<slug>')
     .option('--name <name>', 'display name')
@@ -78,18 +57,10 @@ export function buildCommands(): Command {
     .option('--no-paused', 'watch it again')
     .option('--public-dependencies', 'show everybody what it reports of its dependencies')
     .option('--no-public-dependencies', 'show nobody')
-    .action(
-      act(async (slug: string, options: CommonOptions & SetOptions) =>
-        (await import('./service-commands.ts')).setService(slug, options),
-      ),
-    );
+    .action(act(async () => (await import('./service-commands.ts')).setService));
   add(services, 'remove', "remove an account's service")
     .argument('<slug>')
-    .action(
-      act(async (slug: string, options: CommonOptions) =>
-        (await import('./service-commands.ts')).endService(slug, options),
-      ),
-    );
+    .action(act(async () => (await import('./service-commands.ts')).endService));
   addJson(
     services,
     'import',
@@ -98,27 +69,19 @@ export function buildCommands(): Command {
     .argument('<file>')
     .option('--account <name>', 'account that owns them; default: imported')
     .addOption(accountIdOption())
-    .action(
-      act(async (file: string, options: CommonOptions & AccountChoice) =>
-        (await import('./import-services.ts')).importServices(file, options),
-      ),
-    );
+    .action(act(async () => (await import('./import-services.ts')).importServices));
   addJson(services, 'export', "print the accounts' services as a file that import reads")
     .addOption(
       new Option('--format <format>', 'form of the file').choices(['csv', 'yaml', 'json']).default('csv'),
     )
-    .action(
-      act(async (options: CommonOptions & { format: 'csv' | 'yaml' | 'json' }) =>
-        (await import('./service-commands.ts')).exportAll(options),
-      ),
-    );
+    .action(act(async () => (await import('./service-commands.ts')).exportAll));
   addJson(services, 'verify', 'check every catalogue service once and list those that need attention').action(
-    act(async (options: CommonOptions) => (await import('./verify.ts')).verifyCatalogue(options)),
+    act(async () => (await import('./verify.ts')).verifyCatalogue),
   );
 
   const pages = program.command('pages').description('status pages of accounts');
   addJson(pages, 'list', 'list status pages with their addresses').action(
-    act(async (options: CommonOptions) => (await import('./pages.ts')).listPages(options)),
+    act(async () => (await import('./pages.ts')).listPages),
   );
   addJson(pages, 'add', 'make a status page for an account')
     .argument('<slug>', 'its address behind /p/')
@@ -132,25 +95,17 @@ export function buildCommands(): Command {
       'services that stand together: "NAME: slug, slug"; may be given again',
       (group: string, groups: string[] = []) => [...groups, group],
     )
-    .action(
-      act(async (slug: string, options: CommonOptions & AddPageOptions) =>
-        (await import('./pages.ts')).addPage(slug, options),
-      ),
-    );
+    .action(act(async () => (await import('./pages.ts')).addPage));
   add(pages, 'remove', 'remove a status page')
     .argument('<slug>')
-    .action(
-      act(async (slug: string, options: CommonOptions) =>
-        (await import('./pages.ts')).endPage(slug, options),
-      ),
-    );
+    .action(act(async () => (await import('./pages.ts')).endPage));
 
   const secrets = program.command('secrets').description('secrets of webhooks');
   add(
     secrets,
     'reset',
     'remove all webhooks, where the key of their secrets is lost, and tell their owners',
-  ).action(act(async (options: CommonOptions) => (await import('./secrets.ts')).resetSecrets(options)));
+  ).action(act(async () => (await import('./keys.ts')).resetSecrets));
 
   addJson(program, 'probe', 'one check now, with the timing of each phase')
     .argument('<domain>')
@@ -160,17 +115,13 @@ export function buildCommands(): Command {
         'health',
       ]),
     )
-    .action(
-      act(async (domain: string, options: CommonOptions & { kind?: 'root' | 'health' }) =>
-        (await import('./probe.ts')).probeDomain(domain, options),
-      ),
-    );
+    .action(act(async () => (await import('./probe.ts')).probeDomain));
   addJson(program, 'doctor', 'check configuration, stores, DNS, clock, certificates and outgoing connections')
     .option(
       '--setup',
       'make what InfluxDB lacks (database and retention, or bucket and mapping), changing nothing that is there',
     )
-    .action(act(async (options: DoctorOptions) => (await import('./doctor.ts')).examine(options)));
+    .action(act(async () => (await import('./doctor.ts')).examine));
 
   exitByStatus(program);
   return program;
@@ -189,7 +140,7 @@ function kindOption(): Option {
     .default('root');
 }
 
-/** The number of a key or an account, in decimal digits as the lists show it: no other notation may hit one by chance. */
+/** The number of a key or an account in decimal digits, as the lists show it. Other notations are refused. */
 function readId(text: string): number {
   const id = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(id)) throw new InvalidArgumentError('It takes a number in decimal digits.');
@@ -207,12 +158,17 @@ function addJson(parent: Command, name: string, description: string): Command {
   return add(parent, name, description).option('--json', 'print JSON');
 }
 
-/** Wraps an action: an error that it throws ends the process (`endByError`). */
-function act<A extends unknown[]>(action: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
-  return (...args) => action(...args).catch(endByError);
+/** An action that loads the function of a command and calls it. An error ends the process (`endByError`). */
+function act<A extends unknown[]>(
+  load: () => Promise<(...args: A) => Promise<void>>,
+): (...args: A) => Promise<void> {
+  return (...args) =>
+    load()
+      .then((run) => run(...args))
+      .catch(endByError);
 }
 
-/** Help and version end with 0, everything else that is wrong with the words of a command with 2. */
+/** Help and version end with status 0, wrong usage with 2. */
 function exitByStatus(command: Command): void {
   command.configureOutput({ outputError: (text, write) => write(printableLines(text)) });
   command.exitOverride((error: CommanderError) => process.exit(error.exitCode === 0 ? 0 : EXIT_USAGE));

@@ -1,16 +1,20 @@
 /** `upbeat services import`: registers what a file lists, once, however often it is run. */
+
 import { readFileSync } from 'node:fs';
 import { registerServices } from '../app/services.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import type { Refusal } from '../domain/refusal.ts';
+import { describeRefusal } from '../domain/refusal-text.ts';
 import type { Service } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import type { ListedService } from './import/listed-service.ts';
+import { listingOf } from './import/own-form.ts';
 import { type NotCarried, readImport, type SkippedEntry } from './import/read-import.ts';
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
-import { explainRefusal, listCatalogueDomains, listingOf, registrationOf } from './services.ts';
+import { listCatalogueDomains, registrationOf } from './service-commands.ts';
 
 /** Entries that are written in one transaction; the running program waits for no longer than one lasts. */
 const BATCH = 200;
@@ -181,4 +185,12 @@ export function startProgress(
       if (isShown && stream.isTTY) stream.write('\r\u001b[K');
     },
   };
+}
+
+/** Why a service of a list was refused, in a sentence that quotes what belongs to this one alone. */
+function explainRefusal(refusal: Refusal): string {
+  if (refusal.code === 'domain_taken') return `domain "${refusal.domain}" is registered already`;
+  if (refusal.code === 'catalogue_owns')
+    return `domain "${refusal.domain}" belongs to "${refusal.parent}" of the public catalogue`;
+  return describeRefusal(refusal);
 }

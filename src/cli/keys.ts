@@ -1,4 +1,4 @@
-/** `upbeat keys`: API keys without a browser. */
+/** `upbeat keys`: API keys without a browser. `upbeat secrets`: the lost key of webhook secrets. */
 import { addKey, listKeys, readKeyInput, revokeKey } from '../app/keys.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
@@ -60,4 +60,14 @@ export async function endKey(id: number, { config }: CommonOptions): Promise<voi
     resultOf(await revokeKey({ registry, now: systemClock.now }, OPERATOR, id)),
   );
   printNote(`key ${id} is revoked`);
+}
+
+/** Removes all webhooks, whose secrets can no longer be decrypted; the next start creates a new key if there is none. */
+export async function resetSecrets({ config }: CommonOptions): Promise<void> {
+  const removed = await withRegistry(config, (registry) => registry.resetSecrets(systemClock.now()));
+  console.error(
+    removed === 1
+      ? '1 webhook is removed, and its owner is told'
+      : `${removed} webhooks are removed, and their owners are told`,
+  );
 }

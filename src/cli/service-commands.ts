@@ -1,8 +1,9 @@
-/** `upbeat services`: the list of services without a browser. */
+/** `upbeat services`: lists, registers, changes and removes services, and exports them. */
 
 import { readDomain } from '../app/read-input.ts';
 import {
   changeService,
+  type Registration,
   readServiceEdit,
   registerServices,
   removeService,
@@ -10,19 +11,13 @@ import {
 } from '../app/services.ts';
 import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
+import type { ServiceState, ServiceStore } from '../store/ports/services.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
 import { type CommonOptions, UsageError } from './command.ts';
-import { PLAIN_SERVICE } from './import/listed-service.ts';
+import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
 import { serviceFinder, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
-import { printJson, printNote, printRows } from './output.ts';
-import {
-  exportServices,
-  listCatalogueDomains,
-  listRows,
-  registrationOf,
-  SERVICE_COLUMNS,
-} from './services.ts';
+import { type OutputRow, printJson, printNote, printRows } from './output.ts';
 
 /** The options of `services set`; what is absent stays as it is. */
 export interface SetOptions {
@@ -96,6 +91,7 @@ export async function endService(slug: string, { config }: CommonOptions): Promi
 /** Prints the accounts' services. */
 export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml' | 'json' }): Promise<void> {
   const states = await withRegistry(options.config, (registry) => registry.loadServices());
+  const { exportServices } = await import('./import/own-form.ts');
   process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
 }
 
@@ -108,4 +104,63 @@ async function contextOf(registry: Registry): Promise<ServiceContext> {
   const findService = await serviceFinder(registry);
   // Where the operator lets domains be checked, their addresses are not counted.
   return { registry, findService, resolve: async () => [] };
+}
+
+const SERVICE_COLUMNS = ['slug', 'domain', 'category', 'kind', 'origin', 'status', 'paused'] as const;
+
+/** Rows of `services list`, by slug. */
+function listRows(states: readonly ServiceState[]): OutputRow[] {
+  return states
+    .map(({ service, current }) => ({
+      slug: service.slug,
+      name: service.name,
+      domain: service.domain,
+      category: service.category,
+      kind: service.check.kind,
+      origin: service.origin,
+      status: current.status,
+      paused: service.paused,
+    }))
+    .sort((a, b) => (a.slug < b.slug ? -1 : 1));
+}
+
+/** The registration of a service. */
+export function registrationOf(listed: ListedService): Registration {
+  const { domain, name, category, kind, url, method, accept, paused, periodMs, graceMs } = listed;
+  return {
+    domain,
+    name,
+    category,
+    paused,
+    check: {
+      ...DEFAULT_CHECK,
+      kind,
+      url,
+      method,
+      accept,
+      ...(periodMs === null ? {} : { periodMs }),
+      ...(graceMs === null ? {} : { graceMs }),
+    },
+    publicDependencies: listed.publicDependencies,
+  };
+}
+
+/**
+ * Domains of the catalogue, which owners may not register (decisions, Ownership): those in the registry and those in the
+ * file, since the registry has none before the first start. A file that cannot be read adds none; `start` reports it.
+ */
+export async function listCatalogueDomains(
+  registry: Pick<ServiceStore, 'loadServices'>,
+  catalogueFile: string,
+): Promise<string[]> {
+  const { loadCatalogue } = await import('../catalogue/watch-catalogue.ts');
+  const [states, listed] = await Promise.all([
+    registry.loadServices(),
+    loadCatalogue(catalogueFile).then(
+      ({ services }) => services,
+      () => [],
+    ),
+  ]);
+  const known = states.flatMap(({ service }) => (service.origin === 'catalogue' ? [service.domain] : []));
+  return [...new Set([...known, ...listed.map(({ domain }) => domain)])];
 }

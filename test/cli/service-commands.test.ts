@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
+import { readName } from '../../src/cli/accounts.ts';
 import { whatToProbe } from '../../src/cli/probe.ts';
-import { listCatalogueDomains, readName } from '../../src/cli/services.ts';
+import { listCatalogueDomains } from '../../src/cli/service-commands.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
 import { current, check as latestCheck, NOW, service } from '../site/site-world.ts';
 

@@ -1,12 +1,17 @@
 /** Reads entries in Upbeat's own format (CSV, YAML or JSON): as `services export` writes them, or as in the catalogue. */
+
 import { isCategory } from '../../domain/category.ts';
-import { parseDuration } from '../../domain/durations.ts';
-import type { AcceptRule } from '../../domain/service.ts';
+import { formatDuration, parseDuration } from '../../domain/durations.ts';
+import { printableJson } from '../../domain/printable-text.ts';
+import type { AcceptRule, Service } from '../../domain/service.ts';
+import type { ServiceState } from '../../store/ports/services.ts';
+import { formatJson } from '../output.ts';
 import {
   asRow,
   asText,
   type EntryReading,
   isEmpty,
+  type ListedService,
   type LostField,
   listService,
   quote,
@@ -14,10 +19,11 @@ import {
   readMethod,
 } from './listed-service.ts';
 
-const COLUMNS = new Set([
-  ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'check'],
+const EXPORT_COLUMNS = [
+  ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept'],
   ...['paused', 'period', 'grace', 'public_dependencies'],
-]);
+];
+const COLUMNS = new Set([...EXPORT_COLUMNS, 'check']);
 const OF_CHECK = new Set(['kind', 'url', 'method', 'accept']);
 const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
   ['', false],
@@ -123,4 +129,55 @@ export function readCell(cell: string): string {
     return point > 0x10ffff ? written : String.fromCodePoint(point);
   });
   return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
+}
+
+/** Writes the owners' services as a file that `services import` reads. */
+export async function exportServices(
+  states: readonly ServiceState[],
+  format: 'csv' | 'yaml' | 'json',
+): Promise<string> {
+  const services = states
+    .filter(({ service }) => service.origin === 'owner')
+    .map(({ service }) => listingOf(service));
+  if (format === 'json') return `${formatJson({ services })}\n`;
+  if (format === 'yaml') return formatYaml({ services });
+  const columns = EXPORT_COLUMNS.map((key) => ({ key }));
+  const rows = services.map((service) =>
+    Object.fromEntries(
+      Object.entries(service).map(([member, value]) => [member, writeCell([value].flat().join(' '))]),
+    ),
+  );
+  const { stringify } = await import('csv-stringify/sync');
+  return stringify(rows, { header: true, columns });
+}
+
+/** YAML, with quotation marks and the escapes of JSON if it contains control characters. */
+async function formatYaml(value: object): Promise<string> {
+  const { stringify } = await import('yaml');
+  const plain = stringify(value);
+  if (printableJson(plain) === plain) return plain;
+  return printableJson(
+    stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
+  );
+}
+
+/** A service as an entry of an export, without defaults. */
+export function listingOf(
+  service: Service | ListedService,
+): Readonly<Record<string, string | boolean | readonly AcceptRule[]>> {
+  const { domain, name, category, paused, publicDependencies = false } = service;
+  const { kind, url, method, accept, periodMs, graceMs } = 'check' in service ? service.check : service;
+  return {
+    domain,
+    name,
+    category,
+    kind,
+    ...(url === null ? {} : { url }),
+    ...(method === null ? {} : { method }),
+    ...(accept === null ? {} : { accept }),
+    ...(paused ? { paused } : {}),
+    ...(typeof periodMs === 'number' ? { period: formatDuration(periodMs) } : {}),
+    ...(typeof graceMs === 'number' ? { grace: formatDuration(graceMs) } : {}),
+    ...(publicDependencies ? { public_dependencies: true } : {}),
+  };
 }
