@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   engine: ['async', 'actor', 'domain', 'clock', 'log', 'thread'],
   record: ['async', 'domain', PORTS, 'clock', 'log'],
   [PORTS]: ['domain'],
-  'store/sqlite': [],
+  'store/sqlite': ['log'],
   'store/status': ['async', 'domain', PORTS, 'clock', 'log', 'thread'],
   'store/samples': ['async', 'domain', PORTS, 'store/sqlite', 'clock', 'log', 'thread'],
   'store/registry': ['async', 'domain', PORTS, 'store/sqlite', 'clock', 'log', 'thread'],

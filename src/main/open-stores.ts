@@ -1,5 +1,4 @@
 /** Opens the configured stores, for the monitor to write and for other processes to read. */
-import { existsSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
@@ -9,7 +8,7 @@ import { openRegistry } from '../store/registry/sqlite-registry.ts';
 import { type InfluxSamples, openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
-import { closeLooseFiles, findLooseFiles, makeFilesPrivate } from '../store/sqlite/private-files.ts';
+import { closeDataDirectory, makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
 import type { PartState } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
@@ -97,7 +96,7 @@ export async function openMonitorStores(
     /** Except Redis, which every process connects to itself. */
     states: (): StoreStates => ({
       storage: { problem: registry.health.problem()?.message ?? ownSamples?.problem() ?? null },
-      ...(ownSamples === null ? {} : { history: { problem: missingHistory(ownSamples.setAside) } }),
+      ...(ownSamples === null ? {} : { history: { problem: ownSamples.missingHistory() } }),
       ...(influxSamples === null ? {} : { influx: influxState(influxSamples) }),
     }),
     async close() {
@@ -118,24 +117,6 @@ export async function openReadSamples({ config, log, fail }: StoreParts) {
     return openInfluxReading({ settings, log, onEnd });
   }
   return await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd });
-}
-
-/** Corrects file permissions that an earlier version or a copy left open to other users. */
-function closeDataDirectory(dataDir: string, log: Log): void {
-  const loose = findLooseFiles(dataDir);
-  const open = loose.filter(({ mode, wantedMode }) => mode !== wantedMode);
-  if (open.length === 0) return;
-  const failed = closeLooseFiles(open);
-  const closed = open
-    .filter(({ path }) => !failed.some((one) => one.path === path))
-    .map(({ path, mode, wantedMode }) => `${path}: ${mode} to ${wantedMode}`);
-  if (closed.length > 0)
-    log.warn({ closed }, 'the data directory was accessible to other users; permissions were corrected');
-  if (failed.length > 0)
-    log.warn(
-      { failed },
-      'the data directory is accessible to other users and its permissions cannot be changed',
-    );
 }
 
 async function protectSecrets(registry: SqliteRegistry, log: Log): Promise<void> {
@@ -162,12 +143,6 @@ async function installationOf({
     if (refusalOf(error) === null) throw error;
     return {};
   }
-}
-
-/** True until the operator has removed the renamed file. */
-function missingHistory(setAside: string | null): string | null {
-  if (setAside === null || !existsSync(setAside)) return null;
-  return `samples.sqlite was damaged; the history up to the start is in ${setAside}`;
 }
 
 function influxState(samples: InfluxSamples): PartState {

@@ -1,4 +1,5 @@
 /** The embedded sample store: an SQLite file in the data directory, served by a thread. */
+import { existsSync } from 'node:fs';
 import type { Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
 import { superviseStoreThread } from '../../thread/supervised-thread.ts';
@@ -33,6 +34,8 @@ export interface SqliteSamples extends SampleStore {
   lost(): number;
   /** Where a damaged file was moved when the store was opened; null: there was none. */
   readonly setAside: string | null;
+  /** Why the history before the start is missing, until the operator removes the damaged file; null: it is not. */
+  missingHistory(): string | null;
   /** Moves the journal into blocks and deletes what is out of retention; this also happens hourly. */
   compact(): Promise<void>;
 }
@@ -91,6 +94,10 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
 
   return {
     setAside,
+    missingHistory: () =>
+      setAside === null || !existsSync(setAside)
+        ? null
+        : `samples.sqlite was damaged; the history up to the start is in ${setAside}`,
     problem: () => state.problem,
     lost: () => state.lost,
     append: batcher.append,

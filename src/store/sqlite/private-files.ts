@@ -1,6 +1,7 @@
 /** Permissions of the data directory and its files: 0700 and 0600 (operating, `storage.dataDir`). */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Log } from '../../log.ts';
 
 /** A folder or file that other users can access or own. */
 export interface LooseFile {
@@ -37,17 +38,26 @@ export function findLooseFiles(dataDir: string): LooseFile[] {
   ].filter((found) => found !== null);
 }
 
-/** Corrects permissions; returns the files for which that failed, with the reason. */
-export function closeLooseFiles(files: readonly LooseFile[]): { path: string; problem: string }[] {
-  return files.flatMap(({ path, mode, wantedMode }) => {
-    if (mode === wantedMode) return [];
+/** Corrects the permissions of files that an earlier version or a copy left open to other users, and logs it. */
+export function closeDataDirectory(dataDir: string, log: Pick<Log, 'warn'>): void {
+  const closed: string[] = [];
+  const failed: { readonly path: string; readonly problem: string }[] = [];
+  for (const { path, mode, wantedMode } of findLooseFiles(dataDir)) {
+    if (mode === wantedMode) continue;
     try {
       chmodSync(path, Number.parseInt(wantedMode, 8));
-      return [];
+      closed.push(`${path}: ${mode} to ${wantedMode}`);
     } catch (error) {
-      return [{ path, problem: (error as Error).message }];
+      failed.push({ path, problem: (error as Error).message });
     }
-  });
+  }
+  if (closed.length > 0)
+    log.warn({ closed }, 'the data directory was accessible to other users; permissions were corrected');
+  if (failed.length > 0)
+    log.warn(
+      { failed },
+      'the data directory is accessible to other users and its permissions cannot be changed',
+    );
 }
 
 function examine(path: string, allowed: number, self: number | null): LooseFile | null {
