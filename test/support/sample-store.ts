@@ -24,7 +24,7 @@ export interface SampleStoreOptions {
 /** Opens an empty store; `close` removes its file. */
 export function openSampleStore({ now, tidies = false }: SampleStoreOptions): SampleStore {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-samples-'));
-  const book = createSampleEngine({
+  const engine = createSampleEngine({
     database: openSamplesDatabase(folder),
     rawRetentionMs: 90 * DAY_MS,
     rollupRetentionMs: 730 * DAY_MS,
@@ -34,15 +34,15 @@ export function openSampleStore({ now, tidies = false }: SampleStoreOptions): Sa
   return {
     async append(samples) {
       appended += samples.length;
-      book.append(packSamples(samples));
-      if (tidies) await book.compact();
+      engine.append(packSamples(samples));
+      if (tidies) await engine.compact();
     },
-    query: async (query) => book.query(query),
-    newest: async (serviceId, limit) => book.newest(serviceId, limit),
-    flush: async () => void book.flush(),
+    query: async (query) => engine.query(query),
+    newest: async (serviceId, limit) => engine.newest(serviceId, limit),
+    flush: async () => void engine.flush(),
     stats: () => ({ appended, pending: 0, fileBytes: 0 }),
     async close() {
-      book.close();
+      engine.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -45,21 +45,6 @@ export interface SampleEngineState {
   readonly lost: number;
 }
 
-/** The engine, as its thread serves it. */
-export interface SampleEngine {
-  /** Takes packed samples. */
-  append(packed: Float64Array): SampleEngineState;
-  /** Writes everything to disk. Throws if the disk refuses the write. */
-  flush(): SampleEngineState;
-  state(): SampleEngineState;
-  query(query: SampleQuery): Bucket[];
-  newest(serviceId: number, limit: number): Sample[];
-  /** Moves the journal into blocks, summarizes past days and deletes what is out of retention, in slices. */
-  compact(): Promise<void>;
-  /** Samples that the disk refuses are lost, and counted in the returned state. */
-  close(): SampleEngineState;
-}
-
 /** The journal is compacted at this many samples, so that each is written about three times in all. */
 const JOURNAL_SAMPLES = 100_000;
 /** Services of one transaction, so that queries do not wait long. */
@@ -69,6 +54,9 @@ const MAX_PENDING = 500_000;
 /** The share of them that is then kept, because dropping costs as much as there are. */
 const KEPT_SHARE = 0.9;
 
+/** The engine, as its thread serves it. */
+export type SampleEngine = ReturnType<typeof createSampleEngine>;
+
 /** Creates the engine and reads the journal that a crash may have left. */
 export function createSampleEngine({
   database,
@@ -77,7 +65,7 @@ export function createSampleEngine({
   now,
   follows = false,
   maxPending = MAX_PENDING,
-}: SampleEngineOptions): SampleEngine {
+}: SampleEngineOptions) {
   /** Samples that are in no block yet, by service, in order of arrival. */
   const buffers = new Map<number, Series>();
   let unwritten: Float64Array[] = [];
@@ -234,7 +222,8 @@ export function createSampleEngine({
   };
 
   return {
-    append(packed) {
+    /** Takes packed samples. */
+    append(packed: Float64Array): SampleEngineState {
       if (packed.length > 0) {
         unwritten.push(packed);
         pending += packed.length / STRIDE;
@@ -243,7 +232,8 @@ export function createSampleEngine({
       }
       return state();
     },
-    flush() {
+    /** Writes everything to disk. Throws if the disk refuses the write. */
+    flush(): SampleEngineState {
       try {
         writeJournal();
       } catch (error) {
@@ -258,12 +248,13 @@ export function createSampleEngine({
       return state();
     },
     state,
-    query(query) {
+    query(query: SampleQuery): Bucket[] {
       follow();
       const fresh = splitByDay(buffers.get(query.serviceId));
       return readWindow({ database, query, fresh, rawFrom: now() - rawRetentionMs });
     },
-    newest(serviceId, limit) {
+    /** Newest samples, newest first. */
+    newest(serviceId: number, limit: number): Sample[] {
       follow();
       let found = mergeSeries(EMPTY_SERIES, buffers.get(serviceId) ?? EMPTY_SERIES);
       const start = serviceId * KEY_DAYS;
@@ -281,11 +272,13 @@ export function createSampleEngine({
         .reverse()
         .slice(0, limit);
     },
-    async compact() {
+    /** Moves the journal into blocks, summarizes past days and deletes what is out of retention, in slices. */
+    async compact(): Promise<void> {
       await compacting;
       await startCompacting();
     },
-    close() {
+    /** Samples that the disk refuses are lost, and counted in the returned state. */
+    close(): SampleEngineState {
       try {
         writeJournal();
       } catch (error) {

@@ -1,58 +1,26 @@
 /** Everything that the monitor and the serving processes keep in Redis (`storage.redis.url`). */
-import type { Clock } from '../../clock.ts';
 import { readRedisAddress } from '../../domain/redis-address.ts';
-import type { Log } from '../../log.ts';
-import type { RedisConnectionState, RedisPart } from './redis-connection.ts';
-import { openRedisLimitServer, type RedisLimitServer } from './redis-limit-server.ts';
+import type { RedisConnectionState, RedisContext, RedisPart } from './redis-connection.ts';
+import { openRedisLimitServer } from './redis-limit-server.ts';
 import { DEADLINES_KEY, MONITOR_KEY, openMonitorState, openRedisMirror } from './redis-mirror.ts';
-import { openRedisStatusReader, type RedisStatusReader } from './redis-status-reader.ts';
-import { openRedisStatusStore, type RedisStatusStore } from './redis-status-store.ts';
+import { openRedisStatusReader } from './redis-status-reader.ts';
+import { openRedisStatusStore } from './redis-status-store.ts';
 import { openRedisTransitionStream, type TransitionStreamOptions } from './redis-transition-stream.ts';
 
-/** The parts of the monitor. */
-interface RedisMonitorParts {
-  readonly status: RedisStatusStore;
-  /** Starts to write transitions, the monitor's state and deadlines. Called once. */
-  write(
-    sources: Pick<TransitionStreamOptions, 'registry' | 'watchTransitions'> & {
-      /** The monitor's state, by field. */
-      readonly fields: () => ReadonlyMap<string, string>;
-      /** Deadlines of the next heartbeats, epoch milliseconds, by service. */
-      readonly deadlines: () => ReadonlyMap<number, number>;
-    },
-  ): void;
-  /** Closes the connections and the status store. */
-  close(): Promise<void>;
-}
-
-/** The parts of a process that only serves. */
-interface RedisServingParts {
-  readonly status: RedisStatusReader;
-  close(): Promise<void>;
-}
-
-/** The parts, and their common state. */
-interface RedisParts {
-  readonly limits: RedisLimitServer;
-  /** Opens the monitor's parts for the holder of the writer lease, who writes only while `isFresh`. */
-  openMonitor(isFresh: () => boolean): RedisMonitorParts;
-  /** Opens the parts of a serving process; `onState` gets the monitor's state every second. */
-  openServing(onState: (fields: Readonly<Record<string, string>>) => void): RedisServingParts;
-  /** Why Redis does not work, one line without secrets; null: it works. */
-  problem(): string | null;
-  /** Sums over the open connections. */
-  stats(): { readonly commandsFailed: number; readonly reconnects: number };
-  /** Closes the limits; the other parts are closed separately. */
-  close(): void;
+/** What the monitor writes to Redis. */
+interface MonitorSources extends Pick<TransitionStreamOptions, 'registry' | 'watchTransitions'> {
+  /** The monitor's state, by field. */
+  readonly fields: () => ReadonlyMap<string, string>;
+  /** Deadlines of the next heartbeats, epoch milliseconds, by service. */
+  readonly deadlines: () => ReadonlyMap<number, number>;
 }
 
 /** Opens the limits, which every process has; Redis may be unavailable. Throws if `url` is no valid address. */
-export function openRedisParts(options: {
-  readonly url: string;
-  readonly clock: Clock;
-  readonly log: Log;
-}): RedisParts {
-  const { url, clock, log } = options;
+export function openRedisParts({
+  url,
+  clock,
+  log,
+}: Omit<RedisContext, 'address'> & { readonly url: string }) {
   const address = readRedisAddress(url);
   if (address === null) throw new Error('storage.redis.url has no known form');
   const common = { address, clock, log };
@@ -64,14 +32,16 @@ export function openRedisParts(options: {
 
   return {
     limits,
-    openMonitor(isFresh) {
+    /** Opens the monitor's parts for the holder of the writer lease, who writes only while `isFresh`. */
+    openMonitor(isFresh: () => boolean) {
       const status = openRedisStatusStore({ ...common, mayWrite: isFresh });
       open.add(status);
       const writers: RedisPart[] = [];
       const mayWrite = () => !status.superseded;
       return {
         status,
-        write({ fields, deadlines, ...sources }) {
+        /** Starts to write transitions, the monitor's state and deadlines. Called once. */
+        write({ fields, deadlines, ...sources }: MonitorSources): void {
           const scores = () => new Map([...deadlines()].map(([id, at]) => [String(id), String(at)]));
           const keys = [
             { key: MONITOR_KEY, type: 'hash', read: fields },
@@ -83,7 +53,8 @@ export function openRedisParts(options: {
           );
           for (const writer of writers) open.add(writer);
         },
-        async close() {
+        /** Closes the connections and the status store. */
+        async close(): Promise<void> {
           for (const writer of writers) {
             open.delete(writer);
             writer.close();
@@ -93,14 +64,15 @@ export function openRedisParts(options: {
         },
       };
     },
-    openServing(onState) {
+    /** Opens the parts of a serving process; `onState` gets the monitor's state every second. */
+    openServing(onState: (fields: Readonly<Record<string, string>>) => void) {
       const status = openRedisStatusReader(common);
       const state = openMonitorState({ ...common, onState });
       open.add(status);
       open.add(state);
       return {
         status,
-        async close() {
+        async close(): Promise<void> {
           open.delete(status);
           open.delete(state);
           state.close();
@@ -108,8 +80,11 @@ export function openRedisParts(options: {
         },
       };
     },
-    problem: () => states().find(({ problem }) => problem !== null)?.problem ?? null,
+    /** Why Redis does not work, one line without secrets; null: it works. */
+    problem: (): string | null => states().find(({ problem }) => problem !== null)?.problem ?? null,
+    /** Sums over the open connections. */
     stats: () => ({ commandsFailed: sum('commandsFailed'), reconnects: sum('reconnects') }),
+    /** Closes the limits; the other parts are closed separately. */
     close: limits.close,
   };
 }

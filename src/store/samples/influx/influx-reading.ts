@@ -1,5 +1,4 @@
 /** Samples in InfluxDB for a process that only reads them: in a thread, without a spool. */
-import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
 import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
 import type { SampleQuery, SampleStore } from '../../ports/samples.ts';
@@ -7,20 +6,14 @@ import { openInfluxLink } from './influx-link.ts';
 import { queryBuckets, queryNewest } from './influx-reader.ts';
 import type { InfluxSettings } from './influx-settings.ts';
 
-/** The thread's methods. */
-export type InfluxReadingMethods = {
-  readonly query: (query: SampleQuery) => Promise<Bucket[]>;
-  readonly newest: (serviceId: number, limit: number) => Promise<Sample[]>;
-};
-
 const ENTRY = new URL('../../../../workers/samples-influx-reading.ts', import.meta.url);
 
-/** Creates the methods. */
-export function createInfluxReadingMethods(settings: InfluxSettings): InfluxReadingMethods {
+/** Creates the thread's methods. */
+export function createInfluxReadingMethods(settings: InfluxSettings) {
   const link = openInfluxLink(settings);
   return {
-    query: (query) => queryBuckets(link, query),
-    newest: (serviceId, limit) => queryNewest(link, serviceId, limit),
+    query: (query: SampleQuery) => queryBuckets(link, query),
+    newest: (serviceId: number, limit: number) => queryNewest(link, serviceId, limit),
   };
 }
 
@@ -31,7 +24,7 @@ export function openInfluxReading(options: {
   readonly onEnd: (reason: Error) => void;
 }): Pick<SampleStore, 'query' | 'newest' | 'close'> {
   const { settings, log, onEnd } = options;
-  const thread = superviseStoreThread<InfluxReadingMethods>({
+  const thread = superviseStoreThread<ReturnType<typeof createInfluxReadingMethods>>({
     name: 'the InfluxDB reading thread',
     entry: ENTRY,
     workerData: settings,

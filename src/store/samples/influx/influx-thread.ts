@@ -35,20 +35,7 @@ export interface InfluxState extends InfluxWriterState {
 }
 
 /** The thread's methods. */
-export type InfluxMethods = {
-  readonly append: (
-    packed: Float64Array,
-    details: Float64Array | null,
-    labels: readonly ServiceLabels[],
-  ) => Promise<InfluxState>;
-  /** Writes lines. */
-  readonly write: (lines: readonly string[]) => InfluxState;
-  readonly state: () => InfluxState;
-  readonly flush: () => Promise<InfluxState>;
-  readonly query: (query: SampleQuery) => Promise<Bucket[]>;
-  readonly newest: (serviceId: number, limit: number) => Promise<Sample[]>;
-  readonly close: () => Promise<InfluxState>;
-};
+export type InfluxMethods = ReturnType<typeof createInfluxMethods>;
 
 /** Opens the spool and creates the methods. */
 export function createInfluxMethods({
@@ -57,7 +44,7 @@ export function createInfluxMethods({
   spoolBytes,
   retentionMs,
   timeoutMs,
-}: InfluxThreadData): InfluxMethods {
+}: InfluxThreadData) {
   const link = openInfluxLink(settings, timeoutMs);
   const writer = createInfluxWriter(link, openLateSpool(dataDir, spoolBytes), systemClock);
   const lines = createLineWriter();
@@ -107,7 +94,11 @@ export function createInfluxMethods({
     read(() => queryNewest(link, 0, 1)).catch(() => {});
   };
   return {
-    async append(packed, details, labels) {
+    async append(
+      packed: Float64Array,
+      details: Float64Array | null,
+      labels: readonly ServiceLabels[],
+    ): Promise<InfluxState> {
       lines.name(labels);
       writer.append(lines.write(packed, details));
       const invalid = hours.add(packed);
@@ -115,18 +106,20 @@ export function createInfluxMethods({
       await writer.room();
       return state();
     },
-    write(observed) {
+    /** Writes lines. */
+    write(observed: readonly string[]): InfluxState {
       writer.append(observed, true);
       return state();
     },
     state,
-    async flush() {
+    async flush(): Promise<InfluxState> {
       await writer.flush();
       return state();
     },
-    query: (query) => read(() => queryBuckets(link, query, hourSummaries())),
-    newest: (serviceId, limit) => read(() => queryNewest(link, serviceId, limit)),
-    async close() {
+    query: (query: SampleQuery): Promise<Bucket[]> => read(() => queryBuckets(link, query, hourSummaries())),
+    newest: (serviceId: number, limit: number): Promise<Sample[]> =>
+      read(() => queryNewest(link, serviceId, limit)),
+    async close(): Promise<InfluxState> {
       cancelRetry?.();
       stopFinishing();
       return { ...(await writer.close()), unread };
