@@ -15,6 +15,7 @@ const SECTIONS = [
   'check-cost',
   'truth',
   'scheduling',
+  'start',
   'memory',
   'samples',
   'api',

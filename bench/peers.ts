@@ -101,7 +101,7 @@ function cpuOfProcess(pid: number): number {
 }
 
 /** CPU time of the ended children of this process, microseconds. Throws without `/proc`. */
-function cpuOfEndedChildren(): number {
+export function cpuOfEndedChildren(): number {
   const [, , user, system] = readTimes('self');
   return ((user ?? 0) + (system ?? 0)) * TICK_US;
 }

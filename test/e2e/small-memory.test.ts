@@ -5,7 +5,7 @@ import { makeMemoryCgroup } from '../support/memory-cgroup.ts';
 import { install } from '../support/program.ts';
 
 const MIB = 1_048_576;
-const LIMIT_MIB = 256;
+const LIMIT_MIB = 200;
 
 t.setTimeout(240_000);
 const group = makeMemoryCgroup(LIMIT_MIB * MIB);
