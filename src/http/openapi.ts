@@ -107,12 +107,6 @@ export function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
   });
 }
 
-/** The part of the document that is made from routes. */
-export interface DescribedRoutes {
-  readonly paths: Readonly<Record<string, OpenApiPath>>;
-  readonly schemas: Readonly<Record<string, unknown>>;
-}
-
 /** A route as far as it is described here. */
 interface DescribedRoute {
   readonly path: string;
@@ -121,7 +115,9 @@ interface DescribedRoute {
 }
 
 /** Collects the paths in the order of `routes`. A named schema is listed once; everywhere else it is a reference. */
-export function describeRoutes(routes: readonly DescribedRoute[]): DescribedRoutes {
+export function describeRoutes(
+  routes: readonly DescribedRoute[],
+): Pick<OpenApiDocument, 'paths'> & Pick<OpenApiDocument['components'], 'schemas'> {
   const schemas: Record<string, unknown> = {};
   const members = (value: object): object =>
     Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, refer(inner)]));

@@ -54,13 +54,11 @@ export function createLimitMemory(clock: Clock, clientsKept = CLIENTS_KEPT): Lim
   return new LimitMemory(clock, clientsKept);
 }
 
-/** A limiter of this process alone; what is left can be read synchronously. */
-export interface LocalRateLimiter extends RateLimiter {
-  peek(client: string): Allowance;
-}
-
-/** Makes a limiter of `max` requests a minute for each client. `name` distinguishes limiters of one memory. */
-export function createRateLimiter(name: string, max: number, memory: LimitMemory): LocalRateLimiter {
+/**
+ * Makes a {@link RateLimiter} of this process alone, of `max` requests a minute for each client. What is left can be read
+ * synchronously. `name` distinguishes limiters of one memory.
+ */
+export function createRateLimiter(name: string, max: number, memory: LimitMemory) {
   let limit = max;
   const makeCheck = () => countBy({ driver: 'memory', db: memory, max: limit, namespace: name });
   let check = makeCheck();
@@ -75,14 +73,14 @@ export function createRateLimiter(name: string, max: number, memory: LimitMemory
   };
   return {
     peek,
-    async charge(client) {
+    async charge(client: string): Promise<Allowance> {
       const context = createContext(client);
       await check(context);
       // Other requests may have been counted since: the library's figure is that of this request.
       const { remaining = 0 } = context.figures;
       return { ...peek(client), allowed: context.status !== 429, remaining };
     },
-    setMax(value) {
+    setMax(value: number): void {
       if (value === limit) return;
       limit = value;
       check = makeCheck();

@@ -66,22 +66,19 @@ export interface OutboundResponse {
 }
 
 /** The client of a thread. */
-export interface Outbound {
-  /** Resolves whatever the other side does; rejects only for an abort or an invalid request. */
-  request(request: OutboundRequest): Promise<OutboundResponse>;
-  close(): void;
-}
+export type Outbound = ReturnType<typeof createOutbound>;
 
 /** Opens the client; `onForbidden` is called with addresses that were refused. Throws if a name server is invalid. */
 export function createOutbound(
   settings: OutboundSettings,
   clock: Clock = systemClock,
   onForbidden?: DialParts['onForbidden'],
-): Outbound {
+) {
   const parts = { clock, resolver: createResolver({ ...settings, clock }), onForbidden };
   const trusts = createTrustStore();
   return {
-    async request(request) {
+    /** Resolves whatever the other side does; rejects only for an abort or an invalid request. */
+    async request(request: OutboundRequest): Promise<OutboundResponse> {
       const { method = 'GET', body = null, redirects = 0, caFile = null, signal } = request;
       signal?.throwIfAborted();
       const destination = readDestination(request.url);
@@ -115,7 +112,7 @@ export function createOutbound(
         deadline.close();
       }
     },
-    close: () => parts.resolver.close(),
+    close: (): void => parts.resolver.close(),
   };
 }
 

@@ -48,11 +48,7 @@ export interface ProberSettings {
 }
 
 /** The prober of a thread. */
-export interface Prober {
-  readonly runAttempt: RunAttempt;
-  /** Closes what is open; attempts still running are not waited for. */
-  close(): Promise<void>;
-}
+export type Prober = ReturnType<typeof createProber>;
 
 /** Redirects that are followed (decisions, "A redirect is followed, at most 5"). */
 const MAX_REDIRECTS = 5;
@@ -69,7 +65,7 @@ export function createProber(
   settings: ProberSettings,
   clock: Clock = systemClock,
   onForbidden?: DialParts['onForbidden'],
-): Prober {
+) {
   const parts = { clock, resolver: createResolver({ ...settings, clock }), onForbidden };
   const trusts = createTrustStore();
   const guardOf = createTargetGuards(settings);
@@ -89,7 +85,7 @@ export function createProber(
     'identity',
   ];
 
-  const runAttempt = async (target: CheckTarget, options: AttemptOptions): Promise<Attempt> => {
+  const runAttempt: RunAttempt = async (target, options) => {
     const { slot, signal } = options;
     signal.throwIfAborted();
     if (busy[slot] !== 0) throw new RangeError(`slot ${slot} is taken or does not exist`);
@@ -227,7 +223,8 @@ export function createProber(
 
   return {
     runAttempt,
-    async close() {
+    /** Closes what is open; attempts still running are not waited for. */
+    async close(): Promise<void> {
       parts.resolver.close();
     },
   };

@@ -1,62 +1,40 @@
 /** The pages and what they load. */
 
 import type { Clock } from '../clock.ts';
-import type { Service } from '../domain/service.ts';
-import type { VendorWord } from '../domain/vendor-word.ts';
 import { withCompression } from '../http/compression.ts';
 import { createSiteCookie } from '../http/cookies.ts';
-import type { OpenApiDocument } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
-import type { StatusStore } from '../store/ports/status.ts';
-import type { ApiLimits, Readiness } from '../view/monitor.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
-import type { ListenedAt } from '../view/staleness.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import type { DashboardSources } from './dashboard/dashboard-forms.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import { signInPages } from './dashboard/sign-in-pages.ts';
-import { docsPage } from './docs-page.ts';
+import { type DocsSources, docsPage } from './docs-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
-import { createLiveChanges, type LiveChanges } from './live/live-changes.ts';
+import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
 import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
 import { createAssets, embedScript } from './parts/assets.ts';
-import { createViews, type RenderPage } from './parts/views.ts';
+import { createViews, type RenderPage, type ViewSources } from './parts/views.ts';
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
 
 /** What pages read from. */
-export interface PageSources {
-  readonly directory: ServiceDirectory;
-  readonly status: Pick<StatusStore, 'get' | 'watch'>;
-  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
-  readonly registry: HomeSources['registry'] &
-    ServicePageSources['registry'] &
-    IncidentPageSources['registry'];
+export type PageSources = Omit<
+  HomeSources & ServicePageSources & IncidentPageSources & DocsSources & LiveChangeSources & ViewSources,
+  'changes' | 'assets'
+> & {
   /** What the dashboard of owners works on; null: this site has none. */
   readonly owners: Pick<
     DashboardSources,
     'providers' | 'sessions' | 'proofs' | 'registry' | 'samples'
   > | null;
-  readonly log: Log;
   /** Where status pages of owners are; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;
-  readonly vendorOf: (service: Service) => VendorWord | null;
-  readonly limits: () => ApiLimits;
-  /** The OpenAPI document; another object where it changed. */
-  readonly apiDocument: () => OpenApiDocument;
-  readonly readiness: () => Readiness;
-  readonly intervalMs: number;
-  readonly listenedAt: ListenedAt;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
-  readonly version: string;
   readonly clock: Clock;
-  readonly now: () => number;
-}
+  readonly log: Log;
+};
 
 /** Every page, and the streams of pages that are open, which must be ended at the stop. */
 export function pageRoutes(sources: PageSources): {

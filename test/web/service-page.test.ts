@@ -4,10 +4,10 @@ import { RANGE_NAMES } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { asText, type Phrase } from '../../src/web/language/phrase.ts';
 import { viewPageIncident } from '../../src/web/parts/incidents.ts';
-import { viewDependencies } from '../../src/web/service/service-dependencies.ts';
 import {
   certificateDaysOf,
   type ServiceKnowledge,
+  viewDependencies,
   viewServicePage,
 } from '../../src/web/service/service-page-view.ts';
 import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';

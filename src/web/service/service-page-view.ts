@@ -1,5 +1,4 @@
-/** The page of a service as plain data: what its template shows, from what the stores know. No I/O, no clock. */
-
+/** The page of a service and its dependencies as plain data: what the template shows, from what the stores know. Pure. */
 import { acknowledgements, summarizeLags } from '../../domain/acknowledgement.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import { DAY_MS } from '../../domain/durations.ts';
@@ -7,7 +6,9 @@ import type { Incident } from '../../domain/incident.ts';
 import type { Maintenance } from '../../domain/maintenance.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
+import type { Verdict } from '../../domain/status.ts';
 import type { VendorWord } from '../../domain/vendor-word.ts';
+import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
@@ -57,7 +58,7 @@ export interface ServiceKnowledge {
   readonly now: number;
 }
 
-/** Everything but the response times, which `service-response-times.ts` shows, and the dependencies. */
+/** Everything but the response times, which `service-response-times.ts` shows, and {@link viewDependencies}. */
 export function viewServicePage(known: ServiceKnowledge, language: Language) {
   const { service, current, year, now, page } = known;
   const { words, formats } = language;
@@ -202,3 +203,32 @@ function snippetsOf({ service, page, siteUrl }: ServiceKnowledge) {
     },
   };
 }
+
+/**
+ * The dependencies of a service whose owner shows them, as rows: what fails first. `failing` are those that services report as failing now; `countsItself`: this service is
+ * one of these, as a verified one that sends heartbeats is.
+ */
+export function viewDependencies(
+  known: Dependencies,
+  failing: readonly FailingDependency[],
+  countsItself: boolean,
+  { words, formats }: Language,
+) {
+  const services = new Map(failing.map((one) => [one.name, one.services]));
+  const othersOf = (name: string) => (services.get(name.toLowerCase()) ?? 0) - (countsItself ? 1 : 0);
+  return {
+    reported: known.reportedAt === null ? null : words.page.reported(known.reportedAt),
+    rows: [...known.dependencies]
+      .sort((a, b) => WEIGHT[b.status] - WEIGHT[a.status])
+      .map(({ name, status, latencyMs, since }) => ({
+        name,
+        status,
+        word: words.status[status],
+        latency: latencyMs === null ? null : formats.milliseconds(latencyMs),
+        since: [time(since)],
+        others: status === 'down' ? words.page.othersToo(Math.max(0, othersOf(name))) : null,
+      })),
+  };
+}
+
+const WEIGHT: Readonly<Record<Verdict, number>> = { up: 0, slow: 1, down: 2 };

@@ -35,8 +35,7 @@ import { STATUS_SHAPES } from '../parts/verdict.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { createPastDays, type ReadDays } from './past-days.ts';
 import { firstKnownDay, isWatched } from './service-days.ts';
-import { viewDependencies } from './service-dependencies.ts';
-import { viewServicePage } from './service-page-view.ts';
+import { viewDependencies, viewServicePage } from './service-page-view.ts';
 import { drawingOf, responseTimesOf, timeRows } from './service-response-times.ts';
 
 const YEAR_DAYS = 365;
