@@ -1,6 +1,8 @@
 /** A process that only serves, while Redis goes away and comes back: on one server, with Sentinel, on a cluster. */
 import t, { type Test } from 'tap';
 import type { Transition } from '../../src/domain/current.ts';
+import type { MonitorRole } from '../../src/main/start-monitor.ts';
+import type { ServingRole } from '../../src/main/start-serving.ts';
 import {
   NEEDS_REDIS,
   type RedisServer,
@@ -9,7 +11,7 @@ import {
   startSentinelSet,
   until,
 } from '../support/redis-server.ts';
-import { createRoleWorld } from './role-world.ts';
+import { createRoleWorld, type RoleWorld } from './role-world.ts';
 
 t.setTimeout(300_000);
 /** They mostly wait, each for servers of its own. */
@@ -24,6 +26,8 @@ interface Installation {
   readonly stays: boolean;
   /** Every server that may have the transitions. */
   readonly servers: readonly RedisServer[];
+  /** What else is tried on the same processes, in subtests. */
+  readonly tryMore?: (t: Test, world: RoleWorld, monitor: MonitorRole, serving: ServingRole) => Promise<void>;
 }
 
 async function homeOf(servers: readonly RedisServer[], key: string): Promise<RedisServer> {
@@ -43,6 +47,24 @@ const KINDS: Readonly<Record<string, (t: Test) => Promise<Installation>>> = {
       back: () => server.start(),
       stays: true,
       servers: [server],
+      tryMore: (t, world, monitor) =>
+        t.test(
+          'it drops results of a monitor that may have lost its lease while it was suspended',
+          async (t) => {
+            const checkedAt = () => monitor.status.get(1)?.latest?.checkedAt ?? 0;
+            world.isFresh = false;
+            const fresh = world.requests;
+            await until(() => world.requests > fresh + 2, 'what was found before is judged');
+            const before = checkedAt();
+            world.code = 503;
+            const asked = world.requests;
+            await until(() => world.requests > asked + 3, 'it probes still');
+            t.equal(checkedAt(), before, 'and nothing comes of it');
+            t.equal(monitor.status.get(1)?.status, 'up');
+            world.isFresh = true;
+            await until(() => monitor.status.get(1)?.status === 'down');
+          },
+        ),
     };
   },
   async 'a server that hangs'(t) {
@@ -53,6 +75,14 @@ const KINDS: Readonly<Record<string, (t: Test) => Promise<Installation>>> = {
       back: async () => server.signal('SIGCONT'),
       stays: true,
       servers: [server],
+      tryMore: (t, world, _monitor, serving) =>
+        t.test('it ends when waiting clients have the response of the monitor', async (t) => {
+          const answered = t.resolveMatch(serving.heartbeats.takeHeartbeat(await world.heartbeat('down')), {
+            status: 'down',
+          });
+          await serving.stop();
+          await answered;
+        }),
     };
   },
   async 'a master whose replica takes over'(t) {
@@ -85,7 +115,7 @@ const KINDS: Readonly<Record<string, (t: Test) => Promise<Installation>>> = {
 
 for (const [kind, install] of Object.entries(KINDS)) {
   t.test(`it serves beside ${kind}`, { ...NEEDS_REDIS, buffered: true }, async (t) => {
-    const redis = await install(t);
+    const { tryMore, ...redis } = await install(t);
     const world = await createRoleWorld(t, redis.url);
     const monitor = await world.startMonitor();
     await until(() => monitor.status.get(1)?.status === 'up');
@@ -145,38 +175,6 @@ for (const [kind, install] of Object.entries(KINDS)) {
       3,
       'each heartbeat judged once',
     );
+    await tryMore?.(t, world, monitor, serving);
   });
 }
-
-t.test(
-  'it drops results of a monitor that may have lost its lease while it was suspended',
-  NEEDS_REDIS,
-  async (t) => {
-    const redis = await startRedis(t);
-    const world = await createRoleWorld(t, `redis://127.0.0.1:${redis.port}`);
-    const monitor = await world.startMonitor();
-    const checkedAt = () => monitor.status.get(1)?.latest?.checkedAt ?? 0;
-    await until(() => checkedAt() > 0);
-    world.isFresh = false;
-    const before = checkedAt();
-    world.code = 503;
-    const asked = world.requests;
-    await until(() => world.requests > asked + 3, 'it probes still');
-    t.equal(checkedAt(), before, 'and nothing comes of it');
-    world.isFresh = true;
-    await until(() => monitor.status.get(1)?.status === 'down');
-  },
-);
-
-t.test('it ends when waiting clients have the response of the monitor', NEEDS_REDIS, async (t) => {
-  const redis = await startRedis(t);
-  const world = await createRoleWorld(t, `redis://127.0.0.1:${redis.port}`);
-  await world.startMonitor();
-  const serving = await world.startServing();
-  await serving.heartbeats.takeHeartbeat(await world.heartbeat('ok'));
-  const answered = t.resolveMatch(serving.heartbeats.takeHeartbeat(await world.heartbeat('down')), {
-    status: 'down',
-  });
-  await serving.stop();
-  await answered;
-});
