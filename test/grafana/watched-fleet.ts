@@ -7,10 +7,10 @@ import { startDemo } from '../../demo/demo.ts';
 import type { Sender, SenderTiming } from '../../demo/heartbeat-senders.ts';
 import { type DemoService, type DemoTiming, failing, good, type Script } from '../../demo/script.ts';
 import { dashDomain } from '../../src/domain/service.ts';
+import { runCommandHere } from '../cli/run-command.ts';
 import { SHORT_PART, shortVendors } from '../demo/short-vendors.ts';
 import { freePort } from '../support/free-port.ts';
 import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
-import { runCommand } from '../support/program.ts';
 
 /** The servers, full of what was seen. */
 export interface WatchedFleet {
@@ -191,9 +191,10 @@ async function publishDependencies(folder: string, dataDir: string): Promise<voi
     const command = ['services', 'set', slug, '--public-dependencies', '--config', configFile];
     // The first heartbeat registers the service; until then there is none to set.
     for (let tries = 0; ; tries++) {
-      const { status, stderr } = await runCommand(command);
+      const { status, stderr } = await runCommandHere(command);
       if (status === 0) break;
-      if (tries === 20) throw new Error(`${command.join(' ')}: ${stderr}`);
+      if (tries === 150) throw new Error(`${command.join(' ')}: ${stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
 }
