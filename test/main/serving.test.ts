@@ -27,7 +27,12 @@ interface Installation {
   /** Every server that may have the transitions. */
   readonly servers: readonly RedisServer[];
   /** What else is tried on the same processes, in subtests. */
-  readonly tryMore?: (t: Test, world: RoleWorld, monitor: MonitorRole, serving: ServingRole) => Promise<void>;
+  readonly tryMore?: (
+    t: Test,
+    world: RoleWorld,
+    monitor: MonitorRole,
+    serving: ServingRole,
+  ) => Promise<unknown>;
 }
 
 async function homeOf(servers: readonly RedisServer[], key: string): Promise<RedisServer> {
