@@ -44,7 +44,7 @@ export interface Script {
 }
 
 /** A time with one behaviour; it starts `startMs` after the play began. */
-export interface Segment {
+interface Segment {
   readonly startMs: number;
   readonly behaviour: Behaviour;
 }

@@ -11,7 +11,7 @@ import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 
 /** The token and its places. */
-export interface ProofInstructions {
+interface ProofInstructions {
   /** Name of the TXT record. */
   readonly recordName: string;
   /** Its value, and the content of the file. */

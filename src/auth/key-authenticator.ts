@@ -6,13 +6,13 @@ import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 import { type KeyReading, readKey } from './api-keys.ts';
 
 /** The client: anonymous, the bearer of a valid key, or the bearer of an invalid one. */
-export type Authentication =
+type Authentication =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'key'; readonly key: ApiKey }
   | { readonly kind: 'invalid' };
 
 /** Reads `Authorization` headers. */
-export interface KeyAuthenticator {
+interface KeyAuthenticator {
   /** Authenticates a header; undefined: there is none. Rejects only if the registry is unavailable. */
   authenticate(authorization: string | undefined): Promise<Authentication>;
   /** The same from the cache; undefined: call `authenticate`, which queries the registry. */
@@ -22,7 +22,7 @@ export interface KeyAuthenticator {
 }
 
 /** Options of the authenticator. */
-export interface KeyAuthenticatorOptions {
+interface KeyAuthenticatorOptions {
   readonly registry: Pick<KeyStore, 'findKey' | 'touchKeys'>;
   readonly clock: Clock;
   readonly log: Log;

@@ -15,7 +15,7 @@ export interface OpenSession extends Session {
 }
 
 /** Options of the sessions. */
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly registry: Pick<AccountStore, 'createSession' | 'findSession' | 'endSession' | 'endSessionsOf'>;
   readonly clock: Pick<Clock, 'now'>;
 }

@@ -9,7 +9,7 @@ import { refusalOf } from '../store/ports/storage-health.ts';
 import { readCatalogue } from './read-catalogue.ts';
 
 /** A catalogue that is being watched. */
-export interface CatalogueWatch {
+interface CatalogueWatch {
   /**
    * Reloads the file on request: a list that was refused before is validated again, and its problems are logged again.
    * Resolves when the list has been applied or refused. Never rejects.
@@ -20,7 +20,7 @@ export interface CatalogueWatch {
 }
 
 /** Options of the watch. */
-export interface CatalogueWatchOptions {
+interface CatalogueWatchOptions {
   readonly file: string;
   /** Applies a valid list; called for one list at a time. */
   readonly onChange: (services: readonly NewService[]) => Promise<void>;

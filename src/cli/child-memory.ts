@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } f
 import { join } from 'node:path';
 
 /** What a process is started with beyond its entry. */
-export interface ChildMemory {
+interface ChildMemory {
   readonly execArgv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }

@@ -7,7 +7,7 @@ import { DAY_MS } from '../domain/durations.ts';
 import { type Static, type TSchema, Type } from '../json-schema.ts';
 
 /** Extra members of a setting's schema, beside those of JSON Schema. */
-export interface SettingNotes {
+interface SettingNotes {
   /** A running program takes the new value at SIGHUP. */
   readonly reloadable?: boolean;
   /** Milliseconds; for durations. */

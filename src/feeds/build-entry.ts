@@ -19,6 +19,21 @@ const MAX_CLOCK_OFFSET_MS = DAY_MS;
 
 const SEVERITIES: readonly FeedIncident['severity'][] = ['minor', 'major', 'critical'];
 
+/** The severities that many vendors name as the API does. */
+export const COMMON_SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
+  minor: 'minor',
+  major: 'major',
+  critical: 'critical',
+};
+
+/** The statuses that many vendors name as the API does. */
+export const COMMON_STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
+  investigating: 'investigating',
+  identified: 'identified',
+  monitoring: 'monitoring',
+  resolved: 'resolved',
+};
+
 /** The parsed members of an entry, of any length and as the vendor wrote them. */
 interface EntryDraft {
   /** The vendor's identifier; not empty. */

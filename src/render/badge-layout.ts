@@ -118,7 +118,7 @@ export function markContours(shape: MarkShape): readonly Contour[] {
 }
 
 /** The face of names. */
-export function nameFace(): Face {
+function nameFace(): Face {
   return faceOf({ weight: 'semibold', size: 13.5 });
 }
 

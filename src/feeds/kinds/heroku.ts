@@ -5,7 +5,7 @@
  */
 
 import type { FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, withLastStatus } from '../build-entry.ts';
+import { buildIncident, COMMON_STATUSES, withLastStatus } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';
 import {
@@ -27,12 +27,9 @@ import { plainText } from '../plain-text.ts';
 const HISTORY = 50;
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
+  ...COMMON_STATUSES,
   open: 'investigating',
-  investigating: 'investigating',
   issue: 'investigating',
-  identified: 'identified',
-  monitoring: 'monitoring',
-  resolved: 'resolved',
 };
 
 /** Reads Heroku's status page. */

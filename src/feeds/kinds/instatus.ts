@@ -4,7 +4,7 @@
  */
 
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { buildIncident, buildMaintenance, COMMON_STATUSES } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';
 import {
@@ -20,13 +20,6 @@ import {
   timeAt,
   wordAt,
 } from '../json-shape.ts';
-
-const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
-  investigating: 'investigating',
-  identified: 'identified',
-  monitoring: 'monitoring',
-  resolved: 'resolved',
-};
 
 const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   operational: 'minor',
@@ -83,7 +76,7 @@ function readIncident(item: JsonObject, pageUrl: string): FeedIncident | null {
   const startedAt = timeAt(item, 'started');
   const key = keyOf(item, startedAt);
   if (key === null) return null;
-  const status = lookUp(STATUSES, wordAt(item, 'status')) ?? 'investigating';
+  const status = lookUp(COMMON_STATUSES, wordAt(item, 'status')) ?? 'investigating';
   return buildIncident({
     ...common(item, key, pageUrl),
     updates: newestUpdate(item, status),

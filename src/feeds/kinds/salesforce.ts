@@ -5,7 +5,13 @@
  */
 
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance, worstSeverity } from '../build-entry.ts';
+import {
+  buildIncident,
+  buildMaintenance,
+  COMMON_SEVERITIES,
+  COMMON_STATUSES,
+  worstSeverity,
+} from '../build-entry.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';
 import {
@@ -25,12 +31,6 @@ import { plainText } from '../plain-text.ts';
 
 const DOCUMENT = 'https://api.status.salesforce.com/v1/instances';
 
-const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
-  minor: 'minor',
-  major: 'major',
-  critical: 'critical',
-};
-
 /**
  * Types of an impact without a severity that are major: `serviceDisruption`, `herokuAppsServiceDisruption`,
  * `ccCartsUnavailable`. All others are degradations.
@@ -38,13 +38,10 @@ const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
 const MAJOR_TYPE = /^(?!feature).*servicedisruption|unavailable$/;
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
+  ...COMMON_STATUSES,
   active: 'investigating',
-  investigating: 'investigating',
-  identified: 'identified',
   rootcauseidentified: 'identified',
-  monitoring: 'monitoring',
   mitigated: 'monitoring',
-  resolved: 'resolved',
   resolution: 'resolved',
   closed: 'resolved',
 };
@@ -209,7 +206,7 @@ function readEvents(item: JsonObject, list: 'IncidentEvents' | 'MaintenanceEvent
 }
 
 function severityOf(impact: JsonObject): FeedIncident['severity'] {
-  const severity = lookUp(SEVERITIES, wordAt(impact, 'severity'));
+  const severity = lookUp(COMMON_SEVERITIES, wordAt(impact, 'severity'));
   return severity ?? (MAJOR_TYPE.test(typeAt(impact, 'type')) ? 'major' : 'minor');
 }
 

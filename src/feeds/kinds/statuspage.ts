@@ -5,7 +5,7 @@
  */
 
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { buildIncident, buildMaintenance, COMMON_SEVERITIES, COMMON_STATUSES } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';
 import {
@@ -24,10 +24,7 @@ import {
 import { plainMarkdown, plainText } from '../plain-text.ts';
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
-  investigating: 'investigating',
-  identified: 'identified',
-  monitoring: 'monitoring',
-  resolved: 'resolved',
+  ...COMMON_STATUSES,
   postmortem: 'resolved',
   // Maintenances, whose incident is `identified` until its end (decisions, Incidents).
   scheduled: 'identified',
@@ -41,13 +38,6 @@ const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
   in_progress: 'running',
   verifying: 'running',
   completed: 'done',
-};
-
-const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
-  none: 'minor',
-  minor: 'minor',
-  major: 'major',
-  critical: 'critical',
 };
 
 const MAX_HOME_URL_LENGTH = 300;
@@ -125,7 +115,7 @@ function readIncident(item: JsonObject, home: string): FeedIncident | null {
     sourceUrl: linkOf(item, key, home),
     components: readComponents(item),
     updates: readUpdates(item),
-    severity: lookUp(SEVERITIES, wordAt(item, 'impact')) ?? 'minor',
+    severity: lookUp(COMMON_SEVERITIES, wordAt(item, 'impact')) ?? 'minor',
     status,
     // People may backdate it; old pages have none.
     startedAt: timeAt(item, 'started_at') ?? timeAt(item, 'created_at'),
