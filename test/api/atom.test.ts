@@ -21,7 +21,7 @@ async function world() {
     { at: NOW, status: 'investigating' as const, text: 'We look at <b>it</b> & more.\u0000' },
     { at: NOW + 60_000, status: 'resolved' as const, text: '' },
   ];
-  api.putIncidents(incident('own-1-1', 1, { updates, status: 'resolved' }), incident('own-2-1', 2));
+  await api.putIncidents(incident('own-1-1', 1, { updates, status: 'resolved' }), incident('own-2-1', 2));
   return api;
 }
 

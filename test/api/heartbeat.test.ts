@@ -378,10 +378,10 @@ t.test('it shows the dependencies of a service where its owner has made them pub
     dependencies: [],
     changes: [],
   });
-  world.report(1, NOW - 3_000, [{ name: 'old', status: 'up', latencyMs: 1 }]);
-  world.report(1, NOW - 2_000, []);
-  world.report(1, NOW - 1_000, [{ name: '<db>', status: 'down', latencyMs: null }]);
-  world.report(1, NOW, [{ name: '<db>', status: 'down', latencyMs: null }]);
+  await world.report(1, NOW - 3_000, [{ name: 'old', status: 'up', latencyMs: 1 }]);
+  await world.report(1, NOW - 2_000, []);
+  await world.report(1, NOW - 1_000, [{ name: '<db>', status: 'down', latencyMs: null }]);
+  await world.report(1, NOW, [{ name: '<db>', status: 'down', latencyMs: null }]);
   t.strictSame((await world.get(`${path('OPEN')}?limit=1`)).json, {
     service: { name: 'OPEN', slug: 'open' },
     reported_at: AT,
@@ -402,7 +402,7 @@ t.test('it counts what is failing over all services', async (t) => {
   t.teardown(world.close);
   for (const { id } of services) {
     const names = id <= 2 ? ['s3', 'Stripe'] : ['stripe'];
-    world.report(
+    await world.report(
       id,
       NOW,
       names.map((name) => ({ name, status: 'down', latencyMs: null })),

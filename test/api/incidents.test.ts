@@ -23,7 +23,7 @@ const SHOWN = {
 t.test('it shows incidents with their service, or the service once', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' })] });
   t.teardown(world.close);
-  world.putIncidents(incident('own-1-1', 1, { status: 'resolved', resolvedAt: NOW + 60_000 }));
+  await world.putIncidents(incident('own-1-1', 1, { status: 'resolved', resolvedAt: NOW + 60_000 }));
   const all = (await world.get('/api/v1/incidents')).json;
   t.strictSame(all, {
     incidents: [{ ...SHOWN, service: { name: 'Shop', slug: 'shop' } }],
@@ -67,8 +67,8 @@ t.test('it leaves self-reported services out of the list of all, not out of thei
   });
   t.teardown(world.close);
   // What the directory does not know yet.
-  world.addServices([service(9, 'new')]);
-  world.putIncidents(incident('own-2-1', 2), incident('own-1-1', 1), incident('own-9-1', 9));
+  await world.addServices([service(9, 'new')]);
+  await world.putIncidents(incident('own-2-1', 2), incident('own-1-1', 1), incident('own-9-1', 9));
   const all = (await world.get('/api/v1/incidents')).json;
   t.strictSame(
     listAt(all, 'incidents').map((one) => at(one, 'id')),

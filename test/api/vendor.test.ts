@@ -64,7 +64,7 @@ t.test('it gives one incident with its timeline, under its own service alone', a
     { at: NOW, status: 'investigating' as const, text: 'We look.' },
     { at: NOW + MINUTE, status: 'resolved' as const, text: '' },
   ];
-  world.putIncidents(incident('v-1-shop', 1, { source: 'vendor', updates }));
+  await world.putIncidents(incident('v-1-shop', 1, { source: 'vendor', updates }));
   const answer = await world.get('/api/v1/incidents/SHOP/v-1-shop');
   t.match(answer.json, {
     service: { name: 'Shop', slug: 'shop' },
@@ -94,7 +94,7 @@ t.test('it tells how long the vendor takes to say what our checks have seen', as
   t.teardown(world.close);
   world.vendorWords.set(1, WORD);
   const published = (at: number) => [{ at, status: 'investigating' as const, text: '' }];
-  world.putIncidents(
+  await world.putIncidents(
     incident('own-1-1', 1, { startedAt: NOW - 300 * MINUTE, resolvedAt: NOW - 290 * MINUTE }),
     incident('v-1', 1, { source: 'vendor', updates: published(NOW - 300 * MINUTE + 90_000) }),
     incident('own-1-3', 1, { startedAt: NOW - 5 * MINUTE }),
@@ -146,8 +146,8 @@ t.test('it lists maintenances, upcoming and running', async (t) => {
     updates: [],
   };
   // What the directory does not know yet.
-  world.addServices([service(9, 'new')]);
-  world.putMaintenances(maintenance, { ...maintenance, id: 'm-9', serviceId: 9 });
+  await world.addServices([service(9, 'new')]);
+  await world.putMaintenances(maintenance, { ...maintenance, id: 'm-9', serviceId: 9 });
   const answer = await world.get('/api/v1/maintenance');
   t.strictSame(answer.json, {
     maintenance: [

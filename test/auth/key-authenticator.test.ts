@@ -240,7 +240,7 @@ t.test('it writes times of last use in batches, and once more at its end', async
   await authenticator.authenticate(`Bearer ${one.key}`);
   await authenticator.close();
   t.same(
-    methods.listKeys().map(({ lastUsedAt }) => lastUsedAt),
+    (await methods.listKeys()).map(({ lastUsedAt }) => lastUsedAt),
     [startAt + 15_000, startAt + 4_000],
   );
 });

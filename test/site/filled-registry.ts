@@ -12,16 +12,23 @@ import type { Maintenance } from '../../src/domain/maintenance.ts';
 import type { Service } from '../../src/domain/service.ts';
 import type { NewKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
-import { prepareHeartbeatWriter } from '../../src/store/registry/heartbeat-rows.ts';
-import { prepareIncidentWriter } from '../../src/store/registry/incident-rows.ts';
-import { createKey, revokeKey } from '../../src/store/registry/key-rows.ts';
-import { createQueries } from '../../src/store/registry/kysely-sqlite.ts';
+import { type HeartbeatState, writeHeartbeat } from '../../src/store/registry/heartbeat-rows.ts';
+import { writeIncident } from '../../src/store/registry/incident-rows.ts';
 import { writeMaintenance } from '../../src/store/registry/maintenance-rows.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
+import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
+
+const NO_HEARTBEATS: HeartbeatState = {
+  count: null,
+  arrived_at: null,
+  timestamp: null,
+  reported_at: null,
+  dependencies: null,
+};
 
 /** The file of an empty registry: its tables are made once in a process, and copied from then on. */
 let emptyFile: Promise<{ readonly name: string; readonly bytes: Uint8Array }> | null = null;
@@ -36,20 +43,24 @@ export async function openFilledRegistry(now: number) {
   const client = registryHere(methods, createFakeClock(now));
   const registry: Registry = client;
 
-  const { database, kysely } = await openRegistryDatabase(dataDir);
+  const opened = await openRegistryDatabase(dataDir);
+  const { database } = opened;
   // A test whose machine fails has failed.
   database.exec('PRAGMA synchronous = OFF');
-  const store = { database, kysely, queries: createQueries(database) };
-  const writeIncident = prepareIncidentWriter(database);
-  const heartbeats = prepareHeartbeatWriter(database);
+  const { store } = createSqliteStore(() => opened, { monotonic: () => 0, busyTimeoutMs: () => 0 });
   const addAccount = database.prepare(
     'INSERT OR IGNORE INTO accounts (id, name, created_at) VALUES (?, ?, ?)',
   );
+  const readState = database.prepare('SELECT * FROM heartbeat_services WHERE service_id = ?');
   const forgetLastId = database.prepare("DELETE FROM sqlite_sequence WHERE name = 'services'");
   const setLastId = database.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('services', ?)");
   const addTransition = database.prepare(
     `INSERT INTO transitions (position, service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code)
      VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`,
+  );
+  const insertKey = database.prepare(
+    `INSERT INTO api_keys (account_id, name, prefix, sha256, created_at, expires_at, revoked_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
   const ensureAccount = (id: number) => void addAccount.run(id, id === 1 ? 'ada' : `account ${id}`, now);
 
@@ -58,28 +69,29 @@ export async function openFilledRegistry(now: number) {
     /** Makes the account of that id, where there is none. */
     ensureAccount,
     /** Adds services with the ids that they have, which are above those of all that are there. */
-    addServices(services: readonly Service[]) {
+    async addServices(services: readonly Service[]) {
       database.exec('BEGIN IMMEDIATE');
       for (const { id, revision: _, ...service } of services.toSorted((a, b) => a.id - b.id)) {
         if (service.accountId !== null) ensureAccount(service.accountId);
         forgetLastId.run();
         setLastId.run(id - 1);
-        const added = insertService(store, service);
+        const added = await insertService(store, service);
         if (added.id !== id) throw new Error(`service ${id} got the id ${added.id}`);
       }
       database.exec('COMMIT');
     },
     /** Writes incidents, new or changed; the registry drops those of services that it does not have. */
-    putIncidents(...incidents: readonly Incident[]) {
-      for (const incident of incidents) writeIncident(incident);
+    async putIncidents(...incidents: readonly Incident[]) {
+      for (const incident of incidents) await writeIncident(store, incident);
     },
     /** Writes maintenances, new or changed. */
-    putMaintenances(...maintenances: readonly Maintenance[]) {
-      for (const maintenance of maintenances) writeMaintenance(store, maintenance, now);
+    async putMaintenances(...maintenances: readonly Maintenance[]) {
+      for (const maintenance of maintenances) await writeMaintenance(store, maintenance, now);
     },
     /** Writes what a service says of its dependencies at `arrivedAt`. */
-    report(serviceId: number, arrivedAt: number, dependencies: readonly DependencyReport[]) {
-      heartbeats.write(serviceId, {
+    async report(serviceId: number, arrivedAt: number, dependencies: readonly DependencyReport[]) {
+      const state = (readState.get(serviceId) as HeartbeatState | undefined) ?? NO_HEARTBEATS;
+      await writeHeartbeat(store, serviceId, state, {
         accountId: 1,
         kind: 'beat',
         arrivedAt,
@@ -102,8 +114,8 @@ export async function openFilledRegistry(now: number) {
     /** Stores a key, of an account that is made where there is none. */
     addKey(key: NewKey & { readonly revokedAt: number | null }) {
       ensureAccount(key.accountId);
-      const { id } = createKey(store, key);
-      if (key.revokedAt !== null) revokeKey(store, id, key.revokedAt);
+      const { accountId, name, prefix, sha256, createdAt, expiresAt, revokedAt } = key;
+      insertKey.run(accountId, name, prefix, sha256, createdAt, expiresAt, revokedAt);
     },
     /** Closes it and removes its file; a second call does nothing. */
     async close() {

@@ -46,11 +46,11 @@ async function startFilled(t: Test, more: WorldOptions = {}): Promise<World> {
   t.teardown(world.close);
   const update = { at: NOW, status: 'investigating' as const, text: 'We look into it.' };
   await world.status.put([current(1, check(NOW - 10_000)), current(2, check(NOW - 10_000))]);
-  world.putIncidents(
+  await world.putIncidents(
     incident('own-1-1', 1, { updates: [update] }),
     incident('v-1', 1, { source: 'vendor', status: 'resolved', resolvedAt: NOW, updates: [update] }),
   );
-  world.putMaintenances({
+  await world.putMaintenances({
     id: 'm-1',
     serviceId: 1,
     title: 'Upgrade',
@@ -62,8 +62,8 @@ async function startFilled(t: Test, more: WorldOptions = {}): Promise<World> {
     sourceUrl: 'https://status.shop.example/1',
     updates: [],
   });
-  world.report(1, NOW - 2_000, [{ name: 'db', status: 'up', latencyMs: 3 }]);
-  world.report(1, NOW - 1_000, [{ name: 'db', status: 'down', latencyMs: null }]);
+  await world.report(1, NOW - 2_000, [{ name: 'db', status: 'up', latencyMs: 3 }]);
+  await world.report(1, NOW - 1_000, [{ name: 'db', status: 'down', latencyMs: null }]);
   world.vendorWords.set(1, {
     readAt: NOW,
     kind: 'statuspage',

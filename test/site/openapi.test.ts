@@ -31,7 +31,7 @@ interface Document {
 t.test('it documents each endpoint, and each answers as documented', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { publicDependencies: true })] });
   t.teardown(world.close);
-  world.putIncidents(incident('own-1-1', 1));
+  await world.putIncidents(incident('own-1-1', 1));
   await world.putPage('acme', { groups: [{ name: 'Web', services: [1] }] });
   const answer = await world.get('/api/v1/openapi.json');
   const document = answer.json as Document;

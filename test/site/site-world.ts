@@ -155,7 +155,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const metrics = createMetrics();
   const filled = await openFilledRegistry(options.startAt ?? NOW);
   const stored = filled.registry;
-  filled.addServices(services);
+  await filled.addServices(services);
   const vendorWords = new Map<number, VendorWord>();
   const listeners = new Set<(transition: Transition) => void>();
   const asked = {

@@ -6,10 +6,11 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { type Log, silentLog } from '../../src/log.ts';
 import { listIncidents } from '../../src/store/registry/incident-rows.ts';
-import { createQueries, type Queries } from '../../src/store/registry/kysely-sqlite.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
 import { explainSqliteError } from '../../src/store/registry/registry-error.ts';
+import type { Queries } from '../../src/store/registry/registry-store.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
 import { startChangeWatch } from '../../src/store/registry/watch-changes.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { entry, NOON } from './registry-fixtures.ts';
@@ -68,7 +69,7 @@ t.test('it says that a file is damaged and what to do', async (t) => {
   }
   writeFileSync(file, whole);
   const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 1 });
-  t.match(methods.loadServices(), [{ service: { slug: 'a' } }]);
+  t.match(await methods.loadServices(), [{ service: { slug: 'a' } }]);
   await methods.close();
 });
 
@@ -152,9 +153,10 @@ t.test('it says in plain words what SQLite complains about', async (t) => {
 });
 
 t.test('it pages through 100,000 incidents along an index', async (t) => {
-  const { database, kysely } = await openRegistryDatabase(t.testdir());
+  const opened = await openRegistryDatabase(t.testdir());
+  const { database } = opened;
   t.teardown(() => database.close());
-  const store = { database, kysely, queries: createQueries(database) };
+  const { store } = createSqliteStore(() => opened, { monotonic: () => 0, busyTimeoutMs: () => 0 });
   database.exec(`BEGIN;
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
       INSERT INTO services SELECT i, 's' || i, 's' || i, 's', 's', 'ai', 'catalogue', NULL, 1, 0, '{}', NULL, 1, 0, 0, 1, NULL FROM n;
@@ -175,13 +177,13 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
   ] as const;
   for (const [query, index] of table) {
     const plan: string[] = [];
-    const explain: Queries['all'] = (built) => {
+    const explain: Queries['all'] = async (built) => {
       const { sql, parameters } = built.compile();
       const lines = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters as SQLInputValue[]));
       plan.push(...lines.map(({ detail }) => String(detail)));
       return [];
     };
-    listIncidents(
+    await listIncidents(
       { ...store, queries: { ...store.queries, all: explain } },
       { limit: 9, offset: 0, ...query },
     );
@@ -198,7 +200,7 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
     let fastestMs = Number.POSITIVE_INFINITY;
     for (let run = 0; run < 5; run++) {
       const startedAt = performance.now();
-      const page = listIncidents(store, { limit: 100, offset: 0, ...query });
+      const page = await listIncidents(store, { limit: 100, offset: 0, ...query });
       fastestMs = Math.min(fastestMs, performance.now() - startedAt);
       if (!('status' in query && query.status === 'identified')) t.equal(page.length, 100);
     }

@@ -1,10 +1,17 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
 import t, { type Test } from 'tap';
 import { createGroupCommit, type GroupCommitOptions } from '../../src/store/registry/group-commit.ts';
+import { createSqliteDialect } from '../../src/store/registry/kysely-sqlite.ts';
+import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
+
+interface Waiting {
+  readonly busyTimeoutMs: number;
+}
 
 /** A group commit over a table of numbers, and what happened to it. */
-function setUp(t: Test, options: Partial<GroupCommitOptions> = {}) {
+function setUp(t: Test, { busyTimeoutMs = 0, ...options }: Partial<GroupCommitOptions & Waiting> = {}) {
   const file = join(t.testdir(), 'numbers.sqlite');
   const database = new DatabaseSync(file, { timeout: 0 });
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE numbers (n INTEGER PRIMARY KEY)');
@@ -28,11 +35,23 @@ function setUp(t: Test, options: Partial<GroupCommitOptions> = {}) {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const group = createGroupCommit(
-    { database: counting },
-    { maxGroupMs: 5, monotonic: () => 0, guard: () => null, busyTimeoutMs: 0, ...options },
-  );
-  const insert = (n: number) => () => {
+  const monotonic = options.monotonic ?? (() => 0);
+  const connection = {
+    database: counting,
+    kysely: new Kysely<never>({ dialect: createSqliteDialect(database) }),
+  };
+  const { transactions } = createSqliteStore(() => connection, {
+    monotonic,
+    busyTimeoutMs: () => busyTimeoutMs,
+  });
+  const group = createGroupCommit({
+    transactions,
+    maxGroupMs: 5,
+    monotonic,
+    guard: async () => null,
+    ...options,
+  });
+  const insert = (n: number) => async () => {
     database.prepare('INSERT INTO numbers VALUES (?)').run(n);
     return n;
   };
@@ -65,9 +84,9 @@ t.test('it commits writes that arrive together once, in their order', async (t) 
 t.test('it ends a group after its time, so that none waits for a long queue', async (t) => {
   let now = 0;
   const { group, insert, commits, seen } = setUp(t, { monotonic: () => now });
-  const slow = (n: number) => () => {
+  const slow = (n: number) => async () => {
     now += 2;
-    return insert(n)();
+    return await insert(n)();
   };
   const order: number[] = [];
   await Promise.all([1, 2, 3, 4, 5, 6, 7].map((n) => group.write(slow(n)).then(() => order.push(n))));
@@ -80,8 +99,8 @@ t.test('it undoes what throws, and nothing else', async (t) => {
   const { group, insert, commits, seen } = setUp(t);
   const answers = await Promise.allSettled([
     group.write(insert(1)),
-    group.write(() => {
-      insert(2)();
+    group.write(async () => {
+      await insert(2)();
       throw new Error('no');
     }),
     group.write(insert(1)),
@@ -97,7 +116,7 @@ t.test('it undoes what throws, and nothing else', async (t) => {
 
 t.test('it rejects the whole group where the guard refuses, and works again when it does not', async (t) => {
   let refuse = true;
-  const guard = () => {
+  const guard = async () => {
     if (refuse) throw new Error('refused');
     return null;
   };
@@ -133,7 +152,7 @@ t.test('it lets reads go on while it waits for a lock, and writes when the lock 
 
 t.test('it calls back what its guard returned after the commit, and only after one', async (t) => {
   const told: string[] = [];
-  const { group, insert, failing } = setUp(t, { guard: () => () => void told.push('committed') });
+  const { group, insert, failing } = setUp(t, { guard: async () => () => void told.push('committed') });
   failing.commit = true;
   await t.rejects(group.write(insert(1)));
   t.same(told, []);
@@ -146,7 +165,7 @@ t.test('it fails a group as a whole where the transaction is lost', async (t) =>
   const { group, insert, database, seen } = setUp(t);
   const answers = await Promise.allSettled([
     group.write(insert(1)),
-    group.write(() => {
+    group.write(async () => {
       // As SQLite itself does when the disk is full.
       database.exec('ROLLBACK');
       throw new Error('disk full');
@@ -167,10 +186,10 @@ t.test('it answers after the commit: where that fails, everybody hears of it', a
   t.same(seen(), [3]);
 });
 
-t.test('it writes everything at a flush, before it returns', async (t) => {
+t.test('it is idle when everything taken before is written', async (t) => {
   const { group, insert, seen } = setUp(t);
   const answers = Promise.all([group.write(insert(1)), group.write(insert(2))]);
-  group.flush();
+  await group.idle();
   t.same(seen(), [1, 2]);
   t.same(await answers, [1, 2]);
 });

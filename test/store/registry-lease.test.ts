@@ -146,7 +146,7 @@ t.test('it stops a process whose lease was taken, and refuses what it still writ
     code: 'lease_lost',
     message: /Process 200 on there/,
   });
-  t.match(second.methods.loadServices(), [{ current: { status: 'unknown' } }]);
+  t.match(await second.methods.loadServices(), [{ current: { status: 'unknown' } }]);
   t.match(await second.methods.commitUpdates([firstTurn(1, 'up', NOON)]), [{ kind: 'committed' }]);
   await asleep.advance(1_000);
   t.match(first.lost, [{ code: 'lease_lost' }]);

@@ -3,14 +3,15 @@ import t from 'tap';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ensureAccount } from '../../src/store/registry/account-rows.ts';
 import { claimDomain } from '../../src/store/registry/claim-domain.ts';
-import { createQueries } from '../../src/store/registry/kysely-sqlite.ts';
 import { removeService } from '../../src/store/registry/owner-services.ts';
 import { proveDomain } from '../../src/store/registry/ownership.ts';
 import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
 import type { RegistryStore } from '../../src/store/registry/registry-store.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
+import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
 import { entry } from './registry-fixtures.ts';
 
+const WAITING = { monotonic: () => 0, busyTimeoutMs: () => 0 };
 const LIMITS = { perAccount: 1_000, perDay: 1_000 };
 const LABELS = [...'abcdefgh'];
 
@@ -22,13 +23,13 @@ function alike(n: number): string {
 }
 
 t.test('it finds the number of a slug with as many questions however many are taken', async (t) => {
-  const { database, kysely } = await openRegistryDatabase(t.testdir());
-  t.teardown(() => database.close());
-  const queries = createQueries(database);
+  const opened = await openRegistryDatabase(t.testdir());
+  t.teardown(() => opened.database.close());
+  const { store: plain } = createSqliteStore(() => opened, WAITING);
+  const { queries } = plain;
   let asked = 0;
   const store: RegistryStore = {
-    database,
-    kysely,
+    ...plain,
     queries: {
       ...queries,
       all(query) {
@@ -41,50 +42,55 @@ t.test('it finds the number of a slug with as many questions however many are ta
       },
     },
   };
-  const { id } = ensureAccount(store, 'ada', 1);
+  const { id } = await ensureAccount(store, 'ada', 1);
   const questions: number[] = [];
   const slugs: string[] = [];
   for (let n = 64; n < 128; n++) {
     asked = 0;
-    slugs.push(claimDomain(store, alike(n), id, LIMITS).slug);
+    slugs.push((await claimDomain(store, alike(n), id, LIMITS)).slug);
     questions.push(asked);
   }
   t.same(slugs.slice(0, 3), ['a-b-c-d-e-f-g-h', 'a-b-c-d-e-f-g-h-2', 'a-b-c-d-e-f-g-h-3']);
   t.equal(slugs.at(-1), 'a-b-c-d-e-f-g-h-64');
   t.equal(questions.at(-1), questions[1]);
 
-  removeService(store, 'a-b-c-d-e-f-g-h-30');
-  t.equal(claimDomain(store, alike(63), id, LIMITS).slug, 'a-b-c-d-e-f-g-h-30', 'it was never verified');
-  t.equal(claimDomain(store, alike(93), id, LIMITS).slug, 'a-b-c-d-e-f-g-h-65');
+  await removeService(store, 'a-b-c-d-e-f-g-h-30');
+  t.equal(
+    (await claimDomain(store, alike(63), id, LIMITS)).slug,
+    'a-b-c-d-e-f-g-h-30',
+    'it was never verified',
+  );
+  t.equal((await claimDomain(store, alike(93), id, LIMITS)).slug, 'a-b-c-d-e-f-g-h-65');
 });
 
 t.test('it judges ownership at every heartbeat, not only at the first', async (t) => {
-  const { database, kysely } = await openRegistryDatabase(t.testdir());
-  t.teardown(() => database.close());
-  const store: RegistryStore = { database, kysely, queries: createQueries(database) };
-  const { id } = ensureAccount(store, 'ada', 1);
-  const mine = claimDomain(store, 'api.big.com', id, LIMITS);
+  const opened = await openRegistryDatabase(t.testdir());
+  t.teardown(() => opened.database.close());
+  const { store } = createSqliteStore(() => opened, WAITING);
+  const { id } = await ensureAccount(store, 'ada', 1);
+  const mine = await claimDomain(store, 'api.big.com', id, LIMITS);
   // An entry that came past the rules that make room for it.
-  insertService(store, entry('big', { check: DEFAULT_CHECK }));
-  t.throws(() => claimDomain(store, 'api.big.com', id, LIMITS), { code: 'catalogue_domain' });
-  proveDomain(store, id, 'api.big.com', 'heartbeat', 2, LIMITS);
-  t.equal(claimDomain(store, 'api.big.com', id, LIMITS).id, mine.id);
+  await insertService(store, entry('big', { check: DEFAULT_CHECK }));
+  await t.rejects(claimDomain(store, 'api.big.com', id, LIMITS), { code: 'catalogue_domain' });
+  await proveDomain(store, id, 'api.big.com', 'heartbeat', 2, LIMITS);
+  t.equal((await claimDomain(store, 'api.big.com', id, LIMITS)).id, mine.id);
 });
 
 t.test('it counts registrations of the last 24 hours, whatever the clock did', async (t) => {
-  const { database, kysely } = await openRegistryDatabase(t.testdir());
-  t.teardown(() => database.close());
-  const store: RegistryStore = { database, kysely, queries: createQueries(database) };
-  const { id } = ensureAccount(store, 'ada', 1);
+  const opened = await openRegistryDatabase(t.testdir());
+  t.teardown(() => opened.database.close());
+  const { store } = createSqliteStore(() => opened, WAITING);
+  const { id } = await ensureAccount(store, 'ada', 1);
   const limits = { perAccount: 100, perDay: 3 };
-  const moveAll = (byMs: number) => database.exec(`UPDATE domain_registrations SET at = at + ${byMs}`);
-  const claim = (domain: string) => claimDomain(store, domain, id, limits).domain;
-  for (const domain of ['a.org', 'b.org', 'c.org']) claim(domain);
+  const moveAll = (byMs: number) => opened.database.exec(`UPDATE domain_registrations SET at = at + ${byMs}`);
+  const claim = async (domain: string) => (await claimDomain(store, domain, id, limits)).domain;
+  for (const domain of ['a.org', 'b.org', 'c.org']) await claim(domain);
   moveAll(-86_400_000 + 60_000);
-  t.throws(() => claim('d.org'), { code: 'account_limit' }, 'a minute too early');
+  await t.rejects(claim('d.org'), { code: 'account_limit' }, 'a minute too early');
   moveAll(-60_000);
-  t.equal(claim('d.org'), 'd.org');
+  t.equal(await claim('d.org'), 'd.org');
   moveAll(7 * 86_400_000);
-  for (const domain of ['e.org', 'f.org', 'g.org']) t.equal(claim(domain), domain, 'the clock was set back');
-  t.throws(() => claim('h.org'), { code: 'account_limit' });
+  for (const domain of ['e.org', 'f.org', 'g.org'])
+    t.equal(await claim(domain), domain, 'the clock was set back');
+  await t.rejects(claim('h.org'), { code: 'account_limit' });
 });

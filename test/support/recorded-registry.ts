@@ -5,6 +5,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Compilable } from 'kysely';
 import type { Clock } from '../../src/clock.ts';
 import { type CurrentStatus, type Transition, unknownStatus } from '../../src/domain/current.ts';
 import type { Incident } from '../../src/domain/incident.ts';
@@ -16,11 +17,14 @@ import type { OwnershipStore } from '../../src/store/ports/ownership.ts';
 import type { ServiceStore } from '../../src/store/ports/services.ts';
 import type { StatusUpdate, UpdateStore } from '../../src/store/ports/updates.ts';
 import { ensureAccount } from '../../src/store/registry/account-rows.ts';
-import { createQueries } from '../../src/store/registry/kysely-sqlite.ts';
+import { toIncident } from '../../src/store/registry/incident-rows.ts';
+import { toInputs } from '../../src/store/registry/kysely-sqlite.ts';
 import type { SqliteRegistry } from '../../src/store/registry/registry-client.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
+import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
+import { selectTransitions, toCurrent, toTransition } from '../../src/store/registry/update-rows.ts';
 import { registryHere } from './registry-here.ts';
 
 /** The part of the port that the record uses. */
@@ -85,26 +89,43 @@ export async function createRecordedRegistry(known: readonly Service[]): Promise
   const calls: (readonly StatusUpdate[])[] = [];
   const faults: CommitFault[] = [];
   let gate = Promise.resolve();
-  const stateOf = (id: number) => methods.loadServices().find(({ service }) => service.id === id);
+  /** Reads what is stored without a turn of the event loop. */
+  const view = await openRegistryDatabase(dataDir);
+  const rowsOf = <Row>(query: Compilable<Row>): Row[] => {
+    const { sql, parameters } = query.compile();
+    return view.database.prepare(sql).all(...toInputs(parameters)) as Row[];
+  };
+  const live = view.kysely.selectFrom('services').where('removed', '=', 0);
+  const states = live.innerJoin('current', 'current.service_id', 'services.id').selectAll('current');
+  const stateOf = (id: number) => rowsOf(states.where('services.id', '=', id))[0];
 
   return {
     ids: known.map(({ id }) => id),
     committed,
     calls,
     get transitions() {
-      return methods.transitionsAfter(0, Number.MAX_SAFE_INTEGER);
+      return rowsOf(selectTransitions(view.kysely).where('removed', '=', 0).orderBy('position')).map(
+        toTransition,
+      );
     },
     get incidents() {
-      const newestFirst = methods.listIncidents({ limit: Number.MAX_SAFE_INTEGER, offset: 0 });
-      return new Map(newestFirst.reverse().map((incident) => [incident.id, incident]));
+      const listed = view.kysely.selectFrom('incidents').selectAll().where('listed', '=', 1);
+      const rows = rowsOf(listed.orderBy('started_at').orderBy('id', 'desc'));
+      return new Map(rows.map((row) => [row.id, toIncident(row)]));
     },
     get heartbeats() {
       return committed.flatMap(({ serviceId, heartbeat }) =>
         heartbeat === undefined ? [] : [{ ...heartbeat, serviceId }],
       );
     },
-    current: (serviceId) => stateOf(serviceId)?.current ?? unknownStatus(serviceId),
-    memory: (serviceId) => stateOf(serviceId)?.memory ?? NO_MEMORY,
+    current(serviceId) {
+      const row = stateOf(serviceId);
+      return row === undefined ? unknownStatus(serviceId) : toCurrent(row);
+    },
+    memory(serviceId) {
+      const memory = stateOf(serviceId)?.memory ?? null;
+      return memory === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(memory) };
+    },
     meet: (...next) => void faults.push(...next),
     recover: () => void faults.splice(0),
     hold() {
@@ -116,6 +137,7 @@ export async function createRecordedRegistry(known: readonly Service[]): Promise
     openOther: async (clock) =>
       registryHere(await openRegistryMethods({ dataDir, domainsPerAccount: DOMAINS_PER_ACCOUNT }), clock),
     async close() {
+      view.database.close();
       await methods.close();
       rmSync(dataDir, { recursive: true });
     },
@@ -153,13 +175,14 @@ async function makeDataDir(services: readonly Service[]): Promise<string> {
 /** Makes the tables once for all the registries of the process that begin with these services; the path of the file. */
 async function makeTemplate(services: readonly Service[]): Promise<string> {
   const dataDir = newFolder();
-  const { file, database, kysely } = await openRegistryDatabase(dataDir);
-  const store = { database, kysely, queries: createQueries(database) };
+  const opened = await openRegistryDatabase(dataDir);
+  const { file, database } = opened;
+  const { store } = createSqliteStore(() => opened, { monotonic: () => 0, busyTimeoutMs: () => 0 });
   const revise = database.prepare('UPDATE services SET revision = ? WHERE id = ?');
   database.exec('BEGIN');
-  for (let id = 1; id <= ACCOUNTS; id++) ensureAccount(store, `account ${id}`, 0);
+  for (let id = 1; id <= ACCOUNTS; id++) await ensureAccount(store, `account ${id}`, 0);
   for (const { id, revision, ...service } of services) {
-    const given = insertService(store, service);
+    const given = await insertService(store, service);
     if (given.id !== id) throw new Error(`service ${id} became ${given.id}`);
     revise.run(revision, id);
   }

@@ -92,7 +92,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     t.match(await item.getAttribute('class'), /\bdown\b/);
     await world.status.put([current(1, check(NOW + 1), { seq: 3 })]);
     await world.clock.advance(1_000);
-    world.putIncidents(incident('vendor-1', 2, { source: 'vendor', title: 'Payments fail' }));
+    await world.putIncidents(incident('vendor-1', 2, { source: 'vendor', title: 'Payments fail' }));
     await page.getByText('Nothing is down or slow right now.').waitFor();
     t.match(await item.getAttribute('class'), /\bup\b/);
     world.state.prober = { online: false, offlineSince: NOW, reason: 'no answer' };
@@ -227,7 +227,7 @@ async function open(
   const world = await startApi({ services });
   await world.status.put([1, 2].map((id) => current(id, check(NOW - 60_000))));
   if (options.timezoneId !== undefined)
-    world.putIncidents(incident('own-1', 1, { title: 'Gitorium is not reachable' }));
+    await world.putIncidents(incident('own-1', 1, { title: 'Gitorium is not reachable' }));
   const context = await browser.newContext(options);
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();

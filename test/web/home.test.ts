@@ -168,7 +168,7 @@ t.test('it says so when nothing is down or slow, and filters by status', async (
 t.test('it names a service once beside the title of its incident, which leads to its page', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' })] });
   t.teardown(world.close);
-  world.putIncidents(
+  await world.putIncidents(
     incident('own-1', 1),
     incident('own-2', 1, { title: 'Shopping is slow', resolvedAt: NOW + 60_000, status: 'resolved' }),
   );
@@ -197,7 +197,7 @@ t.test('it tells what goes on now once, with its reason, and news beside it', as
     current(1, check(NOW, { status: 'down', statusCode: 503, failure })),
     current(2, check(NOW, { status: 'slow', responseTimeMs: 4_210 })),
   ]);
-  world.putIncidents(
+  await world.putIncidents(
     incident('own-1', 1),
     incident('vendor-1', 1, { source: 'vendor', title: 'Elevated error rates' }),
   );

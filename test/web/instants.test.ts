@@ -68,7 +68,7 @@ async function startAt(t: Test, at: number, samples: SampleStore) {
     await samples.append(samplesOf(id, times, false));
     const last = times.at(-1) ?? at;
     await world.status.put([current(id, check(last), { since: at - ageMs })]);
-    world.putIncidents(
+    await world.putIncidents(
       incident(`own-${id}-1`, id, { startedAt: at - ageMs, resolvedAt: at, status: 'resolved' }),
     );
   }

@@ -19,7 +19,7 @@ t.test('it shows the domain beside the name on pages, in feeds and on badges', a
   const latest = check(NOW - 30_000, { status: 'down', statusCode: 503 });
   await api.status.put([current(1, latest), current(2, check(NOW - 30_000))]);
   // An old title that names the service alone, and a vendor's that names none.
-  api.putIncidents(
+  await api.putIncidents(
     incident('one', 1, { title: 'Pay Pol answers with errors', status: 'resolved', resolvedAt: NOW }),
     incident('two', 1, { title: 'Trouble', source: 'vendor' }),
   );

@@ -31,7 +31,7 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
       { name: 'A group with a name that is rather long', services: [SERVICES.down, SERVICES.slow] },
     ],
   });
-  world.putIncidents(
+  await world.putIncidents(
     incident('v-9', SERVICES.down, { source: 'vendor', status: 'monitoring', startedAt: NOW - 60_000 }),
   );
   const browser = await launchBrowser();

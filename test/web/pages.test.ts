@@ -55,7 +55,7 @@ async function world() {
     current(2, check(NOW - 30_000)),
     current(3, check(NOW - 30_000)),
   ]);
-  api.putIncidents(incident);
+  await api.putIncidents(incident);
   api.vendorWords.set(1, {
     url: 'https://www.githubstatus.com',
     kind: 'statuspage',
@@ -65,7 +65,7 @@ async function world() {
     readAt: NOW,
     stale: false,
   });
-  api.putMaintenances({
+  await api.putMaintenances({
     id: 'm-1',
     serviceId: 1,
     title: `Upgrade ${EVIL}`,

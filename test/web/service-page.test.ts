@@ -370,7 +370,7 @@ t.test('it shows dependencies only where the owner shows them', async (t) => {
   const world = await startServiceWorld();
   t.teardown(world.close);
   t.match((await world.get('/status/shop-example')).text, '3 other services report it too');
-  world.report(SERVICES.blocked, NOW - MINUTE, [{ name: 'cache', status: 'up', latencyMs: 3 }]);
+  await world.report(SERVICES.blocked, NOW - MINUTE, [{ name: 'cache', status: 'up', latencyMs: 3 }]);
   t.notMatch((await world.get('/status/bouncer-example')).text, 'Dependencies');
 });
 

@@ -125,7 +125,7 @@ export async function startServiceWorld() {
     current(SERVICES.blocked, { ...good, statusCode: 403, blocked: true }),
     current(SERVICES.paused, good),
   ]);
-  world.putIncidents(...INCIDENTS);
+  await world.putIncidents(...INCIDENTS);
   const read = {
     kind: 'statuspage',
     url: 'https://status.vendor.example',
@@ -152,7 +152,7 @@ export async function startServiceWorld() {
     since: NOW - HOUR,
     incidentId: ODD_ID,
   });
-  world.putMaintenances(
+  await world.putMaintenances(
     {
       id: 'm-1',
       serviceId: SERVICES.up,
@@ -182,17 +182,17 @@ export async function startServiceWorld() {
   const cache = { name: 'cache', status: 'up', latencyMs: 3 } as const;
   const database = { name: 'Database', status: 'down', latencyMs: null } as const;
   const search = { name: 'search', status: 'slow', latencyMs: 3_400 } as const;
-  world.report(SERVICES.heartbeat, since, [cache, { ...database, status: 'up' }, search]);
-  world.report(SERVICES.heartbeat, NOW - 20 * MINUTE, [cache, database, search]);
-  world.report(SERVICES.heartbeat, NOW - 90_000, [cache, database, search]);
+  await world.report(SERVICES.heartbeat, since, [cache, { ...database, status: 'up' }, search]);
+  await world.report(SERVICES.heartbeat, NOW - 20 * MINUTE, [cache, database, search]);
+  await world.report(SERVICES.heartbeat, NOW - 90_000, [cache, database, search]);
   const evil = [{ name: EVIL, status: 'down', latencyMs: null }] as const;
-  world.report(SERVICES.hostile, since, evil);
-  world.report(SERVICES.hostile, NOW - 90_000, evil);
+  await world.report(SERVICES.hostile, since, evil);
+  await world.report(SERVICES.hostile, NOW - 90_000, evil);
   // Services that no page lists, which report the same database.
   for (const id of [101, 102, 103]) {
     const check = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
-    world.addServices([service(id, `reporter-${id}`, { check, publicDependencies: true })]);
-    world.report(id, since, [database]);
+    await world.addServices([service(id, `reporter-${id}`, { check, publicDependencies: true })]);
+    await world.report(id, since, [database]);
   }
   return world;
 }

@@ -47,7 +47,7 @@ async function world() {
     ],
     logo: { ...LOGO, bytes: PNG },
   });
-  api.putIncidents(
+  await api.putIncidents(
     incident('own-1', 1, {
       title: 'Post is not reachable',
       startedAt: NOW - 60_000,
@@ -76,7 +76,7 @@ async function world() {
     }),
     incident('own-4', 4, { title: 'Hers is not reachable' }),
   );
-  api.putMaintenances({
+  await api.putMaintenances({
     id: 'm-1',
     serviceId: 2,
     title: 'New shelves',
@@ -159,7 +159,7 @@ t.test('it filters incidents and turns their pages', async (t) => {
   const over = { status: 'resolved', startedAt: NOW - 90_000_000, resolvedAt: NOW - 80_000_000 } as const;
   // Those of one moment stand in the order of their ids.
   for (let n = 0; n < 15; n++)
-    api.putIncidents(incident(`own-x-${10 + n}`, 1, { ...over, title: `Number ${n}.` }));
+    await api.putIncidents(incident(`own-x-${10 + n}`, 1, { ...over, title: `Number ${n}.` }));
   const first = (await api.get('/p/acme')).text;
   t.match(first, 'href="?show=all&amp;service=&amp;offset=10#incidents">Older');
   t.notMatch(first, 'Newer');
@@ -173,7 +173,7 @@ t.test('it shows incidents that go on before all that are over', async (t) => {
   const api = await world();
   t.teardown(api.close);
   const day = 86_400_000;
-  api.putIncidents(
+  await api.putIncidents(
     incident('own-x-1', 2, { title: 'Library has been slow since last week', startedAt: NOW - 7 * day }),
     incident('own-x-2', 1, {
       title: 'Post was late',
@@ -307,7 +307,7 @@ t.test('it calls a service within an announced maintenance neither down nor up',
   t.teardown(api.close);
   const [planned] = await api.registry.listMaintenances({ limit: 1, offset: 0 });
   if (planned === undefined) throw new Error('no maintenance');
-  api.putMaintenances({ ...planned, id: 'm-2', serviceId: 1, phase: 'running', startsAt: NOW - 1_000 });
+  await api.putMaintenances({ ...planned, id: 'm-2', serviceId: 1, phase: 'running', startsAt: NOW - 1_000 });
   const { json } = await api.get('/p/acme.json');
   t.match(json, { status: 'maintenance', counts: { down: 0, maintenance: 1, up: 2 } });
   t.match(at(json, 'groups', 0, 'services', 0), { status: 'down', in_maintenance: true });

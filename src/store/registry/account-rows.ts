@@ -19,26 +19,30 @@ const MAX_NAME_LENGTH = 60;
 const MAX_NOTICES = 20;
 
 /** Finds or makes the account of that name. */
-export function ensureAccount({ kysely, queries }: RegistryStore, name: string, now: number): Account {
-  queries.run(
+export async function ensureAccount(
+  { kysely, queries }: RegistryStore,
+  name: string,
+  now: number,
+): Promise<Account> {
+  await queries.run(
     kysely
       .insertInto('accounts')
       .values({ name, created_at: now })
       .onConflict((conflict) => conflict.column('name').doNothing()),
   );
-  const row = queries.first(kysely.selectFrom('accounts').selectAll().where('name', '=', name));
+  const row = await queries.first(kysely.selectFrom('accounts').selectAll().where('name', '=', name));
   if (row === undefined) throw new Error(`account ${name} was not written`);
   return { id: row.id, name: row.name, createdAt: row.created_at };
 }
 
 /** Every account with its providers, keys and services, oldest first. */
-export function listAccounts({ kysely, queries }: RegistryStore): AccountListing[] {
+export async function listAccounts({ kysely, queries }: RegistryStore): Promise<AccountListing[]> {
   const providers = new Map<number, string[]>();
   const identities = kysely.selectFrom('identities').select(['account_id', 'provider']).orderBy('created_at');
-  for (const { account_id, provider } of queries.all(identities))
+  for (const { account_id, provider } of await queries.all(identities))
     providers.set(account_id, [...(providers.get(account_id) ?? []), provider]);
   const keys = countBy(
-    queries.all(
+    await queries.all(
       kysely
         .selectFrom('api_keys')
         .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
@@ -46,7 +50,7 @@ export function listAccounts({ kysely, queries }: RegistryStore): AccountListing
     ),
   );
   const services = countBy(
-    queries.all(
+    await queries.all(
       kysely
         .selectFrom('services')
         .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
@@ -55,7 +59,7 @@ export function listAccounts({ kysely, queries }: RegistryStore): AccountListing
         .groupBy('account_id'),
     ),
   );
-  return queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id')).map((row) => ({
+  return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
     id: row.id,
     name: row.name,
     createdAt: row.created_at,
@@ -73,13 +77,13 @@ function countBy(rows: readonly { account_id: number | null; count: number }[]):
  * The account of a person, made at the first sign-in. It gets the name that the provider gives, or that with a number
  * where another account has it, since a name proves nothing.
  */
-export function ensureIdentity(
+export async function ensureIdentity(
   store: RegistryStore,
   { provider, subject, name }: Identity,
   now: number,
-): Account {
+): Promise<Account> {
   const { kysely, queries } = store;
-  const known = queries.first(
+  const known = await queries.first(
     kysely
       .selectFrom('identities')
       .innerJoin('accounts', 'accounts.id', 'identities.account_id')
@@ -88,31 +92,39 @@ export function ensureIdentity(
       .where('subject', '=', subject),
   );
   if (known !== undefined) return { id: known.id, name: known.name, createdAt: known.created_at };
-  const row = queries.first(
+  const row = await queries.first(
     kysely
       .insertInto('accounts')
-      .values({ name: freeName(store, name), created_at: now })
+      .values({ name: await freeName(store, name), created_at: now })
       .returningAll(),
   );
   if (row === undefined) throw new Error('the account was not written');
-  queries.run(
+  await queries.run(
     kysely.insertInto('identities').values({ provider, subject, account_id: row.id, created_at: now }),
   );
   return { id: row.id, name: row.name, createdAt: row.created_at };
 }
 
-function freeName({ kysely, queries }: RegistryStore, wanted: string): string {
+async function freeName({ kysely, queries }: RegistryStore, wanted: string): Promise<string> {
   const name = wanted.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH) || 'someone';
-  const isTaken = (text: string) =>
-    queries.first(kysely.selectFrom('accounts').select('id').where('name', '=', text)) !== undefined;
-  return firstFreeForm(name, isTaken);
+  // The character behind the dash is the dot: what lies between are the names with something behind a dash.
+  const rows = await queries.all(
+    kysely
+      .selectFrom('accounts')
+      .select('name')
+      .where((eb) =>
+        eb.or([eb('name', '=', name), eb.and([eb('name', '>=', `${name}-`), eb('name', '<', `${name}.`)])]),
+      ),
+  );
+  const taken = new Set(rows.map((row) => row.name));
+  return firstFreeForm(name, (form) => taken.has(form));
 }
 
 /** Stores a session by the SHA-256 of its token, and deletes those that are over. */
-export function createSession({ kysely, queries }: RegistryStore, session: NewSession): void {
+export async function createSession({ kysely, queries }: RegistryStore, session: NewSession): Promise<void> {
   const { sha256, accountId, createdAt, expiresAt } = session;
-  queries.run(kysely.deleteFrom('sessions').where('expires_at', '<=', createdAt));
-  queries.run(
+  await queries.run(kysely.deleteFrom('sessions').where('expires_at', '<=', createdAt));
+  await queries.run(
     kysely
       .insertInto('sessions')
       .values({ sha256, account_id: accountId, created_at: createdAt, expires_at: expiresAt }),
@@ -120,12 +132,12 @@ export function createSession({ kysely, queries }: RegistryStore, session: NewSe
 }
 
 /** The session with this SHA-256; null: there is none, or it is over at `now`. */
-export function findSession(
+export async function findSession(
   { kysely, queries }: RegistryStore,
   sha256: Uint8Array,
   now: number,
-): Session | null {
-  const row = queries.first(
+): Promise<Session | null> {
+  const row = await queries.first(
     kysely
       .selectFrom('sessions')
       .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
@@ -143,19 +155,22 @@ export function findSession(
 }
 
 /** Ends every session of the account. */
-export function endSessionsOf({ kysely, queries }: RegistryStore, accountId: number): void {
-  queries.run(kysely.deleteFrom('sessions').where('account_id', '=', accountId));
+export async function endSessionsOf({ kysely, queries }: RegistryStore, accountId: number): Promise<void> {
+  await queries.run(kysely.deleteFrom('sessions').where('account_id', '=', accountId));
 }
 
 /** Ends a session; does nothing if there is none. */
-export function endSession({ kysely, queries }: RegistryStore, sha256: Uint8Array): void {
-  queries.run(kysely.deleteFrom('sessions').where('sha256', '=', sha256));
+export async function endSession({ kysely, queries }: RegistryStore, sha256: Uint8Array): Promise<void> {
+  await queries.run(kysely.deleteFrom('sessions').where('sha256', '=', sha256));
 }
 
 /** Notices of an account, newest first. */
-export function noticesOf({ kysely, queries }: RegistryStore, accountId: number): AccountNotice[] {
-  return queries
-    .all(
+export async function noticesOf(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+): Promise<AccountNotice[]> {
+  return (
+    await queries.all(
       kysely
         .selectFrom('account_notices')
         .select(['id', 'at', 'text', 'notice'])
@@ -163,24 +178,30 @@ export function noticesOf({ kysely, queries }: RegistryStore, accountId: number)
         .orderBy('id', 'desc')
         .limit(MAX_NOTICES),
     )
-    .map((row) => ({
-      ...row,
-      notice: fromStoredNotice(row.notice === null ? null : JSON.parse(row.notice)),
-    }));
+  ).map((row) => ({
+    ...row,
+    notice: fromStoredNotice(row.notice === null ? null : JSON.parse(row.notice)),
+  }));
 }
 
 /** Deletes a notice of the account; does nothing if it has none of that id. */
-export function dropNotice({ kysely, queries }: RegistryStore, accountId: number, id: number): void {
-  queries.run(kysely.deleteFrom('account_notices').where('account_id', '=', accountId).where('id', '=', id));
+export async function dropNotice(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  id: number,
+): Promise<void> {
+  await queries.run(
+    kysely.deleteFrom('account_notices').where('account_id', '=', accountId).where('id', '=', id),
+  );
 }
 
 /** Adds a notice to an account. */
-export function addNotice(
+export async function addNotice(
   { kysely, queries }: RegistryStore,
   accountId: number,
   at: number,
   notice: Notice,
-): void {
+): Promise<void> {
   const row = { account_id: accountId, at, text: describeNotice(notice), notice: JSON.stringify(notice) };
-  queries.run(kysely.insertInto('account_notices').values(row));
+  await queries.run(kysely.insertInto('account_notices').values(row));
 }

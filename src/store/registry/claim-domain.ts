@@ -11,30 +11,30 @@ import { refuseTakenName } from './taken-names.ts';
  * Finds or registers the account's service with that domain, inside the caller's transaction. Throws `foreign_domain`,
  * `catalogue_domain` or `account_limit`.
  */
-export function claimDomain(
+export async function claimDomain(
   store: RegistryStore,
   domain: string,
   accountId: number,
   limits: DomainLimits,
-): Service {
-  const row = findOwned(store, domain);
+): Promise<Service> {
+  const row = await findOwned(store, domain);
   if (row === undefined) {
     const check = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
-    return registerDomain(store, { domain, accountId, check, verified: false }, limits);
+    return await registerDomain(store, { domain, accountId, check, verified: false }, limits);
   }
   if (row.account_id !== accountId)
     throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
-  if (row.verified === 0) refuseCatalogueDomain(store, domain);
-  return listen(store, row);
+  if (row.verified === 0) await refuseCatalogueDomain(store, domain);
+  return await listen(store, row);
 }
 
 /**
  * Changes an owner's service inside the caller's transaction. Throws `not_found`, for the catalogue's services too, and
  * `name_taken`.
  */
-export function changeService(store: RegistryStore, slug: string, edit: ServiceEdit): Service {
+export async function changeService(store: RegistryStore, slug: string, edit: ServiceEdit): Promise<Service> {
   const { kysely, queries } = store;
-  const row = queries.first(
+  const row = await queries.first(
     kysely
       .selectFrom('services')
       .selectAll()
@@ -43,10 +43,10 @@ export function changeService(store: RegistryStore, slug: string, edit: ServiceE
       .where('removed', '=', 0),
   );
   if (row === undefined) throw new RegistryError('not_found', { code: 'no_owned_service', slug });
-  if (edit.name !== undefined && edit.name !== row.name) refuseTakenName(store, edit.name, row.domain);
+  if (edit.name !== undefined && edit.name !== row.name) await refuseTakenName(store, edit.name, row.domain);
   const { publicDependencies, ...known } = toDefinition(row);
   const { publicDependencies: isPublic = publicDependencies === true, check, ...rest } = edit;
-  return updateService(store, row, {
+  return await updateService(store, row, {
     ...known,
     ...rest,
     check: check === undefined ? known.check : chosen(known.check, check),
@@ -62,8 +62,8 @@ function chosen(before: Service['check'], after: Service['check']): Service['che
   return keeps ? { ...check, keepsKind: true } : check;
 }
 
-function listen(store: RegistryStore, row: ServiceRow): Service {
+async function listen(store: RegistryStore, row: ServiceRow): Promise<Service> {
   const { check, ...definition } = toDefinition(row);
   if (check.kind === 'heartbeat' || check.keepsKind === true) return toService(row);
-  return updateService(store, row, { ...definition, check: { ...check, kind: 'heartbeat' } });
+  return await updateService(store, row, { ...definition, check: { ...check, kind: 'heartbeat' } });
 }

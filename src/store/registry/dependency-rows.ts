@@ -6,10 +6,13 @@ import { sql } from './kysely.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** The last heartbeats of a service, newest first. */
-export function recentHeartbeats({ kysely, queries }: RegistryStore, serviceId: number): StoredHeartbeat[] {
+export async function recentHeartbeats(
+  { kysely, queries }: RegistryStore,
+  serviceId: number,
+): Promise<StoredHeartbeat[]> {
   const first = serviceId * KEPT_HEARTBEATS;
-  return queries
-    .all(
+  return (
+    await queries.all(
       kysely
         .selectFrom('heartbeats')
         .selectAll()
@@ -17,32 +20,32 @@ export function recentHeartbeats({ kysely, queries }: RegistryStore, serviceId: 
         .where('id', '<', first + KEPT_HEARTBEATS)
         .orderBy('number', 'desc'),
     )
-    .map((row) => ({
-      kind: row.kind,
-      arrivedAt: row.arrived_at,
-      timestamp: row.timestamp,
-      counted: row.counted === 1,
-      verdict: row.verdict,
-      responseTimeMs: row.response_time,
-      run: row.run,
-      body: row.body,
-      runMs: row.run_ms,
-    }));
+  ).map((row) => ({
+    kind: row.kind,
+    arrivedAt: row.arrived_at,
+    timestamp: row.timestamp,
+    counted: row.counted === 1,
+    verdict: row.verdict,
+    responseTimeMs: row.response_time,
+    run: row.run,
+    body: row.body,
+    runMs: row.run_ms,
+  }));
 }
 
 /** What a service says of its dependencies. */
-export function dependenciesOf(
+export async function dependenciesOf(
   { kysely, queries }: RegistryStore,
   serviceId: number,
   limit: number,
-): Dependencies {
-  const row = queries.first(
+): Promise<Dependencies> {
+  const row = await queries.first(
     kysely
       .selectFrom('heartbeat_services')
       .select(['reported_at', 'dependencies'])
       .where('service_id', '=', serviceId),
   );
-  const changes = queries.all(
+  const changes = await queries.all(
     kysely
       .selectFrom('dependency_changes')
       .select(['name', 'status', 'at'])
@@ -58,12 +61,12 @@ export function dependenciesOf(
 }
 
 /** Dependencies reported as failing now; a service that is silent, paused or no longer sends says nothing now. */
-export function failingDependencies(
+export async function failingDependencies(
   { kysely, queries }: RegistryStore,
   { limit, offset }: { readonly limit: number; readonly offset: number },
-): FailingDependency[] {
-  return queries
-    .all(
+): Promise<FailingDependency[]> {
+  return (
+    await queries.all(
       failingPublicly(kysely)
         .select((eb) => [
           'folded as name',
@@ -76,15 +79,15 @@ export function failingDependencies(
         .limit(limit)
         .offset(offset),
     )
-    .map(({ name, services, since }) => ({ name, services, since }));
+  ).map(({ name, services, since }) => ({ name, services, since }));
 }
 
 /** How many dependencies `failingDependencies` has over all its pages. */
-export function countFailingDependencies({ kysely, queries }: RegistryStore): number {
+export async function countFailingDependencies({ kysely, queries }: RegistryStore): Promise<number> {
   const counted = failingPublicly(kysely).select((eb) =>
     eb.fn.count<number>('folded').distinct().as('total'),
   );
-  return queries.first(counted)?.total ?? 0;
+  return (await queries.first(counted))?.total ?? 0;
 }
 
 /** What fails by the word of services that are verified, at work, heard of, and public about it. */

@@ -24,14 +24,14 @@ interface CatalogueNames {
 }
 
 /** Makes room for `entries`, inside the caller's transaction and before they are written. */
-export function displaceOwners(store: RegistryStore, entries: readonly NewService[]): void {
+export async function displaceOwners(store: RegistryStore, entries: readonly NewService[]): Promise<void> {
   const { kysely, queries } = store;
-  const owners = queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'owner'));
+  const owners = await queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'owner'));
   if (owners.length === 0) return;
   const names = nameEntries(entries);
   for (const row of owners) {
-    if (row.removed === 1) releaseRemoved(store, row, names);
-    else if (!displace(store, row, names)) rename(store, row, names);
+    if (row.removed === 1) await releaseRemoved(store, row, names);
+    else if (!(await displace(store, row, names))) await rename(store, row, names);
   }
 }
 
@@ -47,10 +47,14 @@ function nameEntries(entries: readonly NewService[]): CatalogueNames {
 }
 
 /** A slug that a removed service keeps goes to the entry. */
-function releaseRemoved(store: RegistryStore, row: ServiceRow, { byPageName }: CatalogueNames): void {
+async function releaseRemoved(
+  store: RegistryStore,
+  row: ServiceRow,
+  { byPageName }: CatalogueNames,
+): Promise<void> {
   if (isReleased(row.slug) || !byPageName.has(row.slug)) return;
   const { kysely, queries } = store;
-  queries.run(
+  await queries.run(
     kysely
       .updateTable('services')
       .set({ slug: releasedSlug(row) })
@@ -59,16 +63,20 @@ function releaseRemoved(store: RegistryStore, row: ServiceRow, { byPageName }: C
 }
 
 /** Removes an unverified service on a domain of the list; false: it may stay. */
-function displace(store: RegistryStore, row: ServiceRow, { byDomain }: CatalogueNames): boolean {
+async function displace(
+  store: RegistryStore,
+  row: ServiceRow,
+  { byDomain }: CatalogueNames,
+): Promise<boolean> {
   if (row.verified === 1) return false;
   const entry = findParent(byDomain, row.domain);
   if (entry === null) return false;
   const { slug, domain, account_id: accountId } = row;
   const keepsSlug = row.ever_verified === 1 && entry.slug !== slug && dashDomain(entry.domain) !== slug;
-  retireService(store, row, keepsSlug ? slug : releasedSlug(row));
+  await retireService(store, row, keepsSlug ? slug : releasedSlug(row));
   const by = { slug: entry.slug, domain: entry.domain };
-  setFact(store, `displaced:${row.id}`, JSON.stringify({ slug, domain, accountId, by }));
-  tellOwner(store, row, {
+  await setFact(store, `displaced:${row.id}`, JSON.stringify({ slug, domain, accountId, by }));
+  await tellOwner(store, row, {
     code: 'service_displaced',
     slug,
     domain,
@@ -79,7 +87,7 @@ function displace(store: RegistryStore, row: ServiceRow, { byDomain }: Catalogue
 }
 
 /** Gives a service that stays another slug or name, where the list has its own. */
-function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNames): void {
+async function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNames): Promise<void> {
   const definition = toDefinition(row);
   const slugTaker = names.byPageName.get(row.slug);
   const nameTaker = row.name === row.domain ? undefined : findByName(names.byNameKey, row.name);
@@ -90,17 +98,20 @@ function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNames): v
   const slug =
     slugTaker === undefined
       ? row.slug
-      : findFreeSlug(store, row.domain, { exceptId: row.id, reserved: new Set(names.byPageName.keys()) });
+      : await findFreeSlug(store, row.domain, {
+          exceptId: row.id,
+          reserved: new Set(names.byPageName.keys()),
+        });
   const name = nameTaker === undefined ? row.name : row.domain;
   const { formerSlugs: _before, ...rest } = definition;
-  updateService(store, row, {
+  await updateService(store, row, {
     ...rest,
     slug,
     name,
     ...(former.length > 0 ? { formerSlugs: former } : {}),
   });
   if (slugTaker !== undefined)
-    tellOwner(store, row, {
+    await tellOwner(store, row, {
       code: 'slug_to_catalogue',
       slug: row.slug,
       takenBy: slugTaker.domain,
@@ -108,7 +119,7 @@ function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNames): v
       newSlug: slug,
     });
   if (nameTaker !== undefined)
-    tellOwner(store, row, { code: 'name_to_catalogue', domain: row.domain, entryName: nameTaker.name });
+    await tellOwner(store, row, { code: 'name_to_catalogue', domain: row.domain, entryName: nameTaker.name });
 }
 
 /** The entry whose domain is this one or lies above it. */

@@ -3,13 +3,19 @@ import { randomUUID } from 'node:crypto';
 import type { RegistryStore } from './registry-store.ts';
 
 /** The fact of that name; null: unset. */
-export function getFact({ kysely, queries }: RegistryStore, name: string): string | null {
-  return queries.first(kysely.selectFrom('facts').select('value').where('name', '=', name))?.value ?? null;
+export async function getFact({ kysely, queries }: RegistryStore, name: string): Promise<string | null> {
+  return (
+    (await queries.first(kysely.selectFrom('facts').select('value').where('name', '=', name)))?.value ?? null
+  );
 }
 
 /** Sets a fact, replacing an older value. */
-export function setFact({ kysely, queries }: RegistryStore, name: string, value: string): void {
-  queries.run(
+export async function setFact(
+  { kysely, queries }: RegistryStore,
+  name: string,
+  value: string,
+): Promise<void> {
+  await queries.run(
     kysely
       .insertInto('facts')
       .values({ name, value })
@@ -20,15 +26,15 @@ export function setFact({ kysely, queries }: RegistryStore, name: string, value:
 const INSTALLATION_FACT = 'installation';
 
 /** The identity of this installation; null: it was not given one yet. */
-export function readInstallation(store: RegistryStore): string | null {
-  return getFact(store, INSTALLATION_FACT);
+export async function readInstallation(store: RegistryStore): Promise<string | null> {
+  return await getFact(store, INSTALLATION_FACT);
 }
 
 /** The identity of this installation, given at the first call: stores that do not belong together are told by it. */
-export function ensureInstallation(store: RegistryStore): string {
-  const known = readInstallation(store);
+export async function ensureInstallation(store: RegistryStore): Promise<string> {
+  const known = await readInstallation(store);
   if (known !== null) return known;
   const made = randomUUID();
-  setFact(store, INSTALLATION_FACT, made);
+  await setFact(store, INSTALLATION_FACT, made);
   return made;
 }

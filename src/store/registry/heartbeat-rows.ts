@@ -1,7 +1,7 @@
-/** Writing heartbeats: a part of each status update, by prepared statements inside the caller's transaction. */
-import type { DatabaseSync } from 'node:sqlite';
+/** Writing heartbeats: a part of each status update, inside the caller's transaction. */
 import type { DependencyReport } from '../../domain/heartbeat-body.ts';
 import type { DependencyState, HeartbeatWrite } from '../ports/heartbeats.ts';
+import { type RegistryStore, statement } from './registry-store.ts';
 
 /** Heartbeats that are kept of a service. */
 export const KEPT_HEARTBEATS = 100;
@@ -10,137 +10,170 @@ const KEPT_RUNS = 100;
 /** Changes of dependencies kept of a service. */
 const KEPT_CHANGES = 1_000;
 
-/** Writes heartbeats. */
-export interface HeartbeatWriter {
-  /** Whether the service is there and the account's. */
-  accepts(serviceId: number, accountId: number): boolean;
-  /** Writes one; how long the run that it ends has lasted, milliseconds, null: it ends none. */
-  write(serviceId: number, heartbeat: HeartbeatWrite): number | null;
+/** What is known of a service's heartbeats; all null: it never sent one. */
+export interface HeartbeatState {
+  readonly count: number | null;
+  readonly arrived_at: number | null;
+  readonly timestamp: number | null;
+  readonly reported_at: number | null;
+  readonly dependencies: string | null;
 }
 
-/** Prepares the statements over an open, migrated database. */
-export function prepareHeartbeatWriter(database: DatabaseSync): HeartbeatWriter {
-  const owner = database.prepare('SELECT 1 FROM services WHERE id = ? AND removed = 0 AND account_id = ?');
-  const readState = database.prepare(
-    'SELECT count, arrived_at, timestamp, reported_at, dependencies FROM heartbeat_services WHERE service_id = ?',
-  );
-  const putState = database.prepare(
-    `INSERT INTO heartbeat_services (service_id, count, arrived_at, timestamp, reported_at, dependencies)
-     VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (service_id) DO UPDATE SET count = excluded.count, arrived_at = excluded.arrived_at,
-       timestamp = excluded.timestamp, reported_at = excluded.reported_at, dependencies = excluded.dependencies`,
-  );
-  const putHeartbeat = database.prepare(
-    `INSERT OR REPLACE INTO heartbeats
-       (id, number, kind, arrived_at, timestamp, counted, verdict, response_time, run, run_ms, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const startRun = database.prepare(
-    'INSERT OR REPLACE INTO heartbeat_runs (service_id, run, started_at) VALUES (?, ?, ?)',
-  );
-  const trimRuns = database.prepare(
-    `DELETE FROM heartbeat_runs WHERE service_id = ?1 AND id <=
-       (SELECT id FROM heartbeat_runs WHERE service_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_RUNS})`,
-  );
-  const endRun = database.prepare(
-    'DELETE FROM heartbeat_runs WHERE service_id = ? AND run = ? RETURNING started_at',
-  );
-  const addChange = database.prepare(
-    'INSERT INTO dependency_changes (service_id, name, status, at) VALUES (?, ?, ?, ?)',
-  );
-  const trimChanges = database.prepare(
-    `DELETE FROM dependency_changes WHERE service_id = ?1 AND id <=
-       (SELECT id FROM dependency_changes WHERE service_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_CHANGES})`,
-  );
-  const addFailing = database.prepare(
-    'INSERT OR REPLACE INTO failing_dependencies (service_id, name, folded, since) VALUES (?, ?, ?, ?)',
-  );
-  const removeFailing = database.prepare(
-    'DELETE FROM failing_dependencies WHERE service_id = ? AND name = ?',
-  );
+const READ_STATE = statement<HeartbeatState>(
+  `SELECT count, arrived_at, timestamp, reported_at, dependencies
+   FROM services LEFT JOIN heartbeat_services ON heartbeat_services.service_id = services.id
+   WHERE services.id = ? AND removed = 0 AND account_id = ?`,
+);
+const PUT_STATE = statement(
+  `INSERT INTO heartbeat_services (service_id, count, arrived_at, timestamp, reported_at, dependencies)
+   VALUES (?, ?, ?, ?, ?, ?)
+   ON CONFLICT (service_id) DO UPDATE SET count = excluded.count, arrived_at = excluded.arrived_at,
+     timestamp = excluded.timestamp, reported_at = excluded.reported_at, dependencies = excluded.dependencies`,
+);
+const PUT_HEARTBEAT = statement(
+  `INSERT INTO heartbeats
+     (id, number, kind, arrived_at, timestamp, counted, verdict, response_time, run, run_ms, body)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+   ON CONFLICT (id) DO UPDATE SET number = excluded.number, kind = excluded.kind, arrived_at = excluded.arrived_at,
+     timestamp = excluded.timestamp, counted = excluded.counted, verdict = excluded.verdict,
+     response_time = excluded.response_time, run = excluded.run, run_ms = excluded.run_ms, body = excluded.body`,
+);
+// A run that starts again is the newest one: it gets a new id.
+const FORGET_RUN = statement<{ readonly started_at: number }>(
+  'DELETE FROM heartbeat_runs WHERE service_id = ? AND run = ? RETURNING started_at',
+);
+const START_RUN = statement('INSERT INTO heartbeat_runs (service_id, run, started_at) VALUES (?, ?, ?)');
+const TRIM_RUNS = statement(
+  `DELETE FROM heartbeat_runs WHERE service_id = ? AND id <=
+     (SELECT id FROM heartbeat_runs WHERE service_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_RUNS})`,
+);
+const ADD_CHANGE = statement(
+  'INSERT INTO dependency_changes (service_id, name, status, at) VALUES (?, ?, ?, ?)',
+);
+const TRIM_CHANGES = statement(
+  `DELETE FROM dependency_changes WHERE service_id = ? AND id <=
+     (SELECT id FROM dependency_changes WHERE service_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_CHANGES})`,
+);
+const ADD_FAILING = statement(
+  `INSERT INTO failing_dependencies (service_id, name, folded, since) VALUES (?, ?, ?, ?)
+   ON CONFLICT (service_id, name) DO UPDATE SET folded = excluded.folded, since = excluded.since`,
+);
+const REMOVE_FAILING = statement('DELETE FROM failing_dependencies WHERE service_id = ? AND name = ?');
 
-  const noteRun = (serviceId: number, { kind, run, arrivedAt }: HeartbeatWrite): number | null => {
-    if (run === null) return null;
-    if (kind === 'start') {
-      startRun.run(serviceId, run, arrivedAt);
-      trimRuns.run(serviceId);
-      return null;
-    }
-    const started = endRun.get(serviceId, run);
-    return started === undefined ? null : Math.max(0, arrivedAt - Number(started.started_at));
-  };
+/** What is known of a service's heartbeats; undefined: there is no such service, or it is not the account's. */
+export function readHeartbeatState(
+  { queries }: RegistryStore,
+  serviceId: number,
+  accountId: number,
+): Promise<HeartbeatState | undefined> {
+  return queries.first(READ_STATE(serviceId, accountId));
+}
 
-  /** Writes what has changed from one report to the next; the new states. */
-  const report = (
-    serviceId: number,
-    known: readonly DependencyState[],
-    reports: readonly DependencyReport[],
-    at: number,
-  ): DependencyState[] => {
-    const before = new Map(known.map((state) => [state.name, state]));
-    let changes = 0;
-    const change = (name: string, status: DependencyState['status'] | null) => {
-      changes += 1;
-      addChange.run(serviceId, name, status, at);
-      if (status === 'down') addFailing.run(serviceId, name, name.trim().toLowerCase(), at);
-      else removeFailing.run(serviceId, name);
-    };
-    const states = reports.map((one) => {
-      const last = before.get(one.name);
-      before.delete(one.name);
-      if (last?.status === one.status) return { ...one, since: last.since };
-      change(one.name, one.status);
-      return { ...one, since: at };
-    });
-    for (const name of before.keys()) change(name, null);
-    if (changes > 0) trimChanges.run(serviceId);
-    return states;
-  };
+/** Writes a heartbeat; how long the run that it ends has lasted, milliseconds, null: it ends none. */
+export async function writeHeartbeat(
+  store: RegistryStore,
+  serviceId: number,
+  state: HeartbeatState,
+  heartbeat: HeartbeatWrite,
+): Promise<number | null> {
+  const { queries } = store;
+  const { kind, arrivedAt, timestamp, counted, dependencies } = heartbeat;
+  const number = state.count ?? 0;
+  const runMs = await noteRun(store, serviceId, heartbeat);
+  const stored = state.dependencies ?? '[]';
+  const reports = counted && dependencies !== null ? dependencies : null;
+  const written =
+    reports === null
+      ? stored
+      : JSON.stringify(await noteReport(store, serviceId, JSON.parse(stored), reports, arrivedAt));
+  const told = counted && kind !== 'start' ? timestamp : null;
+  await queries.run(
+    PUT_STATE(
+      serviceId,
+      number + 1,
+      counted ? arrivedAt : state.arrived_at,
+      newest(told, state.timestamp),
+      reports === null ? state.reported_at : arrivedAt,
+      written,
+    ),
+  );
+  await queries.run(
+    PUT_HEARTBEAT(
+      serviceId * KEPT_HEARTBEATS + (number % KEPT_HEARTBEATS),
+      number,
+      kind,
+      arrivedAt,
+      timestamp,
+      counted ? 1 : 0,
+      heartbeat.verdict,
+      heartbeat.responseTimeMs,
+      heartbeat.run,
+      runMs,
+      heartbeat.body,
+    ),
+  );
+  return runMs;
+}
 
-  return {
-    accepts: (serviceId, accountId) => owner.get(serviceId, accountId) !== undefined,
-    write(serviceId, heartbeat) {
-      const { kind, arrivedAt, timestamp, counted, dependencies } = heartbeat;
-      const state = readState.get(serviceId);
-      const number = Number(state?.count ?? 0);
-      const runMs = noteRun(serviceId, heartbeat);
-      const stored = String(state?.dependencies ?? '[]');
-      const reports = counted && dependencies !== null ? dependencies : null;
-      const written =
-        reports === null ? stored : JSON.stringify(report(serviceId, JSON.parse(stored), reports, arrivedAt));
-      const told = counted && kind !== 'start' ? timestamp : null;
-      putState.run(
-        serviceId,
-        number + 1,
-        counted ? arrivedAt : (state?.arrived_at ?? null),
-        newest(told, state?.timestamp == null ? null : Number(state.timestamp)),
-        reports === null ? (state?.reported_at ?? null) : arrivedAt,
-        written,
-      );
-      putHeartbeat.run(
-        serviceId * KEPT_HEARTBEATS + (number % KEPT_HEARTBEATS),
-        number,
-        kind,
-        arrivedAt,
-        timestamp,
-        counted ? 1 : 0,
-        heartbeat.verdict,
-        heartbeat.responseTimeMs,
-        heartbeat.run,
-        runMs,
-        heartbeat.body,
-      );
-      return runMs;
-    },
-  };
+async function noteRun(
+  { queries }: RegistryStore,
+  serviceId: number,
+  { kind, run, arrivedAt }: HeartbeatWrite,
+): Promise<number | null> {
+  if (run === null) return null;
+  const known = await queries.first(FORGET_RUN(serviceId, run));
+  if (kind !== 'start') return known === undefined ? null : Math.max(0, arrivedAt - known.started_at);
+  await queries.run(START_RUN(serviceId, run, arrivedAt));
+  await queries.run(TRIM_RUNS(serviceId, serviceId));
+  return null;
+}
+
+/** Writes what has changed from one report to the next; the new states. */
+async function noteReport(
+  { queries }: RegistryStore,
+  serviceId: number,
+  known: readonly DependencyState[],
+  reports: readonly DependencyReport[],
+  at: number,
+): Promise<DependencyState[]> {
+  const before = new Map(known.map((state) => [state.name, state]));
+  const changes: { readonly name: string; readonly status: DependencyState['status'] | null }[] = [];
+  const states = reports.map((one) => {
+    const last = before.get(one.name);
+    before.delete(one.name);
+    if (last?.status === one.status) return { ...one, since: last.since };
+    changes.push(one);
+    return { ...one, since: at };
+  });
+  changes.push(...[...before.keys()].map((name) => ({ name, status: null })));
+  for (const { name, status } of changes) {
+    await queries.run(ADD_CHANGE(serviceId, name, status, at));
+    await queries.run(
+      status === 'down'
+        ? ADD_FAILING(serviceId, name, name.trim().toLowerCase(), at)
+        : REMOVE_FAILING(serviceId, name),
+    );
+  }
+  if (changes.length > 0) await queries.run(TRIM_CHANGES(serviceId, serviceId));
+  return states;
 }
 
 /** Forgets all that a service has reported, inside the caller's transaction. */
-export function forgetHeartbeats(database: DatabaseSync, serviceId: number): void {
+export async function forgetHeartbeats({ kysely, queries }: RegistryStore, serviceId: number): Promise<void> {
   const first = serviceId * KEPT_HEARTBEATS;
-  database.prepare('DELETE FROM heartbeats WHERE id >= ? AND id < ?').run(first, first + KEPT_HEARTBEATS);
-  for (const table of ['heartbeat_services', 'heartbeat_runs', 'dependency_changes', 'failing_dependencies'])
-    database.prepare(`DELETE FROM ${table} WHERE service_id = ?`).run(serviceId);
+  await queries.run(
+    kysely
+      .deleteFrom('heartbeats')
+      .where('id', '>=', first)
+      .where('id', '<', first + KEPT_HEARTBEATS),
+  );
+  for (const table of [
+    'heartbeat_services',
+    'heartbeat_runs',
+    'dependency_changes',
+    'failing_dependencies',
+  ] as const)
+    await queries.run(kysely.deleteFrom(table).where('service_id', '=', serviceId));
 }
 
 function newest(a: number | null, b: number | null): number | null {

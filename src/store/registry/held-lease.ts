@@ -7,28 +7,31 @@ import type { RegistryStore } from './registry-store.ts';
 /** The lease of this process, if it has one. */
 export interface HeldLease {
   /** The current lease, of any holder. */
-  read(): LeaseState;
+  read(): Promise<LeaseState>;
   /** The claim was written, and has this fence. */
   hold(claim: LeaseRequest, fence: number): void;
   /**
    * For a disk that takes no writes now: the lease is taken in the first transaction that it lets through, and before
    * anything else in it. Returns the fence that it will have; null: it was renewed or taken meanwhile.
    */
-  claim(claim: LeaseRequest): number | null;
+  claim(claim: LeaseRequest): Promise<number | null>;
   /** Marks the holder alive where the disk takes no renewal. Throws `lease_lost` where another process has it. */
-  mark(fence: number, now: number): void;
+  mark(fence: number, now: number): Promise<void>;
   /** The lease was given back. */
   drop(): void;
   /**
    * Runs first in each transaction: a process that lost its lease while it slept writes nothing more. Throws
    * `lease_lost`. Call the returned function after the commit.
    */
-  readonly guard: () => (() => void) | null;
+  guard(writable: RegistryStore): Promise<(() => void) | null>;
   close(): void;
 }
 
-/** Makes the lease of a process that holds none yet. */
-export function createHeldLease(store: RegistryStore, dataDir: string): HeldLease {
+/**
+ * Makes the lease of a process that holds none yet. `dataDir` takes the signs of life of a holder whose disk takes no
+ * renewals; null: the row alone tells of a holder.
+ */
+export function createHeldLease(store: RegistryStore, dataDir: string | null): HeldLease {
   let heldFence: number | null = null;
   let claimed: LeaseRequest | null = null;
   let holder: LeaseHolder | null = null;
@@ -39,13 +42,13 @@ export function createHeldLease(store: RegistryStore, dataDir: string): HeldLeas
     claimed = null;
     holder = claim;
     // Now, while there is room.
-    alive ??= openAliveFile(dataDir);
+    alive ??= dataDir === null ? null : openAliveFile(dataDir);
   };
 
   return {
-    read() {
-      const state = readLease(store);
-      const mark = readAliveMark(dataDir);
+    async read() {
+      const state = await readLease(store);
+      const mark = dataDir === null ? null : readAliveMark(dataDir);
       if (mark === null) return state;
       if (mark.fence === state.fence && state.holder !== null) return { ...state, markedAt: mark.at };
       // A holder whose lease is not on disk yet.
@@ -53,18 +56,18 @@ export function createHeldLease(store: RegistryStore, dataDir: string): HeldLeas
       return { ...state, holder: holderOf(mark), markedAt: mark.at };
     },
     hold,
-    claim(claim) {
-      const { fence, renewedAt } = readLease(store);
+    async claim(claim) {
+      const { fence, renewedAt } = await readLease(store);
       if (fence !== claim.replacing || renewedAt !== claim.renewedAt) return null;
       claimed = claim;
       holder = claim;
-      alive ??= openAliveFile(dataDir);
+      alive ??= dataDir === null ? null : openAliveFile(dataDir);
       return fence + 1;
     },
-    mark(fence, now) {
-      const state = readLease(store);
+    async mark(fence, now) {
+      const state = await readLease(store);
       const isOurs = claimed === null ? state.fence === fence : state.fence === claimed.replacing;
-      if (!isOurs) throw leaseLost(store);
+      if (!isOurs) throw await leaseLost(store);
       if (holder !== null) alive?.write({ ...holderOf(holder), fence, at: now });
     },
     drop() {
@@ -72,14 +75,14 @@ export function createHeldLease(store: RegistryStore, dataDir: string): HeldLeas
       heldFence = null;
       claimed = null;
     },
-    guard() {
+    async guard(writable) {
       if (claimed === null) {
-        if (heldFence !== null) guardLease(store, heldFence);
+        if (heldFence !== null) await guardLease(writable, heldFence);
         return null;
       }
       const claim = claimed;
-      const fence = takeLease(store, claim);
-      if (fence === null) throw leaseLost(store);
+      const fence = await takeLease(writable, claim);
+      if (fence === null) throw await leaseLost(writable);
       return () => hold(claim, fence);
     },
     close: () => alive?.close(),

@@ -1,61 +1,71 @@
-/** The inbox of heartbeats as rows, by prepared statements: reading it is asked for forty times a second. */
-import type { DatabaseSync } from 'node:sqlite';
+/** The inbox of heartbeats as rows. What writes runs inside the caller's transaction. */
 import type { InboxAnswer, InboxEntry } from '../ports/inbox.ts';
-
-/** The inbox over an open, migrated database; what writes runs inside the caller's transaction. */
-export interface InboxRows {
-  put(entry: Omit<InboxEntry, 'id'>): number;
-  open(after: number): InboxEntry[];
-  /** Whether the entry waits for its answer. */
-  isOpen(id: number): boolean;
-  answer(id: number, answer: InboxAnswer): void;
-  answers(ids: readonly number[]): { readonly id: number; readonly answer: InboxAnswer }[];
-  forget(before: number): number;
-  /** Another number where another connection has committed since the last call. */
-  version(): number;
-}
+import { type RegistryStore, statement } from './registry-store.ts';
 
 const MAX_OPEN = 200;
 /** Entries looked at for being old, at a time: nothing else is written meanwhile. */
 const MAX_SCANNED = 20_000;
 
-/** Prepares the statements. */
-export function prepareInbox(database: DatabaseSync): InboxRows {
-  const insert = database.prepare(
-    'INSERT INTO heartbeat_inbox (kind, account_id, arrived_at, body) VALUES (?, ?, ?, ?)',
-  );
-  const readOpen = database.prepare(
-    `SELECT id, kind, account_id, arrived_at, body FROM heartbeat_inbox
-     WHERE answer IS NULL AND id > ? ORDER BY id LIMIT ${MAX_OPEN}`,
-  );
-  const findOpen = database.prepare('SELECT 1 FROM heartbeat_inbox WHERE id = ? AND answer IS NULL');
-  const putAnswer = database.prepare('UPDATE heartbeat_inbox SET answer = ? WHERE id = ? AND answer IS NULL');
-  const readAnswer = database.prepare('SELECT answer FROM heartbeat_inbox WHERE id = ?');
-  const remove = database.prepare(
-    `DELETE FROM heartbeat_inbox WHERE answer IS NOT NULL AND arrived_at < ?
-     AND id IN (SELECT id FROM heartbeat_inbox ORDER BY id LIMIT ${MAX_SCANNED})`,
-  );
-  const version = database.prepare('PRAGMA data_version');
-  return {
-    put({ kind, accountId, arrivedAt, body }) {
-      return Number(insert.run(kind, accountId, arrivedAt, body).lastInsertRowid);
-    },
-    open: (after) =>
-      readOpen.all(after).map((row) => ({
-        id: Number(row.id),
-        kind: row.kind as InboxEntry['kind'],
-        accountId: Number(row.account_id),
-        arrivedAt: Number(row.arrived_at),
-        body: String(row.body),
-      })),
-    isOpen: (id) => findOpen.get(id) !== undefined,
-    answer: (id, answer) => void putAnswer.run(JSON.stringify(answer), id),
-    answers: (ids) =>
-      ids.flatMap((id) => {
-        const text = readAnswer.get(id)?.answer;
-        return typeof text === 'string' ? [{ id, answer: JSON.parse(text) as InboxAnswer }] : [];
-      }),
-    forget: (before) => Number(remove.run(before).changes),
-    version: () => Number(version.get()?.data_version),
-  };
+const INSERT = statement<{ readonly id: number }>(
+  'INSERT INTO heartbeat_inbox (kind, account_id, arrived_at, body) VALUES (?, ?, ?, ?) RETURNING id',
+);
+const READ_OPEN = statement<InboxEntry>(
+  `SELECT id, kind, account_id AS "accountId", arrived_at AS "arrivedAt", body FROM heartbeat_inbox
+   WHERE answer IS NULL AND id > ? ORDER BY id LIMIT ${MAX_OPEN}`,
+);
+const FIND_OPEN = statement('SELECT 1 FROM heartbeat_inbox WHERE id = ? AND answer IS NULL');
+const PUT_ANSWER = statement('UPDATE heartbeat_inbox SET answer = ? WHERE id = ? AND answer IS NULL');
+const READ_ANSWER = statement<{ readonly answer: string | null }>(
+  'SELECT answer FROM heartbeat_inbox WHERE id = ?',
+);
+const FORGET = statement(
+  `DELETE FROM heartbeat_inbox WHERE answer IS NOT NULL AND arrived_at < ?
+   AND id IN (SELECT id FROM heartbeat_inbox ORDER BY id LIMIT ${MAX_SCANNED})`,
+);
+
+/** Stores an entry; its id. */
+export async function putInInbox(
+  { queries }: RegistryStore,
+  { kind, accountId, arrivedAt, body }: Omit<InboxEntry, 'id'>,
+): Promise<number> {
+  const row = await queries.first(INSERT(kind, accountId, arrivedAt, body));
+  if (row === undefined) throw new Error('the heartbeat was not written');
+  return row.id;
+}
+
+/** Entries without an answer after `after`, oldest first, at most 200. */
+export async function openInInbox({ queries }: RegistryStore, after: number): Promise<InboxEntry[]> {
+  const rows = await queries.all(READ_OPEN(after));
+  return rows.map((row) => ({ ...row }));
+}
+
+/** Whether the entry waits for its answer. */
+export async function isOpenInInbox({ queries }: RegistryStore, id: number): Promise<boolean> {
+  return (await queries.first(FIND_OPEN(id))) !== undefined;
+}
+
+/** Answers an entry; the first answer stays. */
+export async function answerInInbox(
+  { queries }: RegistryStore,
+  id: number,
+  answer: InboxAnswer,
+): Promise<void> {
+  await queries.run(PUT_ANSWER(JSON.stringify(answer), id));
+}
+
+/** The answers to these entries that exist so far. */
+export async function inboxAnswers(
+  { queries, each }: RegistryStore,
+  ids: readonly number[],
+): Promise<{ readonly id: number; readonly answer: InboxAnswer }[]> {
+  const rows = await each(ids, (id) => queries.first(READ_ANSWER(id)));
+  return rows.flatMap((row, index) => {
+    const text = row?.answer ?? null;
+    return text === null ? [] : [{ id: ids[index] ?? 0, answer: JSON.parse(text) as InboxAnswer }];
+  });
+}
+
+/** Deletes answered entries that arrived before `before`, among the oldest 20,000; their number. */
+export function forgetInbox({ queries }: RegistryStore, before: number): Promise<number> {
+  return queries.run(FORGET(before));
 }

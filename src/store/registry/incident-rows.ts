@@ -1,5 +1,4 @@
-/** Incidents: written by one prepared statement; each list is one walk along an index. */
-import type { DatabaseSync } from 'node:sqlite';
+/** Incidents: written by one statement; each list is one walk along an index. */
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import type { Incident, IncidentStatus } from '../../domain/incident.ts';
 import { fromStoredUpdates } from '../../domain/incident-text.ts';
@@ -11,9 +10,9 @@ import type {
   ServicesIncidentQuery,
 } from '../ports/incidents.ts';
 import { sql } from './kysely.ts';
-import type { RegistryStore } from './registry-store.ts';
+import { type RegistryStore, statement } from './registry-store.ts';
 import type { IncidentsTable, RegistrySchema } from './schema.ts';
-import { prepareWebhookOutbox } from './webhook-outbox.ts';
+import { deliverEvent } from './webhook-outbox.ts';
 
 /** Incidents that a query has chosen, by their ids, not yet in order. */
 type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string }>;
@@ -22,8 +21,11 @@ type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: stri
 type IncidentFilter = Omit<IncidentQuery, 'limit' | 'offset'>;
 
 /** Newest `startedAt` first, then `id` (decisions, Incidents). Those of removed services are left out. */
-export function listIncidents({ kysely, queries }: RegistryStore, query: IncidentQuery): Incident[] {
-  return readPage(
+export async function listIncidents(
+  { kysely, queries }: RegistryStore,
+  query: IncidentQuery,
+): Promise<Incident[]> {
+  return await readPage(
     { kysely, queries },
     incidentsOf(kysely.selectFrom('incidents').select('id'), query),
     query,
@@ -31,9 +33,12 @@ export function listIncidents({ kysely, queries }: RegistryStore, query: Inciden
 }
 
 /** How many incidents `listIncidents` has for the query over all its pages. */
-export function countIncidents({ kysely, queries }: RegistryStore, query: IncidentFilter): number {
+export async function countIncidents(
+  { kysely, queries }: RegistryStore,
+  query: IncidentFilter,
+): Promise<number> {
   const counted = kysely.selectFrom('incidents').select((eb) => eb.fn.countAll<number>().as('total'));
-  return queries.first(incidentsOf(counted, query))?.total ?? 0;
+  return (await queries.first(incidentsOf(counted, query)))?.total ?? 0;
 }
 
 /** Leaves the incidents that the query asks for. */
@@ -49,14 +54,14 @@ function incidentsOf<Row>(
 }
 
 /** A page out of `found`: the index alone finds it, and only its own rows are read whole. */
-function readPage(
+async function readPage(
   { kysely, queries }: Pick<RegistryStore, 'kysely' | 'queries'>,
   found: FoundIncidents,
   { limit, offset }: { readonly limit: number; readonly offset: number },
-): Incident[] {
+): Promise<Incident[]> {
   const ids = found.orderBy('started_at', 'desc').orderBy('id').limit(limit).offset(offset);
-  return queries
-    .all(
+  return (
+    await queries.all(
       kysely
         .selectFrom('incidents')
         .selectAll()
@@ -64,14 +69,14 @@ function readPage(
         .orderBy('started_at', 'desc')
         .orderBy('id'),
     )
-    .map(toIncident);
+  ).map(toIncident);
 }
 
 /** Incidents of several services, newest start first, then id. Those of removed services are left out. */
-export function incidentsOfServices(
+export async function incidentsOfServices(
   { kysely, queries }: RegistryStore,
   query: ServicesIncidentQuery,
-): Incident[] {
+): Promise<Incident[]> {
   const { serviceIds, running } = query;
   if (serviceIds.length === 0) return [];
   let page = kysely
@@ -80,12 +85,12 @@ export function incidentsOfServices(
     .where('service_id', 'in', serviceIds)
     .where('listed', '=', sql.lit(1));
   if (running !== undefined) page = page.where('status', running ? '<>' : '=', 'resolved');
-  return readPage({ kysely, queries }, page, query);
+  return await readPage({ kysely, queries }, page, query);
 }
 
 /** One incident; null: there is none, or its service was removed. */
-export function findIncident({ kysely, queries }: RegistryStore, id: string): Incident | null {
-  const row = queries.first(
+export async function findIncident({ kysely, queries }: RegistryStore, id: string): Promise<Incident | null> {
+  const row = await queries.first(
     kysely.selectFrom('incidents').selectAll().where('id', '=', id).where('listed', '=', 1),
   );
   return row === undefined ? null : toIncident(row);
@@ -95,13 +100,13 @@ export function findIncident({ kysely, queries }: RegistryStore, id: string): In
 const MAX_INCIDENTS = 1_000;
 
 /** Incidents of a service from all sources that started at `from` or later: the newest ones, oldest first. */
-export function incidentsSince(
+export async function incidentsSince(
   { kysely, queries }: RegistryStore,
   serviceId: number,
   from: number,
-): Incident[] {
-  return queries
-    .all(
+): Promise<Incident[]> {
+  return (
+    await queries.all(
       kysely
         .selectFrom('incidents')
         .selectAll()
@@ -111,21 +116,22 @@ export function incidentsSince(
         .orderBy('id')
         .limit(MAX_INCIDENTS),
     )
+  )
     .map(toIncident)
     .reverse();
 }
 
 /** What stands beside an incident in the list of its service, newest start first, then id. */
-export function incidentsBeside(
+export async function incidentsBeside(
   { kysely, queries }: RegistryStore,
   { id, serviceId, startedAt }: IncidentPlace,
-): IncidentNeighbours {
+): Promise<IncidentNeighbours> {
   const ofService = kysely
     .selectFrom('incidents')
     .selectAll()
     .where('service_id', '=', serviceId)
     .where('listed', '=', sql.lit(1));
-  const older = queries.first(
+  const older = await queries.first(
     ofService
       .where('started_at', '<=', startedAt)
       .where((eb) => eb.or([eb('started_at', '<', startedAt), eb('id', '>', id)]))
@@ -133,7 +139,7 @@ export function incidentsBeside(
       .orderBy('id')
       .limit(1),
   );
-  const newer = queries.first(
+  const newer = await queries.first(
     ofService
       .where('started_at', '>=', startedAt)
       .where((eb) => eb.or([eb('started_at', '>', startedAt), eb('id', '<', id)]))
@@ -147,29 +153,28 @@ export function incidentsBeside(
   };
 }
 
+const READ_STATUS = statement<{ readonly status: IncidentStatus }>(
+  'SELECT status FROM incidents WHERE id = ?',
+);
+const PUT = statement(
+  `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
+     source_url, good_checks, updates, listed, verified)
+   SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed, verified FROM services WHERE id = ?
+   ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description,
+     severity = excluded.severity, status = excluded.status, started_at = excluded.started_at,
+     resolved_at = excluded.resolved_at, source_url = excluded.source_url, good_checks = excluded.good_checks,
+     updates = excluded.updates`,
+);
+
 /**
  * Writes or replaces an incident by its id, inside the caller's transaction, with the deliveries of webhooks that a new
  * incident or another status makes. Drops an incident of an unknown service.
  */
-export type WriteIncident = (incident: Incident) => void;
-
-/** Prepares the statements over an open, migrated database. */
-export function prepareIncidentWriter(database: DatabaseSync): WriteIncident {
-  const outbox = prepareWebhookOutbox(database);
-  const readStored = database.prepare('SELECT status FROM incidents WHERE id = ?');
-  const put = database.prepare(
-    `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
-       source_url, good_checks, updates, listed, verified)
-     SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed, verified FROM services WHERE id = ?
-     ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description,
-       severity = excluded.severity, status = excluded.status, started_at = excluded.started_at,
-       resolved_at = excluded.resolved_at, source_url = excluded.source_url, good_checks = excluded.good_checks,
-       updates = excluded.updates`,
-  );
-  return (incident) => {
-    const stored = readStored.get(incident.id);
-    const before = stored === undefined ? null : (stored.status as IncidentStatus);
-    const { changes } = put.run(
+export async function writeIncident(store: RegistryStore, incident: Incident): Promise<void> {
+  const { queries } = store;
+  const stored = await queries.first(READ_STATUS(incident.id));
+  const changed = await queries.run(
+    PUT(
       incident.id,
       incident.source,
       incident.title,
@@ -182,12 +187,11 @@ export function prepareIncidentWriter(database: DatabaseSync): WriteIncident {
       incident.goodChecks,
       JSON.stringify(incident.updates),
       incident.serviceId,
-    );
-    const type = incidentEventType(before, incident.status);
-    if (changes === 0 || type === null) return;
-    const subscription = outbox.find(incident.serviceId);
-    if (subscription !== null) outbox.write(subscription, { type, service: subscription.service, incident });
-  };
+    ),
+  );
+  const type = incidentEventType(stored?.status ?? null, incident.status);
+  if (changed === 0 || type === null) return;
+  await deliverEvent(store, incident.serviceId, (service) => ({ type, service, incident }));
 }
 
 /** The incident that a row holds. */

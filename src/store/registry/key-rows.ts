@@ -9,13 +9,13 @@ import type { RegistryStore } from './registry-store.ts';
 const MAX_EXPIRED_KEYS = 50;
 
 /** Stores a key. Throws `not_found` where there is no such account, and `account_limit`. */
-export function createKey(store: RegistryStore, key: NewKey): ApiKey {
+export async function createKey(store: RegistryStore, key: NewKey): Promise<ApiKey> {
   const { kysely, queries } = store;
   const account = kysely.selectFrom('accounts').select('id').where('id', '=', key.accountId);
-  if (queries.first(account) === undefined)
+  if ((await queries.first(account)) === undefined)
     throw new RegistryError('not_found', { code: 'no_account', account: String(key.accountId) });
-  if (key.maxPerAccount !== undefined) boundKeys(store, key, key.maxPerAccount);
-  const written = queries.first(
+  if (key.maxPerAccount !== undefined) await boundKeys(store, key, key.maxPerAccount);
+  const written = await queries.first(
     kysely
       .insertInto('api_keys')
       .values({
@@ -28,31 +28,35 @@ export function createKey(store: RegistryStore, key: NewKey): ApiKey {
       })
       .returning('id'),
   );
-  const row = queries.first(selectKeys(store).where('api_keys.id', '=', written?.id ?? 0));
+  const row = await queries.first(selectKeys(store).where('api_keys.id', '=', written?.id ?? 0));
   if (row === undefined) throw new Error(`key ${key.name} was not written`);
   return toKey(row);
 }
 
 /** Makes room for a key of the account, or throws `account_limit`. */
-function boundKeys({ kysely, queries }: RegistryStore, { accountId, createdAt }: NewKey, most: number): void {
-  const ids = queries
-    .all(
+async function boundKeys(
+  { kysely, queries }: RegistryStore,
+  { accountId, createdAt }: NewKey,
+  most: number,
+): Promise<void> {
+  const ids = (
+    await queries.all(
       kysely
         .selectFrom('api_keys')
         .select(['id', 'revoked_at', 'expires_at'])
         .where('account_id', '=', accountId)
         .orderBy('id', 'desc'),
     )
-    .map(({ id, revoked_at, expires_at }) => ({
-      id,
-      isOver: revoked_at !== null || (expires_at !== null && expires_at <= createdAt),
-    }));
+  ).map(({ id, revoked_at, expires_at }) => ({
+    id,
+    isOver: revoked_at !== null || (expires_at !== null && expires_at <= createdAt),
+  }));
   const over = ids.filter(({ isOver }) => isOver).map(({ id }) => id);
   if (ids.length - over.length >= most)
     throw new RegistryError('account_limit', { code: 'too_many_keys', max: most });
   const [newestTooMany] = over.slice(MAX_EXPIRED_KEYS);
   if (newestTooMany === undefined) return;
-  queries.run(
+  await queries.run(
     kysely
       .deleteFrom('api_keys')
       .where('account_id', '=', accountId)
@@ -65,9 +69,9 @@ function boundKeys({ kysely, queries }: RegistryStore, { accountId, createdAt }:
  * The key with this SHA-256; null: none. The index finds by the first 8 bytes; the whole is compared in constant
  * time (decisions, Keys), so that the time of an answer says nothing about the other 24.
  */
-export function findKey(store: RegistryStore, sha256: Uint8Array): ApiKey | null {
+export async function findKey(store: RegistryStore, sha256: Uint8Array): Promise<ApiKey | null> {
   if (sha256.byteLength !== 32) return null;
-  const candidates = store.queries.all(
+  const candidates = await store.queries.all(
     selectKeys(store).select('sha256').where(sql<Uint8Array>`substr(sha256, 1, 8)`, '=', sha256.slice(0, 8)),
   );
   const found = candidates.find((row) => timingSafeEqual(row.sha256, sha256));
@@ -75,28 +79,32 @@ export function findKey(store: RegistryStore, sha256: Uint8Array): ApiKey | null
 }
 
 /** Every key, oldest first. */
-export function listKeys(store: RegistryStore, accountId?: number): ApiKey[] {
+export async function listKeys(store: RegistryStore, accountId?: number): Promise<ApiKey[]> {
   const keys = selectKeys(store).orderBy('api_keys.id');
   const wanted = accountId === undefined ? keys : keys.where('account_id', '=', accountId);
-  return store.queries.all(wanted).map(toKey);
+  return (await store.queries.all(wanted)).map(toKey);
 }
 
 /** Revokes at `now`; false: there is no such key. Revoking twice keeps the first time. */
-export function revokeKey({ kysely, queries }: RegistryStore, id: number, now: number): boolean {
+export async function revokeKey(
+  { kysely, queries }: RegistryStore,
+  id: number,
+  now: number,
+): Promise<boolean> {
   const revoke = kysely
     .updateTable('api_keys')
     .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)) }))
     .where('id', '=', id);
-  return queries.run(revoke) > 0;
+  return (await queries.run(revoke)) > 0;
 }
 
 /** Stores when keys were used; the newest time wins. */
-export function touchKeys(
+export async function touchKeys(
   { kysely, queries }: RegistryStore,
   uses: readonly (readonly [number, number])[],
-): void {
+): Promise<void> {
   for (const [id, at] of uses) {
-    queries.run(
+    await queries.run(
       kysely
         .updateTable('api_keys')
         .set({ last_used_at: at })

@@ -1,8 +1,7 @@
-/** Kysely over `node:sqlite`: its SQLite dialect for migrations, and its query builder run synchronously. */
+/** Kysely over `node:sqlite`: its SQLite dialect for migrations. */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { Compilable, DatabaseConnection, Dialect } from 'kysely';
-import { BoundedMap } from '../../async/bounded-map.ts';
+import type { DatabaseConnection, Dialect } from 'kysely';
 import {
   CompiledQuery,
   SqliteAdapter,
@@ -24,45 +23,6 @@ export function createSqliteDialect(database: DatabaseSync): Dialect {
       }),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
-  };
-}
-
-/** Runs built queries at once, so that a whole group of them fits into one synchronous transaction. */
-export interface Queries {
-  /** All rows. */
-  all<Row>(query: Compilable<Row>): Row[];
-  /** The first row; undefined: none. */
-  first<Row>(query: Compilable<Row>): Row | undefined;
-  /** Runs a query for its effect; returns the number of rows changed. */
-  run(query: Compilable<unknown>): number;
-}
-
-/** Statements kept prepared, by their SQL. Lists of varying length make new texts, hence the bound. */
-const KEPT_STATEMENTS = 200;
-
-/** Makes {@link Queries} over an open database. */
-export function createQueries(database: DatabaseSync): Queries {
-  const kept = new BoundedMap<string, StatementSync>(KEPT_STATEMENTS);
-  const prepare = (sql: string): StatementSync => {
-    const found = kept.get(sql);
-    if (found !== undefined) return found;
-    const statement = database.prepare(sql);
-    kept.set(sql, statement);
-    return statement;
-  };
-  return {
-    all<Row>(query: Compilable<Row>) {
-      const { sql, parameters } = query.compile();
-      return prepare(sql).all(...toInputs(parameters)) as Row[];
-    },
-    first<Row>(query: Compilable<Row>) {
-      const { sql, parameters } = query.compile();
-      return prepare(sql).get(...toInputs(parameters)) as Row | undefined;
-    },
-    run(query) {
-      const { sql, parameters } = query.compile();
-      return Number(prepare(sql).run(...toInputs(parameters)).changes);
-    },
   };
 }
 
@@ -89,7 +49,8 @@ function asKyselyStatement(statement: StatementSync) {
   };
 }
 
-function toInputs(parameters: readonly unknown[]): SQLInputValue[] {
+/** Parameters as `node:sqlite` takes them. Throws for values that SQLite has no type for. */
+export function toInputs(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters.map((value) => {
     if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
       return value;

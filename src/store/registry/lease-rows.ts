@@ -4,8 +4,8 @@ import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** What the lease looks like. */
-export function readLease({ kysely, queries }: RegistryStore): LeaseState {
-  const row = queries.first(kysely.selectFrom('lease').selectAll());
+export async function readLease({ kysely, queries }: RegistryStore): Promise<LeaseState> {
+  const row = await queries.first(kysely.selectFrom('lease').selectAll());
   if (row === undefined) return { fence: 0, holder: null, renewedAt: 0 };
   const holder =
     row.pid === null || row.host === null ? null : { pid: row.pid, host: row.host, process: row.process };
@@ -13,9 +13,12 @@ export function readLease({ kysely, queries }: RegistryStore): LeaseState {
 }
 
 /** Takes the lease; returns the new fence, or null if another process was first. */
-export function takeLease({ kysely, queries }: RegistryStore, claim: LeaseRequest): number | null {
+export async function takeLease(
+  { kysely, queries }: RegistryStore,
+  claim: LeaseRequest,
+): Promise<number | null> {
   const fence = claim.replacing + 1;
-  const taken = queries.run(
+  const taken = await queries.run(
     kysely
       .updateTable('lease')
       .set({
@@ -32,34 +35,34 @@ export function takeLease({ kysely, queries }: RegistryStore, claim: LeaseReques
 }
 
 /** Renews the lease. Throws `lease_lost`. */
-export function renewLease(store: RegistryStore, fence: number, now: number): void {
+export async function renewLease(store: RegistryStore, fence: number, now: number): Promise<void> {
   const { kysely, queries } = store;
-  const renewed = queries.run(
+  const renewed = await queries.run(
     kysely.updateTable('lease').set({ renewed_at: now }).where('fence', '=', fence),
   );
-  if (renewed === 0) throw leaseLost(store);
+  if (renewed === 0) throw await leaseLost(store);
 }
 
 /** Writes the row as it is: a page for the disk to take. */
-export function touchLease({ database }: RegistryStore): void {
-  database.exec('UPDATE lease SET renewed_at = renewed_at');
+export async function touchLease({ kysely, queries }: RegistryStore): Promise<void> {
+  await queries.run(kysely.updateTable('lease').set((eb) => ({ renewed_at: eb.ref('renewed_at') })));
 }
 
 /** Gives the lease back, so that the next process need not wait; does nothing where it was lost. */
-export function releaseLease({ kysely, queries }: RegistryStore, fence: number): void {
-  queries.run(
+export async function releaseLease({ kysely, queries }: RegistryStore, fence: number): Promise<void> {
+  await queries.run(
     kysely.updateTable('lease').set({ pid: null, host: null, process: null }).where('fence', '=', fence),
   );
 }
 
 /** Throws `lease_lost` unless the lease still has this fence. */
-export function guardLease(store: RegistryStore, fence: number): void {
-  if (readLease(store).fence !== fence) throw leaseLost(store);
+export async function guardLease(store: RegistryStore, fence: number): Promise<void> {
+  if ((await readLease(store)).fence !== fence) throw await leaseLost(store);
 }
 
 /** The error of a process that another one has replaced. */
-export function leaseLost(store: RegistryStore): RegistryError {
-  const { holder } = readLease(store);
+export async function leaseLost(store: RegistryStore): Promise<RegistryError> {
+  const { holder } = await readLease(store);
   const who = holder === null ? 'Another process' : `Process ${holder.pid} on ${holder.host}`;
   return new RegistryError(
     'lease_lost',

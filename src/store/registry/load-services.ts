@@ -9,10 +9,10 @@ import { toService } from './service-rows.ts';
 import { toCurrent } from './update-rows.ts';
 
 /** Every service that is not removed, by id, with its state. */
-export function loadServices({ kysely, queries }: RegistryStore): ServiceState[] {
+export async function loadServices({ kysely, queries }: RegistryStore): Promise<ServiceState[]> {
   const open = new Map(
-    queries
-      .all(
+    (
+      await queries.all(
         kysely
           .selectFrom('incidents')
           .selectAll()
@@ -22,10 +22,10 @@ export function loadServices({ kysely, queries }: RegistryStore): ServiceState[]
           .orderBy('started_at')
           .orderBy('id'),
       )
-      .map((row) => [row.service_id, toIncident(row)]),
+    ).map((row) => [row.service_id, toIncident(row)]),
   );
-  return queries
-    .all(
+  return (
+    await queries.all(
       kysely
         .selectFrom('services')
         .innerJoin('current', 'current.service_id', 'services.id')
@@ -45,12 +45,12 @@ export function loadServices({ kysely, queries }: RegistryStore): ServiceState[]
         .where('removed', '=', 0)
         .orderBy('services.id'),
     )
-    .map((row) => ({
-      service: toService(row),
-      current: toCurrent(row),
-      memory: row.memory === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) },
-      openIncident: open.get(row.id) ?? null,
-      ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
-      ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
-    }));
+  ).map((row) => ({
+    service: toService(row),
+    current: toCurrent(row),
+    memory: row.memory === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) },
+    openIncident: open.get(row.id) ?? null,
+    ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
+    ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
+  }));
 }

@@ -7,11 +7,11 @@ import type { RegistryStore } from './registry-store.ts';
 import type { MaintenancesTable, RegistrySchema } from './schema.ts';
 
 /** Writes a maintenance, new or changed. */
-export function writeMaintenance(
+export async function writeMaintenance(
   { kysely, queries }: RegistryStore,
   maintenance: Maintenance,
   now: number,
-): void {
+): Promise<void> {
   const row = {
     id: maintenance.id,
     service_id: maintenance.serviceId,
@@ -26,7 +26,7 @@ export function writeMaintenance(
     updates: JSON.stringify(maintenance.updates),
   };
   const { id: _, ...rest } = row;
-  queries.run(
+  await queries.run(
     kysely
       .insertInto('maintenances')
       .values(row)
@@ -35,8 +35,8 @@ export function writeMaintenance(
 }
 
 /** Marks one as over, whatever its times say: its page no longer lists it. */
-export function endMaintenance({ kysely, queries }: RegistryStore, id: string): void {
-  queries.run(
+export async function endMaintenance({ kysely, queries }: RegistryStore, id: string): Promise<void> {
+  await queries.run(
     kysely
       .updateTable('maintenances')
       .set({ told: 'done', phase: 'ended', due_at: null })
@@ -45,20 +45,25 @@ export function endMaintenance({ kysely, queries }: RegistryStore, id: string): 
 }
 
 /** Those with these ids. */
-export function readMaintenances(
+export async function readMaintenances(
   { kysely, queries }: RegistryStore,
   ids: SelectQueryBuilder<RegistrySchema, 'vendor_entries', { id: string }>,
-): Maintenance[] {
-  return queries.all(kysely.selectFrom('maintenances').selectAll().where('id', 'in', ids)).map(toMaintenance);
+): Promise<Maintenance[]> {
+  return (await queries.all(kysely.selectFrom('maintenances').selectAll().where('id', 'in', ids))).map(
+    toMaintenance,
+  );
 }
 
 /** Which maintenances are asked for, whatever the page. */
 type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset'>;
 
 /** Planned and running ones by their start, then id; those of removed services are left out. */
-export function listMaintenances({ kysely, queries }: RegistryStore, query: MaintenanceQuery): Maintenance[] {
-  return queries
-    .all(
+export async function listMaintenances(
+  { kysely, queries }: RegistryStore,
+  query: MaintenanceQuery,
+): Promise<Maintenance[]> {
+  return (
+    await queries.all(
       maintenancesOf(kysely, query)
         .selectAll('maintenances')
         .orderBy('starts_at')
@@ -66,24 +71,27 @@ export function listMaintenances({ kysely, queries }: RegistryStore, query: Main
         .limit(query.limit)
         .offset(query.offset),
     )
-    .map(toMaintenance);
+  ).map(toMaintenance);
 }
 
 /** How many maintenances `listMaintenances` has for the query over all its pages. */
-export function countMaintenances({ kysely, queries }: RegistryStore, query: MaintenanceFilter): number {
+export async function countMaintenances(
+  { kysely, queries }: RegistryStore,
+  query: MaintenanceFilter,
+): Promise<number> {
   const counted = maintenancesOf(kysely, query).select((eb) => eb.fn.countAll<number>().as('total'));
-  return queries.first(counted)?.total ?? 0;
+  return (await queries.first(counted))?.total ?? 0;
 }
 
 /** Planned and running maintenances of several services, ordered by start, then id. */
-export function maintenancesOfServices(
+export async function maintenancesOfServices(
   { kysely, queries }: RegistryStore,
   serviceIds: readonly number[],
   limit: number,
-): Maintenance[] {
+): Promise<Maintenance[]> {
   if (serviceIds.length === 0) return [];
-  return queries
-    .all(
+  return (
+    await queries.all(
       kysely
         .selectFrom('maintenances')
         .innerJoin('services', 'services.id', 'maintenances.service_id')
@@ -95,7 +103,7 @@ export function maintenancesOfServices(
         .orderBy('maintenances.id')
         .limit(limit),
     )
-    .map(toMaintenance);
+  ).map(toMaintenance);
 }
 
 function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: MaintenanceFilter) {

@@ -23,62 +23,71 @@ export interface DomainLimits {
  * domain lies within one of the catalogue and is not verified), `account_limit`, `slug_taken` (another service has, or
  * keeps, the slug, or it is its dashed domain: append a number and try again), `name_taken`.
  */
-export function addService(store: RegistryStore, service: NewService, limits: DomainLimits): Service {
+export async function addService(
+  store: RegistryStore,
+  service: NewService,
+  limits: DomainLimits,
+): Promise<Service> {
   const { accountId, domain, slug, verified } = service;
   if (service.origin !== 'owner' || accountId === null)
     throw new Error(`${slug} is not a service of an owner`);
-  refuseTakenName(store, service.name, domain);
-  refuseDomain(store, { domain, accountId, verified }, limits);
-  const returning = findReturning(store, domain, accountId);
-  const cleared = verified && slug === dashDomain(domain) && clearDashedSlug(store, domain, returning?.id);
-  if (!cleared && isSlugTaken(store, slug, returning?.id))
+  await refuseTakenName(store, service.name, domain);
+  await refuseDomain(store, { domain, accountId, verified }, limits);
+  const returning = await findReturning(store, domain, accountId);
+  const cleared =
+    verified && slug === dashDomain(domain) && (await clearDashedSlug(store, domain, returning?.id));
+  if (!cleared && (await isSlugTaken(store, slug, returning?.id)))
     throw new RegistryError('slug_taken', { code: 'slug_taken', slug });
-  return returning === null ? insertService(store, service) : updateService(store, returning, service);
+  return returning === null
+    ? await insertService(store, service)
+    : await updateService(store, returning, service);
 }
 
 /**
  * Adds owners' services at the operator's word, inside the caller's transaction, each under the slug that is free. One
  * that is refused hinders no other.
  */
-export function addServices(
+export async function addServices(
   store: RegistryStore,
   services: readonly Omit<NewService, 'slug'>[],
   limits: DomainLimits,
-): AddOutcome[] {
-  return services.map((service) => {
-    store.database.exec('SAVEPOINT service');
+): Promise<AddOutcome[]> {
+  const outcomes: AddOutcome[] = [];
+  for (const service of services) {
     try {
-      const { slug } = addUnderFreeSlug(store, service, limits);
-      store.database.exec('RELEASE service');
-      return { slug };
+      const { slug } = await store.nested(() => addUnderFreeSlug(store, service, limits));
+      outcomes.push({ slug });
     } catch (error) {
-      if (!(error instanceof RegistryError) || error.refusal === undefined || !store.database.isTransaction)
-        throw error;
-      store.database.exec('ROLLBACK TO service');
-      store.database.exec('RELEASE service');
-      return { code: error.code as RegistryErrorCode, refusal: error.refusal };
+      if (!(error instanceof RegistryError) || error.refusal === undefined) throw error;
+      outcomes.push({ code: error.code as RegistryErrorCode, refusal: error.refusal });
     }
-  });
+  }
+  return outcomes;
 }
 
-function addUnderFreeSlug(
+async function addUnderFreeSlug(
   store: RegistryStore,
   service: Omit<NewService, 'slug'>,
   limits: DomainLimits,
-): Service {
+): Promise<Service> {
   const { accountId, domain, name, verified } = service;
   if (service.origin !== 'owner' || accountId === null)
     throw new Error(`${domain} is not a service of an owner`);
-  refuseTakenName(store, name, domain);
-  refuseDomain(store, { domain, accountId, verified }, limits);
-  const returning = findReturning(store, domain, accountId);
-  const definition = { ...service, slug: slugFor(store, domain, verified, returning) };
-  return returning === null ? insertService(store, definition) : updateService(store, returning, definition);
+  await refuseTakenName(store, name, domain);
+  await refuseDomain(store, { domain, accountId, verified }, limits);
+  const returning = await findReturning(store, domain, accountId);
+  const definition = { ...service, slug: await slugFor(store, domain, verified, returning) };
+  return returning === null
+    ? await insertService(store, definition)
+    : await updateService(store, returning, definition);
 }
 
 /** The live owner's service with that domain. */
-export function findOwned({ kysely, queries }: RegistryStore, domain: string): ServiceRow | undefined {
-  return queries.first(
+export async function findOwned(
+  { kysely, queries }: RegistryStore,
+  domain: string,
+): Promise<ServiceRow | undefined> {
+  return await queries.first(
     kysely
       .selectFrom('services')
       .selectAll()
@@ -93,36 +102,38 @@ export function findOwned({ kysely, queries }: RegistryStore, domain: string): S
  * service has it; a verified domain moves services there that were never verified. An account that registers a domain
  * again gets its old service back. Throws `domain_taken`, `catalogue_domain`, `account_limit`.
  */
-export function registerDomain(
+export async function registerDomain(
   store: RegistryStore,
   service: Pick<NewService, 'domain' | 'check' | 'verified'> & { readonly accountId: number },
   limits: DomainLimits,
-): Service {
+): Promise<Service> {
   const { domain, accountId, verified } = service;
-  refuseDomain(store, service, limits);
-  noteRegistration(store, accountId, limits.perDay, systemClock.now());
-  const returning = findReturning(store, domain, accountId);
+  await refuseDomain(store, service, limits);
+  await noteRegistration(store, accountId, limits.perDay, systemClock.now());
+  const returning = await findReturning(store, domain, accountId);
   const definition: NewService = {
     ...service,
-    slug: slugFor(store, domain, verified, returning),
+    slug: await slugFor(store, domain, verified, returning),
     name: domain,
     category: 'developer',
     origin: 'owner',
     paused: false,
     statusPage: null,
   };
-  return returning === null ? insertService(store, definition) : updateService(store, returning, definition);
+  return returning === null
+    ? await insertService(store, definition)
+    : await updateService(store, returning, definition);
 }
 
 /** Throws `account_limit` where the account has as many live domains as it may. */
-export function refuseBeyondLimit(
+export async function refuseBeyondLimit(
   { kysely, queries }: RegistryStore,
   accountId: number,
   { perAccount }: DomainLimits,
-): void {
+): Promise<void> {
   // Counting thousands at each of thousands is what would make an import slow.
   if (perAccount === Number.POSITIVE_INFINITY) return;
-  const owned = queries.first(
+  const owned = await queries.first(
     kysely
       .selectFrom('services')
       .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -138,21 +149,25 @@ export function refuseBeyondLimit(
  * Removes an owner's service inside the caller's transaction. One that was never verified reserves nothing: its slug is
  * free for others. Throws `not_found`, for the catalogue's services too.
  */
-export function removeService(store: RegistryStore, slug: string): void {
+export async function removeService(store: RegistryStore, slug: string): Promise<void> {
   const { kysely, queries } = store;
-  const row = queries.first(
+  const row = await queries.first(
     kysely.selectFrom('services').selectAll().where('slug', '=', slug).where('removed', '=', 0),
   );
   if (row === undefined) throw new RegistryError('not_found', { code: 'no_service', slug });
   if (row.origin !== 'owner') throw new RegistryError('not_found', { code: 'catalogue_service', slug });
-  retireService(store, row, row.ever_verified === 1 ? row.slug : releasedSlug(row));
+  await retireService(store, row, row.ever_verified === 1 ? row.slug : releasedSlug(row));
 }
 
 /** Throws `catalogue_domain` for a domain of the catalogue, or a subdomain of one; unverified owners cannot have it. */
-export function refuseCatalogueDomain({ kysely, queries }: RegistryStore, domain: string): void {
+export async function refuseCatalogueDomain(
+  { kysely, queries }: RegistryStore,
+  domain: string,
+): Promise<void> {
   const labels = domain.split('.');
   const parents = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
-  const found = queries.first(
+  if (parents.length === 0) return;
+  const found = await queries.first(
     kysely
       .selectFrom('services')
       .select(['slug', 'domain'])
@@ -170,46 +185,48 @@ export function refuseCatalogueDomain({ kysely, queries }: RegistryStore, domain
 }
 
 /** The slug of a service that is registered: the dashed form for a verified one, if possible, else the old or a free one. */
-export function slugFor(
+export async function slugFor(
   store: RegistryStore,
   domain: string,
   verified: boolean,
   returning: ServiceRow | null,
-): string {
+): Promise<string> {
   const exceptId = returning?.id;
-  if (verified && clearDashedSlug(store, domain, exceptId)) return dashDomain(domain);
+  if (verified && (await clearDashedSlug(store, domain, exceptId))) return dashDomain(domain);
   const kept = returning === null || isReleased(returning.slug) ? null : returning.slug;
   const search = exceptId === undefined ? {} : { exceptId };
-  return kept !== null && !isSlugTaken(store, kept, exceptId) ? kept : findFreeSlug(store, domain, search);
+  return kept !== null && !(await isSlugTaken(store, kept, exceptId))
+    ? kept
+    : await findFreeSlug(store, domain, search);
 }
 
-function refuseDomain(
+async function refuseDomain(
   store: RegistryStore,
   { domain, accountId, verified }: { domain: string; accountId: number; verified: boolean },
   limits: DomainLimits,
-): void {
-  if (findOwned(store, domain) !== undefined)
+): Promise<void> {
+  if ((await findOwned(store, domain)) !== undefined)
     throw new RegistryError('domain_taken', { code: 'domain_taken', domain });
-  if (!verified) refuseCatalogueDomain(store, domain);
-  refuseBeyondLimit(store, accountId, limits);
+  if (!verified) await refuseCatalogueDomain(store, domain);
+  await refuseBeyondLimit(store, accountId, limits);
 }
 
 /** Counts a registration. Throws `account_limit` where the account has made as many within a day as it may. */
-function noteRegistration(
+async function noteRegistration(
   { kysely, queries }: RegistryStore,
   accountId: number,
   perDay: number,
   now: number,
-): void {
+): Promise<void> {
   const ofAccount = () => kysely.selectFrom('domain_registrations').where('account_id', '=', accountId);
   // A clock that was set back leaves registrations in the future: they do not count, or they would count indefinitely.
-  queries.run(
+  await queries.run(
     kysely
       .deleteFrom('domain_registrations')
       .where('account_id', '=', accountId)
       .where((eb) => eb.or([eb('at', '<=', now - DAY_MS), eb('at', '>', now)])),
   );
-  const made = queries.first(
+  const made = await queries.first(
     ofAccount().select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('at').as('first')]),
   );
   if ((made?.count ?? 0) >= perDay)
@@ -218,17 +235,17 @@ function noteRegistration(
       max: perDay,
       retryAt: Number(made?.first ?? now) + DAY_MS,
     });
-  queries.run(kysely.insertInto('domain_registrations').values({ account_id: accountId, at: now }));
+  await queries.run(kysely.insertInto('domain_registrations').values({ account_id: accountId, at: now }));
 }
 
 /** The account's own service with that domain that it removed last; null: it never had one. */
-function findReturning(
+async function findReturning(
   { kysely, queries }: RegistryStore,
   domain: string,
   accountId: number,
-): ServiceRow | null {
+): Promise<ServiceRow | null> {
   // By the domain alone: SQLite would otherwise walk through all services of the account.
-  const rows = queries.all(kysely.selectFrom('services').selectAll().where('domain', '=', domain));
+  const rows = await queries.all(kysely.selectFrom('services').selectAll().where('domain', '=', domain));
   const returning = rows
     .filter((row) => row.account_id === accountId && row.origin === 'owner' && row.removed === 1)
     .sort((a, b) => b.id - a.id);

@@ -17,9 +17,9 @@ import { toDefinition, toService, updateService } from './service-rows.ts';
 import { MAX_FORMER_SLUGS } from './slugs.ts';
 
 /** The account's services by slug. */
-export function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Service[] {
-  return queries
-    .all(
+export async function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Promise<Service[]> {
+  return (
+    await queries.all(
       kysely
         .selectFrom('services')
         .selectAll()
@@ -27,19 +27,19 @@ export function servicesOf({ kysely, queries }: RegistryStore, accountId: number
         .where('removed', '=', 0)
         .orderBy('slug'),
     )
-    .map(toService);
+  ).map(toService);
 }
 
 /** Notes a claim; a second one for the same domain replaces it. Throws `account_limit`. */
-export function addClaim(
+export async function addClaim(
   store: RegistryStore,
   accountId: number,
   { domain, kind, createdAt }: DomainClaim,
-): void {
+): Promise<void> {
   const { kysely, queries } = store;
-  if (claimsOf(store, accountId).length >= MAX_CLAIMS)
+  if ((await claimsOf(store, accountId)).length >= MAX_CLAIMS)
     throw new RegistryError('account_limit', { code: 'too_many_claims', max: MAX_CLAIMS });
-  queries.run(
+  await queries.run(
     kysely
       .insertInto('domain_claims')
       .values({ account_id: accountId, domain, kind, created_at: createdAt })
@@ -48,9 +48,12 @@ export function addClaim(
 }
 
 /** Claims of an account, oldest first. */
-export function claimsOf({ kysely, queries }: RegistryStore, accountId: number): DomainClaim[] {
-  return queries
-    .all(
+export async function claimsOf(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+): Promise<DomainClaim[]> {
+  return (
+    await queries.all(
       kysely
         .selectFrom('domain_claims')
         .selectAll()
@@ -58,12 +61,16 @@ export function claimsOf({ kysely, queries }: RegistryStore, accountId: number):
         .orderBy('created_at')
         .orderBy('domain'),
     )
-    .map(({ domain, kind, created_at }) => ({ domain, kind, createdAt: created_at }));
+  ).map(({ domain, kind, created_at }) => ({ domain, kind, createdAt: created_at }));
 }
 
 /** Takes a claim back; nothing happens where there is none. */
-export function dropClaim({ kysely, queries }: RegistryStore, accountId: number, domain: string): void {
-  queries.run(
+export async function dropClaim(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  domain: string,
+): Promise<void> {
+  await queries.run(
     kysely.deleteFrom('domain_claims').where('account_id', '=', accountId).where('domain', '=', domain),
   );
 }
@@ -72,30 +79,30 @@ export function dropClaim({ kysely, queries }: RegistryStore, accountId: number,
  * Gives a domain, and the slug that is its dashed form, to the account that has shown control of it. Throws
  * `account_limit`.
  */
-export function proveDomain(
+export async function proveDomain(
   store: RegistryStore,
   accountId: number,
   domain: string,
   kind: CheckKind,
   now: number,
   limits: DomainLimits,
-): Service {
-  dropClaim(store, accountId, domain);
-  const row = findOwned(store, domain);
+): Promise<Service> {
+  await dropClaim(store, accountId, domain);
+  const row = await findOwned(store, domain);
   if (row === undefined) {
     const check = { ...DEFAULT_CHECK, kind };
-    return registerDomain(store, { domain, accountId, check, verified: true }, limits);
+    return await registerDomain(store, { domain, accountId, check, verified: true }, limits);
   }
   const former = row.account_id;
   const { publicDependencies, ...definition } = toDefinition(row);
   const moves = former !== accountId;
   if (moves) {
-    refuseBeyondLimit(store, accountId, limits);
+    await refuseBeyondLimit(store, accountId, limits);
     // What the former owner reported is not the new one's to see, nor to show.
-    forgetHeartbeats(store.database, row.id);
+    await forgetHeartbeats(store, row.id);
   }
-  const slug = slugFor(store, domain, true, row);
-  const service = updateService(store, row, {
+  const slug = await slugFor(store, domain, true, row);
+  const service = await updateService(store, row, {
     ...definition,
     ...slugChange(definition, slug),
     ...(publicDependencies === true && !moves ? { publicDependencies } : {}),
@@ -103,8 +110,8 @@ export function proveDomain(
     verified: true,
   });
   if (moves) {
-    if (former !== null) addNotice(store, former, now, { code: 'domain_lost', domain });
-    addNotice(store, accountId, now, { code: 'domain_won', domain });
+    if (former !== null) await addNotice(store, former, now, { code: 'domain_lost', domain });
+    await addNotice(store, accountId, now, { code: 'domain_won', domain });
   }
   return service;
 }
@@ -117,20 +124,20 @@ function slugChange(before: NewService, slug: string): Pick<NewService, 'slug' |
 }
 
 /** Notes where an owner's domain leads. Throws `shared_address`; a domain without an owner is ignored. */
-export function claimAddresses(
+export async function claimAddresses(
   { kysely, queries }: RegistryStore,
   domain: string,
   addresses: readonly string[],
-): void {
+): Promise<void> {
   const probed = () =>
     kysely
       .selectFrom('services')
       .where('origin', '=', 'owner')
       .where('removed', '=', 0)
       .where('verified', '=', 1);
-  const own = queries.first(probed().select('id').where('domain', '=', domain));
+  const own = await queries.first(probed().select('id').where('domain', '=', domain));
   for (const address of addresses) {
-    const others = queries.first(
+    const others = await queries.first(
       probed()
         .innerJoin('owner_addresses', 'owner_addresses.service_id', 'services.id')
         .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -145,7 +152,7 @@ export function claimAddresses(
       });
   }
   if (own === undefined) return;
-  queries.run(kysely.deleteFrom('owner_addresses').where('service_id', '=', own.id));
+  await queries.run(kysely.deleteFrom('owner_addresses').where('service_id', '=', own.id));
   for (const address of addresses)
-    queries.run(kysely.insertInto('owner_addresses').values({ address, service_id: own.id }));
+    await queries.run(kysely.insertInto('owner_addresses').values({ address, service_id: own.id }));
 }

@@ -1,5 +1,4 @@
 /** Sees to it at start that the key of secrets is the right one, and that no secret stands in the database in clear. */
-import type { DatabaseSync } from 'node:sqlite';
 import { getFact, setFact } from './fact-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { createSecretBox, findKey, isSealed, lostKey, makeKeyFile, type SecretBox } from './secret-box.ts';
@@ -7,32 +6,33 @@ import { createSecretBox, findKey, isSealed, lostKey, makeKeyFile, type SecretBo
 /** The secrets of a registry, inside its thread. */
 export interface Secrets {
   /** The box; the key is found, or made, at the first call. Throws `secrets_key`. */
-  box(): SecretBox;
+  box(): Promise<SecretBox>;
   /** Checks the key against what is stored, and makes it at the first start. Throws `secrets_key`. */
-  check(): void;
+  check(): Promise<void>;
   /** Encrypts what an earlier version stored in clear, inside the caller's transaction; how many there were. */
-  sealClear(): number;
+  sealClear(store: RegistryStore): Promise<number>;
   /** Forgets the key of before, whatever it was: from now on another one counts. Inside the caller's transaction. */
-  forgetKey(): void;
+  forgetKey(store: RegistryStore): Promise<void>;
 }
 
 /** Holds a sealed word by which a wrong key is found before it is used. */
 const CHECK_FACT = 'secrets-check';
 const CHECK_WORD = 'upbeat';
 
-/** Makes the secrets of a registry. `setting` is `secrets.key`; null: the key is in the data directory. */
+/**
+ * Makes the secrets of a registry. `store` reads facts; `setting` is `secrets.key`; null: the key is in the data
+ * directory.
+ */
 export function createSecrets(store: RegistryStore, dataDir: string, setting: string | null): Secrets {
   let known: SecretBox | null = null;
 
-  const isUsed = (): boolean => getFact(store, CHECK_FACT) !== null;
-
-  const box = (): SecretBox => {
+  const box = async (): Promise<SecretBox> => {
     if (known !== null) return known;
+    const word = await getFact(store, CHECK_FACT);
     const found = findKey(dataDir, setting);
     // A new key beside sealed secrets would only hide that the old one is missing.
-    if (found.kind === 'none' && isUsed()) throw lostKey('is missing');
+    if (found.kind === 'none' && word !== null) throw lostKey('is missing');
     const made = createSecretBox(found.kind === 'none' ? makeKeyFile(dataDir) : found.key);
-    const word = getFact(store, CHECK_FACT);
     if (word !== null) made.open(word);
     known = made;
     return made;
@@ -40,16 +40,18 @@ export function createSecrets(store: RegistryStore, dataDir: string, setting: st
 
   return {
     box,
-    check: () => void box(),
-    sealClear() {
-      const { seal } = box();
-      if (!isUsed()) setFact(store, CHECK_FACT, seal(CHECK_WORD));
-      const { kysely, queries } = store;
-      const clear = queries
-        .all(kysely.selectFrom('webhooks').select(['id', 'secret']))
-        .filter(({ secret }) => !isSealed(secret));
+    async check() {
+      await box();
+    },
+    async sealClear(writable) {
+      const { seal } = await box();
+      if ((await getFact(writable, CHECK_FACT)) === null)
+        await setFact(writable, CHECK_FACT, seal(CHECK_WORD));
+      const { kysely, queries } = writable;
+      const webhooks = await queries.all(kysely.selectFrom('webhooks').select(['id', 'secret']));
+      const clear = webhooks.filter(({ secret }) => !isSealed(secret));
       for (const { id, secret } of clear)
-        queries.run(
+        await queries.run(
           kysely
             .updateTable('webhooks')
             .set({ secret: seal(secret) })
@@ -57,16 +59,9 @@ export function createSecrets(store: RegistryStore, dataDir: string, setting: st
         );
       return clear.length;
     },
-    forgetKey() {
+    async forgetKey({ kysely, queries }) {
       known = null;
-      const { kysely, queries } = store;
-      queries.run(kysely.deleteFrom('facts').where('name', '=', CHECK_FACT));
+      await queries.run(kysely.deleteFrom('facts').where('name', '=', CHECK_FACT));
     },
   };
-}
-
-/** Writes the whole file anew, so that nothing of what was changed in it is left in free pages or in the log. */
-export function rewriteFile(database: DatabaseSync): void {
-  database.exec('VACUUM');
-  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }

@@ -20,17 +20,20 @@ import {
 } from './service-rows.ts';
 
 /** Puts the public list in, inside the caller's transaction. Throws `slug_taken` or `domain_taken`, and nothing is changed. */
-export function putCatalogue(store: RegistryStore, entries: readonly NewService[]): CatalogueOutcome {
+export async function putCatalogue(
+  store: RegistryStore,
+  entries: readonly NewService[],
+): Promise<CatalogueOutcome> {
   checkEntries(entries);
   const outcome = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-  const known = new Map(readCatalogue(store).map((row) => [row.slug, row]));
+  const known = new Map((await readCatalogue(store)).map((row) => [row.slug, row]));
   const wanted = new Set(entries.map(({ slug }) => slug));
   for (const row of known.values()) {
     if (row.removed === 1 || wanted.has(row.slug)) continue;
-    retireService(store, row);
+    await retireService(store, row);
     outcome.removed++;
   }
-  displaceOwners(store, entries);
+  await displaceOwners(store, entries);
   for (const entry of entries) {
     const row = known.get(entry.slug);
     const live = row !== undefined && row.removed === 0;
@@ -38,15 +41,15 @@ export function putCatalogue(store: RegistryStore, entries: readonly NewService[
       outcome.unchanged++;
       continue;
     }
-    if (row === undefined) insertService(store, entry);
-    else updateService(store, row, entry);
+    if (row === undefined) await insertService(store, entry);
+    else await updateService(store, row, entry);
     outcome[live ? 'changed' : 'added']++;
   }
   return outcome;
 }
 
-function readCatalogue({ kysely, queries }: RegistryStore): ServiceRow[] {
-  return queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'catalogue'));
+async function readCatalogue({ kysely, queries }: RegistryStore): Promise<ServiceRow[]> {
+  return await queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'catalogue'));
 }
 
 function checkEntries(entries: readonly NewService[]): void {

@@ -22,6 +22,7 @@ import {
   recentHeartbeats,
 } from './dependency-rows.ts';
 import { getFact, setFact } from './fact-rows.ts';
+import { answerInInbox, forgetInbox, inboxAnswers, openInInbox, putInInbox } from './inbox-rows.ts';
 import {
   countIncidents,
   findIncident,
@@ -34,10 +35,10 @@ import { createKey, findKey, listKeys, revokeKey, touchKeys } from './key-rows.t
 import { renewLease } from './lease-rows.ts';
 import { loadServices } from './load-services.ts';
 import { countMaintenances, listMaintenances, maintenancesOfServices } from './maintenance-rows.ts';
-import type { OpenRegistry } from './open-registry.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
 import { addClaim, claimAddresses, claimsOf, dropClaim, proveDomain, servicesOf } from './ownership.ts';
 import { putCatalogue } from './put-catalogue.ts';
+import type { OpenRegistry } from './registry-methods.ts';
 import { lastChange, readChanges } from './service-rows.ts';
 import {
   addPage,
@@ -49,7 +50,7 @@ import {
   putLogo,
   removePage,
 } from './status-page-rows.ts';
-import { lastTransition, transitionsAfter, transitionsOf } from './update-rows.ts';
+import { commitUpdates, lastTransition, transitionsAfter, transitionsOf } from './update-rows.ts';
 import { advanceMaintenances, endOtherFeeds, putVendorReadings } from './vendor-rows.ts';
 import { loadVendorStates } from './vendor-states.ts';
 import {
@@ -82,20 +83,18 @@ export interface AdapterCalls {
   checkSecrets(): Promise<void>;
   /** Removes all webhooks, whose secrets cannot be read any more, with a notice to their owners. Resolves with their number. */
   resetSecrets(now: number): Promise<number>;
-  /** Another number if another connection has committed since the last call. */
-  commitVersion(): Promise<number>;
 }
 
-/** A call that only reads; it is answered at once, between two transactions. */
+/** A call that only reads; it sees no transaction that is still open. */
 interface Read<A extends unknown[], R> {
   readonly kind: 'read';
-  readonly run: (registry: OpenRegistry, ...args: A) => R;
+  readonly run: (registry: OpenRegistry, ...args: A) => Promise<R>;
 }
 
 /** A call that writes; it runs inside a transaction, and is answered after the commit. */
 interface Write<A extends unknown[], R> {
   readonly kind: 'write';
-  readonly run: (registry: OpenRegistry, ...args: A) => R;
+  readonly run: (registry: OpenRegistry, ...args: A) => Promise<R>;
 }
 
 /** How each method of `Port` is served. */
@@ -108,17 +107,17 @@ type Calls<Port> = {
 /** The methods of a table of calls over an open registry. */
 export type Methods<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Read<infer A, infer R>
-    ? (...args: A) => R
+    ? (...args: A) => Promise<R>
     : Table[Name] extends Write<infer A, infer R>
       ? (...args: A) => Promise<R>
       : never;
 };
 
-function read<A extends unknown[], R>(run: (registry: OpenRegistry, ...args: A) => R): Read<A, R> {
+function read<A extends unknown[], R>(run: (registry: OpenRegistry, ...args: A) => Promise<R>): Read<A, R> {
   return { kind: 'read', run };
 }
 
-function write<A extends unknown[], R>(run: (registry: OpenRegistry, ...args: A) => R): Write<A, R> {
+function write<A extends unknown[], R>(run: (registry: OpenRegistry, ...args: A) => Promise<R>): Write<A, R> {
   return { kind: 'write', run };
 }
 
@@ -134,7 +133,7 @@ export const REGISTRY_CALLS = {
   changesAfter: read(readChanges),
   lastChange: read(lastChange),
 
-  commitUpdates: write(({ writeUpdates }, updates) => writeUpdates(updates)),
+  commitUpdates: write(commitUpdates),
   transitionsAfter: read(transitionsAfter),
   lastTransition: read(lastTransition),
   transitionsOf: read(transitionsOf),
@@ -159,12 +158,11 @@ export const REGISTRY_CALLS = {
   failingDependencies: read(failingDependencies),
   countFailingDependencies: read(countFailingDependencies),
 
-  putInInbox: write(({ inbox }, entry) => inbox.put(entry)),
-  openInInbox: read(({ inbox }, after) => inbox.open(after)),
-  answerInInbox: write(({ inbox }, id, answer) => inbox.answer(id, answer)),
-  inboxAnswers: read(({ inbox }, ids) => inbox.answers(ids)),
-  forgetInbox: write(({ inbox }, before) => inbox.forget(before)),
-  commitVersion: read(({ inbox }) => inbox.version()),
+  putInInbox: write(putInInbox),
+  openInInbox: read(openInInbox),
+  answerInInbox: write(answerInInbox),
+  inboxAnswers: read(inboxAnswers),
+  forgetInbox: write(forgetInbox),
 
   ensureAccount: write(ensureAccount),
   listAccounts: read(listAccounts),
@@ -203,9 +201,9 @@ export const REGISTRY_CALLS = {
   noteDelivery: write(noteDelivery),
   forgetDeliveries: write(forgetDeliveries),
   checkSecrets: read(({ secrets }) => secrets.check()),
-  resetSecrets: write((registry, now) => {
-    const removed = removeAllWebhooks(registry, now);
-    registry.secrets.forgetKey();
+  resetSecrets: write(async (registry, now) => {
+    const removed = await removeAllWebhooks(registry, now);
+    await registry.secrets.forgetKey(registry);
     return removed;
   }),
 

@@ -1,12 +1,47 @@
-/** The connection that all rows of the registry work on. */
-import type { DatabaseSync } from 'node:sqlite';
-import type { Kysely } from 'kysely';
-import type { Queries } from './kysely-sqlite.ts';
+/**
+ * The connection that all rows of the registry work on. Row functions are written once for every database
+ * (docs/adr/0017-one-set-of-queries-for-two-databases.md).
+ */
+import type { Compilable, CompiledQuery, Kysely, RootOperationNode } from 'kysely';
 import type { RegistrySchema } from './schema.ts';
 
-/** The open database and its queries. Functions over it that write run inside a transaction of the caller. */
+/** Runs queries. A query that was built by Kysely and a {@link statement} are run alike. */
+export interface Queries {
+  /** All rows. */
+  all<Row>(query: Compilable<Row>): Promise<Row[]>;
+  /** The first row; undefined: none. */
+  first<Row>(query: Compilable<Row>): Promise<Row | undefined>;
+  /** Runs a query for its effect; resolves with the number of rows changed. */
+  run(query: Compilable<unknown>): Promise<number>;
+}
+
+/** An open database. Functions over it that write run inside a transaction of the caller. */
 export interface RegistryStore {
-  readonly database: DatabaseSync;
+  /** Builds queries in the database's dialect. */
   readonly kysely: Kysely<RegistrySchema>;
   readonly queries: Queries;
+  /** Runs `work`; if it rejects, what it wrote is undone and the transaction continues. */
+  nested<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` for each item; the results are in the order of the items. The statements of one item run in order; those
+   * of different items may interleave, where the database answers them faster so.
+   */
+  each<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>): Promise<T[]>;
+}
+
+/** Statements carry no tree of nodes: no plugin of Kysely sees them. */
+const NO_NODE = { kind: 'RawNode', sqlFragments: [], parameters: [] } as unknown as RootOperationNode;
+const NO_ID = { queryId: 'statement' };
+
+/**
+ * A statement as text, for the hot paths: building a query costs more than running it. `?` marks a parameter. The text
+ * must mean the same in every database.
+ */
+export function statement<Row = unknown>(
+  sql: string,
+): (...parameters: readonly unknown[]) => Compilable<Row> {
+  return (...parameters) => {
+    const compiled: CompiledQuery<Row> = { sql, parameters, query: NO_NODE, queryId: NO_ID };
+    return { compile: () => compiled };
+  };
 }

@@ -1,19 +1,15 @@
 /** The registry's thread: opens the file and serves the calls, over one connection. */
 import { statfsSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
-import type { LeaseRequest } from '../ports/lease.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
-import { ensureInstallation, readInstallation } from './fact-rows.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createHeldLease } from './held-lease.ts';
-import { createQueries } from './kysely-sqlite.ts';
-import { releaseLease, takeLease, touchLease } from './lease-rows.ts';
-import { type OpenRegistry, prepareStatements } from './open-registry.ts';
-import { createSecrets, rewriteFile } from './protect-secrets.ts';
-import { type Methods, REGISTRY_CALLS } from './registry-calls.ts';
+import { createSecrets } from './protect-secrets.ts';
 import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
 import { explainSqliteError, fullDisk } from './registry-error.ts';
+import { createRegistryMethods } from './registry-methods.ts';
 import type { RegistryStore } from './registry-store.ts';
+import { createSqliteStore } from './sqlite-store.ts';
 
 /** Longest work of one transaction, milliseconds (architecture, The stores). */
 const MAX_GROUP_MS = 5;
@@ -23,7 +19,7 @@ const MIN_FREE_BYTES = 1_048_576;
 const BUSY_TIMEOUT_MS = 5_000;
 /** So long SQLite waits by itself for a lock, and the thread with it, milliseconds. */
 const TRY_TIMEOUT_MS = 5;
-/** The same when the file is closed. */
+/** How long the last writes wait, before the file is closed. */
 const LAST_BUSY_TIMEOUT_MS = 1_000;
 /** A file whose disk took no writes is opened anew no more often than this, milliseconds. */
 const REOPEN_MS = 500;
@@ -45,21 +41,21 @@ export async function openRegistryMethods({
   domainsPerAccount,
   secretKey = null,
 }: RegistryThreadData) {
-  let opened = await openRegistryDatabase(dataDir);
-  const store = storeOf(opened);
+  let opened = await openWithShortWaits(dataDir);
+  let openedAt = systemClock.monotonic();
+  let busyTimeoutMs = BUSY_TIMEOUT_MS;
+  const { store, transactions, read } = createSqliteStore(() => opened, {
+    monotonic: systemClock.monotonic,
+    busyTimeoutMs: () => busyTimeoutMs,
+  });
   const lease = createHeldLease(store, dataDir);
   const secrets = createSecrets(store, dataDir, secretKey);
-  const registry: OpenRegistry = Object.assign(store, prepareStatements(opened.database), {
-    secrets,
-    limits: { perAccount: domainsPerAccount, perDay: MAX_REGISTRATIONS_PER_DAY },
-  });
-  const commits = createGroupCommit(store, {
+  const commits = createGroupCommit({
+    transactions,
     maxGroupMs: MAX_GROUP_MS,
     monotonic: systemClock.monotonic,
-    guard: lease.guard,
-    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    guard: () => lease.guard(store),
   });
-  let openedAt = systemClock.monotonic();
 
   /** Opens a file anew that could not be shared when it was opened: its disk may take writes by now. */
   const share = async (): Promise<void> => {
@@ -68,66 +64,62 @@ export async function openRegistryMethods({
     if (now - openedAt < REOPEN_MS) throw fullDisk(opened.file);
     openedAt = now;
     opened.database.close();
-    opened = await openRegistryDatabase(dataDir);
-    Object.assign(store, storeOf(opened), prepareStatements(opened.database));
+    opened = await openWithShortWaits(dataDir);
     if (opened.access !== 'shared') throw fullDisk(opened.file);
   };
-  /** Reads run at once, between two transactions. */
-  const read = <T>(work: () => T): T => {
+  const explained = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      return work();
+      return await work();
     } catch (error) {
       throw explainSqliteError(error, opened.file);
     }
   };
-  const write = async <T>(work: () => T): Promise<T> => {
-    try {
+  const write = <T>(work: (store: RegistryStore) => Promise<T>): Promise<T> =>
+    explained(async () => {
       await share();
-      return await commits.write(work);
-    } catch (error) {
-      throw explainSqliteError(error, opened.file);
-    }
-  };
+      return await commits.write(() => work(store));
+    });
 
+  const methods = createRegistryMethods({
+    limits: { perAccount: domainsPerAccount, perDay: MAX_REGISTRATIONS_PER_DAY },
+    secrets,
+    lease,
+    read: (work) => explained(() => read(() => work(store))),
+    write,
+  });
   return {
-    ...methodsOf(registry, read, write),
+    ...methods,
 
+    /** Another number if another connection has committed since the last call. */
+    commitVersion: () =>
+      explained(async () => Number(opened.database.prepare('PRAGMA data_version').get()?.data_version)),
     sealSecrets: async () => {
-      const sealed = await write(secrets.sealClear);
-      if (sealed > 0) rewriteFile(store.database);
+      const sealed = await methods.sealSecrets();
+      if (sealed > 0) await read(async () => rewriteFile(opened));
       return sealed;
-    },
-    installation: async () =>
-      read(() => readInstallation(store)) ?? (await write(() => ensureInstallation(store))),
-
-    readLease: () => read(lease.read),
-    takeLease: async (request: LeaseRequest) => {
-      const fence = await write(() => takeLease(store, request));
-      if (fence !== null) lease.hold(request, fence);
-      return fence;
-    },
-    claimLease: (request: LeaseRequest) => read(() => lease.claim(request)),
-    markLease: (fence: number, now: number) => read(() => lease.mark(fence, now)),
-    releaseLease: async (fence: number) => {
-      await write(() => releaseLease(store, fence));
-      lease.drop();
     },
     /** Resolves where the disk takes a page, and has room for many more: or it would be full again at once. */
     tryWriting: async () => {
       if (freeBytes(dataDir) < MIN_FREE_BYTES) throw fullDisk(opened.file);
-      await write(() => touchLease(store));
+      await methods.tryWriting();
     },
 
     /** Commits what waits and closes the file; SQLite then folds the write-ahead log into it. */
     close: async () => {
-      store.database.exec(`PRAGMA busy_timeout = ${LAST_BUSY_TIMEOUT_MS}`);
-      commits.flush();
+      busyTimeoutMs = LAST_BUSY_TIMEOUT_MS;
+      await commits.idle();
       // The answers to what was just committed leave first.
       await new Promise((resolve) => setImmediate(resolve));
       lease.close();
-      store.database.close();
+      opened.database.close();
     },
   };
+}
+
+/** Writes the whole file anew, so that nothing of what was changed in it is left in free pages or in the log. */
+function rewriteFile({ database }: RegistryDatabase): void {
+  database.exec('VACUUM');
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
 function freeBytes(folder: string): number {
@@ -135,21 +127,8 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-function storeOf({ database, kysely }: RegistryDatabase): RegistryStore {
-  database.exec(`PRAGMA busy_timeout = ${TRY_TIMEOUT_MS}`);
-  return { database, kysely, queries: createQueries(database) };
-}
-
-/** The methods of the table, over an open registry. */
-function methodsOf(
-  registry: OpenRegistry,
-  read: <T>(work: () => T) => T,
-  write: <T>(work: () => T) => Promise<T>,
-): Methods<typeof REGISTRY_CALLS> {
-  const methods = Object.entries(REGISTRY_CALLS).map(([name, { kind, run }]) => {
-    const serve: (registry: OpenRegistry, ...args: never[]) => unknown = run;
-    const through = kind === 'read' ? read : write;
-    return [name, (...args: never[]) => through(() => serve(registry, ...args))];
-  });
-  return Object.fromEntries(methods);
+async function openWithShortWaits(dataDir: string): Promise<RegistryDatabase> {
+  const opened = await openRegistryDatabase(dataDir);
+  opened.database.exec(`PRAGMA busy_timeout = ${TRY_TIMEOUT_MS}`);
+  return opened;
 }

@@ -36,28 +36,32 @@ export function toDefinition(row: ServiceRow): NewService {
 }
 
 /** Adds a service that never was, with a status that was never checked. */
-export function insertService(store: RegistryStore, service: NewService): Service {
+export async function insertService(store: RegistryStore, service: NewService): Promise<Service> {
   const { kysely, queries } = store;
-  const row = queries.first(
+  const row = await queries.first(
     kysely
       .insertInto('services')
       .values({ ...toRow(service), ever_verified: service.verified ? 1 : 0, revision: 1, removed: 0 })
       .returningAll(),
   );
   if (row === undefined) throw new Error(`service ${service.slug} was not written`);
-  queries.run(
+  await queries.run(
     kysely
       .insertInto('current')
       .values({ service_id: row.id, seq: 0, observed_at: 0, status: 'unknown', since: null, latest: null }),
   );
-  return appendChange(store, toService(row));
+  return await appendChange(store, toService(row));
 }
 
 /** Gives a service, live or removed, another definition; its revision grows. */
-export function updateService(store: RegistryStore, row: ServiceRow, service: NewService): Service {
+export async function updateService(
+  store: RegistryStore,
+  row: ServiceRow,
+  service: NewService,
+): Promise<Service> {
   const { kysely, queries } = store;
   const revision = row.revision + 1;
-  queries.run(
+  await queries.run(
     kysely
       .updateTable('services')
       .set({
@@ -68,20 +72,24 @@ export function updateService(store: RegistryStore, row: ServiceRow, service: Ne
       })
       .where('id', '=', row.id),
   );
-  showIncidents(store, row.id, { listed: 1, verified: service.verified ? 1 : 0 });
+  await showIncidents(store, row.id, { listed: 1, verified: service.verified ? 1 : 0 });
   if (!isDeepStrictEqual(toDefinition(row).check, service.check) || row.domain !== service.domain) {
     // What the prober has learnt was learnt of the old check.
-    queries.run(kysely.updateTable('current').set({ memory: null }).where('service_id', '=', row.id));
+    await queries.run(kysely.updateTable('current').set({ memory: null }).where('service_id', '=', row.id));
   }
-  return appendChange(store, { id: row.id, ...service, revision });
+  return await appendChange(store, { id: row.id, ...service, revision });
 }
 
 /**
  * Takes a service off the list. Row, status, transitions and incidents stay, for the case that it returns. `slug`
  * replaces its slug, if others may take that slug.
  */
-export function retireService({ kysely, queries }: RegistryStore, row: ServiceRow, slug = row.slug): void {
-  queries.run(
+export async function retireService(
+  { kysely, queries }: RegistryStore,
+  row: ServiceRow,
+  slug = row.slug,
+): Promise<void> {
+  await queries.run(
     kysely
       .updateTable('services')
       .set({
@@ -92,31 +100,36 @@ export function retireService({ kysely, queries }: RegistryStore, row: ServiceRo
       })
       .where('id', '=', row.id),
   );
-  showIncidents({ kysely, queries }, row.id, { listed: 0 });
-  queries.run(kysely.insertInto('changes').values({ service_id: row.id, slug: row.slug, service: null }));
+  await showIncidents({ kysely, queries }, row.id, { listed: 0 });
+  await queries.run(
+    kysely.insertInto('changes').values({ service_id: row.id, slug: row.slug, service: null }),
+  );
 }
 
 /** Changes after `seq`, in order, at most 1,000. */
-export function readChanges({ kysely, queries }: RegistryStore, seq: number): ServiceChange[] {
-  return queries
-    .all(
+export async function readChanges({ kysely, queries }: RegistryStore, seq: number): Promise<ServiceChange[]> {
+  return (
+    await queries.all(
       kysely.selectFrom('changes').selectAll().where('seq', '>', seq).orderBy('seq').limit(CHANGES_PER_CALL),
     )
-    .map((row) => ({
-      seq: row.seq,
-      serviceId: row.service_id,
-      slug: row.slug,
-      service: row.service === null ? null : JSON.parse(row.service),
-    }));
+  ).map((row) => ({
+    seq: row.seq,
+    serviceId: row.service_id,
+    slug: row.slug,
+    service: row.service === null ? null : JSON.parse(row.service),
+  }));
 }
 
 /** The newest position of the feed of changes; 0: none. */
-export function lastChange({ kysely, queries }: RegistryStore): number {
-  return queries.first(kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1))?.seq ?? 0;
+export async function lastChange({ kysely, queries }: RegistryStore): Promise<number> {
+  return (
+    (await queries.first(kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1)))?.seq ??
+    0
+  );
 }
 
-function appendChange({ kysely, queries }: RegistryStore, service: Service): Service {
-  queries.run(
+async function appendChange({ kysely, queries }: RegistryStore, service: Service): Promise<Service> {
+  await queries.run(
     kysely
       .insertInto('changes')
       .values({ service_id: service.id, slug: service.slug, service: JSON.stringify(service) }),
@@ -124,12 +137,12 @@ function appendChange({ kysely, queries }: RegistryStore, service: Service): Ser
   return service;
 }
 
-function showIncidents(
+async function showIncidents(
   { kysely, queries }: Pick<RegistryStore, 'kysely' | 'queries'>,
   serviceId: number,
   marks: { readonly listed: number; readonly verified?: number },
-): void {
-  queries.run(kysely.updateTable('incidents').set(marks).where('service_id', '=', serviceId));
+): Promise<void> {
+  await queries.run(kysely.updateTable('incidents').set(marks).where('service_id', '=', serviceId));
 }
 
 function toRow(service: NewService) {

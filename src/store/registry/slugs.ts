@@ -22,38 +22,46 @@ export interface SlugSearch {
  * The dashed form of a domain, or that with the lowest number from 2 on that is free. A form is taken where any service
  * has it as its slug, had it before, or has it as its dashed domain. One query, however many numbers are taken.
  */
-export function findFreeSlug(store: RegistryStore, domain: string, search: SlugSearch = {}): string {
+export async function findFreeSlug(
+  store: RegistryStore,
+  domain: string,
+  search: SlugSearch = {},
+): Promise<string> {
   const base = dashDomain(domain);
-  const taken = new Set([...(search.reserved ?? []), ...takenForms(store, base, search.exceptId)]);
+  const taken = new Set([...(search.reserved ?? []), ...(await takenForms(store, base, search.exceptId))]);
   return firstFreeForm(base, (form) => taken.has(form));
 }
 
 /** Whether `slug` is some service's, or the badge of one. */
-export function isSlugTaken(store: RegistryStore, slug: string, exceptId?: number): boolean {
-  return takenForms(store, slug, exceptId).has(slug);
+export async function isSlugTaken(store: RegistryStore, slug: string, exceptId?: number): Promise<boolean> {
+  return (await takenForms(store, slug, exceptId)).has(slug);
 }
 
 /**
  * Makes room for a verified service at the dashed form of its domain: services that were never verified move to a
  * number, and their owners are told. False: the catalogue or another verified service has the form.
  */
-export function clearDashedSlug(store: RegistryStore, domain: string, exceptId?: number): boolean {
+export async function clearDashedSlug(
+  store: RegistryStore,
+  domain: string,
+  exceptId?: number,
+): Promise<boolean> {
   const { kysely, queries } = store;
   const slug = dashDomain(domain);
-  const holders = queries
-    .all(
+  const holders = (
+    await queries.all(
       kysely
         .selectFrom('services')
         .selectAll()
         .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
     )
-    .filter((row) => row.id !== exceptId && (row.slug === slug || isPublicBadge(row)));
+  ).filter((row) => row.id !== exceptId && (row.slug === slug || isPublicBadge(row)));
   if (holders.some((row) => row.origin === 'catalogue' || row.ever_verified === 1)) return false;
-  if (formerSlugs(store, exceptId).includes(slug)) return false;
+  if ((await formerSlugs(store, exceptId)).includes(slug)) return false;
   for (const row of holders) {
-    const free = findFreeSlug(store, row.domain, { exceptId: row.id, reserved: new Set([slug]) });
-    changeSlug(store, row, free);
-    tellOwner(store, row, {
+    const free = await findFreeSlug(store, row.domain, { exceptId: row.id, reserved: new Set([slug]) });
+    await changeSlug(store, row, free);
+    await tellOwner(store, row, {
       code: 'slug_to_verified',
       slug,
       takenBy: domain,
@@ -65,8 +73,8 @@ export function clearDashedSlug(store: RegistryStore, domain: string, exceptId?:
 }
 
 /** Gives a service another slug, because its present one goes to another service. */
-export function changeSlug(store: RegistryStore, row: ServiceRow, slug: string): Service {
-  return updateService(store, row, { ...toDefinition(row), slug });
+export async function changeSlug(store: RegistryStore, row: ServiceRow, slug: string): Promise<Service> {
+  return await updateService(store, row, { ...toDefinition(row), slug });
 }
 
 /** The slug of a removed service that reserves nothing: a tilde stands in no slug that can be asked for. */
@@ -80,16 +88,24 @@ export function isReleased(slug: string): boolean {
 }
 
 /** Tells the owner of a service, where it has one. */
-export function tellOwner(store: RegistryStore, { account_id }: ServiceRow, notice: Notice): void {
-  if (account_id !== null) addNotice(store, account_id, systemClock.now(), notice);
+export async function tellOwner(
+  store: RegistryStore,
+  { account_id }: ServiceRow,
+  notice: Notice,
+): Promise<void> {
+  if (account_id !== null) await addNotice(store, account_id, systemClock.now(), notice);
 }
 
 /** `base` and its numbered forms that stand for some service. */
-function takenForms(store: RegistryStore, base: string, exceptId?: number): ReadonlySet<string> {
+async function takenForms(
+  store: RegistryStore,
+  base: string,
+  exceptId?: number,
+): Promise<ReadonlySet<string>> {
   const { kysely, queries } = store;
   // The character behind the dash is the dot: what lies between are the forms with something behind a dash.
   const [from, to] = [`${base}-`, `${base}.`];
-  const rows = queries.all(
+  const rows = await queries.all(
     kysely
       .selectFrom('services')
       .select(['id', 'slug', 'dashed', 'removed'])
@@ -103,16 +119,21 @@ function takenForms(store: RegistryStore, base: string, exceptId?: number): Read
       ),
   );
   const holders = rows.filter(({ id, slug }) => id !== exceptId && !isReleased(slug));
-  return new Set([...holders.flatMap(({ slug, dashed }) => [slug, dashed]), ...formerSlugs(store, exceptId)]);
+  return new Set([
+    ...holders.flatMap(({ slug, dashed }) => [slug, dashed]),
+    ...(await formerSlugs(store, exceptId)),
+  ]);
 }
 
 /** Slugs that still lead to services which have another one now. There are few of them. */
-function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number): string[] {
-  return queries
-    .all(kysely.selectFrom('services').select(['id', 'former_slugs']).where('former_slugs', 'is not', null))
-    .flatMap(({ id, former_slugs }) =>
-      id === exceptId || former_slugs === null ? [] : (JSON.parse(former_slugs) as string[]),
-    );
+async function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number): Promise<string[]> {
+  return (
+    await queries.all(
+      kysely.selectFrom('services').select(['id', 'former_slugs']).where('former_slugs', 'is not', null),
+    )
+  ).flatMap(({ id, former_slugs }) =>
+    id === exceptId || former_slugs === null ? [] : (JSON.parse(former_slugs) as string[]),
+  );
 }
 
 function isPublicBadge({ origin, removed }: ServiceRow): boolean {

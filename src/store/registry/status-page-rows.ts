@@ -9,17 +9,17 @@ import type { StatusPagesTable } from './schema.ts';
 type PageRow = Selectable<StatusPagesTable>;
 
 /** Makes a page inside the caller's transaction. Throws `account_limit`, `slug_taken`. */
-export function addPage(store: RegistryStore, page: NewPage): OwnedPage {
+export async function addPage(store: RegistryStore, page: NewPage): Promise<OwnedPage> {
   const { kysely, queries } = store;
   const { accountId, slug, title, text, groups, now } = page;
-  if (pagesOf(store, accountId).length >= PAGE_BOUNDS.pagesPerAccount)
+  if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
     throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
-  refuseServiceName(store, slug);
-  const holder = queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
+  await refuseServiceName(store, slug);
+  const holder = await queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
     throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
   const said = { title, text, groups: JSON.stringify(groups), logo: null, updated_at: now, removed: 0 };
-  const row = queries.first(
+  const row = await queries.first(
     holder === undefined
       ? kysely
           .insertInto('status_pages')
@@ -36,15 +36,15 @@ export function addPage(store: RegistryStore, page: NewPage): OwnedPage {
 }
 
 /** The live page of that slug; null: there is none. */
-export function findPage(store: RegistryStore, slug: string): OwnedPage | null {
-  const row = findRow(store, slug);
+export async function findPage(store: RegistryStore, slug: string): Promise<OwnedPage | null> {
+  const row = await findRow(store, slug);
   return row === undefined ? null : toPage(row);
 }
 
 /** Live pages of an account, by slug. */
-export function pagesOf({ kysely, queries }: RegistryStore, accountId: number): OwnedPage[] {
-  return queries
-    .all(
+export async function pagesOf({ kysely, queries }: RegistryStore, accountId: number): Promise<OwnedPage[]> {
+  return (
+    await queries.all(
       kysely
         .selectFrom('status_pages')
         .selectAll()
@@ -52,16 +52,16 @@ export function pagesOf({ kysely, queries }: RegistryStore, accountId: number): 
         .where('removed', '=', 0)
         .orderBy('slug'),
     )
-    .map(toPage);
+  ).map(toPage);
 }
 
 /** Every live page with the name of its account, by slug. */
-export function listPages({
+export async function listPages({
   kysely,
   queries,
-}: RegistryStore): (OwnedPage & { readonly accountName: string })[] {
-  return queries
-    .all(
+}: RegistryStore): Promise<(OwnedPage & { readonly accountName: string })[]> {
+  return (
+    await queries.all(
       kysely
         .selectFrom('status_pages')
         .innerJoin('accounts', 'accounts.id', 'status_pages.account_id')
@@ -70,22 +70,22 @@ export function listPages({
         .where('removed', '=', 0)
         .orderBy('slug'),
     )
-    .map((row) => ({ ...toPage(row), accountName: row.account_name }));
+  ).map((row) => ({ ...toPage(row), accountName: row.account_name }));
 }
 
 /** Changes what a page says, if it is still at `revision`. */
-export function changePage(
+export async function changePage(
   store: RegistryStore,
   accountId: number,
   slug: string,
   revision: number,
   { title, text, groups }: PageEdit,
   now: number,
-): 'changed' | 'stale' | 'missing' {
-  const row = findRow(store, slug);
+): Promise<'changed' | 'stale' | 'missing'> {
+  const row = await findRow(store, slug);
   if (row === undefined || row.account_id !== accountId) return 'missing';
   if (row.revision !== revision) return 'stale';
-  store.queries.run(
+  await store.queries.run(
     store.kysely
       .updateTable('status_pages')
       .set({
@@ -101,21 +101,21 @@ export function changePage(
 }
 
 /** Sets the logo of an account's page, or takes it away with null. */
-export function putLogo(
+export async function putLogo(
   store: RegistryStore,
   accountId: number,
   slug: string,
   logo: StoredLogo | null,
   now: number,
-): boolean {
+): Promise<boolean> {
   const { kysely, queries } = store;
-  const row = findRow(store, slug);
+  const row = await findRow(store, slug);
   if (row === undefined || row.account_id !== accountId) return false;
-  queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
+  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
   if (logo !== null)
-    queries.run(kysely.insertInto('status_page_logos').values({ page_id: row.id, bytes: logo.bytes }));
+    await queries.run(kysely.insertInto('status_page_logos').values({ page_id: row.id, bytes: logo.bytes }));
   const { bytes: _bytes, ...about } = logo ?? { bytes: null };
-  queries.run(
+  await queries.run(
     kysely
       .updateTable('status_pages')
       .set({
@@ -129,23 +129,23 @@ export function putLogo(
 }
 
 /** The logo of a live page with its bytes; null: there is none. */
-export function findLogo(store: RegistryStore, slug: string): StoredLogo | null {
-  const row = findRow(store, slug);
+export async function findLogo(store: RegistryStore, slug: string): Promise<StoredLogo | null> {
+  const row = await findRow(store, slug);
   if (row === undefined || row.logo === null) return null;
   const { kysely, queries } = store;
-  const stored = queries.first(
+  const stored = await queries.first(
     kysely.selectFrom('status_page_logos').select('bytes').where('page_id', '=', row.id),
   );
   return stored === undefined ? null : { ...JSON.parse(row.logo), bytes: stored.bytes };
 }
 
 /** Removes a page of the account with all that it said; the row keeps the slug for its account. */
-export function removePage(store: RegistryStore, accountId: number, slug: string): boolean {
+export async function removePage(store: RegistryStore, accountId: number, slug: string): Promise<boolean> {
   const { kysely, queries } = store;
-  const row = findRow(store, slug);
+  const row = await findRow(store, slug);
   if (row === undefined || row.account_id !== accountId) return false;
-  queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
-  queries.run(
+  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
+  await queries.run(
     kysely
       .updateTable('status_pages')
       .set({ title: '', text: '', groups: '[]', logo: null, removed: 1 })
@@ -155,8 +155,8 @@ export function removePage(store: RegistryStore, accountId: number, slug: string
 }
 
 /** A stranger's page must not stand under the name of a public service, as its badge must not (decisions, Badge). */
-function refuseServiceName({ kysely, queries }: RegistryStore, slug: string): void {
-  const service = queries.first(
+async function refuseServiceName({ kysely, queries }: RegistryStore, slug: string): Promise<void> {
+  const service = await queries.first(
     kysely
       .selectFrom('services')
       .select('name')
@@ -168,8 +168,8 @@ function refuseServiceName({ kysely, queries }: RegistryStore, slug: string): vo
     throw new RegistryError('slug_taken', { code: 'page_slug_of_service', slug, name: service.name });
 }
 
-function findRow({ kysely, queries }: RegistryStore, slug: string): PageRow | undefined {
-  return queries.first(
+async function findRow({ kysely, queries }: RegistryStore, slug: string): Promise<PageRow | undefined> {
+  return await queries.first(
     kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug).where('removed', '=', 0),
   );
 }

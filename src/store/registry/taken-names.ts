@@ -11,11 +11,15 @@ const MAX_REMEMBERED = 10_000;
 const keysOfNames = new BoundedMap<string, readonly string[]>(MAX_REMEMBERED);
 
 /** Throws `name_taken` where a service of the catalogue has that name or one that looks like it; its own domain may be one. */
-export function refuseTakenName({ kysely, queries }: RegistryStore, name: string, domain: string): void {
+export async function refuseTakenName(
+  { kysely, queries }: RegistryStore,
+  name: string,
+  domain: string,
+): Promise<void> {
   if (name === domain) return;
   const keys = nameKeys(name);
-  const found = queries
-    .all(
+  const found = (
+    await queries.all(
       // Literals, not parameters: only so SQLite knows that the partial index serves.
       kysely
         .selectFrom('services')
@@ -23,7 +27,7 @@ export function refuseTakenName({ kysely, queries }: RegistryStore, name: string
         .where('origin', '=', sql.lit('catalogue'))
         .where('removed', '=', sql.lit(0)),
     )
-    .find((entry) => rememberKeys(entry.name).some((key) => keys.includes(key)));
+  ).find((entry) => rememberKeys(entry.name).some((key) => keys.includes(key)));
   if (found !== undefined)
     throw new RegistryError('name_taken', { code: 'name_taken', name, other: found.name });
 }

@@ -1,8 +1,7 @@
 /**
- * Status updates: each is one compare-and-set, by prepared statements without a query builder, since every evaluated
- * result passes here. Also reads the feed of transitions that they make.
+ * Status updates: each is one compare-and-set, by statements without a query builder, since every evaluated result passes
+ * here. Also reads the feed of transitions that they make.
  */
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import {
   type CurrentStatus,
   fromStoredCheck,
@@ -11,13 +10,27 @@ import {
   unknownStatus,
 } from '../../domain/current.ts';
 import { describeReasonOrNull, fromStoredReason } from '../../domain/incident-text.ts';
-import type { HeartbeatWrite } from '../ports/heartbeats.ts';
 import type { CommitOutcome, StatusUpdate } from '../ports/updates.ts';
-import { prepareHeartbeatWriter } from './heartbeat-rows.ts';
-import { prepareInbox } from './inbox-rows.ts';
-import { prepareIncidentWriter } from './incident-rows.ts';
-import type { RegistryStore } from './registry-store.ts';
-import { prepareWebhookOutbox } from './webhook-outbox.ts';
+import { readHeartbeatState, writeHeartbeat } from './heartbeat-rows.ts';
+import { answerInInbox, isOpenInInbox } from './inbox-rows.ts';
+import { writeIncident } from './incident-rows.ts';
+import { type RegistryStore, statement } from './registry-store.ts';
+import type { CurrentTable, TransitionsTable } from './schema.ts';
+import { deliverEvent } from './webhook-outbox.ts';
+
+/** Most transitions of one service that one call returns. */
+const MAX_TRANSITIONS = 1_000;
+
+const UPDATE = statement(
+  `UPDATE current SET seq = ?, observed_at = ?, status = ?, since = ?, latest = ?, memory = coalesce(?, memory)
+   WHERE service_id = ? AND seq = ?
+     AND EXISTS (SELECT 1 FROM services WHERE services.id = service_id AND removed = 0)`,
+);
+const READ = statement<CurrentTable>('SELECT * FROM current WHERE service_id = ?');
+const ADD_TRANSITION = statement<{ readonly position: number }>(
+  `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING position`,
+);
 
 /**
  * Writes updates inside the caller's transaction; the outcomes are in the order of the input. `stale`: another writer was
@@ -25,40 +38,29 @@ import { prepareWebhookOutbox } from './webhook-outbox.ts';
  * `current.seq` is the expected one, and there is nothing to evaluate again. Throws for an update that contradicts
  * itself, which is a bug of the caller.
  */
-export type WriteUpdates = (updates: readonly StatusUpdate[]) => CommitOutcome[];
+export async function commitUpdates(
+  store: RegistryStore,
+  updates: readonly StatusUpdate[],
+): Promise<CommitOutcome[]> {
+  for (const update of updates) checkUpdate(update);
+  // Two updates of one service must not interleave.
+  if (new Set(updates.map(({ serviceId }) => serviceId)).size === updates.length)
+    return await store.each(updates, (update) => commitUpdate(store, update));
+  const outcomes: CommitOutcome[] = [];
+  for (const update of updates) outcomes.push(await commitUpdate(store, update));
+  return outcomes;
+}
 
-/** Most transitions of one service that one call returns. */
-const MAX_TRANSITIONS = 1_000;
-
-type Row = Record<string, SQLOutputValue>;
-
-/** Prepares the statements over an open, migrated database. */
-export function prepareUpdateWriter(database: DatabaseSync): WriteUpdates {
-  const update = database.prepare(
-    `UPDATE current SET seq = ?, observed_at = ?, status = ?, since = ?, latest = ?, memory = coalesce(?, memory)
-     WHERE service_id = ? AND seq = ?
-       AND EXISTS (SELECT 1 FROM services WHERE services.id = service_id AND removed = 0)`,
-  );
-  const read = database.prepare('SELECT * FROM current WHERE service_id = ?');
-  const addTransition = database.prepare(
-    `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const writeIncident = prepareIncidentWriter(database);
-  const outbox = prepareWebhookOutbox(database);
-  const heartbeats = prepareHeartbeatWriter(database);
-  const inbox = prepareInbox(database);
-  const readCurrent = (serviceId: number): CurrentStatus => {
-    const row = read.get(serviceId);
-    return row === undefined ? unknownStatus(serviceId) : toCurrent(row);
-  };
-
-  const commitOne = (one: StatusUpdate): CommitOutcome => {
-    checkUpdate(one);
-    const { serviceId, expectedSeq, current, transition, incident, memory, heartbeat } = one;
-    if (heartbeat !== undefined && !accepts(serviceId, heartbeat))
-      return { kind: 'stale', current: readCurrent(serviceId) };
-    const { changes } = update.run(
+async function commitUpdate(store: RegistryStore, update: StatusUpdate): Promise<CommitOutcome> {
+  const { serviceId, expectedSeq, current, transition, incident, memory, heartbeat } = update;
+  const { inboxId } = heartbeat ?? {};
+  const state =
+    heartbeat === undefined ? null : await readHeartbeatState(store, serviceId, heartbeat.accountId);
+  if (state === undefined) return await stale(store, serviceId);
+  // An answered entry is not written again: its monitor may have ended before it learnt of the answer.
+  if (inboxId !== undefined && !(await isOpenInInbox(store, inboxId))) return await stale(store, serviceId);
+  const changed = await store.queries.run(
+    UPDATE(
       current.seq,
       current.observedAt,
       current.status,
@@ -67,52 +69,47 @@ export function prepareUpdateWriter(database: DatabaseSync): WriteUpdates {
       memory === null ? null : JSON.stringify(memory),
       serviceId,
       expectedSeq,
-    );
-    if (changes === 0) return { kind: 'stale', current: readCurrent(serviceId) };
-    if (incident !== null) writeIncident(incident);
-    const written = transition === null ? null : writeTransition(transition);
-    if (heartbeat === undefined) return { kind: 'committed', transition: written };
-    const runMs = heartbeats.write(serviceId, heartbeat);
-    const { inboxId, responseTimeMs } = heartbeat;
-    if (inboxId !== undefined)
-      inbox.answer(inboxId, { kind: 'written', serviceId, current, responseTimeMs, runMs });
-    return { kind: 'committed', transition: written, runMs };
-  };
+    ),
+  );
+  if (changed === 0) return await stale(store, serviceId);
+  if (incident !== null) await writeIncident(store, incident);
+  const written = transition === null ? null : await writeTransition(store, transition);
+  if (heartbeat === undefined || state === null) return { kind: 'committed', transition: written };
+  const runMs = await writeHeartbeat(store, serviceId, state, heartbeat);
+  const { responseTimeMs } = heartbeat;
+  if (inboxId !== undefined)
+    await answerInInbox(store, inboxId, { kind: 'written', serviceId, current, responseTimeMs, runMs });
+  return { kind: 'committed', transition: written, runMs };
+}
 
-  /** An answered entry is not written again: its monitor may have ended before it learnt of the answer. */
-  const accepts = (serviceId: number, { accountId, inboxId }: HeartbeatWrite): boolean =>
-    heartbeats.accepts(serviceId, accountId) && (inboxId === undefined || inbox.isOpen(inboxId));
+async function stale({ queries }: RegistryStore, serviceId: number): Promise<CommitOutcome> {
+  const row = await queries.first(READ(serviceId));
+  return { kind: 'stale', current: row === undefined ? unknownStatus(serviceId) : toCurrent(row) };
+}
 
-  const writeTransition = (transition: Omit<Transition, 'position'>): Transition => {
-    const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
-    const { lastInsertRowid } = addTransition.run(
-      serviceId,
-      seq,
-      from,
-      to,
-      at,
-      recordedAt,
-      describeReasonOrNull(reason),
-      reason === null ? null : JSON.stringify(reason),
-    );
-    const subscription = outbox.find(serviceId);
-    if (subscription !== null)
-      outbox.write(subscription, {
-        type: 'service.status_changed',
-        service: subscription.service,
-        transition,
-      });
-    return { ...transition, position: Number(lastInsertRowid) };
-  };
-
-  return (updates) => updates.map(commitOne);
+async function writeTransition(
+  store: RegistryStore,
+  transition: Omit<Transition, 'position'>,
+): Promise<Transition> {
+  const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
+  const text = describeReasonOrNull(reason);
+  const code = reason === null ? null : JSON.stringify(reason);
+  const row = await store.queries.first(ADD_TRANSITION(serviceId, seq, from, to, at, recordedAt, text, code));
+  if (row === undefined) throw new Error(`transition ${seq} of service ${serviceId} was not written`);
+  const type = 'service.status_changed';
+  await deliverEvent(store, serviceId, (service) => ({ type, service, transition }));
+  return { ...transition, position: row.position };
 }
 
 /**
  * Transitions after `position`, in order, each with the present slug of its service. Those of removed services are left
  * out, since another service may have their slugs now.
  */
-export function transitionsAfter(store: RegistryStore, position: number, limit: number): Transition[] {
+export function transitionsAfter(
+  store: RegistryStore,
+  position: number,
+  limit: number,
+): Promise<Transition[]> {
   return readTransitions(store, (query) =>
     query.where('position', '>', position).where('removed', '=', 0).orderBy('position').limit(limit),
   );
@@ -124,7 +121,7 @@ export function transitionsOf(
   serviceId: number,
   from: number,
   to: number,
-): Transition[] {
+): Promise<Transition[]> {
   return readTransitions(store, (query) =>
     query
       .where('service_id', '=', serviceId)
@@ -137,24 +134,31 @@ export function transitionsOf(
 }
 
 /** Newest position of the feed; 0: none. */
-export function lastTransition({ kysely, queries }: RegistryStore): number {
+export async function lastTransition({ kysely, queries }: RegistryStore): Promise<number> {
   const newest = kysely.selectFrom('transitions').select('position').orderBy('position', 'desc').limit(1);
-  return queries.first(newest)?.position ?? 0;
+  return (await queries.first(newest))?.position ?? 0;
 }
 
 type TransitionQuery = ReturnType<typeof selectTransitions>;
+type TransitionRow = Omit<Transition, 'reason'> & Pick<TransitionsTable, 'reason' | 'reason_code'>;
 
-function readTransitions(
+async function readTransitions(
   { kysely, queries }: RegistryStore,
   choose: (query: TransitionQuery) => TransitionQuery,
-): Transition[] {
-  return queries.all(choose(selectTransitions(kysely))).map(({ reason_code, ...row }) => ({
-    ...row,
-    reason: fromStoredReason(reason_code === null ? null : JSON.parse(reason_code), row.reason),
-  }));
+): Promise<Transition[]> {
+  return (await queries.all(choose(selectTransitions(kysely)))).map(toTransition);
 }
 
-function selectTransitions(kysely: RegistryStore['kysely']) {
+/** The transition in a row of {@link selectTransitions}. */
+export function toTransition({ reason_code, ...row }: TransitionRow): Transition {
+  return {
+    ...row,
+    reason: fromStoredReason(reason_code === null ? null : JSON.parse(reason_code), row.reason),
+  };
+}
+
+/** Transitions with the present slugs of their services. */
+export function selectTransitions(kysely: RegistryStore['kysely']) {
   return kysely
     .selectFrom('transitions')
     .innerJoin('services', 'services.id', 'transitions.service_id')
@@ -173,14 +177,14 @@ function selectTransitions(kysely: RegistryStore['kysely']) {
 }
 
 /** The record in a row of the table `current`. */
-export function toCurrent(row: Readonly<Row>): CurrentStatus {
+export function toCurrent(row: Omit<CurrentTable, 'memory'>): CurrentStatus {
   return {
-    serviceId: Number(row.service_id),
-    seq: Number(row.seq),
-    observedAt: Number(row.observed_at),
-    status: row.status as CurrentStatus['status'],
-    since: row.since === null ? null : Number(row.since),
-    latest: typeof row.latest === 'string' ? fromStoredCheck(JSON.parse(row.latest)) : null,
+    serviceId: row.service_id,
+    seq: row.seq,
+    observedAt: row.observed_at,
+    status: row.status,
+    since: row.since,
+    latest: row.latest === null ? null : fromStoredCheck(JSON.parse(row.latest)),
   };
 }
 

@@ -7,14 +7,13 @@ import type { Incident } from '../../domain/incident.ts';
 import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
 import type { MaintenanceAdvance, VendorReading, VendorState } from '../ports/vendors.ts';
-import { toIncident, type WriteIncident } from './incident-rows.ts';
+import { toIncident, writeIncident } from './incident-rows.ts';
 import { sql } from './kysely.ts';
 import { endMaintenance, readMaintenances, toMaintenance, writeMaintenance } from './maintenance-rows.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { VendorEntriesTable } from './schema.ts';
 import { readVendorStates } from './vendor-states.ts';
 
-type WritableRegistry = RegistryStore & { readonly writeIncident: WriteIncident };
 type EntryRow = Selectable<VendorEntriesTable>;
 
 /** What is stored of one service's part of a feed. */
@@ -28,22 +27,20 @@ interface Stored {
  * Stores readings inside the caller's transaction. An entry that a document listed before and lists no more has ended.
  * Returns the states of the services that changed.
  */
-export function putVendorReadings(
-  registry: WritableRegistry,
+export async function putVendorReadings(
+  registry: RegistryStore,
   readings: readonly VendorReading[],
-): VendorState[] {
-  const changed = readings.filter((reading) => putVendorReading(registry, registry.writeIncident, reading));
-  return readVendorStates(registry, [...new Set(changed.map(({ serviceId }) => serviceId))]);
+): Promise<VendorState[]> {
+  const changed = new Set<number>();
+  for (const reading of readings)
+    if (await putVendorReading(registry, reading)) changed.add(reading.serviceId);
+  return await readVendorStates(registry, [...changed]);
 }
 
 /** Stores a reading; returns whether anything changed. */
-function putVendorReading(
-  store: RegistryStore,
-  writeIncident: WriteIncident,
-  reading: VendorReading,
-): boolean {
-  if (!isKnown(store, reading.serviceId)) return false;
-  const stored = readStored(store, reading);
+async function putVendorReading(store: RegistryStore, reading: VendorReading): Promise<boolean> {
+  if (!(await isKnown(store, reading.serviceId))) return false;
+  const stored = await readStored(store, reading);
   const listed = new Set(reading.entries.map(({ key }) => key));
   const renamed = new Set<string>();
   let changed = false;
@@ -56,7 +53,7 @@ function putVendorReading(
       if (other !== undefined) renamed.add(other.entry);
       row = other ?? row;
     }
-    if (putEntry(store, writeIncident, reading, entry, row, stored)) changed = true;
+    if (await putEntry(store, reading, entry, row, stored)) changed = true;
   }
   const starts = reading.entries.map((entry) =>
     entry.kind === 'incident' ? (entry.startedAt ?? reading.readAt) : entry.startsAt,
@@ -68,7 +65,7 @@ function putVendorReading(
     const startedAt = incident?.startedAt ?? stored.maintenances.get(row.id)?.startsAt ?? 0;
     if (!hasEnded(startedAt, { listsOnlyOpen: reading.listsOnlyOpen, starts, readAt: reading.readAt }))
       continue;
-    endEntry(store, writeIncident, row, stored, reading.readAt);
+    await endEntry(store, row, stored, reading.readAt);
     changed = true;
   }
   return changed;
@@ -78,15 +75,15 @@ function putVendorReading(
  * Ends the open entries of a service from feeds other than `feed` (null: from any), such as when the catalogue names
  * another status page. Returns its new state; null: nothing changed.
  */
-export function endOtherFeeds(
-  registry: WritableRegistry,
+export async function endOtherFeeds(
+  registry: RegistryStore,
   serviceId: number,
   feed: string | null,
   at: number,
-): VendorState | null {
-  const { kysely, queries, writeIncident } = registry;
-  const feeds = queries
-    .all(
+): Promise<VendorState | null> {
+  const { kysely, queries } = registry;
+  const feeds = (
+    await queries.all(
       kysely
         .selectFrom('vendor_entries')
         .select('feed')
@@ -94,31 +91,30 @@ export function endOtherFeeds(
         .where('service_id', '=', serviceId)
         .where('open', '=', sql.lit(1)),
     )
-    .filter((row) => row.feed !== feed);
+  ).filter((row) => row.feed !== feed);
   for (const { feed: other } of feeds) {
-    const stored = readStored(registry, { serviceId, feed: other });
-    for (const row of stored.rows.values())
-      if (row.open === 1) endEntry(registry, writeIncident, row, stored, at);
+    const stored = await readStored(registry, { serviceId, feed: other });
+    for (const row of stored.rows.values()) if (row.open === 1) await endEntry(registry, row, stored, at);
   }
-  return feeds.length > 0 ? (readVendorStates(registry, [serviceId])[0] ?? null) : null;
+  return feeds.length > 0 ? ((await readVendorStates(registry, [serviceId]))[0] ?? null) : null;
 }
 
 /** Moves every maintenance that is due at `now`, inside the caller's transaction, and writes its incident. */
-export function advanceMaintenances(registry: WritableRegistry, now: number): MaintenanceAdvance {
-  const { kysely, queries, writeIncident } = registry;
-  const due = queries
-    .all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now))
-    .map(toMaintenance);
+export async function advanceMaintenances(registry: RegistryStore, now: number): Promise<MaintenanceAdvance> {
+  const { kysely, queries } = registry;
+  const due = (
+    await queries.all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now))
+  ).map(toMaintenance);
   for (const before of due) {
     const maintenance = { ...before, phase: phaseAt(before, now) };
-    const row = queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
+    const row = await queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
     const incident = maintenanceIncident(maintenance, row === undefined ? null : toIncident(row), now);
-    if (incident !== null) writeIncident(incident);
-    writeMaintenance(registry, maintenance, now);
+    if (incident !== null) await writeIncident(registry, incident);
+    await writeMaintenance(registry, maintenance, now);
     if (maintenance.phase === 'ended')
-      queries.run(kysely.updateTable('vendor_entries').set({ open: 0 }).where('id', '=', before.id));
+      await queries.run(kysely.updateTable('vendor_entries').set({ open: 0 }).where('id', '=', before.id));
   }
-  const next = queries.first(
+  const next = await queries.first(
     kysely
       .selectFrom('maintenances')
       .select('due_at')
@@ -127,17 +123,16 @@ export function advanceMaintenances(registry: WritableRegistry, now: number): Ma
       .limit(1),
   );
   const serviceIds = [...new Set(due.map(({ serviceId }) => serviceId))];
-  return { states: readVendorStates(registry, serviceIds), nextAt: next?.due_at ?? null };
+  return { states: await readVendorStates(registry, serviceIds), nextAt: next?.due_at ?? null };
 }
 
-function putEntry(
+async function putEntry(
   store: RegistryStore,
-  writeIncident: WriteIncident,
   { serviceId, slug, feed, kind, document, readAt }: VendorReading,
   entry: FeedEntry,
   row: EntryRow | undefined,
   stored: Stored,
-): boolean {
+): Promise<boolean> {
   const ownId = publicId(kind, feed, entry.key, slug);
   const reborn =
     row === undefined ? isWithoutStart(entry) && stored.incidents.has(ownId) : isReborn(row, entry);
@@ -151,7 +146,7 @@ function putEntry(
     incident = vendorIncident(known, entry, { id, serviceId, readAt });
     open = incident.status !== 'resolved';
     // What was announced as maintenance turned out to be an incident.
-    if (row?.kind === 'maintenance') endMaintenance(store, id);
+    if (row?.kind === 'maintenance') await endMaintenance(store, id);
   } else {
     const before = stored.maintenances.get(id) ?? null;
     const told = maintenanceOf(before, entry, { id, serviceId });
@@ -159,15 +154,15 @@ function putEntry(
     incident = maintenanceIncident(maintenance, known, readAt);
     open = maintenance.phase !== 'ended';
     if (!isDeepStrictEqual(maintenance, before)) {
-      writeMaintenance(store, maintenance, readAt);
+      await writeMaintenance(store, maintenance, readAt);
       changed = true;
     }
   }
   if (incident !== null && !isDeepStrictEqual(incident, known)) {
-    writeIncident(incident);
+    await writeIncident(store, incident);
     changed = true;
   }
-  writeRow(store, row, {
+  await writeRow(store, row, {
     service_id: serviceId,
     feed,
     entry: entry.key,
@@ -179,25 +174,24 @@ function putEntry(
   return changed;
 }
 
-function endEntry(
-  store: RegistryStore,
-  writeIncident: WriteIncident,
-  row: EntryRow,
-  stored: Stored,
-  at: number,
-): void {
+async function endEntry(store: RegistryStore, row: EntryRow, stored: Stored, at: number): Promise<void> {
   const incident = stored.incidents.get(row.id);
-  if (incident !== undefined && incident.status !== 'resolved') writeIncident(endVanished(incident, at));
+  if (incident !== undefined && incident.status !== 'resolved')
+    await writeIncident(store, endVanished(incident, at));
   const maintenance = stored.maintenances.get(row.id);
-  if (maintenance !== undefined) endMaintenance(store, maintenance.id);
-  writeRow(store, row, { ...row, open: 0 });
+  if (maintenance !== undefined) await endMaintenance(store, maintenance.id);
+  await writeRow(store, row, { ...row, open: 0 });
 }
 
-function writeRow({ kysely, queries }: RegistryStore, before: EntryRow | undefined, row: EntryRow): void {
+async function writeRow(
+  { kysely, queries }: RegistryStore,
+  before: EntryRow | undefined,
+  row: EntryRow,
+): Promise<void> {
   if (before !== undefined && isDeepStrictEqual({ ...before }, row)) return;
   if (before !== undefined && before.entry !== row.entry) {
     const { service_id, feed, entry } = before;
-    queries.run(
+    await queries.run(
       kysely
         .deleteFrom('vendor_entries')
         .where('service_id', '=', service_id)
@@ -205,7 +199,7 @@ function writeRow({ kysely, queries }: RegistryStore, before: EntryRow | undefin
         .where('entry', '=', entry),
     );
   }
-  queries.run(
+  await queries.run(
     kysely
       .insertInto('vendor_entries')
       .values(row)
@@ -269,12 +263,12 @@ function findRenamed(
   return undefined;
 }
 
-function readStored(
+async function readStored(
   store: RegistryStore,
   { serviceId, feed }: { readonly serviceId: number; readonly feed: string },
-): Stored {
+): Promise<Stored> {
   const { kysely, queries } = store;
-  const rows = queries.all(
+  const rows = await queries.all(
     kysely
       .selectFrom('vendor_entries')
       .selectAll()
@@ -286,18 +280,23 @@ function readStored(
     .select('id')
     .where('service_id', '=', serviceId)
     .where('feed', '=', feed);
-  const incidents = queries
-    .all(kysely.selectFrom('incidents').selectAll().where('id', 'in', ids))
-    .map(toIncident);
+  const incidents = (
+    await queries.all(kysely.selectFrom('incidents').selectAll().where('id', 'in', ids))
+  ).map(toIncident);
   return {
     rows: new Map(rows.map((row) => [row.entry, row])),
     incidents: new Map(incidents.map((incident) => [incident.id, incident])),
-    maintenances: new Map(readMaintenances(store, ids).map((maintenance) => [maintenance.id, maintenance])),
+    maintenances: new Map(
+      (await readMaintenances(store, ids)).map((maintenance) => [maintenance.id, maintenance]),
+    ),
   };
 }
 
-function isKnown({ kysely, queries }: RegistryStore, serviceId: number): boolean {
-  return queries.first(kysely.selectFrom('services').select('id').where('id', '=', serviceId)) !== undefined;
+async function isKnown({ kysely, queries }: RegistryStore, serviceId: number): Promise<boolean> {
+  return (
+    (await queries.first(kysely.selectFrom('services').select('id').where('id', '=', serviceId))) !==
+    undefined
+  );
 }
 
 /** Made of feed, entry and slug (decisions, Incidents); the first two are too long and odd for a path. */

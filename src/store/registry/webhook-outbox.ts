@@ -4,45 +4,31 @@
  * webhook costs one look into an index.
  */
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
 import { systemClock } from '../../clock.ts';
 import { type EventService, messageId, type WebhookEvent, webhookBody } from '../../domain/webhook-event.ts';
+import { type RegistryStore, statement } from './registry-store.ts';
 
-/** A service with webhooks. */
-export interface Subscription {
-  readonly service: EventService;
-  readonly webhookIds: readonly number[];
-}
+const FIND = statement<EventService & { readonly id: number }>(
+  `SELECT webhooks.id AS id, slug, name, domain FROM services
+   JOIN webhooks ON webhooks.account_id = services.account_id WHERE services.id = ? ORDER BY webhooks.id`,
+);
+const ADD = statement(
+  'INSERT INTO deliveries (message, webhook_id, type, body, created_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
+);
 
-/** Writes deliveries, inside the caller's transaction. */
-export interface WebhookOutbox {
-  /** The webhooks of the owner of a service; null: there are none. */
-  find(serviceId: number): Subscription | null;
-  /** Writes a delivery of the event for each webhook, due at once. */
-  write(subscription: Subscription, event: WebhookEvent): void;
-}
-
-/** Prepares the statements over an open, migrated database. */
-export function prepareWebhookOutbox(database: DatabaseSync): WebhookOutbox {
-  const find = database.prepare(
-    `SELECT webhooks.id AS id, slug, name, domain FROM services
-     JOIN webhooks ON webhooks.account_id = services.account_id WHERE services.id = ? ORDER BY webhooks.id`,
-  );
-  const add = database.prepare(
-    'INSERT INTO deliveries (message, webhook_id, type, body, created_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
-  );
-  return {
-    find(serviceId) {
-      const rows = find.all(serviceId);
-      const [first] = rows;
-      if (first === undefined) return null;
-      const service = { slug: String(first.slug), name: String(first.name), domain: String(first.domain) };
-      return { service, webhookIds: rows.map(({ id }) => Number(id)) };
-    },
-    write({ webhookIds }, event) {
-      const now = systemClock.now();
-      const body = webhookBody(event, now);
-      for (const id of webhookIds) add.run(messageId(randomBytes(16)), id, event.type, body, now, now);
-    },
-  };
+/** Writes a delivery of the event for each webhook of the service's owner, due at once, inside the caller's transaction. */
+export async function deliverEvent(
+  { queries }: RegistryStore,
+  serviceId: number,
+  eventOf: (service: EventService) => WebhookEvent,
+): Promise<void> {
+  const webhooks = await queries.all(FIND(serviceId));
+  const [first] = webhooks;
+  if (first === undefined) return;
+  const { slug, name, domain } = first;
+  const event = eventOf({ slug, name, domain });
+  const now = systemClock.now();
+  const body = webhookBody(event, now);
+  for (const { id } of webhooks)
+    await queries.run(ADD(messageId(randomBytes(16)), id, event.type, body, now, now));
 }

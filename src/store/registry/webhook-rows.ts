@@ -25,55 +25,65 @@ const MAX_DUE_PER_ACCOUNT = 8;
 const MAX_KEPT = 10_000;
 
 /** Adds a webhook. Throws `account_limit`. */
-export function addWebhook(registry: WithSecrets, webhook: Omit<Webhook, 'id'>): Webhook {
+export async function addWebhook(registry: WithSecrets, webhook: Omit<Webhook, 'id'>): Promise<Webhook> {
   const { kysely, queries, secrets } = registry;
   const { accountId, url, secret, createdAt } = webhook;
-  if (webhooksOf(registry, accountId).length >= MAX_WEBHOOKS)
+  if ((await webhooksOf(registry, accountId)).length >= MAX_WEBHOOKS)
     throw new RegistryError('account_limit', { code: 'too_many_webhooks', max: MAX_WEBHOOKS });
-  const row = queries.first(
+  const box = await secrets.box();
+  const row = await queries.first(
     kysely
       .insertInto('webhooks')
-      .values({ account_id: accountId, url, secret: secrets.box().seal(secret), created_at: createdAt })
+      .values({ account_id: accountId, url, secret: box.seal(secret), created_at: createdAt })
       .returningAll(),
   );
   if (row === undefined) throw new Error('the webhook was not written');
-  return toWebhook(row, secrets.box());
+  return toWebhook(row, box);
 }
 
 /** Webhooks of an account, oldest first. */
-export function webhooksOf({ kysely, queries, secrets }: WithSecrets, accountId: number): Webhook[] {
-  const box = secrets.box();
-  return queries
-    .all(kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).orderBy('id'))
-    .map((row) => toWebhook(row, box));
+export async function webhooksOf(
+  { kysely, queries, secrets }: WithSecrets,
+  accountId: number,
+): Promise<Webhook[]> {
+  const box = await secrets.box();
+  return (
+    await queries.all(
+      kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).orderBy('id'),
+    )
+  ).map((row) => toWebhook(row, box));
 }
 
 /** Removes a webhook of the account with its deliveries. */
-export function removeWebhook({ kysely, queries }: RegistryStore, accountId: number, id: number): boolean {
+export async function removeWebhook(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  id: number,
+): Promise<boolean> {
   const own = kysely
     .selectFrom('webhooks')
     .select('id')
     .where('id', '=', id)
     .where('account_id', '=', accountId);
-  if (queries.first(own) === undefined) return false;
-  queries.run(kysely.deleteFrom('deliveries').where('webhook_id', '=', id));
-  return queries.run(kysely.deleteFrom('webhooks').where('id', '=', id)) > 0;
+  if ((await queries.first(own)) === undefined) return false;
+  await queries.run(kysely.deleteFrom('deliveries').where('webhook_id', '=', id));
+  return (await queries.run(kysely.deleteFrom('webhooks').where('id', '=', id))) > 0;
 }
 
 /** Adds a delivery by hand, due at once. */
-export function addDelivery(
+export async function addDelivery(
   { kysely, queries }: RegistryStore,
   accountId: number,
   webhookId: number,
   { message, type, body, now }: { message: string; type: string; body: string; now: number },
-): boolean {
+): Promise<boolean> {
   const own = kysely
     .selectFrom('webhooks')
     .select('id')
     .where('id', '=', webhookId)
     .where('account_id', '=', accountId);
-  if (queries.first(own) === undefined) return false;
-  queries.run(
+  if ((await queries.first(own)) === undefined) return false;
+  await queries.run(
     kysely
       .insertInto('deliveries')
       .values({ message, webhook_id: webhookId, type, body, created_at: now, due_at: now }),
@@ -82,9 +92,12 @@ export function addDelivery(
 }
 
 /** Deliveries of an account, newest first. */
-export function deliveriesOf({ kysely, queries }: RegistryStore, accountId: number): Delivery[] {
-  return queries
-    .all(
+export async function deliveriesOf(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+): Promise<Delivery[]> {
+  return (
+    await queries.all(
       kysely
         .selectFrom('deliveries')
         .innerJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
@@ -93,33 +106,34 @@ export function deliveriesOf({ kysely, queries }: RegistryStore, accountId: numb
         .orderBy('deliveries.id', 'desc')
         .limit(MAX_SHOWN),
     )
-    .map(toDelivery);
+  ).map(toDelivery);
 }
 
 /** Makes a delivery of the account due again, as if it had never been tried. */
-export function replayDelivery(
+export async function replayDelivery(
   { kysely, queries }: RegistryStore,
   accountId: number,
   id: number,
   now: number,
-): boolean {
+): Promise<boolean> {
   const own = kysely.selectFrom('webhooks').select('id').where('account_id', '=', accountId);
   const replay = kysely
     .updateTable('deliveries')
     .set({ due_at: now, attempts: 0, delivered_at: null, problem: null, problem_code: null })
     .where('id', '=', id)
     .where('webhook_id', 'in', own);
-  return queries.run(replay) > 0;
+  return (await queries.run(replay)) > 0;
 }
 
 /** Those due by `now`, the longest waiting first, and at most 8 of an account. */
-export function dueDeliveries(
+export async function dueDeliveries(
   { kysely, queries, secrets }: WithSecrets,
   now: number,
   limit: number,
-): DueDelivery[] {
+): Promise<DueDelivery[]> {
   const any = kysely.selectFrom('deliveries').select('id').where('due_at', '<=', now).limit(1);
-  if (queries.first(any) === undefined) return [];
+  if ((await queries.first(any)) === undefined) return [];
+  const box = await secrets.box();
   // A few of each webhook by its own index: what else waits there, however much it is, is not looked at.
   const placed = kysely
     .selectFrom('webhooks')
@@ -140,8 +154,8 @@ export function dueDeliveries(
     .select(
       sql<number>`row_number() OVER (PARTITION BY account_id ORDER BY due_at, deliveries.id)`.as('place'),
     );
-  return queries
-    .all(
+  return (
+    await queries.all(
       kysely
         .selectFrom(placed.as('placed'))
         .selectAll()
@@ -150,13 +164,16 @@ export function dueDeliveries(
         .orderBy('id')
         .limit(limit),
     )
-    .map((row) => ({ ...toDelivery(row), url: row.url, secret: secrets.box().open(row.secret) }));
+  ).map((row) => ({ ...toDelivery(row), url: row.url, secret: box.open(row.secret) }));
 }
 
 /** Writes what came of an attempt. */
-export function noteDelivery({ kysely, queries }: RegistryStore, outcome: DeliveryOutcome): void {
+export async function noteDelivery(
+  { kysely, queries }: RegistryStore,
+  outcome: DeliveryOutcome,
+): Promise<void> {
   const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
-  queries.run(
+  await queries.run(
     kysely
       .updateTable('deliveries')
       .set((eb) => ({
@@ -172,11 +189,11 @@ export function noteDelivery({ kysely, queries }: RegistryStore, outcome: Delive
 }
 
 /** Forgets deliveries that are settled and were made before `before`, and of each webhook all but the newest 10,000. */
-export function forgetDeliveries({ kysely, queries }: RegistryStore, before: number): number {
-  let forgotten = queries.run(
+export async function forgetDeliveries({ kysely, queries }: RegistryStore, before: number): Promise<number> {
+  let forgotten = await queries.run(
     kysely.deleteFrom('deliveries').where('due_at', 'is', null).where('created_at', '<', before),
   );
-  for (const { id } of queries.all(kysely.selectFrom('webhooks').select('id'))) {
+  for (const { id } of await queries.all(kysely.selectFrom('webhooks').select('id'))) {
     const newestTooMany = kysely
       .selectFrom('deliveries')
       .select('id')
@@ -184,7 +201,7 @@ export function forgetDeliveries({ kysely, queries }: RegistryStore, before: num
       .orderBy('id', 'desc')
       .limit(1)
       .offset(MAX_KEPT);
-    forgotten += queries.run(
+    forgotten += await queries.run(
       kysely.deleteFrom('deliveries').where('webhook_id', '=', id).where('id', '<=', newestTooMany),
     );
   }
@@ -192,12 +209,13 @@ export function forgetDeliveries({ kysely, queries }: RegistryStore, before: num
 }
 
 /** Removes all webhooks of all accounts with their deliveries, and tells their owners; how many there were. */
-export function removeAllWebhooks(store: RegistryStore, now: number): number {
+export async function removeAllWebhooks(store: RegistryStore, now: number): Promise<number> {
   const { kysely, queries } = store;
-  const rows = queries.all(kysely.selectFrom('webhooks').select(['account_id', 'url']));
-  for (const { account_id, url } of rows) addNotice(store, account_id, now, { code: 'webhook_removed', url });
-  queries.run(kysely.deleteFrom('deliveries'));
-  queries.run(kysely.deleteFrom('webhooks'));
+  const rows = await queries.all(kysely.selectFrom('webhooks').select(['account_id', 'url']));
+  for (const { account_id, url } of rows)
+    await addNotice(store, account_id, now, { code: 'webhook_removed', url });
+  await queries.run(kysely.deleteFrom('deliveries'));
+  await queries.run(kysely.deleteFrom('webhooks'));
   return rows.length;
 }
 

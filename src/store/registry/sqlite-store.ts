@@ -1,0 +1,156 @@
+/** Queries and transactions over one connection to SQLite. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Compilable, Kysely } from 'kysely';
+import { BoundedMap } from '../../async/bounded-map.ts';
+import { createMutex } from '../../async/mutex.ts';
+import type { Transactions } from './group-commit.ts';
+import { toInputs } from './kysely-sqlite.ts';
+import type { Queries, RegistryStore } from './registry-store.ts';
+import type { RegistrySchema } from './schema.ts';
+
+/** A connection; it is another one after the file was opened anew. */
+export interface SqliteConnection {
+  readonly database: DatabaseSync;
+  readonly kysely: Kysely<RegistrySchema>;
+}
+
+/** Settings of {@link createSqliteStore}. */
+export interface SqliteStoreOptions {
+  /** Monotonic time in milliseconds. */
+  readonly monotonic: () => number;
+  /** How long a transaction waits for a lock that another process holds, milliseconds; reads go on meanwhile. */
+  readonly busyTimeoutMs: () => number;
+}
+
+/** The store, its transactions, and its reads. */
+export interface SqliteStore {
+  readonly store: RegistryStore;
+  readonly transactions: Transactions;
+  /** Runs `work` between two transactions. */
+  read<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Pause between two tries to get the lock, milliseconds. */
+const LOCK_RETRY_MS = 5;
+const SQLITE_BUSY = 5;
+/** Statements kept prepared, by their SQL. Lists of varying length make new texts, hence the bound. */
+const KEPT_STATEMENTS = 200;
+
+/**
+ * Makes the store over the connection that `current` names at the time. The connection's own busy timeout should be short,
+ * since the thread is blocked for that time.
+ */
+export function createSqliteStore(
+  current: () => SqliteConnection,
+  { monotonic, busyTimeoutMs }: SqliteStoreOptions,
+): SqliteStore {
+  const mutex = createMutex();
+  let release = (): void => {};
+
+  const nested = async <T>(work: () => Promise<T>): Promise<T> => {
+    const { database } = current();
+    database.exec('SAVEPOINT one');
+    try {
+      const value = await work();
+      database.exec('RELEASE one');
+      return value;
+    } catch (error) {
+      // A full disk or an I/O error has ended the transaction already.
+      if (database.isTransaction) database.exec('ROLLBACK TO one; RELEASE one');
+      throw error;
+    }
+  };
+
+  const transactions: Transactions = {
+    async begin() {
+      const since = monotonic();
+      for (;;) {
+        const unlock = await mutex.lock();
+        try {
+          current().database.exec('BEGIN IMMEDIATE');
+          release = unlock;
+          return;
+        } catch (error) {
+          unlock();
+          if (!isBusy(error) || monotonic() - since >= busyTimeoutMs()) throw error;
+        }
+        await sleep(LOCK_RETRY_MS);
+      }
+    },
+    async commit() {
+      current().database.exec('COMMIT');
+      release();
+    },
+    async rollback() {
+      const { database } = current();
+      if (database.isTransaction) database.exec('ROLLBACK');
+      release();
+    },
+    nested,
+    get isOpen() {
+      return current().database.isTransaction;
+    },
+  };
+
+  const queries = createQueries(() => current().database);
+  return {
+    transactions,
+    store: {
+      get kysely() {
+        return current().kysely;
+      },
+      queries,
+      nested,
+      async each(items, work) {
+        const results: Awaited<ReturnType<typeof work>>[] = [];
+        for (const item of items) results.push(await work(item));
+        return results;
+      },
+    },
+    async read(work) {
+      const unlock = await mutex.lock();
+      try {
+        return await work();
+      } finally {
+        unlock();
+      }
+    },
+  };
+}
+
+/** Makes {@link Queries} over the database that `current` names. They resolve without a turn of the event loop. */
+export function createQueries(current: () => DatabaseSync): Queries {
+  let database: DatabaseSync | null = null;
+  let kept = new BoundedMap<string, StatementSync>(KEPT_STATEMENTS);
+  const prepare = (sql: string): StatementSync => {
+    if (database !== current()) {
+      database = current();
+      kept = new BoundedMap(KEPT_STATEMENTS);
+    }
+    const found = kept.get(sql);
+    if (found !== undefined) return found;
+    const statement = database.prepare(sql);
+    kept.set(sql, statement);
+    return statement;
+  };
+  return {
+    async all<Row>(query: Compilable<Row>) {
+      const { sql, parameters } = query.compile();
+      return prepare(sql).all(...toInputs(parameters)) as Row[];
+    },
+    async first<Row>(query: Compilable<Row>) {
+      const { sql, parameters } = query.compile();
+      return prepare(sql).get(...toInputs(parameters)) as Row | undefined;
+    },
+    async run(query) {
+      const { sql, parameters } = query.compile();
+      return Number(prepare(sql).run(...toInputs(parameters)).changes);
+    },
+  };
+}
+
+function isBusy(error: unknown): boolean {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
+  return (code & 0xff) === SQLITE_BUSY;
+}
