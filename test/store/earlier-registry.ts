@@ -1,6 +1,6 @@
 /** The registry's file as an earlier version leaves it. */
 import { DatabaseSync } from 'node:sqlite';
-import { MIGRATION_NAMES } from '../../src/store/registry/migrations.ts';
+import { SQLITE_STEPS } from '../../src/store/registry/registry-database.ts';
 import { NOON } from './registry-fixtures.ts';
 
 /** Makes a database with the tables of the version whose last step was `last`. */
@@ -12,7 +12,7 @@ export async function openEarlier(last: string, file = ':memory:'): Promise<Data
     CREATE TABLE kysely_migration_lock (id varchar(255) NOT NULL PRIMARY KEY, is_locked integer DEFAULT 0 NOT NULL);
     INSERT INTO kysely_migration_lock VALUES ('migration_lock', 0)`);
   const note = database.prepare('INSERT INTO kysely_migration VALUES (?, ?)');
-  for (const name of MIGRATION_NAMES) {
+  for (const name of SQLITE_STEPS.names) {
     if (name > last) break;
     const step: { readonly statements: readonly string[] } = await import(
       `../../src/store/registry/migrations/${name}.ts`

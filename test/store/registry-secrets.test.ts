@@ -17,7 +17,7 @@ const open = (dataDir: string, secretKey: string | null = null) =>
 /** A registry with a webhook; the id of its account. */
 async function withWebhook(dataDir: string, secretKey: string | null = null) {
   const registry = await open(dataDir, secretKey);
-  registry.checkSecrets();
+  await registry.checkSecrets();
   await registry.sealSecrets();
   const { id: accountId } = await registry.ensureAccount('ada', NOON);
   await registry.addWebhook({ accountId, url: URL, secret: SECRET, createdAt: NOON });
@@ -32,15 +32,15 @@ function filesWith(folder: string, text: string): string[] {
 t.test('it writes no secret in clear into any file, and reads each again', async (t) => {
   const dataDir = t.testdir();
   const { registry, accountId } = await withWebhook(dataDir);
-  t.match(registry.webhooksOf(accountId), [{ secret: SECRET }]);
+  t.match(await registry.webhooksOf(accountId), [{ secret: SECRET }]);
   t.same(filesWith(dataDir, SECRET.slice(6)), [], 'beside the running program');
   t.not(filesWith(dataDir, URL).length, 0, 'the files are those that are written');
   await registry.close();
   t.same(filesWith(dataDir, SECRET.slice(6)), []);
   t.equal(statSync(keyFile(dataDir)).mode & 0o777, 0o600);
   const again = await open(dataDir);
-  again.checkSecrets();
-  t.match(again.webhooksOf(accountId), [{ secret: SECRET }]);
+  await again.checkSecrets();
+  t.match(await again.webhooksOf(accountId), [{ secret: SECRET }]);
   await again.close();
 });
 
@@ -58,11 +58,11 @@ t.test(
     database.close();
     t.same(filesWith(dataDir, SECRET), ['registry.sqlite'], 'as an earlier version had it');
     const registry = await open(dataDir);
-    registry.checkSecrets();
+    await registry.checkSecrets();
     t.equal(await registry.sealSecrets(), 1);
     t.same(filesWith(dataDir, SECRET.slice(6)), [], 'in the log neither');
     t.equal(await registry.sealSecrets(), 0);
-    t.match(registry.webhooksOf(accountId), [{ secret: SECRET }]);
+    t.match(await registry.webhooksOf(accountId), [{ secret: SECRET }]);
     await registry.close();
     t.same(filesWith(dataDir, SECRET.slice(6)), []);
   },
@@ -75,11 +75,11 @@ t.test('it takes the key of the setting before that of the file', async (t) => {
     t.throws(() => statSync(keyFile(dataDir)), 'no file is made');
     await registry.close();
     const without = await open(dataDir);
-    t.throws(() => without.checkSecrets(), { code: 'secrets_key', message: /is missing\..*secrets\.key/ });
+    await t.rejects(without.checkSecrets(), { code: 'secrets_key', message: /is missing\..*secrets\.key/ });
     await without.close();
     const other = await open(dataDir, randomBytes(32).toString('hex'));
-    t.throws(() => other.checkSecrets(), { code: 'secrets_key', message: /does not fit/ });
-    t.throws(() => other.webhooksOf(accountId), { code: 'secrets_key' });
+    await t.rejects(other.checkSecrets(), { code: 'secrets_key', message: /does not fit/ });
+    await t.rejects(other.webhooksOf(accountId), { code: 'secrets_key' });
     await other.close();
   }
 });
@@ -95,7 +95,7 @@ t.test('it says what to do where the key is lost, and begins anew when it is tol
   ]) {
     damage();
     const broken = await open(dataDir);
-    t.throws(() => broken.checkSecrets(), {
+    await t.rejects(broken.checkSecrets(), {
       code: 'secrets_key',
       message: /backup.*npx upbeat secrets reset/,
     });
@@ -103,11 +103,11 @@ t.test('it says what to do where the key is lost, and begins anew when it is tol
   }
   const reset = await open(dataDir);
   t.equal(await reset.resetSecrets(NOON), 1);
-  t.match(reset.noticesOf(accountId), [{ text: /webhook to https:\/\/hooks\.example\/1 was removed/ }]);
-  reset.checkSecrets();
-  t.same(reset.webhooksOf(accountId), []);
+  t.match(await reset.noticesOf(accountId), [{ text: /webhook to https:\/\/hooks\.example\/1 was removed/ }]);
+  await reset.checkSecrets();
+  t.same(await reset.webhooksOf(accountId), []);
   await reset.addWebhook({ accountId, url: URL, secret: SECRET, createdAt: NOON });
-  t.match(reset.webhooksOf(accountId), [{ secret: SECRET }]);
+  t.match(await reset.webhooksOf(accountId), [{ secret: SECRET }]);
   await reset.close();
 });
 

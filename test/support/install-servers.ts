@@ -13,6 +13,8 @@ const PROGRAMS = {
   iproute2: 'ip',
   influxdb: 'influxd',
   'libxml2-utils': 'xmllint',
+  // The server itself lies outside of the path.
+  postgresql: 'psql',
   prometheus: 'promtool',
   'victoria-metrics': 'victoria-metrics',
   'redis-server': 'redis-server',

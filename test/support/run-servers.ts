@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { ask, startInflux, startVictoria } from './influx-server.ts';
 import { hasProgram } from './install-servers.ts';
+import { postgresUrl, startPostgres } from './postgres-server.ts';
 import { startRedis } from './redis-server.ts';
 
 /** Whoever says when servers are to end: a test, or the run. */
@@ -21,6 +22,7 @@ const NAMES = {
   influx: 'UPBEAT_TEST_INFLUX',
   victoria: 'UPBEAT_TEST_VICTORIA',
   redis: 'UPBEAT_TEST_REDIS',
+  postgres: 'UPBEAT_TEST_POSTGRES',
 } as const;
 
 /** Starts what is installed and not running already, at once; returns the environment that names it. */
@@ -34,6 +36,7 @@ export async function startRunServers(scope: Scope): Promise<Readonly<Record<str
       async () => (await startVictoria(scope, { folder: join(folder, 'victoria') })).url,
     ],
     [NAMES.redis, 'redis-server', async () => String((await startRedis(scope)).port)],
+    [NAMES.postgres, 'psql', async () => String((await startPostgres(scope)).port)],
   ];
   const there = starts.filter(([name, program]) => process.env[name] === undefined && hasProgram(program));
   return Object.fromEntries(await Promise.all(there.map(async ([name, , start]) => [name, await start()])));
@@ -63,6 +66,12 @@ export async function useRedis(
   client.on('error', () => {});
   scope.teardown(() => client.disconnect());
   return { url: `redis://127.0.0.1:${port}`, prefix: nameOfItsOwn(), client };
+}
+
+/** A PostgreSQL that nobody disturbs; `url` is that of a database of it. Each test makes its own. */
+export async function usePostgres(scope: Scope): Promise<{ url(database: string): string }> {
+  const port = Number(process.env[NAMES.postgres] ?? (await startPostgres(scope)).port);
+  return { url: (database) => postgresUrl(port, database) };
 }
 
 function nameOfItsOwn(): string {

@@ -3,13 +3,20 @@
 /**
  * Codes of errors that pass by themselves or when an operator makes room, so that clients may try again later.
  * `storage_full`: the disk is full, read-only or fails to write. `storage_busy`: another process holds the lock.
+ * `storage_unreachable`: the server does not answer.
  */
-export type StorageRefusal = 'storage_full' | 'storage_busy';
+export type StorageRefusal = 'storage_full' | 'storage_busy' | 'storage_unreachable';
+
+const REFUSALS: ReadonlySet<unknown> = new Set<StorageRefusal>([
+  'storage_full',
+  'storage_busy',
+  'storage_unreachable',
+]);
 
 /** Why a store takes no writes at present. */
 export interface StorageProblem {
   readonly code: StorageRefusal;
-  /** For operators, one sentence that names the file. */
+  /** For operators, one sentence that names the file or the server. */
   readonly message: string;
 }
 
@@ -25,5 +32,9 @@ export interface StorageHealth {
 export function refusalOf(error: unknown): StorageProblem | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
   const { code, message } = error;
-  return code === 'storage_full' || code === 'storage_busy' ? { code, message } : null;
+  return isRefusal(code) ? { code, message } : null;
+}
+
+function isRefusal(code: unknown): code is StorageRefusal {
+  return REFUSALS.has(code);
 }

@@ -7,21 +7,32 @@ import { basename } from 'node:path';
 import type { Migration } from 'kysely';
 import { sql } from './kysely.ts';
 
-const FOLDER = new URL('./migrations/', import.meta.url);
+/** The steps of one database. */
+export interface MigrationSteps {
+  /** The names of all steps, in order. */
+  readonly names: readonly string[];
+  /** Reads all steps, by name. */
+  read(): Promise<Record<string, Migration>>;
+}
 
-/** The names of all steps, in order. */
-export const MIGRATION_NAMES: readonly string[] = readdirSync(FOLDER)
-  .filter((file) => /^\d{4}-[a-z-]+\.ts$/.test(file))
-  .map((file) => basename(file, '.ts'))
-  .sort();
-
-/** Reads all steps, by name. */
-export async function readMigrations(): Promise<Record<string, Migration>> {
-  const steps = MIGRATION_NAMES.map(async (name) => {
-    const step: { readonly statements: readonly string[] } = await import(new URL(`${name}.ts`, FOLDER).href);
-    return [name, { up: (db) => run(db, step.statements) }] satisfies [string, Migration];
-  });
-  return Object.fromEntries(await Promise.all(steps));
+/** Finds the steps in a folder. */
+export function createMigrationSteps(folder: URL): MigrationSteps {
+  const names = readdirSync(folder)
+    .filter((file) => /^\d{4}-[a-z-]+\.ts$/.test(file))
+    .map((file) => basename(file, '.ts'))
+    .sort();
+  return {
+    names,
+    async read() {
+      const steps = names.map(async (name) => {
+        const step: { readonly statements: readonly string[] } = await import(
+          new URL(`${name}.ts`, folder).href
+        );
+        return [name, { up: (db) => run(db, step.statements) }] satisfies [string, Migration];
+      });
+      return Object.fromEntries(await Promise.all(steps));
+    },
+  };
 }
 
 async function run(db: Parameters<Migration['up']>[0], statements: readonly string[]): Promise<void> {

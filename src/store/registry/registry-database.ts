@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
 import { Kysely, Migrator } from './kysely.ts';
 import { createSqliteDialect } from './kysely-sqlite.ts';
-import { MIGRATION_NAMES, readMigrations } from './migrations.ts';
+import { createMigrationSteps } from './migrations.ts';
 import {
   damagedRegistry,
   explainSqliteError,
@@ -23,6 +23,9 @@ const BUSY_TIMEOUT_MS = 5_000;
 
 /** Up to this size the whole file is looked through at start, which then takes less than half a second. */
 const CHECKED_BYTES = 64 * 1024 * 1024;
+
+/** The steps of the tables. */
+export const SQLITE_STEPS = createMigrationSteps(new URL('./migrations/', import.meta.url));
 
 /** An open registry file. */
 export interface RegistryDatabase {
@@ -70,7 +73,7 @@ function openForReading(file: string): RegistryDatabase {
     const isOurs = readNumber(database, 'PRAGMA application_id') === APPLICATION_ID;
     const done = isOurs ? executedMigrations(database) : [];
     const isCurrent =
-      done.length === MIGRATION_NAMES.length && done.every((name) => MIGRATION_NAMES.includes(name));
+      done.length === SQLITE_STEPS.names.length && done.every((name) => SQLITE_STEPS.names.includes(name));
     if (isCurrent) {
       database.exec('PRAGMA temp_store = MEMORY');
       const kysely = new Kysely<RegistrySchema>({ dialect: createSqliteDialect(database) });
@@ -133,15 +136,15 @@ function checkPages(database: DatabaseSync, file: string): void {
 
 async function migrate(kysely: Kysely<RegistrySchema>, database: DatabaseSync, file: string): Promise<void> {
   const done = executedMigrations(database);
-  const unknown = done.filter((name) => !MIGRATION_NAMES.includes(name));
+  const unknown = done.filter((name) => !SQLITE_STEPS.names.includes(name));
   if (unknown.length > 0) {
     throw new RegistryError(
       'registry_newer',
       `${file} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or put back the copy of the data directory from before the upgrade.`,
     );
   }
-  if (done.length === MIGRATION_NAMES.length) return;
-  const migrator = new Migrator({ db: kysely, provider: { getMigrations: readMigrations } });
+  if (done.length === SQLITE_STEPS.names.length) return;
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: SQLITE_STEPS.read } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }

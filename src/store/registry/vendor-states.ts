@@ -47,7 +47,9 @@ export async function readVendorStates(
 /** The states of every service that a vendor ever spoke of. */
 export async function loadVendorStates(store: RegistryStore): Promise<VendorState[]> {
   const { kysely, queries } = store;
-  const rows = await queries.all(kysely.selectFrom('vendor_entries').select('service_id').distinct());
+  const rows = await queries.all(
+    kysely.selectFrom('vendor_entries').select('service_id').distinct().orderBy('service_id'),
+  );
   return await readVendorStates(
     store,
     rows.map((row) => row.service_id),

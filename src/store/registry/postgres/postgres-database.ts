@@ -1,0 +1,115 @@
+/** Opens the registry of a PostgreSQL database: brings its tables up to date, refuses what cannot be trusted. */
+import { Kysely, Migrator, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { createMigrationSteps } from '../migrations.ts';
+import { RegistryError } from '../registry-error.ts';
+import type { RegistrySchema } from '../schema.ts';
+import {
+  createDatabase,
+  describeTarget,
+  explainPostgresError,
+  type PostgresTarget,
+} from './postgres-error.ts';
+import { connectionSettings } from './postgres-store.ts';
+
+/** Connections that read, of each process. */
+const MAX_READERS = 4;
+/** A read of everything at start takes its time. */
+const READ_TIMEOUT_MS = 60_000;
+/** PostgreSQL 13, as `server_version_num` says it. */
+const MIN_VERSION = 130_000;
+
+/** The steps of the tables. */
+export const POSTGRES_STEPS = createMigrationSteps(new URL('./migrations/', import.meta.url));
+
+/** An open registry. */
+export interface PostgresDatabase {
+  readonly pool: pg.Pool;
+  /** Builds queries in the dialect of PostgreSQL. */
+  readonly kysely: Kysely<RegistrySchema>;
+}
+
+/** Where `url` leads. Throws `registry_unusable` where it is no URL of a database. */
+export function targetOf(url: string): PostgresTarget {
+  try {
+    const { host, port, database = '', user = '' } = new pg.Client({ connectionString: url });
+    return { host, port, database, user };
+  } catch {
+    throw new RegistryError(
+      'registry_unusable',
+      'storage.postgres.url cannot be read. Write it as postgres://user:password@host:5432/database; characters such as @ and / in the password are percent-encoded.',
+    );
+  }
+}
+
+/** Opens or makes the registry. Throws a RegistryError with a code of RegistryFaultCode. */
+export async function openPostgresDatabase(url: string): Promise<PostgresDatabase> {
+  const target = targetOf(url);
+  const pool = new pg.Pool({ ...connectionSettings(url), max: MAX_READERS, query_timeout: READ_TIMEOUT_MS });
+  // A connection that is lost while nothing uses it is replaced by the next query.
+  pool.on('error', () => {});
+  const kysely = new Kysely<RegistrySchema>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await checkServer(pool, target);
+    await migrate(pool, kysely, target);
+    return { pool, kysely };
+  } catch (error) {
+    await pool.end();
+    throw explainPostgresError(error, target);
+  }
+}
+
+async function checkServer(pool: pg.Pool, target: PostgresTarget): Promise<void> {
+  const { rows } = await pool.query<{ version: string; encoding: string; schema: string | null }>(
+    `SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding,
+       current_schema() AS schema`,
+  );
+  const { version = '0', encoding = '', schema = null } = rows[0] ?? {};
+  const where = describeTarget(target);
+  if (Number(version) < MIN_VERSION)
+    throw new RegistryError(
+      'registry_unusable',
+      `PostgreSQL at ${where} is version ${Math.floor(Number(version) / 10_000)}. Upbeat needs 13 or newer.`,
+    );
+  if (encoding !== 'UTF8')
+    throw new RegistryError(
+      'registry_unusable',
+      `The database ${where} has the encoding ${encoding}, which cannot hold every name. Make it with ${createDatabase(target)}; its locale does not matter.`,
+    );
+  if (schema === null)
+    throw new RegistryError(
+      'registry_unusable',
+      `The user ${target.user} has no schema in ${where}. Make one, such as with CREATE SCHEMA AUTHORIZATION "${target.user}".`,
+    );
+}
+
+async function migrate(pool: pg.Pool, kysely: Kysely<RegistrySchema>, target: PostgresTarget): Promise<void> {
+  const done = await executedMigrations(pool, target);
+  const unknown = done.filter((name) => !POSTGRES_STEPS.names.includes(name));
+  const where = describeTarget(target);
+  if (unknown.length > 0)
+    throw new RegistryError(
+      'registry_newer',
+      `The registry in ${where} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or restore the database from before the upgrade.`,
+    );
+  if (done.length === POSTGRES_STEPS.names.length) return;
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: POSTGRES_STEPS.read } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+async function executedMigrations(pool: pg.Pool, target: PostgresTarget): Promise<string[]> {
+  const { rows } = await pool.query<{ table_name: string }>(
+    "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
+  );
+  const tables = rows.map((row) => row.table_name);
+  if (!tables.includes('kysely_migration')) {
+    if (tables.length === 0) return [];
+    throw new RegistryError(
+      'registry_foreign',
+      `The database ${describeTarget(target)} holds tables of another program (${tables.slice(0, 3).join(', ')}). Give Upbeat a database of its own in storage.postgres.url.`,
+    );
+  }
+  const executed = await pool.query<{ name: string }>('SELECT name FROM kysely_migration ORDER BY name');
+  return executed.rows.map(({ name }) => name);
+}

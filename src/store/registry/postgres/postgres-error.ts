@@ -1,0 +1,109 @@
+/** Errors of PostgreSQL: each says what is wrong and what to do about it. The password is never part of a text. */
+import { RegistryError } from '../registry-error.ts';
+
+/** Where a registry is, for messages: without the password. */
+export interface PostgresTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+}
+
+/** `host:port/database`. */
+export function describeTarget({ host, port, database }: PostgresTarget): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
+}
+
+/** Errors of Node.js for a server that cannot be reached. */
+const NETWORK_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOENT',
+]);
+/** What the driver itself says of a connection that is lost. */
+const LOST =
+  /^(Connection terminated|timeout e|timeout exceeded|Query read timeout|Client (has|was)|Cannot use)/;
+
+/**
+ * Turns what the driver threw into an error that says what to do; errors of another kind pass unchanged. Codes are those
+ * of PostgreSQL, Appendix A.
+ */
+export function explainPostgresError(thrown: unknown, target: PostgresTarget): Error {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (error instanceof RegistryError) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  const where = describeTarget(target);
+  const options = { cause: error };
+  if (isConnectionLost(error, code))
+    return new RegistryError(
+      'storage_unreachable',
+      `PostgreSQL at ${where} cannot be reached (${error.message || code}). Start it, or correct storage.postgres.url.`,
+      options,
+    );
+  switch (code) {
+    case '28P01': // invalid_password
+    case '28000': // invalid_authorization_specification
+      return new RegistryError(
+        'registry_unusable',
+        `PostgreSQL at ${where} refuses the user ${target.user} (${error.message}). Correct user and password in storage.postgres.url, or pg_hba.conf of the server.`,
+        options,
+      );
+    case '3D000': // invalid_catalog_name
+      return new RegistryError(
+        'registry_unusable',
+        `PostgreSQL at ${where} has no such database. Make it with "npx upbeat doctor --setup", or with ${createDatabase(target)}.`,
+        options,
+      );
+    case '42501': // insufficient_privilege
+      return new RegistryError(
+        'registry_unusable',
+        `The user ${target.user} lacks a right in ${where} (${error.message}). Make it the owner of the database: ALTER DATABASE ${quoteName(target.database)} OWNER TO ${quoteName(target.user)}.`,
+        options,
+      );
+    case '25006': // read_only_sql_transaction
+      return new RegistryError(
+        'storage_unreachable',
+        `PostgreSQL at ${where} takes no writes (${error.message}): it is a standby. Promote it, or name the primary in storage.postgres.url.`,
+        options,
+      );
+    case '53100': // disk_full
+      return new RegistryError(
+        'storage_full',
+        `The disk of PostgreSQL at ${where} is full (${error.message}). Make room on it; Upbeat then goes on by itself.`,
+        options,
+      );
+    case '55P03': // lock_not_available
+    case '57014': // query_canceled
+    case '25P03': // idle_in_transaction_session_timeout
+      return new RegistryError(
+        'storage_busy',
+        `PostgreSQL at ${where} is held up by another session (${error.message}). See pg_stat_activity for it.`,
+        options,
+      );
+    default:
+      return error;
+  }
+}
+
+function isConnectionLost(error: Error, code: string): boolean {
+  if (NETWORK_ERRORS.has(code) || code.startsWith('08') || LOST.test(error.message)) return true;
+  // A host with several addresses: each was tried.
+  if (error instanceof AggregateError) return true;
+  // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections
+  return ['57P01', '57P02', '57P03', '53300'].includes(code);
+}
+
+/** The statement that makes the database of a target. */
+export function createDatabase({ database }: PostgresTarget): string {
+  return `CREATE DATABASE ${quoteName(database)} ENCODING 'UTF8' TEMPLATE template0`;
+}
+
+function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,92 @@
+/** The registry's thread over PostgreSQL. */
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../../clock.ts';
+import { MAX_REGISTRATIONS_PER_DAY } from '../../ports/ownership.ts';
+import { refusalOf } from '../../ports/storage-health.ts';
+import { createGroupCommit } from '../group-commit.ts';
+import { createHeldLease } from '../held-lease.ts';
+import { createSecrets } from '../protect-secrets.ts';
+import { createRegistryMethods } from '../registry-methods.ts';
+import type { RegistryMethods, RegistryThreadData } from '../registry-thread.ts';
+import { keepConnection } from './postgres-connection.ts';
+import { openPostgresDatabase, targetOf } from './postgres-database.ts';
+import { explainPostgresError } from './postgres-error.ts';
+import { createReadStore, createWriteStore } from './postgres-store.ts';
+
+/** Longest work of one transaction, milliseconds: other processes wait for it. */
+const MAX_GROUP_MS = 20;
+
+/** Opens the registry at `url`; throws what `openPostgresDatabase` throws. */
+export async function openPostgresMethods(
+  url: string,
+  { dataDir, domainsPerAccount, secretKey = null }: RegistryThreadData,
+): Promise<RegistryMethods> {
+  const target = targetOf(url);
+  const { pool, kysely } = await openPostgresDatabase(url);
+  const self = randomUUID();
+  /** Grows with each commit that may concern this process; the second one with those of other processes alone. */
+  let commitsSeen = 0;
+  let foreignCommits = 0;
+  const connection = keepConnection(url, (notice) => {
+    commitsSeen += 1;
+    if (notice !== self) foreignCommits += 1;
+  });
+  const reader = createReadStore(kysely, pool);
+  const writer = createWriteStore({ kysely, connection, notice: self });
+  // Signs of life beside the row are for a disk that takes no writes; a server that is away takes none from anybody.
+  const lease = createHeldLease(reader, null);
+  const secrets = createSecrets(reader, dataDir, secretKey);
+  const commits = createGroupCommit({
+    transactions: writer.transactions,
+    maxGroupMs: MAX_GROUP_MS,
+    monotonic: systemClock.monotonic,
+    guard: () => lease.guard(writer.store),
+  });
+  const explained = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw explainPostgresError(error, target);
+    }
+  };
+  await explained(() => connection.open());
+
+  const methods = createRegistryMethods({
+    limits: { perAccount: domainsPerAccount, perDay: MAX_REGISTRATIONS_PER_DAY },
+    secrets,
+    lease,
+    read: (work) => explained(() => work(reader)),
+    write: (work) => explained(() => commits.write(() => work(writer.store))),
+  });
+  /** The end of the feed of changes as it was last read, and the commits until then. */
+  let feedEnd = { seq: -1, commitsSeen: -1 };
+  return {
+    ...methods,
+
+    /** Another number if another connection has committed since the last call. */
+    commitVersion: async () => foreignCommits,
+    /** The feed is asked for many times a second: without a commit there is nothing new in it. */
+    async changesAfter(seq) {
+      const seen = commitsSeen;
+      if (connection.client !== null && feedEnd.seq === seq && feedEnd.commitsSeen === seen) return [];
+      const changes = await methods.changesAfter(seq);
+      if (changes.length === 0) feedEnd = { seq, commitsSeen: seen };
+      return changes;
+    },
+    /** No other process can take the lease through a server that is away; where one did elsewhere, the fence tells. */
+    async markLease(fence, now) {
+      try {
+        await methods.markLease(fence, now);
+      } catch (error) {
+        if (refusalOf(error) === null) throw error;
+      }
+    },
+
+    /** Commits what waits and ends the connections. */
+    async close() {
+      await commits.idle();
+      lease.close();
+      await Promise.all([connection.close(), pool.end()]);
+    },
+  };
+}

@@ -1,0 +1,190 @@
+/**
+ * Queries and transactions over PostgreSQL: a pool of connections that read, and one that writes. One transaction writes
+ * at a time, over all processes: positions of feeds are then without gaps and in the order of the commits.
+ */
+import type { Compilable, Kysely } from 'kysely';
+import pg from 'pg';
+import { BoundedMap } from '../../../async/bounded-map.ts';
+import type { Transactions } from '../group-commit.ts';
+import type { Queries, RegistryStore } from '../registry-store.ts';
+import type { RegistrySchema } from '../schema.ts';
+
+/** What runs a query: a connection, or a pool of them. */
+export interface Runner {
+  query(query: pg.QueryConfig): Promise<pg.QueryResult>;
+}
+
+/** Statements kept prepared on each connection, by their SQL. Lists of varying length make new texts, hence the bound. */
+const MAX_PREPARED = 200;
+
+const ESCAPE = '\u0010';
+const UNESCAPED: Readonly<Record<string, string>> = { D: ESCAPE, N: '\0' };
+
+/** Numbers are exact up to 2^53: times are milliseconds, ids and positions far below. */
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [pg.types.builtins.INT8]: Number,
+  [pg.types.builtins.NUMERIC]: Number,
+  [pg.types.builtins.TEXT]: fromText,
+};
+const TYPES: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: string) =>
+    PARSERS[oid] ?? pg.types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text'),
+};
+
+/** The settings of every connection. `lock_timeout`: how long a transaction waits for the one of another process. */
+export function connectionSettings(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'upbeat',
+    connectionTimeoutMillis: 3_000,
+    keepAlive: true,
+    lock_timeout: 5_000,
+    // A process that stops inside a transaction holds up the others no longer than this.
+    idle_in_transaction_session_timeout: 5_000,
+    types: TYPES,
+  };
+}
+
+/** Makes {@link Queries} over what `runner` returns at the time. */
+export function createPostgresQueries(runner: () => Runner): Queries {
+  const prepared = new BoundedMap<string, pg.QueryConfig>(MAX_PREPARED);
+  let made = 0;
+  const send = <Row>(query: Compilable<Row>): Promise<pg.QueryResult> => {
+    const { sql, parameters } = query.compile();
+    let config = prepared.get(sql);
+    if (config === undefined) {
+      made += 1;
+      const text = numberParameters(sql);
+      // A connection keeps what it has prepared until it ends: after the first ones, the rest is sent as it is.
+      config = made <= MAX_PREPARED ? { name: `upbeat-${made}`, text } : { text };
+      prepared.set(sql, config);
+    }
+    return runner().query({ ...config, values: parameters.map(toValue) });
+  };
+  return {
+    all: async <Row>(query: Compilable<Row>) => (await send(query)).rows as Row[],
+    first: async <Row>(query: Compilable<Row>) => (await send(query)).rows[0] as Row | undefined,
+    run: async (query) => (await send(query)).rowCount ?? 0,
+  };
+}
+
+/** A store that reads, each query on a connection of its own. */
+export function createReadStore(kysely: Kysely<RegistrySchema>, pool: pg.Pool): RegistryStore {
+  return {
+    kysely,
+    queries: createPostgresQueries(() => pool),
+    nested: (work) => work(),
+    each: (items, work) => Promise.all(items.map(work)),
+  };
+}
+
+/** The one connection that writes. */
+export interface WriteConnection {
+  /** The connection, made anew where it was lost. Rejects with the driver's error. */
+  open(): Promise<pg.Client>;
+  /** Null: it is lost, or was never made. */
+  readonly client: pg.Client | null;
+}
+
+/** Settings of {@link createWriteStore}. */
+export interface WriteStoreOptions {
+  readonly kysely: Kysely<RegistrySchema>;
+  readonly connection: WriteConnection;
+  /** Sent with each commit to the other processes; they listen on {@link CHANNEL}. */
+  readonly notice: string;
+}
+
+/** Where each commit is told to the other processes. */
+export const CHANNEL = 'upbeat';
+/** One lock for each schema: registries of one database do not wait for each other. `UPBT` in ASCII. */
+const WRITE_LOCK = "SELECT pg_advisory_xact_lock(x'55504254'::int, hashtext(current_schema()))";
+
+/** Makes the store that writes, and its transactions. */
+export function createWriteStore({ kysely, connection, notice }: WriteStoreOptions): {
+  readonly store: RegistryStore;
+  readonly transactions: Transactions;
+} {
+  /** The connection of the open transaction; null: none is open. */
+  let writing: pg.Client | null = null;
+  const current = (): pg.Client => {
+    if (writing === null || writing !== connection.client) throw new Error('Connection terminated');
+    return writing;
+  };
+  /** For statements whose failure shows in the next one: the connection runs them in their order. */
+  const sendAhead = (text: string): void => {
+    current()
+      .query(text)
+      .catch(() => {});
+  };
+
+  const nested = async <T>(work: () => Promise<T>): Promise<T> => {
+    sendAhead('SAVEPOINT one');
+    try {
+      const value = await work();
+      sendAhead('RELEASE one');
+      return value;
+    } catch (error) {
+      if (transactions.isOpen) await current().query('ROLLBACK TO one; RELEASE one');
+      throw error;
+    }
+  };
+
+  const transactions: Transactions = {
+    async begin() {
+      const client = await connection.open();
+      writing = client;
+      await client.query(`BEGIN; ${WRITE_LOCK}`);
+    },
+    async commit() {
+      await current().query(`SELECT pg_notify('${CHANNEL}', '${notice}'); COMMIT`);
+      writing = null;
+    },
+    async rollback() {
+      const client = writing;
+      writing = null;
+      if (client !== null && client === connection.client) await client.query('ROLLBACK').catch(() => {});
+    },
+    nested,
+    get isOpen() {
+      return writing !== null && writing === connection.client;
+    },
+  };
+
+  const store: RegistryStore = {
+    kysely,
+    queries: createPostgresQueries(current),
+    nested,
+    /** All at once: the connection sends them without waiting for answers. */
+    async each(items, work) {
+      const results = await Promise.allSettled(items.map(work));
+      return results.map((result) => {
+        if (result.status === 'rejected') throw result.reason;
+        return result.value;
+      });
+    },
+  };
+  return { store, transactions };
+}
+
+/** `?` as `$1`, `$2` and so on. */
+function numberParameters(sql: string): string {
+  let number = 0;
+  return sql.replaceAll('?', () => {
+    number += 1;
+    return `$${number}`;
+  });
+}
+
+/** PostgreSQL stores no NUL in a text: an escape of our own, which begins with DLE, stands for it and for DLE itself. */
+function toValue(value: unknown): unknown {
+  return typeof value === 'string' && (value.includes(ESCAPE) || value.includes('\0'))
+    ? value.replaceAll(ESCAPE, `${ESCAPE}D`).replaceAll('\0', `${ESCAPE}N`)
+    : value;
+}
+
+function fromText(text: string): string {
+  const [first = '', ...rest] = text.split(ESCAPE);
+  return rest.length === 0
+    ? first
+    : first + rest.map((part) => (UNESCAPED[part.charAt(0)] ?? '') + part.slice(1)).join('');
+}
