@@ -13,7 +13,7 @@ import { systemClock } from '../src/clock.ts';
 import { readHeartbeat } from '../src/domain/heartbeat-body.ts';
 import { silentLog } from '../src/log.ts';
 import { createRecord } from '../src/record/record.ts';
-import { openRegistry } from '../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
 import { atLeast, type BenchRow, floor, median, printRows } from './row.ts';

@@ -6,7 +6,7 @@ import { systemClock } from '../src/clock.ts';
 import type { FeedIncident } from '../src/domain/feed-entry.ts';
 import { silentLog } from '../src/log.ts';
 import type { IncidentQuery } from '../src/store/ports/incidents.ts';
-import { openRegistry } from '../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { atMost, type BenchRow, floor, median, printRows } from './row.ts';
 import { makeServices } from './services.ts';
 

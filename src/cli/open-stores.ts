@@ -6,7 +6,7 @@ import type { Service } from '../domain/service.ts';
 import { silentLog } from '../log.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { openRegistryInProcess } from '../store/registry/in-process-registry.ts';
-import type { SqliteRegistry } from '../store/registry/registry-client.ts';
+import type { RegistryClient } from '../store/registry/registry-client.ts';
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
 
 /** Reads the configuration of a command. Throws ConfigError. */
@@ -26,12 +26,13 @@ export async function serviceFinder(
 /** Runs `work` with the registry open, and closes it whatever happens. */
 export async function withRegistry<T>(
   configFile: string,
-  work: (registry: SqliteRegistry, config: Config) => Promise<T>,
+  work: (registry: RegistryClient, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(configFile);
   makeFilesPrivate();
   const registry = await openRegistryInProcess({
     dataDir: config.storage.dataDir,
+    postgresUrl: config.storage.postgres.url,
     secretKey: config.secrets.key,
     log: silentLog,
     clock: systemClock,

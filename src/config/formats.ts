@@ -2,6 +2,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../domain/durations.ts';
+import { readPostgresAddress } from '../domain/postgres-address.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
 
 /** A format. */
@@ -36,6 +37,10 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
   'secret-key': {
     read: (text) => (isSecretKey(text.trim()) ? text.trim() : null),
     expected: '32 random bytes as 64 hexadecimal digits or in base64, such as "openssl rand -hex 32" prints',
+  },
+  'postgres-url': {
+    read: (text) => (readPostgresAddress(text) === null ? null : text),
+    expected: 'an address such as postgres://user:password@host:5432/database',
   },
   'redis-url': {
     read: (text) => (readRedisAddress(text) === null ? null : text),

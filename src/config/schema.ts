@@ -196,6 +196,15 @@ export const CONFIG_SCHEMA = section(
         }),
         rawRetention: duration('90d', 'Retention of single samples.', DAY_MS),
         rollupRetention: duration('2y', 'Retention of hourly and daily summaries.', DAY_MS),
+        postgres: section(
+          {
+            url: optionalText(
+              'postgres://user:password@host:5432/database, of PostgreSQL 13 or newer. null keeps the registry in dataDir.',
+              { format: 'postgres-url', secret: true },
+            ),
+          },
+          'PostgreSQL: the registry outside of dataDir (docs/cluster.md).',
+        ),
         redis: section(
           {
             url: optionalText(

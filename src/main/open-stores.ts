@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
-import type { SqliteRegistry } from '../store/registry/registry-client.ts';
-import { openRegistry } from '../store/registry/sqlite-registry.ts';
+import { openRegistry } from '../store/registry/open-registry.ts';
+import type { RegistryClient } from '../store/registry/registry-client.ts';
 import { type InfluxSamples, openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
@@ -32,13 +32,16 @@ export type StoreStates = Readonly<Record<string, PartState>>;
 
 /** Opens the stores of every process. Rejects with an error whose message is one sentence. */
 export async function openSharedStores({ config, clock, log, fail }: StoreParts) {
-  const { dataDir, redis: redisSettings } = config.storage;
+  const { dataDir, postgres, redis: redisSettings } = config.storage;
   const { domainsPerAccount } = config.limits;
   const onEnd = fail('a store has ended');
   makeFilesPrivate();
   closeDataDirectory(dataDir, log);
   const secretKey = config.secrets.key;
-  const registry = await openRegistry({ dataDir, log, clock, domainsPerAccount, secretKey, onEnd });
+  const registry = await openRegistry({
+    ...{ dataDir, log, clock, domainsPerAccount, secretKey, onEnd },
+    postgresUrl: postgres.url,
+  });
   await protectSecrets(registry, log);
   const { url } = redisSettings;
   // ioredis is loaded only if it is used.
@@ -119,7 +122,7 @@ export async function openReadSamples({ config, log, fail }: StoreParts) {
   return await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd });
 }
 
-async function protectSecrets(registry: SqliteRegistry, log: Log): Promise<void> {
+async function protectSecrets(registry: RegistryClient, log: Log): Promise<void> {
   try {
     await registry.checkSecrets();
     const sealed = await registry.sealSecrets();

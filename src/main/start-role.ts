@@ -1,6 +1,7 @@
 /** Determines the role of this process, and makes a serving process the monitor when the previous monitor has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retry } from '../async/retry.ts';
+import { describePostgres, readPostgresAddress } from '../domain/postgres-address.ts';
 import type { Log } from '../log.ts';
 import { acquireLease, createLeaseSight, type WriterLease } from '../store/registry/writer-lease.ts';
 import type { ActiveRole } from './active-role.ts';
@@ -40,16 +41,18 @@ const LEASE_RETRIES = 30;
  */
 export async function startRole(parts: RoleParts, role: ActiveRole): Promise<RoleChanges> {
   const { config, shared, clock, log, fail } = parts;
-  const { dataDir } = config.storage;
+  const { dataDir, postgres } = config.storage;
+  const address = postgres.url === null ? null : readPostgresAddress(postgres.url);
+  const place = address === null ? dataDir : describePostgres(address);
   const sight = createLeaseSight(clock);
   const acquire: AcquireLease = () =>
     acquireLease({
       sight,
       store: shared.registry,
-      dataDir,
+      place,
       clock,
       log,
-      onLost: fail('the lease of the data directory was lost'),
+      onLost: fail('the lease of the registry was lost'),
     });
   let monitor: MonitorRole | null = null;
   let held: WriterLease | null = null;
@@ -84,7 +87,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
       serving = await startServing(parts);
       role.take(serving);
       log.info(
-        { dataDir },
+        { registry: place },
         'another process is the monitor; this process serves, and takes over when it ends',
       );
     } else {

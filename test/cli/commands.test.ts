@@ -8,7 +8,7 @@ import { systemClock } from '../../src/clock.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
-import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { freePort } from '../support/free-port.ts';
 import { install } from '../support/program.ts';
 import { type CommandResult, runCommandHere } from './run-command.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { freePort } from '../support/free-port.ts';
 import { hasProgram } from '../support/install-servers.ts';
 import { install } from '../support/program.ts';

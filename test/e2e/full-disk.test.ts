@@ -151,7 +151,7 @@ t.test('a data directory on a disk of 8 MiB', async (t) => {
     const { incidents } = (await program.get('/api/v1/incidents')).body as Incidents;
     t.equal(new Set(incidents.map(({ service }) => service)).size, 1);
     t.equal(incidents.filter(({ status }) => status === 'investigating').length, 1, 'once');
-    t.notMatch(program.output(), /starting again|the lease of the data directory was lost/);
+    t.notMatch(program.output(), /starting again|the lease of the registry was lost/);
     const complaints = program.output().match(/^\{"level":"(?:warn|error)".*$/gm) ?? [];
     t.ok(complaints.length < 10, `the log does not fill up: ${complaints.join('\n')}`);
     site.code = 200;

@@ -7,7 +7,7 @@ import type { FeedEvent } from '../../src/feeds/poller.ts';
 import { createVendorIntake } from '../../src/feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../../src/feeds/vendor-status-cache.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { entry as catalogueEntry } from '../store/registry-fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 

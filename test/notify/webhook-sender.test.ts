@@ -15,7 +15,7 @@ import {
   signatureHeaders,
 } from '../../src/notify/webhook-signature.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
-import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -46,7 +46,7 @@ async function member(
     acquire: (sight) =>
       acquireLease({
         store,
-        dataDir,
+        place: place: dataDir,
         clock,
         self,
         ...(sight && { sight }),
@@ -179,7 +179,7 @@ t.test('it bears a renewal that fails now and then, and gives up after 5 s', asy
     releaseLease: async () => {},
   };
   const lost: Error[] = [];
-  await acquireLease({ store, dataDir: 'd', clock, onLost: (error) => lost.push(error) });
+  await acquireLease({ store, place: 'd', clock, onLost: (error) => lost.push(error) });
   await clock.advance(4_000);
   failing = false;
   await clock.advance(1_000);
@@ -203,7 +203,7 @@ t.test('it asks again where another process was quicker', async (t) => {
     markLease: async () => {},
     releaseLease: async () => {},
   };
-  const acquired = acquireLease({ store, dataDir: 'd', clock: createFakeClock(), onLost() {} });
+  const acquired = acquireLease({ store, place: 'd', clock: createFakeClock(), onLost() {} });
   await t.rejects(acquired, { code: 'lease_held', message: /Process 5 on there/ });
 });
 
@@ -219,7 +219,7 @@ t.test('it knows living and dead processes of this machine', async (t) => {
   });
   const { hostname } = await import('node:os');
   const acquire = (pid: number) =>
-    acquireLease({ store: held(pid, hostname()), dataDir: 'd', clock, onLost() {} });
+    acquireLease({ store: held(pid, hostname()), place: 'd', clock, onLost() {} });
   await t.rejects(acquire(process.ppid), { code: 'lease_held' });
   // The greatest pid there can be on Linux is 2 to the power of 22.
   t.equal((await acquire(2 ** 22 + 1)).fence, 8);
@@ -237,7 +237,7 @@ t.test('it goes by its own clock while it watches a lease, whatever the time of 
   const ask = () =>
     acquireLease({
       store: watcher.store,
-      dataDir,
+      place: dataDir,
       clock: watching,
       self,
       sight,
@@ -283,7 +283,7 @@ t.test('it leaves a holder alone that woke between the look and the taking', asy
     return other.store.takeLease(request);
   };
   const self: LeaseProcess = { pid: 200, host: 'there', isAlive: () => true };
-  const asked = acquireLease({ store: { ...other.store, takeLease }, dataDir, clock, self, onLost() {} });
+  const asked = acquireLease({ store: { ...other.store, takeLease }, place: dataDir, clock, self, onLost() {} });
   await t.rejects(asked, { code: 'lease_held' });
 });
 
@@ -363,7 +363,7 @@ t.test('it does not call a lease fresh whose renewal was answered after a sleep'
     renewLease: () => new Promise((resolve) => renewals.push(resolve)),
     releaseLease: async () => {},
   };
-  const lease = await acquireLease({ store, dataDir: 'd', clock, onLost() {} });
+  const lease = await acquireLease({ store, place: 'd', clock, onLost() {} });
   await clock.advance(1_000);
   let sleptMs = 60_000;
   const { monotonic } = clock;

@@ -6,8 +6,8 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import { silentLog } from '../../src/log.ts';
+import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
-import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
 import { acquireLease } from '../../src/store/registry/writer-lease.ts';
 import { entry, firstTurn, NOON, turn, until } from './registry-fixtures.ts';
 
@@ -66,14 +66,14 @@ t.test('it gives the lease through the thread', async (t) => {
   const dataDir = t.testdir();
   const [one, two] = await Promise.all([open(dataDir), open(dataDir)]);
   const onLost = (error: Error) => t.fail(error.message);
-  const lease = await acquireLease({ store: one, dataDir, clock: systemClock, onLost });
+  const lease = await acquireLease({ store: one, place: dataDir, clock: systemClock, onLost });
   const self = { pid: process.pid + 1, host: hostname(), isAlive: () => true };
-  await t.rejects(acquireLease({ store: two, dataDir, clock: systemClock, onLost, self }), {
+  await t.rejects(acquireLease({ store: two, place: dataDir, clock: systemClock, onLost, self }), {
     code: 'lease_held',
     message: new RegExp(`Process ${process.pid} on `),
   });
   await lease.release();
-  const next = await acquireLease({ store: two, dataDir, clock: systemClock, onLost, self });
+  const next = await acquireLease({ store: two, place: dataDir, clock: systemClock, onLost, self });
   t.equal(next.fence, lease.fence + 1);
   await next.release();
   await Promise.all([one.close(), two.close()]);

@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { incident, NOON, stay, turn } from './registry-fixtures.ts';
 
 const registry = await openRegistry({

@@ -38,10 +38,10 @@ const READY_MS = 45_000;
 /** The password of the superuser `upbeat`. A text that must be found nowhere. */
 export const PASSWORD = 'p@ss/w0rd-of-a-test';
 
-/** Starts a server; it is ended after the test. `durable`: commits wait for the disk. */
+/** Starts a server; it is ended after the test. `durable`: commits wait for the disk. `password`: it asks for one. */
 export async function startPostgres(
   scope: Scope,
-  { durable = false }: { readonly durable?: boolean } = {},
+  { durable = false, password = false }: { readonly durable?: boolean; readonly password?: boolean } = {},
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-postgres-'));
   scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -58,7 +58,7 @@ export async function startPostgres(
     '-U',
     'upbeat',
     '-A',
-    'scram-sha-256',
+    password ? 'scram-sha-256' : 'trust',
     '-E',
     'UTF8',
     '--locale=C',

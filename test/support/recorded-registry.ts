@@ -19,7 +19,7 @@ import type { StatusUpdate, UpdateStore } from '../../src/store/ports/updates.ts
 import { ensureAccount } from '../../src/store/registry/account-rows.ts';
 import { toIncident } from '../../src/store/registry/incident-rows.ts';
 import { toInputs } from '../../src/store/registry/kysely-sqlite.ts';
-import type { SqliteRegistry } from '../../src/store/registry/registry-client.ts';
+import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
@@ -64,9 +64,9 @@ export interface RecordedRegistry extends JudgementRegistry {
   /** Commits wait until the returned function is called. */
   hold(): () => void;
   /** The whole port over the same connection. */
-  client(clock: Clock): SqliteRegistry;
+  client(clock: Clock): RegistryClient;
   /** The whole port over a connection of its own, as another process has it; the caller closes it. */
-  openOther(clock: Clock): Promise<SqliteRegistry>;
+  openOther(clock: Clock): Promise<RegistryClient>;
   /** Closes the registry and removes its files. */
   close(): Promise<void>;
 }

@@ -2,11 +2,11 @@
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryInProcess } from '../../src/store/registry/in-process-registry.ts';
-import { createRegistryClient, type SqliteRegistry } from '../../src/store/registry/registry-client.ts';
+import { createRegistryClient, type RegistryClient } from '../../src/store/registry/registry-client.ts';
 import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 
 /** Makes the client. Arguments and results are copied, as between threads. */
-export function registryHere(methods: RegistryMethods, clock: Clock): SqliteRegistry {
+export function registryHere(methods: RegistryMethods, clock: Clock): RegistryClient {
   const named: Record<string, (...args: never[]) => unknown> = methods;
   return createRegistryClient({
     methods: Object.keys(methods),

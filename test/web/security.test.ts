@@ -11,7 +11,7 @@ import { createApiKey } from '../../src/auth/api-keys.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { pngOf } from '../support/pictures.ts';
 import { install, type RunningProgram } from '../support/program.ts';

@@ -66,6 +66,6 @@ export async function leaseLost(store: RegistryStore): Promise<RegistryError> {
   const who = holder === null ? 'Another process' : `Process ${holder.pid} on ${holder.host}`;
   return new RegistryError(
     'lease_lost',
-    `${who} has become the monitor of this data directory, because this process was not heard of for too long; it must stop.`,
+    `${who} has become the monitor of this registry, because this process was not heard of for too long; it must stop.`,
   );
 }

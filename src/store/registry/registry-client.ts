@@ -11,7 +11,7 @@ import { type ChangeWatch, startChangeWatch } from './watch-changes.ts';
 import { watchCommits } from './watch-commits.ts';
 
 /** The port, and what only this adapter has. */
-export interface SqliteRegistry extends Registry {
+export interface RegistryClient extends Registry {
   /** Rejects with `secrets_key` if the key of stored secrets is missing, or is not the one that sealed them. */
   checkSecrets(): Promise<void>;
   /** Encrypts secrets that an earlier version stored in clear, and removes every trace of them from the file; their number. */
@@ -48,7 +48,7 @@ const CHANGES_SERVICES: ReadonlySet<string> = new Set<keyof Registry>([
 ]);
 
 /** Makes the client. */
-export function createRegistryClient(options: RegistryClientOptions): SqliteRegistry {
+export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { methods, clock, log, end } = options;
   const watches = new Set<ChangeWatch>();
   const listeners = createListeners<[]>();

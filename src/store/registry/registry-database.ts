@@ -86,7 +86,8 @@ function openForReading(file: string): RegistryDatabase {
   throw fullDisk(file);
 }
 
-function makeDirectory(dataDir: string): void {
+/** Makes a data directory where there is none. Throws `registry_unusable`. */
+export function makeDirectory(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {

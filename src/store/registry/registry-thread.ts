@@ -28,6 +28,8 @@ const REOPEN_MS = 500;
 export interface RegistryThreadData {
   readonly dataDir: string;
   readonly domainsPerAccount: number;
+  /** The setting `storage.postgres.url`; null or absent: the registry is in the data directory. */
+  readonly postgresUrl?: string | null;
   /** The setting `secrets.key`; null or absent: the key is in the data directory. */
   readonly secretKey?: string | null;
 }

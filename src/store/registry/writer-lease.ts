@@ -17,8 +17,8 @@ export const FRESH_MS = 5_000;
 export interface LeaseOptions {
   /** Of the registry through which this process will write: once it lost the lease, those writes are refused. */
   readonly store: LeaseStore;
-  /** For messages. */
-  readonly dataDir: string;
+  /** Where the registry is, for messages: the data directory, or the database. */
+  readonly place: string;
   readonly clock: Clock;
   /**
    * Called once, when another process has become the monitor, or when no renewal went through for 5 s: stop at once.
@@ -94,16 +94,16 @@ export function createLeaseSight(clock: Clock): LeaseSight {
  * It must be the very process that took the lease, and this one must have watched the lease for 5 s by its own clock.
  */
 export async function acquireLease(options: LeaseOptions): Promise<WriterLease> {
-  const { store, dataDir, clock, sight, self = thisProcess() } = options;
+  const { store, place, clock, sight, self = thisProcess() } = options;
   for (;;) {
     const state = await store.readLease();
     const standing = judgeLease(state, self, clock.now(), sight?.look(state) ?? null);
-    if (standing === 'held') throw leaseHeld(state, dataDir);
-    if (standing === 'unclear' && (await wasRenewed(store, state, clock))) throw leaseHeld(state, dataDir);
+    if (standing === 'held') throw leaseHeld(state, place);
+    if (standing === 'unclear' && (await wasRenewed(store, state, clock))) throw leaseHeld(state, place);
     if (hangs(state, self)) {
       const isProven =
         sight === undefined ? !(await wasRenewed(store, state, clock)) : sight.watchedMs() > FRESH_MS;
-      if (!isProven) throw leaseHeld(state, dataDir);
+      if (!isProven) throw leaseHeld(state, place);
       await endHolder(state, options, self);
     }
     const { pid, host, identity = null } = self;
@@ -147,18 +147,21 @@ function hangs({ holder }: LeaseState, self: LeaseProcess): boolean {
 
 async function endHolder(
   { holder }: LeaseState,
-  { dataDir, log }: LeaseOptions,
+  { place, log }: LeaseOptions,
   { end }: LeaseProcess,
 ): Promise<void> {
   if (holder === null || end === undefined) return;
   const { pid, process: identity } = holder;
   try {
     await end(pid, identity ?? '');
-    log?.warn({ pid, dataDir }, 'the former monitor hangs and was ended, so that it holds no lock');
+    log?.warn({ pid, registry: place }, 'the former monitor hangs and was ended, so that it holds no lock');
   } catch (error) {
     // Where it holds no lock, this one becomes the monitor all the same.
     const problem = (error as Error).message;
-    log?.warn({ pid, dataDir, problem }, 'the former monitor hangs and cannot be ended; end it by hand');
+    log?.warn(
+      { pid, registry: place, problem },
+      'the former monitor hangs and cannot be ended; end it by hand',
+    );
   }
 }
 
@@ -229,10 +232,10 @@ function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedA
   };
 }
 
-function leaseHeld({ holder }: LeaseState, dataDir: string): RegistryError {
+function leaseHeld({ holder }: LeaseState, place: string): RegistryError {
   return new RegistryError(
     'lease_held',
-    `Process ${holder?.pid} on ${holder?.host} is the monitor of ${dataDir} already. Stop it first, or give this one another storage.dataDir.`,
+    `Process ${holder?.pid} on ${holder?.host} is the monitor of ${place} already. Stop it first, or give this one another storage.dataDir or storage.postgres.url.`,
   );
 }
 

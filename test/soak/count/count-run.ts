@@ -12,7 +12,7 @@ import { type Demo, type DemoOptions, ownEnvironment, startDemo } from '../../..
 import { systemClock } from '../../../src/clock.ts';
 import type { Transition } from '../../../src/domain/current.ts';
 import { silentLog } from '../../../src/log.ts';
-import { openRegistry } from '../../../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../../../src/store/registry/open-registry.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type CountedServer, type CountedServers, startCountedServers } from './count-servers.ts';
 import { listenToEvents } from './event-listener.ts';

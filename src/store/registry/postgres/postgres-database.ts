@@ -1,15 +1,15 @@
 /** Opens the registry of a PostgreSQL database: brings its tables up to date, refuses what cannot be trusted. */
 import { Kysely, Migrator, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import {
+  describePostgres,
+  type PostgresAddress,
+  readPostgresAddress,
+} from '../../../domain/postgres-address.ts';
 import { createMigrationSteps } from '../migrations.ts';
 import { RegistryError } from '../registry-error.ts';
 import type { RegistrySchema } from '../schema.ts';
-import {
-  createDatabase,
-  describeTarget,
-  explainPostgresError,
-  type PostgresTarget,
-} from './postgres-error.ts';
+import { createDatabase, explainPostgresError } from './postgres-error.ts';
 import { connectionSettings } from './postgres-store.ts';
 
 /** Connections that read, of each process. */
@@ -30,21 +30,19 @@ export interface PostgresDatabase {
 }
 
 /** Where `url` leads. Throws `registry_unusable` where it is no URL of a database. */
-export function targetOf(url: string): PostgresTarget {
-  try {
-    const { host, port, database = '', user = '' } = new pg.Client({ connectionString: url });
-    return { host, port, database, user };
-  } catch {
+export function addressOf(url: string): PostgresAddress {
+  const address = readPostgresAddress(url);
+  if (address === null)
     throw new RegistryError(
       'registry_unusable',
-      'storage.postgres.url cannot be read. Write it as postgres://user:password@host:5432/database; characters such as @ and / in the password are percent-encoded.',
+      'The URL of PostgreSQL cannot be read. Write it as postgres://user:password@host:5432/database, with characters such as @ and / percent-encoded in the password.',
     );
-  }
+  return address;
 }
 
 /** Opens or makes the registry. Throws a RegistryError with a code of RegistryFaultCode. */
 export async function openPostgresDatabase(url: string): Promise<PostgresDatabase> {
-  const target = targetOf(url);
+  const target = addressOf(url);
   const pool = new pg.Pool({ ...connectionSettings(url), max: MAX_READERS, query_timeout: READ_TIMEOUT_MS });
   // A connection that is lost while nothing uses it is replaced by the next query.
   pool.on('error', () => {});
@@ -59,13 +57,13 @@ export async function openPostgresDatabase(url: string): Promise<PostgresDatabas
   }
 }
 
-async function checkServer(pool: pg.Pool, target: PostgresTarget): Promise<void> {
+async function checkServer(pool: pg.Pool, target: PostgresAddress): Promise<void> {
   const { rows } = await pool.query<{ version: string; encoding: string; schema: string | null }>(
     `SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding,
        current_schema() AS schema`,
   );
   const { version = '0', encoding = '', schema = null } = rows[0] ?? {};
-  const where = describeTarget(target);
+  const where = describePostgres(target);
   if (Number(version) < MIN_VERSION)
     throw new RegistryError(
       'registry_unusable',
@@ -83,10 +81,14 @@ async function checkServer(pool: pg.Pool, target: PostgresTarget): Promise<void>
     );
 }
 
-async function migrate(pool: pg.Pool, kysely: Kysely<RegistrySchema>, target: PostgresTarget): Promise<void> {
+async function migrate(
+  pool: pg.Pool,
+  kysely: Kysely<RegistrySchema>,
+  target: PostgresAddress,
+): Promise<void> {
   const done = await executedMigrations(pool, target);
   const unknown = done.filter((name) => !POSTGRES_STEPS.names.includes(name));
-  const where = describeTarget(target);
+  const where = describePostgres(target);
   if (unknown.length > 0)
     throw new RegistryError(
       'registry_newer',
@@ -98,7 +100,7 @@ async function migrate(pool: pg.Pool, kysely: Kysely<RegistrySchema>, target: Po
   if (error !== undefined) throw error;
 }
 
-async function executedMigrations(pool: pg.Pool, target: PostgresTarget): Promise<string[]> {
+async function executedMigrations(pool: pg.Pool, target: PostgresAddress): Promise<string[]> {
   const { rows } = await pool.query<{ table_name: string }>(
     "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
   );
@@ -107,7 +109,7 @@ async function executedMigrations(pool: pg.Pool, target: PostgresTarget): Promis
     if (tables.length === 0) return [];
     throw new RegistryError(
       'registry_foreign',
-      `The database ${describeTarget(target)} holds tables of another program (${tables.slice(0, 3).join(', ')}). Give Upbeat a database of its own in storage.postgres.url.`,
+      `The database ${describePostgres(target)} holds tables of another program (${tables.slice(0, 3).join(', ')}). Give Upbeat a database of its own in storage.postgres.url.`,
     );
   }
   const executed = await pool.query<{ name: string }>('SELECT name FROM kysely_migration ORDER BY name');

@@ -1,18 +1,6 @@
 /** Errors of PostgreSQL: each says what is wrong and what to do about it. The password is never part of a text. */
+import { describePostgres, type PostgresAddress } from '../../../domain/postgres-address.ts';
 import { RegistryError } from '../registry-error.ts';
-
-/** Where a registry is, for messages: without the password. */
-export interface PostgresTarget {
-  readonly host: string;
-  readonly port: number;
-  readonly database: string;
-  readonly user: string;
-}
-
-/** `host:port/database`. */
-export function describeTarget({ host, port, database }: PostgresTarget): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
-}
 
 /** Errors of Node.js for a server that cannot be reached. */
 const NETWORK_ERRORS = new Set([
@@ -34,11 +22,11 @@ const LOST =
  * Turns what the driver threw into an error that says what to do; errors of another kind pass unchanged. Codes are those
  * of PostgreSQL, Appendix A.
  */
-export function explainPostgresError(thrown: unknown, target: PostgresTarget): Error {
+export function explainPostgresError(thrown: unknown, target: PostgresAddress): Error {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   if (error instanceof RegistryError) return error;
   const code = 'code' in error ? String(error.code) : '';
-  const where = describeTarget(target);
+  const where = describePostgres(target);
   const options = { cause: error };
   if (isConnectionLost(error, code))
     return new RegistryError(
@@ -100,7 +88,7 @@ function isConnectionLost(error: Error, code: string): boolean {
 }
 
 /** The statement that makes the database of a target. */
-export function createDatabase({ database }: PostgresTarget): string {
+export function createDatabase({ database }: PostgresAddress): string {
   return `CREATE DATABASE ${quoteName(database)} ENCODING 'UTF8' TEMPLATE template0`;
 }
 

@@ -6,10 +6,11 @@ import { refusalOf } from '../../ports/storage-health.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { createHeldLease } from '../held-lease.ts';
 import { createSecrets } from '../protect-secrets.ts';
+import { makeDirectory } from '../registry-database.ts';
 import { createRegistryMethods } from '../registry-methods.ts';
 import type { RegistryMethods, RegistryThreadData } from '../registry-thread.ts';
 import { keepConnection } from './postgres-connection.ts';
-import { openPostgresDatabase, targetOf } from './postgres-database.ts';
+import { addressOf, openPostgresDatabase } from './postgres-database.ts';
 import { explainPostgresError } from './postgres-error.ts';
 import { createReadStore, createWriteStore } from './postgres-store.ts';
 
@@ -21,7 +22,8 @@ export async function openPostgresMethods(
   url: string,
   { dataDir, domainsPerAccount, secretKey = null }: RegistryThreadData,
 ): Promise<RegistryMethods> {
-  const target = targetOf(url);
+  const target = addressOf(url);
+  makeDirectory(dataDir);
   const { pool, kysely } = await openPostgresDatabase(url);
   const self = randomUUID();
   /** Grows with each commit that may concern this process; the second one with those of other processes alone. */
