@@ -119,7 +119,7 @@ export function buildCommands(): Command {
   addJson(program, 'doctor', 'check configuration, stores, DNS, clock, certificates and outgoing connections')
     .option(
       '--setup',
-      'make what InfluxDB lacks (database and retention, or bucket and mapping), changing nothing that is there',
+      'make what PostgreSQL (database, tables) and InfluxDB (database and retention, or bucket and mapping) lack, changing nothing that is there',
     )
     .action(act(async () => (await import('./doctor.ts')).examine));
 

@@ -55,7 +55,25 @@ export async function examine({ config: file, json = false, setup = false }: Doc
   if (findings.some(({ advice }) => advice !== null)) process.exitCode = 1;
 }
 
-async function setUpStores({ storage }: Config): Promise<Finding[]> {
+async function setUpStores(config: Config): Promise<Finding[]> {
+  return [...(await setUpRegistry(config)), ...(await setUpSamples(config))];
+}
+
+async function setUpRegistry({ storage }: Config): Promise<Finding[]> {
+  const { url } = storage.postgres;
+  if (url === null)
+    return [
+      {
+        what: 'postgres',
+        found: 'storage.postgres is not set: the registry stays in storage.dataDir',
+        advice: null,
+      },
+    ];
+  const { setUpPostgres } = await import('../store/registry/postgres/examine-postgres.ts');
+  return (await setUpPostgres(url)).map(({ what, ...step }) => ({ what: `postgres ${what}`, ...step }));
+}
+
+async function setUpSamples({ storage }: Config): Promise<Finding[]> {
   const settings = influxSettings(storage);
   if (settings === null)
     return [
@@ -73,6 +91,7 @@ async function examineAll(file: string, config: Config): Promise<Finding[]> {
     // First: what opens the stores may close it.
     ...examineFiles(config),
     await examineStores(file),
+    ...(await examineServer(config)),
     ...examineHistory(config),
     ...(await examineCache(config)),
     ...(await examineSamples(config)),
@@ -158,6 +177,14 @@ function examineHistory({ storage }: Config): Finding[] {
       advice: 'put a backup in its place while the program is stopped, then delete it',
     })),
   ];
+}
+
+/** Nothing where PostgreSQL is not used. */
+async function examineServer({ storage }: Config): Promise<Finding[]> {
+  const { url } = storage.postgres;
+  if (url === null) return [];
+  const { examinePostgres } = await import('../store/registry/postgres/examine-postgres.ts');
+  return [{ what: 'postgres', ...(await examinePostgres(url, systemClock)) }];
 }
 
 /** Nothing where Redis is not used. */

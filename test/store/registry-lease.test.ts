@@ -46,7 +46,7 @@ async function member(
     acquire: (sight) =>
       acquireLease({
         store,
-        place: place: dataDir,
+        place: dataDir,
         clock,
         self,
         ...(sight && { sight }),
