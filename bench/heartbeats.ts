@@ -62,10 +62,11 @@ function bodyOf(index: number): string {
   return JSON.stringify({ domain: `service-${index % SERVICES}.example`, status: 'ok', checks });
 }
 
-async function openWorld(dataDir: string) {
+/** A record over a registry, and senders of heartbeats. `postgresUrl` null: the registry is in `dataDir`. */
+export async function openWorld(dataDir: string, postgresUrl: string | null = null) {
   const clock = systemClock;
   const log = silentLog;
-  const registry = await openRegistry({ dataDir, log, clock, domainsPerAccount: 2 * SERVICES });
+  const registry = await openRegistry({ dataDir, postgresUrl, log, clock, domainsPerAccount: 2 * SERVICES });
   const status = createMemoryStatusStore({ log });
   const directory = createServiceDirectory();
   const record = createRecord({
@@ -129,6 +130,7 @@ async function openWorld(dataDir: string) {
     });
 
   return {
+    registry,
     take,
     post,
     /** Sends `count` heartbeats, `atOnce` at a time; returns the responses per second. */

@@ -25,6 +25,7 @@ const SECTIONS = [
   'incidents',
   'feeds',
   'redis',
+  'postgres',
   'influx',
 ];
 

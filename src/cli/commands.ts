@@ -100,6 +100,14 @@ export function buildCommands(): Command {
     .argument('<slug>')
     .action(act(async () => (await import('./pages.ts')).endPage));
 
+  const registry = program
+    .command('registry')
+    .description('the registry of services, accounts and incidents');
+  add(registry, 'copy', 'copy the whole registry between the data directory and an empty PostgreSQL database')
+    .option('--to <url>', 'from the data directory to postgres://user:password@host:5432/database')
+    .option('--from <url>', 'from that database to an empty data directory')
+    .action(act(async () => (await import('./registry.ts')).copy));
+
   const secrets = program.command('secrets').description('secrets of webhooks');
   add(
     secrets,

@@ -8,7 +8,7 @@ import type { Refusal } from '../../src/domain/refusal.ts';
 import { describeRefusal } from '../../src/domain/refusal-text.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRegistry } from '../../src/store/registry/sqlite-registry.ts';
+import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { escapeMarkup } from '../../src/web/language/phrase.ts';
 import { runCommandHere } from '../cli/run-command.ts';
 import { pngOf } from '../support/pictures.ts';

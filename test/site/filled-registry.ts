@@ -12,7 +12,11 @@ import type { Maintenance } from '../../src/domain/maintenance.ts';
 import type { Service } from '../../src/domain/service.ts';
 import type { NewKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
-import { type HeartbeatState, writeHeartbeat } from '../../src/store/registry/heartbeat-rows.ts';
+import {
+  type HeartbeatState,
+  noteHeartbeat,
+  putHeartbeats,
+} from '../../src/store/registry/heartbeat-rows.ts';
 import { writeIncident } from '../../src/store/registry/incident-rows.ts';
 import { writeMaintenance } from '../../src/store/registry/maintenance-rows.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
@@ -91,7 +95,7 @@ export async function openFilledRegistry(now: number) {
     /** Writes what a service says of its dependencies at `arrivedAt`. */
     async report(serviceId: number, arrivedAt: number, dependencies: readonly DependencyReport[]) {
       const state = (readState.get(serviceId) as HeartbeatState | undefined) ?? NO_HEARTBEATS;
-      await writeHeartbeat(store, serviceId, state, {
+      const noted = await noteHeartbeat(store, serviceId, state, {
         accountId: 1,
         kind: 'beat',
         arrivedAt,
@@ -103,6 +107,7 @@ export async function openFilledRegistry(now: number) {
         run: null,
         body: '',
       });
+      await putHeartbeats(store, [noted]);
     },
     /** Writes transitions at the positions that they have. */
     addTransitions(transitions: readonly Transition[]) {

@@ -283,7 +283,13 @@ t.test('it leaves a holder alone that woke between the look and the taking', asy
     return other.store.takeLease(request);
   };
   const self: LeaseProcess = { pid: 200, host: 'there', isAlive: () => true };
-  const asked = acquireLease({ store: { ...other.store, takeLease }, place: dataDir, clock, self, onLost() {} });
+  const asked = acquireLease({
+    store: { ...other.store, takeLease },
+    place: dataDir,
+    clock,
+    self,
+    onLost() {},
+  });
   await t.rejects(asked, { code: 'lease_held' });
 });
 

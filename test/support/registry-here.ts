@@ -18,6 +18,6 @@ export function registryHere(methods: RegistryMethods, clock: Clock): RegistryCl
 }
 
 /** Opens the registry of a data directory in this thread, beside the processes that have it open. */
-export function openRegistryHere(dataDir: string): Promise<SqliteRegistry> {
+export function openRegistryHere(dataDir: string): Promise<RegistryClient> {
   return openRegistryInProcess({ dataDir, log: silentLog, clock: systemClock });
 }

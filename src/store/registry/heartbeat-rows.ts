@@ -1,7 +1,7 @@
 /** Writing heartbeats: a part of each status update, inside the caller's transaction. */
 import type { DependencyReport } from '../../domain/heartbeat-body.ts';
 import type { DependencyState, HeartbeatWrite } from '../ports/heartbeats.ts';
-import { type RegistryStore, statement } from './registry-store.ts';
+import { type Batch, type Parameters, type RegistryStore, statement } from './registry-store.ts';
 
 /** Heartbeats that are kept of a service. */
 export const KEPT_HEARTBEATS = 100;
@@ -19,25 +19,40 @@ export interface HeartbeatState {
   readonly dependencies: string | null;
 }
 
-const READ_STATE = statement<HeartbeatState>(
-  `SELECT count, arrived_at, timestamp, reported_at, dependencies
+const READ_STATE: Batch<HeartbeatState> = {
+  types: ['bigint', 'bigint'],
+  sql: `SELECT count, arrived_at, timestamp, reported_at, dependencies
    FROM services LEFT JOIN heartbeat_services ON heartbeat_services.service_id = services.id
    WHERE services.id = ? AND removed = 0 AND account_id = ?`,
-);
-const PUT_STATE = statement(
-  `INSERT INTO heartbeat_services (service_id, count, arrived_at, timestamp, reported_at, dependencies)
+};
+const PUT_STATE: Batch<unknown> = {
+  types: ['bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text'],
+  sql: `INSERT INTO heartbeat_services (service_id, count, arrived_at, timestamp, reported_at, dependencies)
    VALUES (?, ?, ?, ?, ?, ?)
    ON CONFLICT (service_id) DO UPDATE SET count = excluded.count, arrived_at = excluded.arrived_at,
      timestamp = excluded.timestamp, reported_at = excluded.reported_at, dependencies = excluded.dependencies`,
-);
-const PUT_HEARTBEAT = statement(
-  `INSERT INTO heartbeats
+};
+const PUT_HEARTBEAT: Batch<unknown> = {
+  types: [
+    'bigint',
+    'bigint',
+    'text',
+    'bigint',
+    'bigint',
+    'bigint',
+    'text',
+    'bigint',
+    'text',
+    'bigint',
+    'text',
+  ],
+  sql: `INSERT INTO heartbeats
      (id, number, kind, arrived_at, timestamp, counted, verdict, response_time, run, run_ms, body)
    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
    ON CONFLICT (id) DO UPDATE SET number = excluded.number, kind = excluded.kind, arrived_at = excluded.arrived_at,
      timestamp = excluded.timestamp, counted = excluded.counted, verdict = excluded.verdict,
      response_time = excluded.response_time, run = excluded.run, run_ms = excluded.run_ms, body = excluded.body`,
-);
+};
 // A run that starts again is the newest one: it gets a new id.
 const FORGET_RUN = statement<{ readonly started_at: number }>(
   'DELETE FROM heartbeat_runs WHERE service_id = ? AND run = ? RETURNING started_at',
@@ -60,24 +75,33 @@ const ADD_FAILING = statement(
 );
 const REMOVE_FAILING = statement('DELETE FROM failing_dependencies WHERE service_id = ? AND name = ?');
 
-/** What is known of a service's heartbeats; undefined: there is no such service, or it is not the account's. */
-export function readHeartbeatState(
-  { queries }: RegistryStore,
-  serviceId: number,
-  accountId: number,
-): Promise<HeartbeatState | undefined> {
-  return queries.first(READ_STATE(serviceId, accountId));
+/** A heartbeat with what is known of its service from then on. */
+export interface NotedHeartbeat {
+  /** How long the run that it ends has lasted, milliseconds; null: it ends none. */
+  readonly runMs: number | null;
+  readonly state: Parameters;
+  readonly row: Parameters;
 }
 
-/** Writes a heartbeat; how long the run that it ends has lasted, milliseconds, null: it ends none. */
-export async function writeHeartbeat(
+/**
+ * What is known of the heartbeats of services, each of which must be there and be the account's; undefined: it is not. In
+ * the order of the input.
+ */
+export function readHeartbeatStates(
+  { queries }: RegistryStore,
+  services: readonly (readonly [serviceId: number, accountId: number])[],
+): Promise<(HeartbeatState | undefined)[]> {
+  return queries.firstEach(READ_STATE, services);
+}
+
+/** Writes the run and the report of dependencies of a heartbeat; {@link putHeartbeats} writes the rest. */
+export async function noteHeartbeat(
   store: RegistryStore,
   serviceId: number,
   state: HeartbeatState,
   heartbeat: HeartbeatWrite,
-): Promise<number | null> {
-  const { queries } = store;
-  const { kind, arrivedAt, timestamp, counted, dependencies } = heartbeat;
+): Promise<NotedHeartbeat> {
+  const { kind, arrivedAt, timestamp, counted, verdict, responseTimeMs, dependencies, run, body } = heartbeat;
   const number = state.count ?? 0;
   const runMs = await noteRun(store, serviceId, heartbeat);
   const stored = state.dependencies ?? '[]';
@@ -87,32 +111,31 @@ export async function writeHeartbeat(
       ? stored
       : JSON.stringify(await noteReport(store, serviceId, JSON.parse(stored), reports, arrivedAt));
   const told = counted && kind !== 'start' ? timestamp : null;
-  await queries.run(
-    PUT_STATE(
-      serviceId,
-      number + 1,
-      counted ? arrivedAt : state.arrived_at,
-      newest(told, state.timestamp),
-      reports === null ? state.reported_at : arrivedAt,
-      written,
-    ),
+  const heardAt = counted ? arrivedAt : state.arrived_at;
+  const toldAt = newest(told, state.timestamp);
+  const reportedAt = reports === null ? state.reported_at : arrivedAt;
+  const place = serviceId * KEPT_HEARTBEATS + (number % KEPT_HEARTBEATS);
+  const count = counted ? 1 : 0;
+  return {
+    runMs,
+    state: [serviceId, number + 1, heardAt, toldAt, reportedAt, written],
+    row: [place, number, kind, arrivedAt, timestamp, count, verdict, responseTimeMs, run, runMs, body],
+  };
+}
+
+/** Writes heartbeats of different services. */
+export async function putHeartbeats(
+  { queries }: RegistryStore,
+  noted: readonly NotedHeartbeat[],
+): Promise<void> {
+  await queries.runEach(
+    PUT_STATE,
+    noted.map(({ state }) => state),
   );
-  await queries.run(
-    PUT_HEARTBEAT(
-      serviceId * KEPT_HEARTBEATS + (number % KEPT_HEARTBEATS),
-      number,
-      kind,
-      arrivedAt,
-      timestamp,
-      counted ? 1 : 0,
-      heartbeat.verdict,
-      heartbeat.responseTimeMs,
-      heartbeat.run,
-      runMs,
-      heartbeat.body,
-    ),
+  await queries.runEach(
+    PUT_HEARTBEAT,
+    noted.map(({ row }) => row),
   );
-  return runMs;
 }
 
 async function noteRun(

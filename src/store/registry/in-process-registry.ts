@@ -1,14 +1,14 @@
 /** The registry in the thread that opens it, for commands: they do one thing and end, so a thread costs more than it frees. */
-import { createRegistryClient, type SqliteRegistry } from './registry-client.ts';
-import { openRegistryMethods } from './registry-thread.ts';
-import type { RegistryOptions } from './sqlite-registry.ts';
+import type { RegistryOptions } from './open-registry.ts';
+import { createRegistryClient, type RegistryClient } from './registry-client.ts';
+import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
 
-/** Opens the registry of a data directory, beside other processes that have it open. Rejects as `openRegistry` does. */
+/** Opens the registry, beside other processes that have it open. Rejects as `openRegistry` does. */
 export async function openRegistryInProcess(
   options: Omit<RegistryOptions, 'onEnd'>,
-): Promise<SqliteRegistry> {
-  const { dataDir, log, clock, domainsPerAccount = 100, secretKey = null } = options;
-  const methods = await openRegistryMethods({ dataDir, domainsPerAccount, secretKey });
+): Promise<RegistryClient> {
+  const { dataDir, log, clock, domainsPerAccount = 100, postgresUrl = null, secretKey = null } = options;
+  const methods = await openMethods({ dataDir, domainsPerAccount, postgresUrl, secretKey });
   const named: Record<string, (...args: never[]) => unknown> = methods;
   return createRegistryClient({
     methods: Object.keys(methods),
@@ -17,4 +17,12 @@ export async function openRegistryInProcess(
     log,
     end: async () => {},
   });
+}
+
+/** Opens the database of a registry in this thread. The driver of each database is loaded only if it is used. */
+export async function openMethods(data: RegistryThreadData): Promise<RegistryMethods> {
+  const { postgresUrl = null } = data;
+  if (postgresUrl === null) return await (await import('./registry-thread.ts')).openRegistryMethods(data);
+  const { openPostgresMethods } = await import('./postgres/postgres-methods.ts');
+  return await openPostgresMethods(postgresUrl, data);
 }

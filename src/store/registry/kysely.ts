@@ -18,3 +18,5 @@ export const { sql } = kysely;
 export const { CompiledQuery } = kysely;
 /** The parts of the dialect of SQLite. */
 export const { SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompiler } = kysely;
+/** The dialect of PostgreSQL. */
+export const { PostgresDialect } = kysely;

@@ -35,10 +35,11 @@ import { createKey, findKey, listKeys, revokeKey, touchKeys } from './key-rows.t
 import { renewLease } from './lease-rows.ts';
 import { loadServices } from './load-services.ts';
 import { countMaintenances, listMaintenances, maintenancesOfServices } from './maintenance-rows.ts';
-import { addService, addServices, removeService } from './owner-services.ts';
+import { addService, addServices, type DomainLimits, removeService } from './owner-services.ts';
 import { addClaim, claimAddresses, claimsOf, dropClaim, proveDomain, servicesOf } from './ownership.ts';
+import type { Secrets } from './protect-secrets.ts';
 import { putCatalogue } from './put-catalogue.ts';
-import type { OpenRegistry } from './registry-methods.ts';
+import type { RegistryStore } from './registry-store.ts';
 import { lastChange, readChanges } from './service-rows.ts';
 import {
   addPage,
@@ -65,6 +66,12 @@ import {
   replayDelivery,
   webhooksOf,
 } from './webhook-rows.ts';
+
+/** Everything that the calls of the registry need. */
+export interface OpenRegistry extends RegistryStore {
+  readonly limits: DomainLimits;
+  readonly secrets: Secrets;
+}
 
 /** Methods of the port that the client makes by polling, and those that need more than a transaction. */
 type OtherCalls =

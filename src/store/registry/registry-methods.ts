@@ -5,14 +5,8 @@ import type { HeldLease } from './held-lease.ts';
 import { releaseLease, takeLease, touchLease } from './lease-rows.ts';
 import type { DomainLimits } from './owner-services.ts';
 import type { Secrets } from './protect-secrets.ts';
-import { type Methods, REGISTRY_CALLS } from './registry-calls.ts';
+import { type Methods, type OpenRegistry, REGISTRY_CALLS } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
-
-/** Everything that the calls of the registry need. */
-export interface OpenRegistry extends RegistryStore {
-  readonly limits: DomainLimits;
-  readonly secrets: Secrets;
-}
 
 /** An open database, and how work gets to it. */
 export interface RegistryParts {

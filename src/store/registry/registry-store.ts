@@ -1,6 +1,6 @@
 /**
  * The connection that all rows of the registry work on. Row functions are written once for every database
- * (docs/adr/0017-one-set-of-queries-for-two-databases.md).
+ * (docs/adr/0018-one-set-of-queries-for-two-databases.md).
  */
 import type { Compilable, CompiledQuery, Kysely, RootOperationNode } from 'kysely';
 import type { RegistrySchema } from './schema.ts';
@@ -13,6 +13,23 @@ export interface Queries {
   first<Row>(query: Compilable<Row>): Promise<Row | undefined>;
   /** Runs a query for its effect; resolves with the number of rows changed. */
   run(query: Compilable<unknown>): Promise<number>;
+  /** The first row for each list of parameters, in their order; undefined: none. */
+  firstEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]): Promise<(Row | undefined)[]>;
+  /** Runs it for each list of parameters; whether each has changed a row. No two lists may concern the same row. */
+  runEach(batch: Batch<unknown>, lists: readonly Parameters[]): Promise<boolean[]>;
+}
+
+/** The parameters of one execution. */
+export type Parameters = readonly (string | number | null)[];
+
+/** A statement that is run for many lists of parameters, in one exchange with a server. */
+export interface Batch<Row> {
+  /** A `SELECT`, an `UPDATE … WHERE`, or an `INSERT … VALUES (?, …)` with all its parameters in `VALUES`. */
+  readonly sql: string;
+  /** The type of each parameter. */
+  readonly types: readonly ('bigint' | 'text')[];
+  /** Only a type: the rows that it returns. */
+  readonly row?: Row;
 }
 
 /** An open database. Functions over it that write run inside a transaction of the caller. */

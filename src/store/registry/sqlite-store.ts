@@ -6,7 +6,7 @@ import { BoundedMap } from '../../async/bounded-map.ts';
 import { createMutex } from '../../async/mutex.ts';
 import type { Transactions } from './group-commit.ts';
 import { toInputs } from './kysely-sqlite.ts';
-import type { Queries, RegistryStore } from './registry-store.ts';
+import type { Batch, Parameters, Queries, RegistryStore } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 
 /** A connection; it is another one after the file was opened anew. */
@@ -146,6 +146,14 @@ export function createQueries(current: () => DatabaseSync): Queries {
     async run(query) {
       const { sql, parameters } = query.compile();
       return Number(prepare(sql).run(...toInputs(parameters)).changes);
+    },
+    async firstEach<Row>({ sql }: Batch<Row>, lists: readonly Parameters[]) {
+      const statement = prepare(sql);
+      return lists.map((list) => statement.get(...list) as Row | undefined);
+    },
+    async runEach({ sql }, lists) {
+      const statement = prepare(sql);
+      return lists.map((list) => Number(statement.run(...list).changes) > 0);
     },
   };
 }

@@ -11,21 +11,28 @@ import {
 } from '../../domain/current.ts';
 import { describeReasonOrNull, fromStoredReason } from '../../domain/incident-text.ts';
 import type { CommitOutcome, StatusUpdate } from '../ports/updates.ts';
-import { readHeartbeatState, writeHeartbeat } from './heartbeat-rows.ts';
+import {
+  type HeartbeatState,
+  type NotedHeartbeat,
+  noteHeartbeat,
+  putHeartbeats,
+  readHeartbeatStates,
+} from './heartbeat-rows.ts';
 import { answerInInbox, isOpenInInbox } from './inbox-rows.ts';
 import { writeIncident } from './incident-rows.ts';
-import { type RegistryStore, statement } from './registry-store.ts';
+import { type Batch, type Parameters, type RegistryStore, statement } from './registry-store.ts';
 import type { CurrentTable, TransitionsTable } from './schema.ts';
 import { deliverEvent } from './webhook-outbox.ts';
 
 /** Most transitions of one service that one call returns. */
 const MAX_TRANSITIONS = 1_000;
 
-const UPDATE = statement(
-  `UPDATE current SET seq = ?, observed_at = ?, status = ?, since = ?, latest = ?, memory = coalesce(?, memory)
-   WHERE service_id = ? AND seq = ?
+const UPDATE: Batch<unknown> = {
+  types: ['bigint', 'bigint', 'text', 'bigint', 'text', 'text', 'bigint', 'bigint'],
+  sql: `UPDATE current SET seq = ?, observed_at = ?, status = ?, since = ?, latest = ?, memory = coalesce(?, memory)
+   WHERE service_id = ? AND current.seq = ?
      AND EXISTS (SELECT 1 FROM services WHERE services.id = service_id AND removed = 0)`,
-);
+};
 const READ = statement<CurrentTable>('SELECT * FROM current WHERE service_id = ?');
 const ADD_TRANSITION = statement<{ readonly position: number }>(
   `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code)
@@ -43,40 +50,95 @@ export async function commitUpdates(
   updates: readonly StatusUpdate[],
 ): Promise<CommitOutcome[]> {
   for (const update of updates) checkUpdate(update);
-  // Two updates of one service must not interleave.
-  if (new Set(updates.map(({ serviceId }) => serviceId)).size === updates.length)
-    return await store.each(updates, (update) => commitUpdate(store, update));
   const outcomes: CommitOutcome[] = [];
-  for (const update of updates) outcomes.push(await commitUpdate(store, update));
+  for (const round of toRounds(updates)) await commitRound(store, round, outcomes);
   return outcomes;
 }
 
-async function commitUpdate(store: RegistryStore, update: StatusUpdate): Promise<CommitOutcome> {
-  const { serviceId, expectedSeq, current, transition, incident, memory, heartbeat } = update;
-  const { inboxId } = heartbeat ?? {};
-  const state =
-    heartbeat === undefined ? null : await readHeartbeatState(store, serviceId, heartbeat.accountId);
-  if (state === undefined) return await stale(store, serviceId);
-  // An answered entry is not written again: its monitor may have ended before it learnt of the answer.
-  if (inboxId !== undefined && !(await isOpenInInbox(store, inboxId))) return await stale(store, serviceId);
-  const changed = await store.queries.run(
-    UPDATE(
-      current.seq,
-      current.observedAt,
-      current.status,
-      current.since,
-      current.latest === null ? null : JSON.stringify(toStoredCheck(current.latest)),
-      memory === null ? null : JSON.stringify(memory),
-      serviceId,
-      expectedSeq,
-    ),
+/** An update and its place in the input. */
+type Entry = readonly [index: number, update: StatusUpdate];
+
+/** Updates of different services go together; those of one service follow each other in their order. */
+function toRounds(updates: readonly StatusUpdate[]): Entry[][] {
+  const rounds: Entry[][] = [];
+  const counts = new Map<number, number>();
+  for (const [index, update] of updates.entries()) {
+    const count = counts.get(update.serviceId) ?? 0;
+    counts.set(update.serviceId, count + 1);
+    const round = rounds[count];
+    if (round === undefined) rounds.push([[index, update]]);
+    else round.push([index, update]);
+  }
+  return rounds;
+}
+
+async function commitRound(
+  store: RegistryStore,
+  round: readonly Entry[],
+  outcomes: CommitOutcome[],
+): Promise<void> {
+  const states = await readStates(store, round);
+  const wanted = round.filter(([index, { heartbeat }]) => heartbeat === undefined || states.has(index));
+  const changed = await store.queries.runEach(
+    UPDATE,
+    wanted.map(([, update]) => toParameters(update)),
   );
-  if (changed === 0) return await stale(store, serviceId);
+  const written = new Set(wanted.filter((_, place) => changed[place]).map(([index]) => index));
+  const noted: NotedHeartbeat[] = [];
+  await store.each(round, async ([index, update]) => {
+    outcomes[index] = written.has(index)
+      ? await writeRest(store, update, states.get(index), noted)
+      : await stale(store, update.serviceId);
+  });
+  await putHeartbeats(store, noted);
+}
+
+/** What is known of the services of heartbeats, by their places in the input; without those that must not be written. */
+async function readStates(
+  store: RegistryStore,
+  round: readonly Entry[],
+): Promise<ReadonlyMap<number, HeartbeatState>> {
+  const beats = round.flatMap(([index, { serviceId, heartbeat }]) =>
+    heartbeat === undefined ? [] : [{ index, serviceId, ...heartbeat }],
+  );
+  const states = await readHeartbeatStates(
+    store,
+    beats.map(({ serviceId, accountId }) => [serviceId, accountId]),
+  );
+  // An answered entry is not written again: its monitor may have ended before it learnt of the answer.
+  const areOpen = await store.each(beats, async ({ inboxId }) =>
+    inboxId === undefined ? true : await isOpenInInbox(store, inboxId),
+  );
+  const found = new Map<number, HeartbeatState>();
+  for (const [place, { index }] of beats.entries()) {
+    const state = states[place];
+    if (state !== undefined && areOpen[place] === true) found.set(index, state);
+  }
+  return found;
+}
+
+function toParameters({ serviceId, expectedSeq, current, memory }: StatusUpdate): Parameters {
+  const { seq, observedAt, status, since, latest } = current;
+  const check = latest === null ? null : JSON.stringify(toStoredCheck(latest));
+  const learnt = memory === null ? null : JSON.stringify(memory);
+  return [seq, observedAt, status, since, check, learnt, serviceId, expectedSeq];
+}
+
+/** Writes what an update brings beside the record; a heartbeat is added to `noted`, for all to be written together. */
+async function writeRest(
+  store: RegistryStore,
+  update: StatusUpdate,
+  state: HeartbeatState | undefined,
+  noted: NotedHeartbeat[],
+): Promise<CommitOutcome> {
+  const { serviceId, current, transition, incident, heartbeat } = update;
   if (incident !== null) await writeIncident(store, incident);
   const written = transition === null ? null : await writeTransition(store, transition);
-  if (heartbeat === undefined || state === null) return { kind: 'committed', transition: written };
-  const runMs = await writeHeartbeat(store, serviceId, state, heartbeat);
-  const { responseTimeMs } = heartbeat;
+  if (heartbeat === undefined || state === undefined) return { kind: 'committed', transition: written };
+  const { inboxId, responseTimeMs } = heartbeat;
+  const one = await noteHeartbeat(store, serviceId, state, heartbeat);
+  noted.push(one);
+  const { runMs } = one;
   if (inboxId !== undefined)
     await answerInInbox(store, inboxId, { kind: 'written', serviceId, current, responseTimeMs, runMs });
   return { kind: 'committed', transition: written, runMs };

@@ -1,11 +1,11 @@
 /** Opens the registry of a PostgreSQL database: brings its tables up to date, refuses what cannot be trusted. */
-import { Kysely, Migrator, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import {
   describePostgres,
   type PostgresAddress,
   readPostgresAddress,
 } from '../../../domain/postgres-address.ts';
+import { Kysely, Migrator, PostgresDialect } from '../kysely.ts';
 import { createMigrationSteps } from '../migrations.ts';
 import { RegistryError } from '../registry-error.ts';
 import type { RegistrySchema } from '../schema.ts';

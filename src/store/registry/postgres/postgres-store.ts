@@ -6,7 +6,13 @@ import type { Compilable, Kysely } from 'kysely';
 import pg from 'pg';
 import { BoundedMap } from '../../../async/bounded-map.ts';
 import type { Transactions } from '../group-commit.ts';
-import type { Queries, RegistryStore } from '../registry-store.ts';
+import {
+  type Batch,
+  type Parameters,
+  type Queries,
+  type RegistryStore,
+  statement,
+} from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
 
 /** What runs a query: a connection, or a pool of them. */
@@ -65,6 +71,19 @@ export function createPostgresQueries(runner: () => Runner): Queries {
     all: async <Row>(query: Compilable<Row>) => (await send(query)).rows as Row[],
     first: async <Row>(query: Compilable<Row>) => (await send(query)).rows[0] as Row | undefined,
     run: async (query) => (await send(query)).rowCount ?? 0,
+    async firstEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]) {
+      if (lists.length === 0) return [];
+      const { rows } = await send(compileBatch(batch, lists));
+      const found = new Map<number, Row>();
+      for (const { n, ...row } of rows) if (!found.has(n)) found.set(n, row as Row);
+      return lists.map((_, n) => found.get(n));
+    },
+    async runEach(batch, lists) {
+      if (lists.length === 0) return [];
+      const { rows } = await send(compileBatch(batch, lists));
+      const changed = new Set(rows.map(({ n }) => n));
+      return lists.map((_, n) => batch.sql.startsWith('INSERT') || changed.has(n));
+    },
   };
 }
 
@@ -97,7 +116,7 @@ export interface WriteStoreOptions {
 /** Where each commit is told to the other processes. */
 export const CHANNEL = 'upbeat';
 /** One lock for each schema: registries of one database do not wait for each other. `UPBT` in ASCII. */
-const WRITE_LOCK = "SELECT pg_advisory_xact_lock(x'55504254'::int, hashtext(current_schema()))";
+export const WRITE_LOCK = "SELECT pg_advisory_xact_lock(x'55504254'::int, hashtext(current_schema()))";
 
 /** Makes the store that writes, and its transactions. */
 export function createWriteStore({ kysely, connection, notice }: WriteStoreOptions): {
@@ -166,6 +185,31 @@ export function createWriteStore({ kysely, connection, notice }: WriteStoreOptio
   return { store, transactions };
 }
 
+/** A statement over all lists at once, which are rows of one JSON parameter: `p1`, `p2` and so on, numbered by `n`. */
+function compileBatch({ sql, types }: Batch<unknown>, lists: readonly Parameters[]) {
+  const columns = types.map((type, index) => `p${index + 1} ${type}`);
+  const source = `json_to_recordset($1::json) AS v(n bigint, ${columns.join(', ')})`;
+  let number = 0;
+  const body = sql.replaceAll('?', () => {
+    number += 1;
+    return `v.p${number}`;
+  });
+  const rows = lists.map((list, n) =>
+    Object.fromEntries([['n', n], ...list.map((value, index) => [`p${index + 1}`, toJsonValue(value)])]),
+  );
+  return statement(overRows(body, source))(JSON.stringify(rows));
+}
+
+function overRows(body: string, source: string): string {
+  if (body.startsWith('SELECT')) return `SELECT v.n, q.* FROM ${source} CROSS JOIN LATERAL (${body}) AS q`;
+  if (body.startsWith('UPDATE'))
+    return `${body.replace(/\bWHERE\b/, () => `FROM ${source} WHERE`)} RETURNING v.n`;
+  return body.replace(
+    /\bVALUES \(([^)]*)\)/,
+    (_, values: string) => `SELECT ${values} FROM ${source} WHERE true`,
+  );
+}
+
 /** `?` as `$1`, `$2` and so on. */
 function numberParameters(sql: string): string {
   let number = 0;
@@ -180,6 +224,11 @@ function toValue(value: unknown): unknown {
   return typeof value === 'string' && (value.includes(ESCAPE) || value.includes('\0'))
     ? value.replaceAll(ESCAPE, `${ESCAPE}D`).replaceAll('\0', `${ESCAPE}N`)
     : value;
+}
+
+/** JSON of PostgreSQL takes no half of a surrogate pair; a parameter of its own gets the same replacement from UTF-8. */
+function toJsonValue(value: unknown): unknown {
+  return typeof value === 'string' ? toValue(value.toWellFormed()) : value;
 }
 
 function fromText(text: string): string {

@@ -40,7 +40,7 @@ export const statements = [
   `CREATE INDEX services_former_slugs ON services (id) WHERE former_slugs IS NOT NULL`,
   `CREATE INDEX services_catalogue_names ON services (name) WHERE origin = 'catalogue' AND removed = 0`,
   // Positions of feeds are without gaps and in the order of the commits: a sequence would skip those of transactions that
-  // were undone. Only one transaction writes at a time (docs/adr/0017-one-set-of-queries-for-two-databases.md).
+  // were undone. Only one transaction writes at a time (docs/adr/0018-one-set-of-queries-for-two-databases.md).
   `CREATE TABLE changes (
     seq bigint PRIMARY KEY,
     service_id bigint NOT NULL,

@@ -1,0 +1,192 @@
+/**
+ * Copies a whole registry from one database to another, row by row in one transaction of the target: an interrupted copy
+ * leaves nothing behind. What was written is read again, and its count and digest are compared, before it is committed.
+ */
+import { createHash } from 'node:crypto';
+import { RegistryError } from './registry-error.ts';
+import { type Queries, statement } from './registry-store.ts';
+
+/** One side of a copy, with a transaction open that sees one state of the database. */
+export interface CopyEnd {
+  /** Where it is, for messages. */
+  readonly place: string;
+  readonly queries: Queries;
+  /** The columns of a table, in any order. */
+  columnsOf(table: string): Promise<string[]>;
+  /** The newest number that was given for rows of each table that numbers them. */
+  readNumbers(): Promise<ReadonlyMap<string, number>>;
+  writeNumbers(numbers: ReadonlyMap<string, number>): Promise<void>;
+  /** Commits what was written. */
+  commit(): Promise<void>;
+  /** Undoes what was not committed and closes the database. */
+  close(): Promise<void>;
+}
+
+/** How far a copy has come, in rows. */
+export type NoteProgress = (done: number, total: number) => void;
+
+/** What was copied. */
+export interface CopyReport {
+  readonly tables: number;
+  readonly rows: number;
+  /** SHA-256 over the digests of all tables, in hexadecimal digits. */
+  readonly digest: string;
+}
+
+type Value = string | number | Uint8Array | null;
+type Row = Readonly<Record<string, Value>>;
+
+/** Every table after those that it refers to, with the columns of its key. The lease is not copied: its fence is. */
+export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]])[] = [
+  ['accounts', 'id'],
+  ['services', 'id'],
+  ['changes', 'seq'],
+  ['current', 'service_id'],
+  ['transitions', 'position'],
+  ['incidents', 'id'],
+  ['vendor_entries', 'service_id', 'feed', 'entry'],
+  ['maintenances', 'id'],
+  ['heartbeats', 'id'],
+  ['heartbeat_services', 'service_id'],
+  ['heartbeat_runs', 'id'],
+  ['dependency_changes', 'id'],
+  ['failing_dependencies', 'service_id', 'name'],
+  ['heartbeat_inbox', 'id'],
+  ['api_keys', 'id'],
+  ['identities', 'provider', 'subject'],
+  ['sessions', 'sha256'],
+  ['domain_claims', 'account_id', 'domain'],
+  ['domain_registrations', 'id'],
+  ['account_notices', 'id'],
+  ['webhooks', 'id'],
+  ['deliveries', 'id'],
+  ['owner_addresses', 'address', 'service_id'],
+  ['status_pages', 'id'],
+  ['status_page_logos', 'page_id'],
+  ['facts', 'name'],
+];
+
+/** Rows that are read and written at a time. */
+const PAGE_ROWS = 500;
+/** A monitor renews its lease every second; one that did within this time is at work, milliseconds. */
+const MONITOR_FRESH_MS = 5_000;
+
+/**
+ * Copies everything from `source` to `target`. Throws where a monitor works on the source, where the target is not empty,
+ * or where what was written is not what was read; the target is then as it was.
+ */
+export async function copyRegistry(
+  source: CopyEnd,
+  target: CopyEnd,
+  now: number,
+  note: NoteProgress,
+): Promise<CopyReport> {
+  await refuseMonitor(source, now);
+  let total = 0;
+  for (const [table] of COPIED_TABLES) {
+    const found = await countRows(target, table);
+    if (found > 0)
+      throw new Error(
+        `${target.place} is not empty: ${table} has ${found} rows. Copy into an empty database, or an empty data directory.`,
+      );
+    total += await countRows(source, table);
+  }
+  const whole = createHash('sha256');
+  let done = 0;
+  for (const [table, ...key] of COPIED_TABLES) {
+    const columns = await commonColumns(source, target, table);
+    const read = createHash('sha256');
+    for await (const page of pagesOf(source, table, key, columns)) {
+      for (const row of page) read.update(toLine(row, columns));
+      await insertRows(target, table, columns, page);
+      done += page.length;
+      note(done, total);
+    }
+    const written = createHash('sha256');
+    for await (const page of pagesOf(target, table, key, columns))
+      for (const row of page) written.update(toLine(row, columns));
+    const digest = read.digest('hex');
+    if (written.digest('hex') !== digest)
+      throw new Error(
+        `${table} in ${target.place} is not what was read from ${source.place}; nothing was copied.`,
+      );
+    whole.update(`${table} ${digest}\n`);
+  }
+  await target.writeNumbers(await source.readNumbers());
+  const [lease] = await source.queries.all(statement<{ fence: number }>('SELECT fence FROM lease')());
+  // No earlier monitor may write into the copy.
+  await target.queries.run(statement('UPDATE lease SET fence = ?, renewed_at = 0')((lease?.fence ?? 0) + 1));
+  await target.commit();
+  return { tables: COPIED_TABLES.length, rows: done, digest: whole.digest('hex') };
+}
+
+async function refuseMonitor({ queries, place }: CopyEnd, now: number): Promise<void> {
+  const read = statement<{ pid: number | null; host: string | null; renewed_at: number }>(
+    'SELECT pid, host, renewed_at FROM lease',
+  );
+  const lease = await queries.first(read());
+  if (lease === undefined || lease.pid === null || Math.abs(now - lease.renewed_at) > MONITOR_FRESH_MS)
+    return;
+  throw new RegistryError(
+    'lease_held',
+    `Process ${lease.pid} on ${lease.host} is the monitor of ${place}: what it writes from now on would be missing in the copy. Stop it first.`,
+  );
+}
+
+async function countRows({ queries }: CopyEnd, table: string): Promise<number> {
+  const row = await queries.first(statement<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)());
+  return row?.n ?? 0;
+}
+
+/** The columns of a table in the order of their names. Throws where the two sides have different ones. */
+async function commonColumns(source: CopyEnd, target: CopyEnd, table: string): Promise<string[]> {
+  const [columns, others] = [await source.columnsOf(table), await target.columnsOf(table)].map((names) =>
+    names.toSorted(),
+  );
+  if (columns === undefined || columns.join() !== others?.join())
+    throw new Error(
+      `${source.place} and ${target.place} are of different versions: ${table} has other columns.`,
+    );
+  return columns;
+}
+
+/** The rows of a table in the order of its key. */
+async function* pagesOf(
+  { queries }: CopyEnd,
+  table: string,
+  key: readonly string[],
+  columns: readonly string[],
+): AsyncGenerator<readonly Row[]> {
+  const order = key.join(', ');
+  const all = `SELECT ${columns.join(', ')} FROM ${table}`;
+  const end = `ORDER BY ${order} LIMIT ${PAGE_ROWS}`;
+  const readFirst = statement<Row>(`${all} ${end}`);
+  const readNext = statement<Row>(`${all} WHERE (${order}) > (${key.map(() => '?').join(', ')}) ${end}`);
+  let page = await queries.all(readFirst());
+  while (page.length > 0) {
+    yield page;
+    const last = page.at(-1);
+    page = page.length < PAGE_ROWS ? [] : await queries.all(readNext(...key.map((column) => last?.[column])));
+  }
+}
+
+async function insertRows(
+  { queries }: CopyEnd,
+  table: string,
+  columns: readonly string[],
+  rows: readonly Row[],
+): Promise<void> {
+  const list = `(${columns.map(() => '?').join(', ')})`;
+  const insert = statement(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows.map(() => list).join(', ')}`,
+  );
+  await queries.run(insert(...rows.flatMap((row) => columns.map((column) => row[column] ?? null))));
+}
+
+function toLine(row: Row, columns: readonly string[]): string {
+  const values = columns.map((column) => {
+    const value = row[column] ?? null;
+    return ArrayBuffer.isView(value) ? { bytes: Buffer.from(value).toString('hex') } : value;
+  });
+  return `${JSON.stringify(values)}\n`;
+}

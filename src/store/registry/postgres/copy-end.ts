@@ -1,0 +1,84 @@
+/** PostgreSQL as one side of a copy of the registry. */
+import pg from 'pg';
+import { describePostgres } from '../../../domain/postgres-address.ts';
+import { refuseOtherVersion } from '../copy-ends.ts';
+import type { CopyEnd } from '../copy-registry.ts';
+import { statement } from '../registry-store.ts';
+import { addressOf, openPostgresDatabase, POSTGRES_STEPS } from './postgres-database.ts';
+import { explainPostgresError } from './postgres-error.ts';
+import { connectionSettings, createPostgresQueries, WRITE_LOCK } from './postgres-store.ts';
+
+const STEPS = statement<{ readonly name: string }>('SELECT name FROM kysely_migration');
+const COLUMNS = statement<{ readonly name: string }>(
+  'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?',
+);
+/** Tables whose rows are numbered by a sequence. */
+const NUMBERED = statement<{ readonly name: string; readonly sequence: string }>(
+  `SELECT table_name AS name, pg_get_serial_sequence(quote_ident(table_name), column_name) AS sequence
+   FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity = 'YES'`,
+);
+const SET_NUMBER = statement('SELECT setval(CAST(? AS text)::regclass, ?)');
+
+/** Opens a registry to read one state of it. Throws where there is none, or one of another version. */
+export async function openPostgresSource(url: string): Promise<CopyEnd> {
+  return await openEnd(url, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+}
+
+/** Opens or makes a registry to write it, as the only writer. */
+export async function openPostgresTarget(url: string): Promise<CopyEnd> {
+  await (await openPostgresDatabase(url)).pool.end();
+  return await openEnd(url, `BEGIN; ${WRITE_LOCK}`);
+}
+
+async function openEnd(url: string, begin: string): Promise<CopyEnd> {
+  const address = addressOf(url);
+  const place = describePostgres(address);
+  const client = new pg.Client({ ...connectionSettings(url), idle_in_transaction_session_timeout: 0 });
+  // What ends the connection also fails the query.
+  client.on('error', () => {});
+  const queries = createPostgresQueries(() => client);
+  try {
+    await client.connect();
+    await client.query(begin);
+    const steps = await queries.all(STEPS());
+    refuseOtherVersion(
+      place,
+      steps.map(({ name }) => name),
+      POSTGRES_STEPS.names,
+    );
+  } catch (error) {
+    await client.end().catch(() => {});
+    const isMissing = error instanceof Error && 'code' in error && error.code === '42P01';
+    throw isMissing ? new Error(`There is no registry in ${place}.`) : explainPostgresError(error, address);
+  }
+  return {
+    place,
+    queries,
+    async columnsOf(table) {
+      return (await queries.all(COLUMNS(table))).map(({ name }) => name);
+    },
+    async readNumbers() {
+      const numbers = new Map<string, number>();
+      for (const { name, sequence } of await queries.all(NUMBERED())) {
+        const read = statement<{ value: number }>(
+          `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS value FROM ${sequence}`,
+        );
+        const number = (await queries.first(read()))?.value ?? 0;
+        if (number > 0) numbers.set(name, number);
+      }
+      return numbers;
+    },
+    async writeNumbers(numbers) {
+      for (const { name, sequence } of await queries.all(NUMBERED())) {
+        const number = numbers.get(name) ?? 0;
+        if (number > 0) await queries.all(SET_NUMBER(sequence, number));
+      }
+    },
+    async commit() {
+      await client.query('COMMIT');
+    },
+    async close() {
+      await client.end().catch(() => {});
+    },
+  };
+}
