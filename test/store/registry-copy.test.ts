@@ -103,8 +103,10 @@ t.test(
     const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 9 });
     const { fence, renewedAt } = await methods.readLease();
     await methods.takeLease({ pid: 7, host: 'here', replacing: fence, renewedAt, now: Date.now() });
+    const renewing = setInterval(() => void methods.renewLease(fence + 1, Date.now()), 500);
     const busy = await installation.run('registry', 'copy', '--to', url);
     t.match([busy.status, busy.stderr], [1, /Process 7 on here is the monitor of .*Stop it first/]);
+    clearInterval(renewing);
     await methods.releaseLease(fence + 1);
     await methods.close();
 

@@ -2,7 +2,8 @@
  * The connection that all rows of the registry work on. Row functions are written once for every database
  * (docs/adr/0018-one-set-of-queries-for-two-databases.md).
  */
-import type { Compilable, CompiledQuery, Kysely, RootOperationNode } from 'kysely';
+import type { Compilable } from 'kysely';
+import { CompiledQuery, type Kysely } from './kysely.ts';
 import type { RegistrySchema } from './schema.ts';
 
 /** Runs queries. A query that was built by Kysely and a {@link statement} are run alike. */
@@ -46,10 +47,6 @@ export interface RegistryStore {
   each<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>): Promise<T[]>;
 }
 
-/** Statements carry no tree of nodes: no plugin of Kysely sees them. */
-const NO_NODE = { kind: 'RawNode', sqlFragments: [], parameters: [] } as unknown as RootOperationNode;
-const NO_ID = { queryId: 'statement' };
-
 /**
  * A statement as text, for the hot paths: building a query costs more than running it. `?` marks a parameter. The text
  * must mean the same in every database.
@@ -57,8 +54,5 @@ const NO_ID = { queryId: 'statement' };
 export function statement<Row = unknown>(
   sql: string,
 ): (...parameters: readonly unknown[]) => Compilable<Row> {
-  return (...parameters) => {
-    const compiled: CompiledQuery<Row> = { sql, parameters, query: NO_NODE, queryId: NO_ID };
-    return { compile: () => compiled };
-  };
+  return (...parameters) => ({ compile: () => CompiledQuery.raw(sql, [...parameters]) });
 }
