@@ -122,7 +122,8 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
       // What a page asks for while it is open is no cost of opening it.
       if (['fetch', 'eventsource'].includes(response.request().resourceType())) return;
       const read = async () => {
-        bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
+        const { length } = await response.body().catch(() => Buffer.alloc(0));
+        bytes += length;
       };
       bodies.push(read());
     };

@@ -226,7 +226,8 @@ t.test(
         if (look !== 'light' && !IN_EVERY_LOOK.has(name)) continue;
         let bytes = 0;
         page.on('response', async (response) => {
-          bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
+          const { length } = await response.body().catch(() => Buffer.alloc(0));
+          bytes += length;
         });
         await page.goto(siteUrl + path);
         page.removeAllListeners('response');
