@@ -19,9 +19,13 @@ export function recordedProgram(): string {
   return readFileSync(join(FOLDER, 'program.sha256'), 'utf8').trim();
 }
 
-/** Digest of the program as it is now. */
+/** Digest of the program as it is now, without its comments and the types that it imports. */
 export function presentProgram(): string {
-  return createHash('sha256').update(readFileSync(SOURCE)).digest('hex');
+  const code = readFileSync(SOURCE, 'utf8').replaceAll(
+    /^\s*(?:\/\*\*[\s\S]*?\*\/|\/\/.*|import type .*)\n/gm,
+    '',
+  );
+  return createHash('sha256').update(code).digest('hex');
 }
 
 if (import.meta.main) {
