@@ -21,6 +21,25 @@ const PATHS = [
   '/badges/wordy-example?variant=uptime&q=e',
 ];
 
+/** Notes each text that is drawn on a canvas, with its left and right end and the canvas' width in pixels. */
+const NOTE_CANVAS_TEXTS = `
+  globalThis.canvasTexts = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
+    const { actualBoundingBoxLeft, actualBoundingBoxRight } = this.measureText(text);
+    const middle = this.getTransform().transformPoint(new DOMPoint(x, y)).x;
+    canvasTexts.push([text, middle - actualBoundingBoxLeft, middle + actualBoundingBoxRight, this.canvas.width]);
+    fillText.call(this, text, x, y, ...more);
+  };`;
+
+/** What the page asks for of a service that was first checked so many minutes ago, a column each five minutes. */
+function youngTimes(minutes: number) {
+  const at = Array.from({ length: minutes / 5 + 1 }, (_, index) => NOW / 1_000 - minutes * 60 + index * 300);
+  const all = (value: number) => at.map(() => value);
+  const figures = { p50: all(120), p95: all(180), p99: all(210), failed: all(0) };
+  return { range: '7d', at, ...figures, label: `Response time of ${minutes} minutes`, empty: false };
+}
+
 t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
   const world = await startServiceWorld();
   t.teardown(world.close);
@@ -75,6 +94,31 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
       complaints.filter((text) => !text.includes('400')),
       [],
     );
+    await close();
+  });
+
+  await t.test('the chart of a young service shows every label whole', async (t) => {
+    const { page, complaints, close } = await openPage(browser);
+    await page.addInitScript(NOTE_CANVAS_TEXTS);
+    await page.goto(`${world.origin}/status/wordy-example`);
+    await page.locator('#response-times canvas').waitFor();
+    for (const minutes of [5, 60]) {
+      const json = youngTimes(minutes);
+      await page.route('**/response-times.json*', (route) => route.fulfill({ json }));
+      await page.evaluate('canvasTexts.length = 0');
+      await page.getByRole('link', { name: '7 days' }).click();
+      await page.locator('#response-times').getByText(json.label, { exact: true }).waitFor();
+      await page.evaluate('new Promise(requestAnimationFrame)');
+      const texts = (await page.evaluate('canvasTexts')) as readonly [string, number, number, number][];
+      t.ok(texts.length >= 4, `${minutes} minutes: ${texts.length} labels`);
+      t.same(
+        texts.filter(([, from, to, width]) => from < 0 || to > width),
+        [],
+        `${minutes} minutes`,
+      );
+      await page.unroute('**/response-times.json*');
+    }
+    t.same(complaints, []);
     await close();
   });
 
