@@ -196,7 +196,18 @@ t.test(
       'left out: 300 entries, such as Ping 0: monitors of type ping have no equal here',
       'left out: Again: domain "site-0.example.com" is that of "Site 0", which comes first; a domain is watched once',
     ];
+    // By this clock each look at it is a second later.
+    const { monotonic } = systemClock;
+    let looks = 0;
+    systemClock.monotonic = () => monotonic() + 1_000 * looks++;
+    t.teardown(() => Object.assign(systemClock, { monotonic }));
     const first = await run('services', 'import', file, '--account', 'ada');
+    systemClock.monotonic = monotonic;
+    t.match(
+      first.stderr,
+      /^200 of 600 services\n400 of 600 services$/m,
+      'what takes seconds shows how far it is',
+    );
     const told = first.stderr
       .split('\n')
       .filter((line) => line !== '' && !/^[\d,]+ of 600 services$/.test(line));
