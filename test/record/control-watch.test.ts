@@ -94,6 +94,11 @@ t.test('it waits for control targets for 3 s at most, and is offline then', asyn
   t.match(lines, [
     'warn: the prober is offline: none of the 2 control targets answers; nothing is marked down',
   ]);
+  world.control = async () => true;
+  await clock.advance(10_000);
+  t.equal(record.prober().online, true);
+  const offlineSince = new Date(START - 1).toISOString();
+  t.same(world.fields, [{ offlineSince }, { offlineSince }], 'the log has times in ISO 8601');
 });
 
 t.test('it takes a question that fails for a no', async (t) => {

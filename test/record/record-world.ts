@@ -86,6 +86,8 @@ export interface World {
   readonly rechecks: { readonly serviceIds: readonly number[]; readonly spreadMs: number }[];
   /** Sentences of the log, with their level. */
   readonly lines: string[];
+  /** The members of each line of the log. */
+  readonly fields: object[];
   /** Whether the control targets answer; a promise that never ends: they keep silent. */
   control: () => Promise<boolean>;
   /** When the control targets were asked, epoch milliseconds. */
@@ -115,8 +117,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const clock = options.clock ?? createFakeClock(START);
   const registry = options.registry ?? (await createRecordedRegistry(options.services ?? [makeService(1)]));
   const lines: string[] = [];
-  const line = (level: string) => (_fields: object, message: string) =>
-    void lines.push(`${level}: ${message}`);
+  const fields: object[] = [];
+  const line = (level: string) => (members: object, message: string) => {
+    lines.push(`${level}: ${message}`);
+    fields.push(members);
+  };
   const log: Log = { ...silentLog, info: line('info'), warn: line('warn'), error: line('error') };
   const samples: Sample[] = [];
   const status = createMemoryStatusStore({ log: silentLog });
@@ -179,6 +184,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     told,
     rechecks,
     lines,
+    fields,
     questions,
     get control() {
       return control;
