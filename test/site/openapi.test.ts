@@ -13,6 +13,7 @@ interface Parameter {
     readonly default?: unknown;
     readonly maximum?: number;
     readonly enum?: readonly string[];
+    readonly pattern?: string;
   };
 }
 interface Operation {
@@ -132,11 +133,21 @@ t.test('it documents the rules that a client can see', async (t) => {
   t.match(document.paths['/api/badge/{slug}']?.get?.responses['200'], {
     headers: { 'Cache-Control': { schema: { const: 'public, s-maxage=300, stale-while-revalidate=60' } } },
   });
+  const window = document.paths['/api/v1/services/{slug}/history']?.get?.parameters ?? [];
+  for (const [name, good] of [
+    ['from', '2026-11-20'],
+    ['to', '0'],
+    ['step', '5m'],
+  ] as const) {
+    const pattern = new RegExp(window.find((one) => one.name === name)?.schema.pattern ?? '');
+    t.same([pattern.test(good), pattern.test('')], [true, false], `${name} may not be empty`);
+  }
   const checks = { maxProperties: 50, propertyNames: { minLength: 1, maxLength: 64 } };
   t.match(document.paths['/api/v1/heartbeat']?.post, {
     requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Heartbeat' } } } },
   });
-  t.match(document.components, { schemas: { Heartbeat: { properties: { checks } } } });
+  const timestamp = { description: /at most 5 minutes ahead of our clock, at most 10 minutes behind/ };
+  t.match(document.components, { schemas: { Heartbeat: { properties: { checks, timestamp } } } });
 });
 
 t.test('it documents every error, and each has the documented body', async (t) => {

@@ -43,6 +43,7 @@ t.test('it speaks the language that is asked for, then the kept one, then the pr
     ['lang=en', 'upbeat-language=de', 'de', 'en'],
     ['q=x&lang=de', '', 'en', 'de'],
     ['lang=klingon', '', 'de', 'de'],
+    ['lang=constructor', 'upbeat-language=toString', '__proto__,valueOf', 'en'],
   ];
   for (const [query, cookie, accept, code] of table)
     t.equal(
