@@ -59,6 +59,9 @@ async function createSender(installation: Installation, account: string) {
 
 const isCatalogues = ({ self_reported }: Shown) => self_reported === false;
 
+/** How pages and feeds tell of a heartbeat that said "down". */
+const OUTAGE = /reports a failure|reports that it is down/;
+
 /** That nothing of a stranger's past is shown anywhere under this slug. */
 async function seesNothing(t: Test, program: RunningProgram, slug: string, page: string) {
   const { status, latest_check: latest } = (await program.get(`/api/v1/status/${slug}`)).body as Shown;
@@ -72,8 +75,18 @@ async function seesNothing(t: Test, program: RunningProgram, slug: string, page:
     history.buckets.filter(({ down }) => down > 0),
     [],
   );
-  for (const path of [`/status/${page}`, `/status/${page}/feed.atom`, '/api/v1/incidents', '/feed.atom'])
-    t.notMatch(String((await program.get(path)).body), /has gone|says|secret-reason/, path);
+  for (const path of ['/', '/incidents.atom', `/status/${page}`, `/status/${page}/incidents.atom`]) {
+    const { status, body } = await program.get(path);
+    t.equal(status, 200, path);
+    t.notMatch(String(body), OUTAGE, path);
+  }
+  const { incidents } = (await program.get('/api/v1/incidents')).body as {
+    incidents: readonly { readonly service: { readonly slug: string } }[];
+  };
+  t.notOk(
+    incidents.some(({ service }) => service.slug === slug),
+    'nor in the list of all incidents',
+  );
 }
 
 /** What the stream of events tells from its beginning on, up to the second event of `slug`. */
@@ -132,6 +145,8 @@ t.test(
       t.match((await one.get('/api/v1/incidents/tak-en-org-2')).body, {
         incidents: [{ status: 'investigating' }],
       });
+      const feed = String((await one.get('/status/tak-en-org-2/incidents.atom')).body);
+      t.match(feed, OUTAGE, 'and its feed tells of it');
     }
 
     // And once more from disk.
