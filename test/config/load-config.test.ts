@@ -73,8 +73,8 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'checks.ownersMayProbePrivate heartbeats.silence',
       'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount',
       'incidents.feedInterval auth.providers storage.dataDir storage.rawRetention storage.rollupRetention',
-      'storage.redis.url storage.influx.url storage.influx.token storage.influx.org storage.influx.bucket',
-      'storage.influx.api secrets.key log.level log.format',
+      'storage.postgres.url storage.redis.url storage.influx.url storage.influx.token storage.influx.org',
+      'storage.influx.bucket storage.influx.api secrets.key log.level log.format',
     ].flatMap((line) => line.split(' ')),
   );
 });
@@ -110,6 +110,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
       dataDir: './data',
       rawRetentionMs: 90 * 86_400_000,
       rollupRetentionMs: 730 * 86_400_000,
+      postgres: { url: null },
       redis: { url: null },
       influx: { url: null, token: null, org: null, bucket: null, api: 'v2' },
     },
@@ -199,6 +200,7 @@ t.test('it never shows a secret', async (t) => {
     ['auth: { providers: { clientSecret: hunter2 } }'],
     ['auth: [{ clientSecret: hunter2 }]'],
     ['storage: { redis: "redis://me:hunter2@x" }'],
+    ['storage: { postgres: { url: "mysql://me:hunter2@x" } }'],
     ['storage: { influx: hunter2 }'],
     ['storage: hunter2'],
     ['storage: { influx: { url: "ftp://me:hunter2@x" } }'],

@@ -234,6 +234,12 @@ t.test(
     t.equal(made.status, 0);
     t.strictSame(JSON.parse(made.stdout), [
       {
+        state: 'ok',
+        what: 'postgres',
+        found: 'storage.postgres is not set: the registry stays in storage.dataDir',
+        advice: null,
+      },
+      {
         state: 'made',
         what: 'influx database',
         found: `${bucket} was made, and keeps points for 30d`,

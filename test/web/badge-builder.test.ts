@@ -132,6 +132,6 @@ t.test('it speaks German too', async (t) => {
   t.match(text, /Badges für GitHub/);
   t.equal(
     fieldOf(text, 'markdown'),
-    '[![GitHub: Verfügbarkeit, 30 Tage](https://upbeat.test/api/badge/github-com?variant=uptime&window=30d)](https://upbeat.test/status/github-com)',
+    '[![GitHub: Erreichbarkeit, 30 Tage](https://upbeat.test/api/badge/github-com?variant=uptime&window=30d)](https://upbeat.test/status/github-com)',
   );
 });
