@@ -28,8 +28,8 @@ import { SHORT_PART, shortVendors } from './short-vendors.ts';
  */
 const PACES = [1, 2, 4];
 /** So long did this process wait for its turn, or for an answer, on a machine that is late. */
-const LATE_TURN_MS = 200;
-const LATE_ANSWER_MS = 750;
+const LATE_TURN_MS = 100;
+const LATE_ANSWER_MS = 400;
 
 const LOOK_MS = 250;
 const INCIDENTS_EACH = 4;
