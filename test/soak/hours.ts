@@ -1,6 +1,7 @@
 /**
  * `npm run soak -- hours [HH:MM ...]`: runs the whole `npm test` once for each hour of the day (UTC; 23:50 by default),
- * as on a machine whose wall clock is there. The clock runs on, so that a run which begins at 23:50 sees midnight.
+ * as on a machine whose wall clock is there. The clock runs on, so that a run which begins at 23:50 sees midnight. It is
+ * the last such hour, not the next: servers written in Go keep the machine's clock, and doubt samples of the future.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +24,7 @@ async function runAt(hour: string): Promise<void> {
   const ends: (() => void)[] = [];
   const { environment } = createWallClock(
     { teardown: (end) => void ends.push(end) },
-    today < now ? today + DAY_MS : today,
+    today > now ? today - DAY_MS : today,
     'UTC',
   );
   console.log(`== npm test at ${hour} UTC`);
