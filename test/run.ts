@@ -64,9 +64,9 @@ for (const [signal, status] of [
 const missing = await installServers(SERVER_PACKAGES);
 const { values: options, positionals: patterns } = parseArgs({
   allowPositionals: true,
-  // Tests wait more than they compute: one more than the machine has cores.
+  // Tests wait nearly as long as they compute: two more than the machine has cores.
   options: {
-    jobs: { type: 'string', default: String(availableParallelism() + 1) },
+    jobs: { type: 'string', default: String(availableParallelism() + 2) },
     'keep-durations': { type: 'boolean', default: false },
   },
 });
