@@ -44,7 +44,7 @@ const SPARE_ASYNC_HOOKS = join(ROOT, 'test/support/spare-async-hooks.ts');
 /** How long each file took when it last ran on this machine: `{ "test/log.test.ts": 1021 }`, in milliseconds. */
 const DURATIONS_FILE = join(ROOT, '.tap/durations.json');
 /** The same of the files that took longest on an idle machine, for a fresh clone. `--keep-durations` writes it. */
-const LONGEST_FILE = join(ROOT, 'test/durations.json');
+const SHIPPED_DURATIONS_FILE = join(ROOT, 'test/durations.json');
 /** Files that take less are not in the list for a fresh clone. */
 const MIN_LISTED_MS = 2_000;
 
@@ -89,7 +89,7 @@ async function endServers(): Promise<void> {
 
 /** The test files of the patterns, those that took longest last time first, so that none is left running alone. */
 function findFiles(patterns: readonly string[]): string[] {
-  const durations = { ...readDurations(LONGEST_FILE), ...readDurations() };
+  const durations = { ...readDurations(SHIPPED_DURATIONS_FILE), ...readDurations() };
   const files = globSync(patterns.length > 0 ? patterns : 'test/**/*.test.ts', { cwd: ROOT });
   if (files.length === 0) throw new Error(`No file matches ${patterns.join(' ')}`);
   const longest = (file: string) => durations[file] ?? guessDurationMs(file);
@@ -105,12 +105,12 @@ function readDurations(file = DURATIONS_FILE): Readonly<Record<string, number>> 
 }
 
 /** Writes the list for a fresh clone, longest first. */
-function writeLongest(durations: Readonly<Record<string, number>>): void {
+function writeShippedDurations(durations: Readonly<Record<string, number>>): void {
   const listed = Object.entries(durations)
     .filter(([, durationMs]) => durationMs >= MIN_LISTED_MS)
     .map(([file, durationMs]) => [file, Math.round(durationMs / 100) * 100] as const)
     .sort(([, a], [, b]) => b - a);
-  writeFileSync(LONGEST_FILE, `${JSON.stringify(Object.fromEntries(listed), null, 2)}\n`);
+  writeFileSync(SHIPPED_DURATIONS_FILE, `${JSON.stringify(Object.fromEntries(listed), null, 2)}\n`);
 }
 
 /** What starts programs, servers or browsers takes long. */
@@ -129,7 +129,7 @@ async function runAll(files: readonly string[]) {
   const durations = Object.fromEntries(first.map(({ name, durationMs }) => [name, Math.round(durationMs)]));
   mkdirSync(dirname(DURATIONS_FILE), { recursive: true });
   writeFileSync(DURATIONS_FILE, JSON.stringify({ ...readDurations(), ...durations }));
-  if (options['keep-durations'] && patterns.length === 0) writeLongest(durations);
+  if (options['keep-durations'] && patterns.length === 0) writeShippedDurations(durations);
   const again = !terminated && failed.length > 0 && failed.length <= MAX_SECOND_RUNS;
   if (again) console.log(`# ${failed.length} failed; a second run with nothing beside: ${failed.join(', ')}`);
   return { first, second: again ? await runFiles(failed, 1) : null };

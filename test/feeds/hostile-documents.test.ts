@@ -1,5 +1,5 @@
 /**
- * Every reader against what a vendor, or whoever sits in its place, could send: a reader gives entries within their
+ * Every reader against what a vendor, or an attacker in its place, could send: a reader gives entries within their
  * bounds, or says that the document is not of its kind, and does so soon.
  */
 

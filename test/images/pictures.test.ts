@@ -224,7 +224,7 @@ t.test('it shows 1,200 services at most, and says how many there are', async (t)
   );
 });
 
-t.test('it tells whoever waits long to come again, and has the picture then', async (t) => {
+t.test('it asks a client that would wait long to retry, and then has the picture', async (t) => {
   const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
   let open = () => {};

@@ -195,7 +195,7 @@ t.test('it leaves deliveries to the process that is the monitor', async (t) => {
   t.equal(world.heard.length, 1);
 });
 
-t.test('it waits 5 s for a receiver that hangs, and leaves the delivery to whoever comes next', async (t) => {
+t.test('it waits 5 s for a receiver that hangs, and leaves the delivery to the next sender', async (t) => {
   const world = await start(t);
   world.state.hangs = true;
   await world.send();

@@ -18,7 +18,7 @@ for (const delayMs of [1000, 1500, 2000, 2500, 4000]) {
     let quickestMs = Number.POSITIVE_INFINITY;
     const names = await startNameServer(async ({ type }) => {
       if (!slow || type !== 'A') return LOOPBACK;
-      // Only the first query is answered: whoever drops it in favour of a later one waits for ever.
+      // Only the first query is answered: a resolver that drops it in favour of a later one never gets an answer.
       if (asked++ > 0) return 'silence';
       const startedAt = performance.now();
       await wait(delayMs);

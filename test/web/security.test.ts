@@ -18,7 +18,7 @@ import { install, type RunningProgram } from '../support/program.ts';
 
 /** Breaks out of attributes, titles and text areas, if it can; short enough for every field. */
 const EVIL = `"'></title><planted-x><img src=x onerror=alert(1)>`;
-/** The same in an address: what opens markup would be escaped by whoever writes one. */
+/** The same in an address: a writer of addresses escapes what opens markup. */
 const EVIL_URL = `https://hooks.example/?"'><planted-x onclick=alert(1)>`;
 const PATIENCE_MS = 45_000;
 const ROOT = join(import.meta.dirname, '../..');

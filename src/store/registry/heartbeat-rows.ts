@@ -110,15 +110,15 @@ export async function noteHeartbeat(
     reports === null
       ? stored
       : JSON.stringify(await noteReport(store, serviceId, JSON.parse(stored), reports, arrivedAt));
-  const told = counted && kind !== 'start' ? timestamp : null;
-  const heardAt = counted ? arrivedAt : state.arrived_at;
-  const toldAt = newest(told, state.timestamp);
+  const reportTimestamp = counted && kind !== 'start' ? timestamp : null;
+  const lastArrivedAt = counted ? arrivedAt : state.arrived_at;
+  const newestTimestamp = newest(reportTimestamp, state.timestamp);
   const reportedAt = reports === null ? state.reported_at : arrivedAt;
   const place = serviceId * KEPT_HEARTBEATS + (number % KEPT_HEARTBEATS);
   const count = counted ? 1 : 0;
   return {
     runMs,
-    state: [serviceId, number + 1, heardAt, toldAt, reportedAt, written],
+    state: [serviceId, number + 1, lastArrivedAt, newestTimestamp, reportedAt, written],
     row: [place, number, kind, arrivedAt, timestamp, count, verdict, responseTimeMs, run, runMs, body],
   };
 }

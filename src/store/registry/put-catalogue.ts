@@ -1,8 +1,8 @@
 /**
  * Replaces the public list. Its rules where names meet (decisions, Ownership and Badge):
  * - A slug of the catalogue that returns is the same service: it gets its old id back and goes on with its old status.
- * - An entry that is new has an id of its own, so that it begins without samples, incidents and transitions, whoever
- *   had its slug before (docs/adr/0008-services-are-known-by-their-ids.md).
+ * - A new entry has an id of its own. It begins without the samples, incidents and transitions of a service that had its
+ *   slug before (docs/adr/0008-services-are-known-by-their-ids.md).
  * - Owners' services make room first: `displace-owners.ts`.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -177,8 +177,8 @@ export const englishServicePage = {
 
   incidents: 'Incidents',
   noIncidents: 'No incidents.',
-  seenByUs: 'Detected by our checks',
-  toldByVendor: 'Reported by the vendor',
+  detectedByUs: 'Detected by our checks',
+  reportedByVendor: 'Reported by the vendor',
   began: (at: Moment) => say`started ${at}`,
   lasting: (length: string) => `ongoing for ${length}`,
   lasted: (length: string) => `lasted ${length}`,

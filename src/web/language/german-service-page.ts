@@ -166,8 +166,8 @@ export const germanServicePage: Words['page'] = {
 
   incidents: 'Vorfälle',
   noIncidents: 'Keine Vorfälle.',
-  seenByUs: 'Von unseren Prüfungen festgestellt',
-  toldByVendor: 'Vom Anbieter gemeldet',
+  detectedByUs: 'Von unseren Prüfungen festgestellt',
+  reportedByVendor: 'Vom Anbieter gemeldet',
   began: (at) => say`begann ${at}`,
   lasting: (length) => `seit ${length}`,
   lasted: (length) => `dauerte ${length}`,

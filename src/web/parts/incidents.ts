@@ -16,7 +16,7 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     status: words.incidentStatus[incident.status],
     severity: words.severity[severity],
     isOpen: resolvedAt === null,
-    source: incident.source === 'own' ? words.page.seenByUs : words.page.toldByVendor,
+    source: incident.source === 'own' ? words.page.detectedByUs : words.page.reportedByVendor,
     began: words.page.began(time(startedAt)),
     ended: resolvedAt === null ? null : words.page.ended(time(resolvedAt)),
     lasted: resolvedAt === null ? words.page.lasting(length) : words.page.lasted(length),
