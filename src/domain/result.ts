@@ -120,3 +120,12 @@ export interface CheckResult extends Attempt {
   /** Longest delay of the thread's event loop during the check, milliseconds. */
   readonly loopDelayMs: number;
 }
+
+/** A check result after the offline rule of the node that made it. */
+export interface RuledResult {
+  readonly result: CheckResult;
+  /** The fault may be ours: it becomes a suspect sample and changes no status. */
+  readonly suspect: boolean;
+  /** Where the check was made. */
+  readonly region: string;
+}

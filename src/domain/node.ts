@@ -1,0 +1,56 @@
+/** Nodes: the processes of a cluster, and what each of them does. */
+import type { RegionState } from './region.ts';
+
+/** The roles of a node: it evaluates results and writes, makes checks for its region, or serves API and pages. */
+export const NODE_ROLES = ['judge', 'probe', 'serve'] as const;
+
+/** A role of a node. */
+export type NodeRole = (typeof NODE_ROLES)[number];
+
+/** A live node, as all nodes see it. */
+export interface NodeState {
+  /** Unique among the live nodes. */
+  readonly name: string;
+  readonly region: string;
+  readonly roles: readonly NodeRole[];
+  /** Version of the program. */
+  readonly version: string;
+  readonly host: string;
+  readonly pid: number;
+  /** Start of the process, epoch milliseconds by Redis' clock. */
+  readonly since: number;
+  /** Epoch milliseconds by Redis' clock. */
+  readonly lastSeen: number;
+  /** Services that it checks now. */
+  readonly services: number;
+  readonly checksPerSecond: number;
+  /** Its own connection to the internet; true where it makes no checks. */
+  readonly online: boolean;
+  /** Epoch milliseconds; null: it is online. */
+  readonly offlineSince: number | null;
+  /** Its wall clock minus Redis' clock, milliseconds. */
+  readonly clockOffsetMs: number;
+}
+
+/** From this difference to Redis' clock on, a node's clock is off, milliseconds. */
+export const CLOCK_OFF_MS = 1_000;
+
+/** Whether `text` is the name of a node: 1 to 64 letters, digits, `.`, `_` and `-`. */
+export function isNodeName(text: string): boolean {
+  return /^[A-Za-z0-9._-]{1,64}$/.test(text);
+}
+
+/** The name of a node without `node.name`: the host's, with `-` for other characters than names of nodes have. */
+export function nodeNameOf(hostName: string): string {
+  return hostName.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, 64) || 'node';
+}
+
+/** The regions in which at least one of `nodes` makes checks, by name. */
+export function regionsOf(nodes: readonly NodeState[]): RegionState[] {
+  const probing = nodes.filter(({ roles }) => roles.includes('probe'));
+  const names = [...new Set(probing.map(({ region }) => region))].sort();
+  return names.map((name) => {
+    const within = probing.filter(({ region }) => region === name);
+    return { region: name, online: within.some(({ online }) => online), nodes: within.length };
+  });
+}

@@ -1,0 +1,52 @@
+import t from 'tap';
+import { isNodeName, type NodeState, nodeNameOf, regionsOf } from '../../src/domain/node.ts';
+import { isRegionName } from '../../src/domain/region.ts';
+
+const NODE: NodeState = {
+  name: 'a',
+  region: 'eu',
+  roles: ['judge', 'probe', 'serve'],
+  version: '1.2.3',
+  host: 'alpha',
+  pid: 7,
+  since: 0,
+  lastSeen: 0,
+  services: 0,
+  checksPerSecond: 0,
+  online: true,
+  offlineSince: null,
+  clockOffsetMs: 0,
+};
+
+t.test('it knows the names of nodes and regions', async (t) => {
+  t.same(['a', 'EU-1.example_2', 'x'.repeat(64)].map(isNodeName), [true, true, true]);
+  t.same(['', 'a b', 'ü', 'a\n', 'x'.repeat(65)].map(isNodeName), [false, false, false, false, false]);
+  t.same(['eu', 'us-east-1', '9'].map(isRegionName), [true, true, true]);
+  t.same(['', 'EU', 'eu_1', 'eu\n', 'x'.repeat(33)].map(isRegionName), [false, false, false, false, false]);
+});
+
+t.test('it makes the name of a node from that of any host', async (t) => {
+  t.same(['web-1.example.net', 'Straße 5', '', 'x'.repeat(80)].map(nodeNameOf), [
+    'web-1.example.net',
+    'Stra-e-5',
+    'node',
+    'x'.repeat(64),
+  ]);
+});
+
+t.test('it lists the regions that check, online where one of their nodes is', async (t) => {
+  const away = { online: false, offlineSince: 1 };
+  t.same(
+    regionsOf([
+      { ...NODE, name: 'a', region: 'us', ...away },
+      { ...NODE, name: 'b', region: 'eu' },
+      { ...NODE, name: 'c', region: 'eu', roles: ['probe'], ...away },
+      { ...NODE, name: 'd', region: 'asia', roles: ['judge', 'serve'] },
+    ]),
+    [
+      { region: 'eu', online: true, nodes: 2 },
+      { region: 'us', online: false, nodes: 1 },
+    ],
+  );
+  t.same(regionsOf([]), []);
+});
