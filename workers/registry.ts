@@ -1,6 +1,6 @@
 /** Entry of the registry's thread. The first call opens the database, so that the caller receives the error if it cannot be opened. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openMethods } from '../src/store/registry/in-process-registry.ts';
+import { openMethods } from '../src/store/registry/open-registry.ts';
 import type { RegistryThreadData } from '../src/store/registry/registry-thread.ts';
 import { serveThread } from '../src/thread/rpc.ts';
 

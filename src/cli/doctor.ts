@@ -198,7 +198,7 @@ async function examineCache({ storage }: Config): Promise<Finding[]> {
 async function examineSamples({ storage }: Config): Promise<Finding[]> {
   const settings = influxSettings(storage);
   if (settings === null) return [];
-  const { examineInflux } = await import('../store/samples/influx/examine-influx.ts');
+  const { examineInflux } = await import('../store/samples/influx/set-up-influx.ts');
   return [{ what: 'influx', ...(await examineInflux(settings)) }];
 }
 

@@ -5,7 +5,7 @@ import type { Config } from '../config/resolve-config.ts';
 import type { Service } from '../domain/service.ts';
 import { silentLog } from '../log.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import { openRegistryInProcess } from '../store/registry/in-process-registry.ts';
+import { openRegistryInProcess } from '../store/registry/open-registry.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
 

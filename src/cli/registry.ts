@@ -1,7 +1,11 @@
 /** `upbeat registry copy`: moves the registry between the data directory and PostgreSQL. */
 import { systemClock } from '../clock.ts';
-import { openSqliteSource, openSqliteTarget } from '../store/registry/copy-ends.ts';
-import { type CopyEnd, copyRegistry } from '../store/registry/copy-registry.ts';
+import {
+  type CopyEnd,
+  copyRegistry,
+  openSqliteSource,
+  openSqliteTarget,
+} from '../store/registry/copy-registry.ts';
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { type CommonOptions, UsageError } from './command.ts';
 import { startProgress } from './import-services.ts';

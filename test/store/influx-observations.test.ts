@@ -6,7 +6,7 @@ import type { Transition } from '../../src/domain/current.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { ObservedHeartbeat } from '../../src/store/ports/observations.ts';
-import { createDependencyLines, incidentLines } from '../../src/store/samples/influx/observation-lines.ts';
+import { createDependencyLines, incidentLines } from '../../src/store/samples/influx/line-protocol.ts';
 import { anyText } from '../support/any-text.ts';
 import { startVictoria } from '../support/influx-server.ts';
 import { useInflux } from '../support/run-servers.ts';

@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { examineInflux } from '../../src/store/samples/influx/examine-influx.ts';
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
+import { examineInflux } from '../../src/store/samples/influx/set-up-influx.ts';
 import { ask } from '../support/influx-server.ts';
 import { type Influx2Server, RECORDED, startInfluxV2 } from '../support/influx-v2-server.ts';
 import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';

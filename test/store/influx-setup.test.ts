@@ -1,9 +1,9 @@
 /** `upbeat doctor --setup`: what it makes in InfluxDB, and that it changes nothing which is there. */
+
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { examineInflux } from '../../src/store/samples/influx/examine-influx.ts';
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
-import { setUpInflux } from '../../src/store/samples/influx/set-up-influx.ts';
+import { examineInflux, setUpInflux } from '../../src/store/samples/influx/set-up-influx.ts';
 import { ask, startInflux } from '../support/influx-server.ts';
 import { type Influx2Server, startInfluxV2 } from '../support/influx-v2-server.ts';
 import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';

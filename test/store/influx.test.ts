@@ -1,9 +1,9 @@
 /** Samples in real InfluxDB servers: the contract of the store, faults, and what stands in the database. */
 import { join } from 'node:path';
 import t from 'tap';
-import { examineInflux } from '../../src/store/samples/influx/examine-influx.ts';
 import type { InfluxSamples } from '../../src/store/samples/influx/influx-samples.ts';
 import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
+import { examineInflux } from '../../src/store/samples/influx/set-up-influx.ts';
 import { freePort } from '../support/free-port.ts';
 import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
 import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';

@@ -3,8 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import t, { type Test } from 'tap';
 import { createGroupCommit, type GroupCommitOptions } from '../../src/store/registry/group-commit.ts';
-import { createSqliteDialect } from '../../src/store/registry/kysely-sqlite.ts';
-import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
+import { createSqliteDialect, createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
 
 interface Waiting {
   readonly busyTimeoutMs: number;

@@ -2,12 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import type { LeaseState, LeaseStore } from '../../src/store/ports/lease.ts';
-import { endProcess, identityOf, isRunning } from '../../src/store/registry/process-identity.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import {
   acquireLease,
   createLeaseSight,
+  endProcess,
   FRESH_MS,
+  identityOf,
+  isRunning,
   judgeLease,
   type LeaseProcess,
   type LeaseSight,

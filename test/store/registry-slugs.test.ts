@@ -2,9 +2,8 @@
 import t from 'tap';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ensureAccount } from '../../src/store/registry/account-rows.ts';
-import { claimDomain } from '../../src/store/registry/claim-domain.ts';
 import { removeService } from '../../src/store/registry/owner-services.ts';
-import { proveDomain } from '../../src/store/registry/ownership.ts';
+import { claimDomain, proveDomain } from '../../src/store/registry/ownership.ts';
 import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
 import type { RegistryStore } from '../../src/store/registry/registry-store.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';

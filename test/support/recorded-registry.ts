@@ -18,12 +18,11 @@ import type { ServiceStore } from '../../src/store/ports/services.ts';
 import type { StatusUpdate, UpdateStore } from '../../src/store/ports/updates.ts';
 import { ensureAccount } from '../../src/store/registry/account-rows.ts';
 import { toIncident } from '../../src/store/registry/incident-rows.ts';
-import { toInputs } from '../../src/store/registry/kysely-sqlite.ts';
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
 import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
-import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
+import { createSqliteStore, toInputs } from '../../src/store/registry/sqlite-store.ts';
 import { selectTransitions, toCurrent, toTransition } from '../../src/store/registry/update-rows.ts';
 import { registryHere } from './registry-here.ts';
 

@@ -1,7 +1,7 @@
 /** The registry without its thread: its client over methods in this thread. */
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRegistryInProcess } from '../../src/store/registry/in-process-registry.ts';
+import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
 import { createRegistryClient, type RegistryClient } from '../../src/store/registry/registry-client.ts';
 import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 

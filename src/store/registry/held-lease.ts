@@ -1,8 +1,81 @@
-/** The writer lease inside the registry's thread: what each transaction is checked against. */
+/**
+ * The writer lease inside the registry's thread: one row whose `fence` grows with every holder, and what each transaction
+ * is checked against. Where the disk takes no writes, the holder shows that it is alive by a small file of a fixed size,
+ * written over in place, so that it needs no room. Without that file other processes would take a lease for abandoned that
+ * cannot be renewed.
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { LeaseHolder, LeaseRequest, LeaseState } from '../ports/lease.ts';
-import { type AliveFile, openAliveFile, readAliveMark } from './alive-file.ts';
-import { guardLease, leaseLost, readLease, takeLease } from './lease-rows.ts';
+import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
+
+/** What the lease looks like. */
+export async function readLease({ kysely, queries }: RegistryStore): Promise<LeaseState> {
+  const row = await queries.first(kysely.selectFrom('lease').selectAll());
+  if (row === undefined) return { fence: 0, holder: null, renewedAt: 0 };
+  const holder =
+    row.pid === null || row.host === null ? null : { pid: row.pid, host: row.host, process: row.process };
+  return { fence: row.fence, holder, renewedAt: row.renewed_at };
+}
+
+/** Takes the lease; returns the new fence, or null if another process was first. */
+export async function takeLease(
+  { kysely, queries }: RegistryStore,
+  claim: LeaseRequest,
+): Promise<number | null> {
+  const fence = claim.replacing + 1;
+  const taken = await queries.run(
+    kysely
+      .updateTable('lease')
+      .set({
+        fence,
+        pid: claim.pid,
+        host: claim.host,
+        process: claim.process ?? null,
+        renewed_at: claim.now,
+      })
+      .where('fence', '=', claim.replacing)
+      .where('renewed_at', '=', claim.renewedAt),
+  );
+  return taken === 1 ? fence : null;
+}
+
+/** Renews the lease. Throws `lease_lost`. */
+export async function renewLease(store: RegistryStore, fence: number, now: number): Promise<void> {
+  const { kysely, queries } = store;
+  const renewed = await queries.run(
+    kysely.updateTable('lease').set({ renewed_at: now }).where('fence', '=', fence),
+  );
+  if (renewed === 0) throw await leaseLost(store);
+}
+
+/** Writes the row as it is: a page for the disk to take. */
+export async function touchLease({ kysely, queries }: RegistryStore): Promise<void> {
+  await queries.run(kysely.updateTable('lease').set((eb) => ({ renewed_at: eb.ref('renewed_at') })));
+}
+
+/** Gives the lease back, so that the next process need not wait; does nothing where it was lost. */
+export async function releaseLease({ kysely, queries }: RegistryStore, fence: number): Promise<void> {
+  await queries.run(
+    kysely.updateTable('lease').set({ pid: null, host: null, process: null }).where('fence', '=', fence),
+  );
+}
+
+/** Throws `lease_lost` unless the lease still has this fence. */
+export async function guardLease(store: RegistryStore, fence: number): Promise<void> {
+  if ((await readLease(store)).fence !== fence) throw await leaseLost(store);
+}
+
+/** The error of a process that another one has replaced. */
+export async function leaseLost(store: RegistryStore): Promise<RegistryError> {
+  const { holder } = await readLease(store);
+  const who = holder === null ? 'Another process' : `Process ${holder.pid} on ${holder.host}`;
+  return new RegistryError(
+    'lease_lost',
+    `${who} has become the monitor of this registry, because this process was not heard of for too long; it must stop.`,
+  );
+}
 
 /** The lease of this process, if it has one. */
 export interface HeldLease {
@@ -91,4 +164,59 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null): H
 
 function holderOf({ pid, host, process = null }: LeaseHolder): LeaseHolder {
   return { pid, host, process };
+}
+
+/** A sign of life. */
+export interface AliveMark extends LeaseHolder {
+  /** Of the lease that the process holds, or takes as soon as the disk lets it. */
+  readonly fence: number;
+  /** Epoch milliseconds of the process's clock. */
+  readonly at: number;
+}
+
+/** The file, open for marks. */
+export interface AliveFile {
+  /** Writes the mark over the one before; false: the disk did not take it. */
+  write(mark: AliveMark): boolean;
+  close(): void;
+}
+
+/** A block of most file systems, so that its place on the disk is its own from the beginning. */
+const FILE_BYTES = 4_096;
+
+const fileOf = (dataDir: string): string => join(dataDir, 'monitor.alive');
+
+/** Opens the file, and makes it where it does not exist; null: the disk has no room for it, or is read-only. */
+export function openAliveFile(dataDir: string): AliveFile | null {
+  try {
+    const handle = openSync(fileOf(dataDir), constants.O_RDWR | constants.O_CREAT, 0o600);
+    try {
+      if (fstatSync(handle).size < FILE_BYTES) writeSync(handle, Buffer.alloc(FILE_BYTES), 0, FILE_BYTES, 0);
+    } catch {
+      closeSync(handle);
+      return null;
+    }
+    return {
+      write(mark) {
+        try {
+          const text = JSON.stringify(mark).padEnd(FILE_BYTES);
+          return writeSync(handle, text, 0) >= FILE_BYTES;
+        } catch {
+          return false;
+        }
+      },
+      close: () => closeSync(handle),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** The newest mark; null: there is none. */
+export function readAliveMark(dataDir: string): AliveMark | null {
+  try {
+    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8').replaceAll('\0', '')) as AliveMark;
+  } catch {
+    return null;
+  }
 }

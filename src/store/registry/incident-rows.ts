@@ -1,4 +1,5 @@
 /** Incidents: written by one statement; each list is one walk along an index. */
+
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import type { Incident, IncidentStatus } from '../../domain/incident.ts';
 import { fromStoredUpdates } from '../../domain/incident-text.ts';
@@ -9,10 +10,9 @@ import type {
   IncidentQuery,
   ServicesIncidentQuery,
 } from '../ports/incidents.ts';
-import { sql } from './kysely.ts';
-import { type RegistryStore, statement } from './registry-store.ts';
+import { type RegistryStore, sql, statement } from './registry-store.ts';
 import type { IncidentsTable, RegistrySchema } from './schema.ts';
-import { deliverEvent } from './webhook-outbox.ts';
+import { deliverEvent } from './webhook-rows.ts';
 
 /** Incidents that a query has chosen, by their ids, not yet in order. */
 type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string }>;

@@ -1,9 +1,8 @@
 /** API keys. */
 import { timingSafeEqual } from 'node:crypto';
 import type { ApiKey, NewKey } from '../ports/keys.ts';
-import { sql } from './kysely.ts';
 import { RegistryError } from './registry-error.ts';
-import type { RegistryStore } from './registry-store.ts';
+import { type RegistryStore, sql } from './registry-store.ts';
 
 /** Keys of an account that are revoked or expired and are kept, where its keys are bounded. */
 const MAX_EXPIRED_KEYS = 50;

@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Migration } from 'kysely';
-import { sql } from './kysely.ts';
+import { sql } from './registry-store.ts';
 
 /** The steps of one database. */
 export interface MigrationSteps {

@@ -1,23 +1,17 @@
-/** The registry, in an SQLite file of the data directory or in PostgreSQL, served by a thread of its own. */
+/** The registry, in an SQLite file of the data directory or in PostgreSQL. */
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Methods } from '../../thread/rpc.ts';
 import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
 import { createRegistryClient, type RegistryClient } from './registry-client.ts';
-import type { RegistryThreadData } from './registry-thread.ts';
+import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
 
 /** How to open a registry. */
-export interface RegistryOptions {
-  /** Folder of `registry.sqlite` and of the key of secrets; it is made where it does not exist. */
-  readonly dataDir: string;
+export interface RegistryOptions extends Omit<RegistryThreadData, 'domainsPerAccount'> {
   readonly log: Log;
   readonly clock: Clock;
   /** Most live domains of one account (decisions, Ownership). Default 100. */
   readonly domainsPerAccount?: number;
-  /** The setting `storage.postgres.url`; null or absent: the registry is in the data directory. */
-  readonly postgresUrl?: string | null;
-  /** The setting `secrets.key`; null or absent: the key is in the data directory. */
-  readonly secretKey?: string | null;
   /** Called if the thread ends by a fault; every later call rejects with the same reason. */
   readonly onEnd?: (reason: Error) => void;
 }
@@ -25,24 +19,16 @@ export interface RegistryOptions {
 const ENTRY = new URL('../../../workers/registry.ts', import.meta.url);
 
 /**
- * Opens the registry, beside other processes that have it open. Rejects with an error whose
+ * Opens the registry in a thread of its own, beside other processes that have it open. Rejects with an error whose
  * message says what to do and whose `code` is `registry_damaged`, `registry_newer`, `registry_foreign`,
  * `registry_unusable`, `storage_busy` or `storage_unreachable`.
  */
 export async function openRegistry(options: RegistryOptions): Promise<RegistryClient> {
-  const {
-    dataDir,
-    log,
-    clock,
-    domainsPerAccount = 100,
-    postgresUrl = null,
-    secretKey = null,
-    onEnd,
-  } = options;
+  const { log, clock, onEnd } = options;
   const thread = superviseThread<Methods & { readonly open: () => Promise<string[]> }>({
     name: 'the registry thread',
     entry: ENTRY,
-    workerData: { dataDir, domainsPerAccount, postgresUrl, secretKey } satisfies RegistryThreadData,
+    workerData: threadData(options),
     policy: FATAL,
     clock,
     onEnd(reason) {
@@ -57,6 +43,36 @@ export async function openRegistry(options: RegistryOptions): Promise<RegistryCl
     await thread.stop();
     throw error;
   }
-
   return createRegistryClient({ methods, call: thread.call, clock, log, end: thread.stop });
+}
+
+/**
+ * Opens the registry in this thread, for commands: they do one thing and end, so a thread costs more than it frees. Rejects
+ * as {@link openRegistry} does.
+ */
+export async function openRegistryInProcess(
+  options: Omit<RegistryOptions, 'onEnd'>,
+): Promise<RegistryClient> {
+  const methods = await openMethods(threadData(options));
+  const named: Record<string, (...args: never[]) => unknown> = methods;
+  return createRegistryClient({
+    methods: Object.keys(methods),
+    call: async (method, args) => named[method]?.(...args),
+    clock: options.clock,
+    log: options.log,
+    end: async () => {},
+  });
+}
+
+/** Opens the database of a registry in this thread. The driver of each database is loaded only if it is used. */
+export async function openMethods(data: RegistryThreadData): Promise<RegistryMethods> {
+  const { postgresUrl = null } = data;
+  if (postgresUrl === null) return await (await import('./registry-thread.ts')).openRegistryMethods(data);
+  const { openPostgresMethods } = await import('./postgres/postgres-methods.ts');
+  return await openPostgresMethods(postgresUrl, data);
+}
+
+function threadData(options: RegistryOptions): RegistryThreadData {
+  const { dataDir, domainsPerAccount = 100, postgresUrl = null, secretKey = null } = options;
+  return { dataDir, domainsPerAccount, postgresUrl, secretKey };
 }

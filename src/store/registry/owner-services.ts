@@ -6,8 +6,14 @@ import type { AddOutcome, NewService, RegistryErrorCode } from '../ports/service
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { insertService, retireService, type ServiceRow, updateService } from './service-rows.ts';
-import { clearDashedSlug, findFreeSlug, isReleased, isSlugTaken, releasedSlug } from './slugs.ts';
-import { refuseTakenName } from './taken-names.ts';
+import {
+  clearDashedSlug,
+  findFreeSlug,
+  isReleased,
+  isSlugTaken,
+  refuseTakenName,
+  releasedSlug,
+} from './slugs.ts';
 
 /** How many domains an account may have and register. */
 export interface DomainLimits {

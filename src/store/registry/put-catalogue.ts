@@ -3,12 +3,16 @@
  * - A slug of the catalogue that returns is the same service: it gets its old id back and goes on with its old status.
  * - A new entry has an id of its own. It begins without the samples, incidents and transitions of a service that had its
  *   slug before (docs/adr/0008-services-are-known-by-their-ids.md).
- * - Owners' services make room first: `displace-owners.ts`.
+ * - Owners' services make room first, and their owners receive a notice. One that is not verified and lies on a domain of
+ *   the list, or below one, is removed: `displaced:<its id>` says by which entry. One whose slug is an entry's slug or
+ *   badge goes on under another slug, with its id and so with its history. One whose name equals or resembles an entry's
+ *   bears its domain as its name.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { nameKeys } from '../../domain/resembling-names.ts';
 import { dashDomain } from '../../domain/service.ts';
 import type { CatalogueOutcome, NewService } from '../ports/services.ts';
-import { displaceOwners } from './displace-owners.ts';
+import { setFact } from './fact-rows.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import {
@@ -18,6 +22,7 @@ import {
   toDefinition,
   updateService,
 } from './service-rows.ts';
+import { findFreeSlug, isReleased, releasedSlug, tellOwner } from './slugs.ts';
 
 /** Puts the public list in, inside the caller's transaction. Throws `slug_taken` or `domain_taken`, and nothing is changed. */
 export async function putCatalogue(
@@ -70,4 +75,129 @@ function checkEntries(entries: readonly NewService[]): void {
       );
     dashed.set(form, entry);
   }
+}
+
+/** The list, as owners' services may meet it. */
+interface CatalogueNames {
+  readonly byDomain: ReadonlyMap<string, NewService>;
+  /** By slug and by dashed domain: where pages and badges of the list stand. */
+  readonly byPageName: ReadonlyMap<string, NewService>;
+  readonly byNameKey: ReadonlyMap<string, NewService>;
+}
+
+/** Makes room for `entries`, before they are written. */
+async function displaceOwners(store: RegistryStore, entries: readonly NewService[]): Promise<void> {
+  const { kysely, queries } = store;
+  const owners = await queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'owner'));
+  if (owners.length === 0) return;
+  const names = nameEntries(entries);
+  for (const row of owners) {
+    if (row.removed === 1) await releaseRemoved(store, row, names);
+    else if (!(await displace(store, row, names))) await rename(store, row, names);
+  }
+}
+
+function nameEntries(entries: readonly NewService[]): CatalogueNames {
+  const byPageName = new Map(entries.map((entry) => [entry.slug, entry]));
+  // A page of that name is the entry's whose domain it is, whatever another's slug says (decisions, Badge).
+  for (const entry of entries) byPageName.set(dashDomain(entry.domain), entry);
+  return {
+    byDomain: new Map(entries.map((entry) => [entry.domain, entry])),
+    byPageName,
+    byNameKey: new Map(entries.flatMap((entry) => nameKeys(entry.name).map((key) => [key, entry]))),
+  };
+}
+
+/** A slug that a removed service keeps goes to the entry. */
+async function releaseRemoved(
+  store: RegistryStore,
+  row: ServiceRow,
+  { byPageName }: CatalogueNames,
+): Promise<void> {
+  if (isReleased(row.slug) || !byPageName.has(row.slug)) return;
+  const { kysely, queries } = store;
+  await queries.run(
+    kysely
+      .updateTable('services')
+      .set({ slug: releasedSlug(row) })
+      .where('id', '=', row.id),
+  );
+}
+
+/** Removes an unverified service on a domain of the list; false: it may stay. */
+async function displace(
+  store: RegistryStore,
+  row: ServiceRow,
+  { byDomain }: CatalogueNames,
+): Promise<boolean> {
+  if (row.verified === 1) return false;
+  const entry = findParent(byDomain, row.domain);
+  if (entry === null) return false;
+  const { slug, domain, account_id: accountId } = row;
+  const keepsSlug = row.ever_verified === 1 && entry.slug !== slug && dashDomain(entry.domain) !== slug;
+  await retireService(store, row, keepsSlug ? slug : releasedSlug(row));
+  const by = { slug: entry.slug, domain: entry.domain };
+  await setFact(store, `displaced:${row.id}`, JSON.stringify({ slug, domain, accountId, by }));
+  await tellOwner(store, row, {
+    code: 'service_displaced',
+    slug,
+    domain,
+    entrySlug: entry.slug,
+    entryDomain: entry.domain,
+  });
+  return true;
+}
+
+/** Gives a service that stays another slug or name, where the list has its own. */
+async function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNames): Promise<void> {
+  const definition = toDefinition(row);
+  const slugTaker = names.byPageName.get(row.slug);
+  const nameTaker = row.name === row.domain ? undefined : findByName(names.byNameKey, row.name);
+  const former = definition.formerSlugs?.filter((slug) => !names.byPageName.has(slug)) ?? [];
+  const formerGone = former.length < (definition.formerSlugs?.length ?? 0);
+  if (slugTaker === undefined && nameTaker === undefined && !formerGone) return;
+
+  const slug =
+    slugTaker === undefined
+      ? row.slug
+      : await findFreeSlug(store, row.domain, {
+          exceptId: row.id,
+          reserved: new Set(names.byPageName.keys()),
+        });
+  const name = nameTaker === undefined ? row.name : row.domain;
+  const { formerSlugs: _before, ...rest } = definition;
+  await updateService(store, row, {
+    ...rest,
+    slug,
+    name,
+    ...(former.length > 0 ? { formerSlugs: former } : {}),
+  });
+  if (slugTaker !== undefined)
+    await tellOwner(store, row, {
+      code: 'slug_to_catalogue',
+      slug: row.slug,
+      takenBy: slugTaker.domain,
+      domain: row.domain,
+      newSlug: slug,
+    });
+  if (nameTaker !== undefined)
+    await tellOwner(store, row, { code: 'name_to_catalogue', domain: row.domain, entryName: nameTaker.name });
+}
+
+/** The entry whose domain is this one or lies above it. */
+function findParent(byDomain: ReadonlyMap<string, NewService>, domain: string): NewService | null {
+  const labels = domain.split('.');
+  for (let at = 0; at < labels.length - 1; at++) {
+    const entry = byDomain.get(labels.slice(at).join('.'));
+    if (entry !== undefined) return entry;
+  }
+  return null;
+}
+
+function findByName(byNameKey: ReadonlyMap<string, NewService>, name: string): NewService | undefined {
+  for (const key of nameKeys(name)) {
+    const entry = byNameKey.get(key);
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
 }

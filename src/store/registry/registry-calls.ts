@@ -14,14 +14,14 @@ import {
   listAccounts,
   noticesOf,
 } from './account-rows.ts';
-import { changeService, claimDomain } from './claim-domain.ts';
+import { getFact, setFact } from './fact-rows.ts';
 import {
   countFailingDependencies,
   dependenciesOf,
   failingDependencies,
   recentHeartbeats,
-} from './dependency-rows.ts';
-import { getFact, setFact } from './fact-rows.ts';
+} from './heartbeat-rows.ts';
+import { renewLease } from './held-lease.ts';
 import { answerInInbox, forgetInbox, inboxAnswers, openInInbox, putInInbox } from './inbox-rows.ts';
 import {
   countIncidents,
@@ -32,15 +32,27 @@ import {
   listIncidents,
 } from './incident-rows.ts';
 import { createKey, findKey, listKeys, revokeKey, touchKeys } from './key-rows.ts';
-import { renewLease } from './lease-rows.ts';
-import { loadServices } from './load-services.ts';
-import { countMaintenances, listMaintenances, maintenancesOfServices } from './maintenance-rows.ts';
+import {
+  countMaintenances,
+  listMaintenances,
+  loadVendorStates,
+  maintenancesOfServices,
+} from './maintenance-rows.ts';
 import { addService, addServices, type DomainLimits, removeService } from './owner-services.ts';
-import { addClaim, claimAddresses, claimsOf, dropClaim, proveDomain, servicesOf } from './ownership.ts';
-import type { Secrets } from './protect-secrets.ts';
+import {
+  addClaim,
+  changeService,
+  claimAddresses,
+  claimDomain,
+  claimsOf,
+  dropClaim,
+  proveDomain,
+  servicesOf,
+} from './ownership.ts';
 import { putCatalogue } from './put-catalogue.ts';
 import type { RegistryStore } from './registry-store.ts';
-import { lastChange, readChanges } from './service-rows.ts';
+import type { Secrets } from './secret-box.ts';
+import { lastChange, loadServices, readChanges } from './service-rows.ts';
 import {
   addPage,
   changePage,
@@ -53,7 +65,6 @@ import {
 } from './status-page-rows.ts';
 import { commitUpdates, lastTransition, transitionsAfter, transitionsOf } from './update-rows.ts';
 import { advanceMaintenances, endOtherFeeds, putVendorReadings } from './vendor-rows.ts';
-import { loadVendorStates } from './vendor-states.ts';
 import {
   addDelivery,
   addWebhook,

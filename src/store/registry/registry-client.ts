@@ -7,8 +7,7 @@ import type { Registry } from '../ports/registry.ts';
 import type { StorageHealth } from '../ports/storage-health.ts';
 import type { RegistryMethods } from './registry-thread.ts';
 import { createStorageWatch } from './storage-watch.ts';
-import { type ChangeWatch, startChangeWatch } from './watch-changes.ts';
-import { watchCommits } from './watch-commits.ts';
+import { type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
 
 /** The port, and what only this adapter has. */
 export interface RegistryClient extends Registry {

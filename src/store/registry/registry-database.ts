@@ -3,8 +3,6 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
-import { Kysely, Migrator } from './kysely.ts';
-import { createSqliteDialect } from './kysely-sqlite.ts';
 import { createMigrationSteps } from './migrations.ts';
 import {
   damagedRegistry,
@@ -13,7 +11,9 @@ import {
   missingRegistry,
   RegistryError,
 } from './registry-error.ts';
+import { Kysely, Migrator } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
+import { createSqliteDialect } from './sqlite-store.ts';
 
 /** Marks the file as ours in SQLite's header: the letters `UPBT`. */
 const APPLICATION_ID = 0x55504254;

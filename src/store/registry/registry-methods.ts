@@ -1,12 +1,11 @@
 /** The methods of the registry's thread that are the same whatever database it is in. */
 import type { LeaseRequest } from '../ports/lease.ts';
 import { ensureInstallation, readInstallation } from './fact-rows.ts';
-import type { HeldLease } from './held-lease.ts';
-import { releaseLease, takeLease, touchLease } from './lease-rows.ts';
+import { type HeldLease, releaseLease, takeLease, touchLease } from './held-lease.ts';
 import type { DomainLimits } from './owner-services.ts';
-import type { Secrets } from './protect-secrets.ts';
 import { type Methods, type OpenRegistry, REGISTRY_CALLS } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
+import type { Secrets } from './secret-box.ts';
 
 /** An open database, and how work gets to it. */
 export interface RegistryParts {

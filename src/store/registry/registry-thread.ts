@@ -4,11 +4,11 @@ import { systemClock } from '../../clock.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createHeldLease } from './held-lease.ts';
-import { createSecrets } from './protect-secrets.ts';
 import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
 import { explainSqliteError, fullDisk } from './registry-error.ts';
 import { createRegistryMethods } from './registry-methods.ts';
 import type { RegistryStore } from './registry-store.ts';
+import { createSecrets } from './secret-box.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
 /** Longest work of one transaction, milliseconds (architecture, The stores). */
@@ -26,7 +26,9 @@ const REOPEN_MS = 500;
 
 /** What the thread is started with. */
 export interface RegistryThreadData {
+  /** Folder of `registry.sqlite` and of the key of secrets; it is made where it does not exist. */
   readonly dataDir: string;
+  /** Most live domains of one account (decisions, Ownership). */
   readonly domainsPerAccount: number;
   /** The setting `storage.postgres.url`; null or absent: the registry is in the data directory. */
   readonly postgresUrl?: string | null;

@@ -1,10 +1,13 @@
 /** Services as rows: reading, adding, changing and removing one, each with its line in the feed of changes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Selectable } from 'kysely';
+import { NO_MEMORY } from '../../domain/result.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
-import type { NewService, ServiceChange } from '../ports/services.ts';
-import type { RegistryStore } from './registry-store.ts';
+import type { NewService, ServiceChange, ServiceState } from '../ports/services.ts';
+import { toIncident } from './incident-rows.ts';
+import { type RegistryStore, sql } from './registry-store.ts';
 import type { ServicesTable } from './schema.ts';
+import { toCurrent } from './update-rows.ts';
 
 /** A row of the services table. */
 export type ServiceRow = Selectable<ServicesTable>;
@@ -161,4 +164,51 @@ function toRow(service: NewService) {
     public_dependencies: service.publicDependencies === true ? 1 : 0,
     former_slugs: service.formerSlugs === undefined ? null : JSON.stringify(service.formerSlugs),
   };
+}
+
+/** Every service that is not removed, by id, with its state. */
+export async function loadServices({ kysely, queries }: RegistryStore): Promise<ServiceState[]> {
+  const open = new Map(
+    (
+      await queries.all(
+        kysely
+          .selectFrom('incidents')
+          .selectAll()
+          .where('source', '=', sql.lit('own'))
+          .where('status', '<>', sql.lit('resolved'))
+          // Only one should be open; were there two, the newest counts.
+          .orderBy('started_at')
+          .orderBy('id'),
+      )
+    ).map((row) => [row.service_id, toIncident(row)]),
+  );
+  return (
+    await queries.all(
+      kysely
+        .selectFrom('services')
+        .innerJoin('current', 'current.service_id', 'services.id')
+        .leftJoin('heartbeat_services', 'heartbeat_services.service_id', 'services.id')
+        .selectAll('services')
+        .select([
+          'current.service_id',
+          'seq',
+          'observed_at',
+          'status',
+          'since',
+          'latest',
+          'memory',
+          'timestamp',
+          'arrived_at',
+        ])
+        .where('removed', '=', 0)
+        .orderBy('services.id'),
+    )
+  ).map((row) => ({
+    service: toService(row),
+    current: toCurrent(row),
+    memory: row.memory === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) },
+    openIncident: open.get(row.id) ?? null,
+    ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
+    ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
+  }));
 }

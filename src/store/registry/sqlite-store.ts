@@ -1,12 +1,21 @@
-/** Queries and transactions over one connection to SQLite. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+/** SQLite: queries and transactions over one connection, and Kysely's dialect over `node:sqlite`. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Compilable, Kysely } from 'kysely';
+import type { Compilable, DatabaseConnection, Dialect, Kysely } from 'kysely';
 import { BoundedMap } from '../../async/bounded-map.ts';
 import { createMutex } from '../../async/mutex.ts';
 import type { Transactions } from './group-commit.ts';
-import { toInputs } from './kysely-sqlite.ts';
-import type { Batch, Parameters, Queries, RegistryStore } from './registry-store.ts';
+import {
+  type Batch,
+  CompiledQuery,
+  type Parameters,
+  type Queries,
+  type RegistryStore,
+  SqliteAdapter,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 
 /** A connection; it is another one after the file was opened anew. */
@@ -161,4 +170,53 @@ export function createQueries(current: () => DatabaseSync): Queries {
 function isBusy(error: unknown): boolean {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
   return (code & 0xff) === SQLITE_BUSY;
+}
+
+/** The dialect over an open database. Transactions take the write lock at their beginning. */
+export function createSqliteDialect(database: DatabaseSync): Dialect {
+  return {
+    createAdapter: () => new TransactionalAdapter(),
+    createDriver: () =>
+      new ImmediateDriver({
+        database: {
+          close: () => database.close(),
+          prepare: (sql) => asKyselyStatement(database.prepare(sql)),
+        },
+      }),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+/** SQLite rolls back changes of tables like any others, which Kysely does not rely on by itself. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/** Two processes that open a new database together migrate one after the other, not into each other. */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+}
+
+function asKyselyStatement(statement: StatementSync) {
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters: readonly unknown[]) => statement.all(...toInputs(parameters)),
+    run: (parameters: readonly unknown[]) => statement.run(...toInputs(parameters)),
+    iterate: (parameters: readonly unknown[]) => statement.iterate(...toInputs(parameters)),
+  };
+}
+
+/** Parameters as `node:sqlite` takes them. Throws for values that SQLite has no type for. */
+export function toInputs(parameters: readonly unknown[]): SQLInputValue[] {
+  return parameters.map((value) => {
+    if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
+      return value;
+    if (ArrayBuffer.isView(value)) return value as Uint8Array;
+    throw new TypeError(`SQLite takes no ${typeof value}`);
+  });
 }

@@ -22,7 +22,7 @@ import { answerInInbox, isOpenInInbox } from './inbox-rows.ts';
 import { writeIncident } from './incident-rows.ts';
 import { type Batch, type Parameters, type RegistryStore, statement } from './registry-store.ts';
 import type { CurrentTable, TransitionsTable } from './schema.ts';
-import { deliverEvent } from './webhook-outbox.ts';
+import { deliverEvent } from './webhook-rows.ts';
 
 /** Most transitions of one service that one call returns. */
 const MAX_TRANSITIONS = 1_000;

@@ -8,11 +8,15 @@ import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '.
 import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
 import type { MaintenanceAdvance, VendorReading, VendorState } from '../ports/vendors.ts';
 import { toIncident, writeIncident } from './incident-rows.ts';
-import { sql } from './kysely.ts';
-import { endMaintenance, readMaintenances, toMaintenance, writeMaintenance } from './maintenance-rows.ts';
-import type { RegistryStore } from './registry-store.ts';
+import {
+  endMaintenance,
+  readMaintenances,
+  readVendorStates,
+  toMaintenance,
+  writeMaintenance,
+} from './maintenance-rows.ts';
+import { type RegistryStore, sql } from './registry-store.ts';
 import type { VendorEntriesTable } from './schema.ts';
-import { readVendorStates } from './vendor-states.ts';
 
 type EntryRow = Selectable<VendorEntriesTable>;
 

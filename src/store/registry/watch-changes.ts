@@ -1,4 +1,4 @@
-/** Follows the feed of changes of all processes by polling it. */
+/** Follows what other processes commit, by polling: the feed of changes, and the number of commits. */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
@@ -70,5 +70,42 @@ export function startChangeWatch(
       stopped = true;
       cancel();
     },
+  };
+}
+
+/** Interval of polling, milliseconds: half of the delay that the port allows. */
+const COMMITS_POLL_MS = 25;
+
+/** What watching needs. */
+export interface CommitWatchOptions {
+  /** Another number if another process has committed since the last call. */
+  readonly version: () => Promise<number>;
+  readonly clock: Pick<Clock, 'every'>;
+  /** Called after each change of the number. */
+  readonly onCommit: () => void;
+}
+
+/** Polls until the returned function is called. A failed poll is repeated. */
+export function watchCommits({ version, clock, onCommit }: CommitWatchOptions): () => void {
+  let known: number | null = null;
+  let stopped = false;
+  const polling = createCoalescingLoop(async () => {
+    try {
+      const now = await version();
+      const isNew = known !== null && now !== known;
+      known = now;
+      if (isNew && !stopped) onCommit();
+    } catch {
+      // The reads that follow a commit report the fault.
+    }
+  });
+  const poll = () => {
+    if (!polling.isRunning) void polling.run();
+  };
+  poll();
+  const cancel = clock.every(COMMITS_POLL_MS, poll);
+  return () => {
+    stopped = true;
+    cancel();
   };
 }

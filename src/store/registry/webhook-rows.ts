@@ -1,6 +1,9 @@
 /** Webhooks and their deliveries. */
+import { randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
+import { systemClock } from '../../clock.ts';
 import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../domain/refusal-text.ts';
+import { type EventService, messageId, type WebhookEvent, webhookBody } from '../../domain/webhook-event.ts';
 import {
   type Delivery,
   type DeliveryOutcome,
@@ -9,12 +12,10 @@ import {
   type Webhook,
 } from '../ports/webhooks.ts';
 import { addNotice } from './account-rows.ts';
-import { sql } from './kysely.ts';
-import type { Secrets } from './protect-secrets.ts';
 import { RegistryError } from './registry-error.ts';
-import type { RegistryStore } from './registry-store.ts';
+import { type RegistryStore, sql, statement } from './registry-store.ts';
 import type { DeliveriesTable, WebhooksTable } from './schema.ts';
-import type { SecretBox } from './secret-box.ts';
+import type { SecretBox, Secrets } from './secret-box.ts';
 
 type WithSecrets = RegistryStore & { readonly secrets: Secrets };
 
@@ -240,4 +241,34 @@ function toDelivery(row: Selectable<DeliveriesTable>): Delivery {
       row.problem,
     ),
   };
+}
+
+const FIND_WEBHOOKS = statement<EventService & { readonly id: number }>(
+  `SELECT webhooks.id AS id, slug, name, domain FROM services
+   JOIN webhooks ON webhooks.account_id = services.account_id WHERE services.id = ? ORDER BY webhooks.id`,
+);
+const ADD_DELIVERY = statement(
+  'INSERT INTO deliveries (message, webhook_id, type, body, created_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
+);
+
+/**
+ * Writes a delivery of the event for each webhook of the service's owner, due at once, inside the transaction of the
+ * transition or incident that it reports: none is lost, and none is made twice
+ * (docs/adr/0016-deliveries-are-written-beside-their-change.md). A service whose owner has no webhook costs one look into
+ * an index.
+ */
+export async function deliverEvent(
+  { queries }: RegistryStore,
+  serviceId: number,
+  eventOf: (service: EventService) => WebhookEvent,
+): Promise<void> {
+  const webhooks = await queries.all(FIND_WEBHOOKS(serviceId));
+  const [first] = webhooks;
+  if (first === undefined) return;
+  const { slug, name, domain } = first;
+  const event = eventOf({ slug, name, domain });
+  const now = systemClock.now();
+  const body = webhookBody(event, now);
+  for (const { id } of webhooks)
+    await queries.run(ADD_DELIVERY(messageId(randomBytes(16)), id, event.type, body, now, now));
 }

@@ -1,8 +1,7 @@
 /** PostgreSQL as one side of a copy of the registry. */
 import pg from 'pg';
 import { describePostgres } from '../../../domain/postgres-address.ts';
-import { refuseOtherVersion } from '../copy-ends.ts';
-import type { CopyEnd } from '../copy-registry.ts';
+import { type CopyEnd, refuseOtherVersion } from '../copy-registry.ts';
 import { statement } from '../registry-store.ts';
 import { addressOf, openPostgresDatabase, POSTGRES_STEPS } from './postgres-database.ts';
 import { explainPostgresError } from './postgres-error.ts';

@@ -5,9 +5,9 @@ import {
   type PostgresAddress,
   readPostgresAddress,
 } from '../../../domain/postgres-address.ts';
-import { Kysely, Migrator, PostgresDialect } from '../kysely.ts';
 import { createMigrationSteps } from '../migrations.ts';
 import { RegistryError } from '../registry-error.ts';
+import { Kysely, Migrator, PostgresDialect } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
 import { createDatabase, explainPostgresError } from './postgres-error.ts';
 import { connectionSettings } from './postgres-store.ts';

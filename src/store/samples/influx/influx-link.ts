@@ -1,7 +1,7 @@
 /** The connection to one server: writes through InfluxData's client, reads by InfluxQL, which InfluxDB has from 1.6 on. */
+
 import { HttpError, InfluxDB } from '@influxdata/influxdb-client';
-import { faultOf, InfluxError } from './influx-fault.ts';
-import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
+import { authorizationOf, faultOf, InfluxError, type InfluxSettings } from './influx-settings.ts';
 import {
   describeRefusal,
   MAX_SHOWN,

@@ -8,9 +8,8 @@ import type { SampleQuery } from '../../ports/samples.ts';
 import { type CountedSamples, createBucketing } from '../bucketing.ts';
 import { packOutcome, type Series } from '../encoding.ts';
 import { hourOf, hoursStatement, readHours, summarizeHour } from './hour-summaries.ts';
-import { InfluxError } from './influx-fault.ts';
 import { type InfluxLink, type InfluxTable, numberReader } from './influx-link.ts';
-import { MEASUREMENT } from './influx-settings.ts';
+import { InfluxError, MEASUREMENT } from './influx-settings.ts';
 
 /** The summaries of hours that a reader may write. */
 export interface HourSummaryWriter {

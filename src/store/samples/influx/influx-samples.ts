@@ -9,11 +9,15 @@ import type { Observations } from '../../ports/observations.ts';
 import { isSampleReadError, type SampleStore } from '../../ports/samples.ts';
 import { packSamples } from '../encoding.ts';
 import { createSampleBatcher } from '../sample-batcher.ts';
-import { adviceFor, type InfluxFault } from './influx-fault.ts';
-import type { InfluxSettings, ServiceLabels } from './influx-settings.ts';
+import { adviceFor, type InfluxFault, type InfluxSettings, type ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxState, InfluxThreadData } from './influx-thread.ts';
-import { packDetails } from './line-protocol.ts';
-import { createDependencyLines, heartbeatLine, incidentLines, transitionLine } from './observation-lines.ts';
+import {
+  createDependencyLines,
+  heartbeatLine,
+  incidentLines,
+  packDetails,
+  transitionLine,
+} from './line-protocol.ts';
 
 /** How to open the store. */
 export interface InfluxSamplesOptions {

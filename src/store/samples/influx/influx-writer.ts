@@ -4,8 +4,8 @@
  */
 import { createBackoff } from '../../../async/retry.ts';
 import type { Cancel, Clock } from '../../../clock.ts';
-import type { InfluxFault } from './influx-fault.ts';
 import type { InfluxLink } from './influx-link.ts';
+import type { InfluxFault } from './influx-settings.ts';
 import type { SendOutcome } from './send-lines.ts';
 import type { Spool } from './spool.ts';
 

@@ -1,5 +1,5 @@
 /** Sends lines so that points which the server refuses permanently do not block or drop the others. */
-import { faultOf, type InfluxFault } from './influx-fault.ts';
+import { faultOf, type InfluxFault } from './influx-settings.ts';
 
 /** A response to a write that is not success, or the lack of one. */
 export interface WriteRefusal {

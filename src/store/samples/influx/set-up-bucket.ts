@@ -1,8 +1,7 @@
 /** The bucket of InfluxDB 2, and the mapping by which InfluxQL finds it as a database (its API, `/api/v2`). */
 import { formatDuration } from '../../../domain/durations.ts';
-import { adviceFor } from './influx-fault.ts';
 import { fetchText, responseError } from './influx-link.ts';
-import { authorizationOf, type InfluxSettings } from './influx-settings.ts';
+import { adviceFor, authorizationOf, type InfluxSettings } from './influx-settings.ts';
 
 /** One thing that the setup needs at the server. */
 export interface SetupStep {
