@@ -25,10 +25,11 @@ import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import {
   type HeartbeatObservation,
-  isCheckResult,
   type MissedHeartbeat,
   type Observation,
   type ReceivedHeartbeat,
+  type RegionalResult,
+  setBackLimit,
 } from './observation.ts';
 
 /** Rules of the evaluation. The two functions must be deterministic: the same arguments give the same result. */
@@ -69,19 +70,20 @@ export function evaluate(
   now: number,
   rules: EvaluationRules,
 ): Update | null {
-  if (isCheckResult(observation)) return evaluateCheck(state, observation, now, rules);
   if (observation.via === 'heartbeat') return evaluateHeartbeat(state, observation, now, rules);
-  return evaluateMissed(state, observation, now, rules);
+  if (observation.via === 'missed') return evaluateMissed(state, observation, now, rules);
+  return evaluateCheck(state, observation, now, rules);
 }
 
 function evaluateCheck(
   state: ServiceState,
-  result: CheckResult,
+  observation: CheckResult | RegionalResult,
   now: number,
   rules: EvaluationRules,
 ): Update | null {
+  const result = observation.via === 'region' ? observation.result : observation;
   const verdict = judgeAttempt(result, rules.slowOverMs);
-  const current = nextStatus(state.current, result, verdict, now);
+  const current = nextStatus(state.current, result, verdict, setBackLimit(observation, now));
   if (current === null) return null;
   const memory = isSameMemory(state.memory, result.memory) ? null : result.memory;
   const mayMove = current.seq !== state.current.seq || state.openIncident !== null;

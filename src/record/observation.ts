@@ -33,12 +33,32 @@ export interface MissedHeartbeat {
   readonly silenceMs: number;
 }
 
-/** Told apart by `via`, which is `root` or `health` for a check result. */
-export type Observation = CheckResult | HeartbeatObservation | MissedHeartbeat;
+/** A check result of a node, which has passed the offline rule there. */
+export interface RegionalResult {
+  readonly via: 'region';
+  readonly result: CheckResult;
+  /** Where it was made. */
+  readonly region: string;
+}
 
-/** Whether the observation is a check result. */
-export function isCheckResult(observation: Observation): observation is CheckResult {
-  return observation.via === 'root' || observation.via === 'health';
+/** Told apart by `via`, which is `root` or `health` for a check result of this process. */
+export type Observation = CheckResult | RegionalResult | HeartbeatObservation | MissedHeartbeat;
+
+/** The check result of the observation; null: it is a heartbeat or a missed one. */
+export function checkResultOf(observation: Observation): CheckResult | null {
+  if (observation.via === 'region') return observation.result;
+  return observation.via === 'root' || observation.via === 'health' ? observation : null;
+}
+
+/**
+ * How far the times of a node may be ahead of the judge's clock, milliseconds. A result that is older than the current
+ * status by less was delivered before, or overtaken; it does not show that the judge's clock was set back.
+ */
+const MAX_SKEW_MS = 5_000;
+
+/** The time that a current status must be later than to show that our wall clock was set back; epoch milliseconds. */
+export function setBackLimit(observation: Observation, now: number): number {
+  return observation.via === 'region' ? now + MAX_SKEW_MS : now;
 }
 
 /** The outcome of a heartbeat that was committed. */

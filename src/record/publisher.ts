@@ -15,7 +15,7 @@ import type { Observations } from '../store/ports/observations.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
-import { isCheckResult, type Observation } from './observation.ts';
+import { checkResultOf, type Observation, setBackLimit } from './observation.ts';
 import { createSampleWriter, createStatusWriter } from './store-writers.ts';
 import type { TrackedService } from './tracked-services.ts';
 import { createTransitionFeed } from './transition-feed.ts';
@@ -111,9 +111,10 @@ export function createPreviews(
 
   /** Publishes what the observation says, if the service has a preview. */
   function extend(tracked: TrackedService, observation: Observation): void {
-    if (!isCheckResult(observation) || tracked.preview === null) return;
-    const verdict = judgeAttempt(observation, slowOverMs);
-    const next = nextStatus(tracked.preview, observation, verdict, clock.now());
+    const result = checkResultOf(observation);
+    if (result === null || tracked.preview === null) return;
+    const verdict = judgeAttempt(result, slowOverMs);
+    const next = nextStatus(tracked.preview, result, verdict, setBackLimit(observation, clock.now()));
     if (next !== null) show(tracked, next);
   }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import { unknownStatus } from '../domain/current.ts';
 import { isHeartbeatMonitored, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
 import { detailedSampleOf, judgeAttempt, sampleOf } from '../domain/judge.ts';
-import { type CheckResult, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
+import { type CheckResult, NO_MEMORY, type ProbeMemory, type RuledResult } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
@@ -24,6 +24,7 @@ import { createHeartbeatDeadlines, DEADLINE_POLL_MS, type DueDeadline } from './
 import { createAwaitedRevisions, createHeartbeatIntake } from './heartbeat-intake.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 import { createPublisher } from './publisher.ts';
+import { createResultBatch, type ResultBatch } from './result-batch.ts';
 import { createTrackedServices, isOfRevision, type TrackedService } from './tracked-services.ts';
 import { createUpdatePipeline } from './update-pipeline.ts';
 
@@ -66,6 +67,10 @@ export interface RecordOptions {
   /** Whether a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
 }
+
+/** How long results of a revision that the feed of changes has not delivered yet wait for it. */
+const MAX_AHEAD_MS = 5_000;
+const AHEAD_RETRY_MS = 250;
 
 /** The record. */
 export type ResultRecord = ReturnType<typeof createRecord>;
@@ -115,6 +120,33 @@ export function createRecord(options: RecordOptions) {
     endBatch();
   }
 
+  function takeRuled(results: readonly RuledResult[]): Promise<boolean> {
+    const batch = createResultBatch();
+    observeRuled(results, batch, clock.monotonic() + MAX_AHEAD_MS);
+    return batch.ended;
+  }
+
+  /** Takes the maker's hold of the batch over. Results that are ahead of the feed of changes wait until `deadlineMs`. */
+  function observeRuled(results: readonly RuledResult[], batch: ResultBatch, deadlineMs: number): void {
+    if (isStopped) {
+      batch.release(false);
+      return;
+    }
+    const ahead: RuledResult[] = [];
+    for (const ruled of results) {
+      const { result, region, suspect } = ruled;
+      const tracked = services.get(result.serviceId);
+      if (tracked === undefined || tracked.service.revision < result.revision) ahead.push(ruled);
+      else if (isOfRevision(tracked, result)) {
+        addSample(result, suspect);
+        if (!suspect) pipeline.observe(tracked, { via: 'region', result, region }, null, batch);
+      }
+    }
+    endBatch();
+    if (ahead.length === 0 || clock.monotonic() >= deadlineMs) batch.release(true);
+    else clock.after(AHEAD_RETRY_MS, () => observeRuled(ahead, batch, deadlineMs));
+  }
+
   function onConnectivityChange(): void {
     if (isStopped) return;
     for (const { result, trust } of connectivity.takeDecided()) {
@@ -129,8 +161,12 @@ export function createRecord(options: RecordOptions) {
   }
 
   function observeResult(tracked: TrackedService, result: CheckResult, suspect: boolean): void {
-    publisher.addSample(toSample(result, judgeAttempt(result, slowOverMs), suspect));
+    addSample(result, suspect);
     if (!suspect) pipeline.observe(tracked, result);
+  }
+
+  function addSample(result: CheckResult, suspect: boolean): void {
+    publisher.addSample(toSample(result, judgeAttempt(result, slowOverMs), suspect));
   }
 
   function endBatch(): void {
@@ -204,6 +240,13 @@ export function createRecord(options: RecordOptions) {
     /** Takes results in the order of their arrival. Never throws because of a store. */
     takeResults,
     /**
+     * Takes results that the offline rule of their node has passed, in the order in which they were made. Results that
+     * were taken before change nothing but their samples, which are written again. Resolves when everything they change
+     * is committed and published, which may take a second and as long as the registry is away; false: something was
+     * given up at stop. Never rejects.
+     */
+    takeRuled,
+    /**
      * Takes a heartbeat. Resolves when it is committed and every read shows it. Rejects with {@link HeartbeatRefused} if
      * the fault is ours, or with the registry's error if the domain does not belong to the account.
      */
@@ -248,8 +291,7 @@ export function createRecord(options: RecordOptions) {
         connectivity.stop();
         stopPolling();
         unwatchStorage?.();
-        for (const result of connectivity.takeHeld())
-          publisher.addSample(toSample(result, judgeAttempt(result, slowOverMs), true));
+        for (const result of connectivity.takeHeld()) addSample(result, true);
         endBatch();
         pipeline.stop();
         publisher.stop();

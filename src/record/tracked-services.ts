@@ -8,13 +8,16 @@ import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import type { StorageRefusal } from '../store/ports/storage-health.ts';
 import type { Update } from './evaluate.ts';
-import { type HeartbeatEnd, isCheckResult, type Observation } from './observation.ts';
+import { checkResultOf, type HeartbeatEnd, type Observation } from './observation.ts';
+import type { ResultBatch } from './result-batch.ts';
 
 /** An observation, and the callback for its outcome. */
 export interface PendingObservation {
   readonly observation: Observation;
   /** Called once with the end of a heartbeat; null: the observation is no heartbeat. */
   readonly reply: ((end: HeartbeatEnd) => void) | null;
+  /** The batch of a result, which it holds; null: nothing waits for the commit of the observation. */
+  readonly batch: ResultBatch | null;
 }
 
 /** An update that is being committed. */
@@ -165,8 +168,12 @@ const MAX_WITH_HEARTBEAT = 1_000;
 export function enqueue(tracked: TrackedService, pending: PendingObservation): void {
   tracked.queue ??= [];
   tracked.queue.push(pending);
-  const bound = isCheckResult(pending.observation) ? MAX_WITH_RESULT : MAX_WITH_HEARTBEAT;
-  if (tracked.queue.length > bound) tracked.queue.shift()?.reply?.('unavailable');
+  const bound = checkResultOf(pending.observation) === null ? MAX_WITH_HEARTBEAT : MAX_WITH_RESULT;
+  if (tracked.queue.length <= bound) return;
+  const dropped = tracked.queue.shift();
+  dropped?.reply?.('unavailable');
+  // Newer results of the service follow it.
+  dropped?.batch?.release(true);
 }
 
 /** Puts an observation back, before all others. */

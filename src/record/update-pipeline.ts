@@ -15,8 +15,9 @@ import type { CommitOutcome, UpdateStore } from '../store/ports/updates.ts';
 import { createCommitter, type ServiceUpdate, toRoutineUpdate, toStatusUpdate } from './committer.ts';
 import { type EvaluationRules, evaluate, type Update } from './evaluate.ts';
 import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
-import { type HeartbeatReceipt, isCheckResult, type Observation } from './observation.ts';
+import { checkResultOf, type HeartbeatReceipt, type Observation } from './observation.ts';
 import { createPreviews, type Publisher } from './publisher.ts';
+import type { ResultBatch } from './result-batch.ts';
 import {
   dequeue,
   enqueue,
@@ -57,6 +58,13 @@ export type UpdatePipeline = ReturnType<typeof createUpdatePipeline>;
 type End = CommitOutcome | { readonly kind: 'gone' | 'lost' };
 const LOST: End = { kind: 'lost' };
 
+/** Services with routine updates that are committed together. */
+interface GatheredGroup {
+  readonly services: readonly TrackedService[];
+  /** Released when the group is committed, and with it everything that was gathered before. */
+  readonly batches: readonly ResultBatch[];
+}
+
 /** Makes the pipeline. */
 export function createUpdatePipeline(options: UpdatePipelineOptions) {
   const { registry, storage, publisher, deadlines, rules, clock, log } = options;
@@ -66,11 +74,15 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   const changes: ServiceUpdate[] = [];
   /** Services with routine updates that are only in memory. */
   const gathering = new Set<TrackedService>();
+  /** Batches with results among these updates; held once each. */
+  const gatheringBatches = new Set<ResultBatch>();
   /** Groups of such services waiting for their commit, in order. */
-  const gathered: TrackedService[][] = [];
+  const gathered: GatheredGroup[] = [];
   let cancelGathering: (() => void) | null = null;
   const committing = createCoalescingLoop(commitAll);
   let isStopping = false;
+  /** Updates were given up at stop. */
+  let hasGivenUp = false;
 
   const refusal = (): StorageRefusal | null => storage?.problem()?.code ?? null;
 
@@ -80,42 +92,42 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     tracked: TrackedService,
     observation: Observation,
     reply: PendingObservation['reply'] = null,
+    batch: ResultBatch | null = null,
   ): void {
     const refused = reply === null ? null : refusal();
     if (refused !== null) reply?.(refused);
-    else if (tracked.inFlight === null) evaluateNow(tracked, observation, reply);
+    else if (tracked.inFlight === null) evaluateNow(tracked, { observation, reply, batch });
     else {
       previews.extend(tracked, observation);
-      enqueue(tracked, { observation, reply });
+      batch?.hold();
+      enqueue(tracked, { observation, reply, batch });
     }
   }
 
-  function evaluateNow(
-    tracked: TrackedService,
-    observation: Observation,
-    reply: PendingObservation['reply'],
-  ): void {
-    const update = evaluate(tracked, observation, clock.now(), rules);
+  function evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
+    const update = evaluate(tracked, pending.observation, clock.now(), rules);
     if (update === null) return;
     if (update.memory !== null) learn(tracked, update.memory);
-    if (update.isRoutine) gather(tracked, update);
-    else commitSoon(tracked, { observation, reply, update, memory: takeNewMemory(tracked) });
+    if (update.isRoutine) gather(tracked, update, pending.batch);
+    else commitSoon(tracked, { ...pending, update, memory: takeNewMemory(tracked) });
   }
 
   function evaluateQueue(tracked: TrackedService): void {
     while (tracked.inFlight === null) {
       const next = dequeue(tracked);
       if (next === undefined) return;
-      if (isValid(tracked, next.observation)) observe(tracked, next.observation, next.reply);
+      if (isValid(tracked, next.observation)) observe(tracked, next.observation, next.reply, next.batch);
       else next.reply?.('gone');
+      next.batch?.release(true);
     }
   }
 
   /** Whether an observation that has waited still speaks of the service. */
   function isValid(tracked: TrackedService, observation: Observation): boolean {
     if (tracked.isRemoved) return false;
-    if (isCheckResult(observation)) return isOfRevision(tracked, observation);
-    if (observation.via === 'heartbeat') return true;
+    const result = checkResultOf(observation);
+    if (result !== null) return isOfRevision(tracked, result);
+    if (observation.via !== 'missed') return true;
     const deadline = deadlines.get(tracked.service.id);
     // A heartbeat that has arrived since started a new deadline.
     const isMissed = deadline !== null && (deadline.missed > 0 || deadline.at === observation.deadlineAt);
@@ -124,15 +136,20 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
 
   // Commit.
 
-  function gather(tracked: TrackedService, { current }: Update): void {
+  function gather(tracked: TrackedService, { current }: Update, batch: ResultBatch | null): void {
     tracked.current = current;
     publisher.addStatus(current);
     gathering.add(tracked);
+    if (batch !== null && !gatheringBatches.has(batch)) {
+      gatheringBatches.add(batch);
+      batch.hold();
+    }
     cancelGathering ??= clock.after(GATHER_MS, endGathering);
   }
 
   function commitSoon(tracked: TrackedService, pending: PendingUpdate): void {
     tracked.inFlight = pending;
+    pending.batch?.hold();
     // It carries what was gathered.
     gathering.delete(tracked);
     changes.push({ tracked, pending });
@@ -146,8 +163,13 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     cancelGathering = goesOn ? clock.after(GATHER_MS, endGathering) : null;
     if (goesOn) return;
     const all = [...gathering];
+    const batches = [...gatheringBatches];
     gathering.clear();
-    for (let at = 0; at < all.length; at += MAX_GROUP) gathered.push(all.slice(at, at + MAX_GROUP));
+    gatheringBatches.clear();
+    for (let at = 0; at < all.length; at += MAX_GROUP)
+      gathered.push({ services: all.slice(at, at + MAX_GROUP), batches: [] });
+    // A group of its own, after all others: changes that carry what was gathered go before it.
+    if (batches.length > 0) gathered.push({ services: [], batches });
     startCommitting();
   }
 
@@ -159,7 +181,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   async function commitAll(): Promise<void> {
     while (changes.length + gathered.length > 0) {
       if (changes.length > 0) await commitChanges(changes.splice(0, MAX_GROUP));
-      else await commitGathered(gathered.shift() ?? []);
+      else await commitGathered(gathered.shift() ?? { services: [], batches: [] });
     }
   }
 
@@ -173,7 +195,10 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
         break;
       }
       if (attempt.refusal !== null) group = refuseHeartbeats(group, attempt.refusal);
-      if (group.length > 0 && !(await committer.mayRetry(group.length))) break;
+      if (group.length > 0 && !(await committer.mayRetry(group.length))) {
+        hasGivenUp = true;
+        break;
+      }
     }
     await publish(group, outcomes);
   }
@@ -199,10 +224,10 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     return waiting;
   }
 
-  async function commitGathered(all: readonly TrackedService[]): Promise<void> {
+  async function commitGathered({ services, batches }: GatheredGroup): Promise<void> {
     // An update in flight carries the newest status itself.
     const isWaiting = ({ isRemoved, inFlight }: TrackedService) => !isRemoved && inFlight === null;
-    const group = all.filter(isWaiting);
+    const group = services.filter(isWaiting);
     const updates = group.map(toRoutineUpdate);
     let outcomes: readonly CommitOutcome[] = [];
     while (updates.length > 0) {
@@ -211,13 +236,17 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
         outcomes = attempt.outcomes;
         break;
       }
-      if (!(await committer.mayRetry(updates.length))) break;
+      if (!(await committer.mayRetry(updates.length))) {
+        hasGivenUp = true;
+        break;
+      }
     }
     for (const [index, tracked] of group.entries()) {
       const outcome = outcomes[index];
       const isBehind = outcome?.kind === 'stale' && outcome.current.seq > tracked.current.seq;
       if (isBehind && isWaiting(tracked)) await adopt(tracked, outcome.current);
     }
+    for (const batch of batches) batch.release(!hasGivenUp);
   }
 
   /** Goes on from the state that another writer has committed. */
@@ -271,6 +300,8 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     const { update, reply } = pending;
     tracked.inFlight = null;
     tracked.preview = null;
+    // One that is stale is evaluated again, and holds its batch until then.
+    if (end.kind !== 'stale') pending.batch?.release(end.kind !== 'lost');
     if (end.kind === 'stale') {
       enqueueFirst(tracked, pending);
     } else if (end.kind === 'committed') {
@@ -300,7 +331,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   return {
     /**
      * Evaluates the observation, or queues it while an update of its service is in flight. `reply` is called once with
-     * the end of a heartbeat; null: the observation is no heartbeat.
+     * the end of a heartbeat; null: the observation is no heartbeat. `batch` is held until a result is committed.
      */
     observe,
     /** Publishes and commits what was observed since the last call. */
