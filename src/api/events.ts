@@ -9,7 +9,7 @@ import { createCooperativeQueue } from '../async/cooperative-queue.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
-import { describeReasonOrNull } from '../domain/incident-text.ts';
+import { describeReasonOrNull } from '../domain/incident.ts';
 import { createOpenStreams, MAX_WRITES_PER_TURN, STREAM_HEAD, writeToStream } from '../http/event-stream.ts';
 import {
   OPEN_TO_ALL,

@@ -3,8 +3,7 @@
 import { CATEGORIES } from '../domain/category.ts';
 import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
-import { FAILURE_CLASSES, type Failure, PHASES } from '../domain/failure.ts';
-import { describeCause } from '../domain/failure-text.ts';
+import { describeCause, FAILURE_CLASSES, type Failure, PHASES } from '../domain/failure.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { enumOf, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';

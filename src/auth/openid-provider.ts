@@ -16,7 +16,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
-import { describeCause } from '../domain/failure-text.ts';
+import { describeCause } from '../domain/failure.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { type Identity, type IdentityProvider, SignInError, type SignInFlow } from './identity-provider.ts';
 

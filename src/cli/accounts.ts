@@ -4,7 +4,7 @@ import { refuse } from '../app/change.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
-import { describeGivenTextProblem } from '../domain/refusal-text.ts';
+import { describeGivenTextProblem } from '../domain/refusal.ts';
 import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
 import { type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';

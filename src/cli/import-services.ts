@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { registerServices } from '../app/services.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { Refusal } from '../domain/refusal.ts';
-import { describeRefusal } from '../domain/refusal-text.ts';
+import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';

@@ -1,7 +1,6 @@
 /** The operator as the principal of changes, and what their refusals are on the command line. */
 import type { Outcome, Principal } from '../app/change.ts';
-import type { Refusal } from '../domain/refusal.ts';
-import { describeRefusal } from '../domain/refusal-text.ts';
+import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import { CommandError, UsageError } from './command.ts';
 
 /** The operator, who may change what any account has. */

@@ -1,7 +1,7 @@
 /** `upbeat services verify`: checks every catalogue service once, and prints those that need attention. */
 
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
-import { describeCause } from '../domain/failure-text.ts';
+import { describeCause } from '../domain/failure.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { readConfig } from './open-stores.ts';

@@ -1,7 +1,15 @@
 /**
  * Codes with parameters, and their texts in a language. Parts of the program exchange codes; text is rendered where people
- * read it. The compiler requires that a table of texts has an entry for each code.
+ * read it. The table of the English texts defines the codes and their parameters; the compiler requires that the tables of
+ * other languages have an entry for each code.
  */
+
+/** The parameters of each code of a table of texts: those that its text takes, none where the text is a constant. */
+export type ParamsOf<Texts> = {
+  readonly [Code in keyof Texts]: Texts[Code] extends (params: infer Params) => string
+    ? Params
+    : Readonly<Record<never, never>>;
+};
 
 /** The union of codes that `Params` describes: each key with its parameters, as in `{ code: 'status', statusCode: 503 }`. */
 export type Coded<Params> = {
@@ -12,9 +20,6 @@ export type Coded<Params> = {
 export type TextTable<Params> = {
   readonly [Code in keyof Params]: string | ((params: Params[Code]) => string);
 };
-
-/** A code that has no parameters. */
-export type NoParams = Readonly<Record<never, never>>;
 
 /**
  * The text for a code. `otherwise` is the text for a code that is not known here, such as one that a later version of

@@ -1,6 +1,5 @@
 /** The current status of a service, and the transitions between statuses. */
-import type { Failure, StoredFailure } from './failure.ts';
-import { fromStoredFailure, toStoredFailure } from './failure-text.ts';
+import { type Failure, fromStoredFailure, type StoredFailure, toStoredFailure } from './failure.ts';
 import type { StatusReason } from './incident.ts';
 import type { Timing } from './result.ts';
 import type { ServiceStatus, Verdict } from './status.ts';

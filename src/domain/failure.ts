@@ -1,8 +1,8 @@
 /**
  * Why an attempt of a check, or another request, failed: a class, the phase, and a cause, which is a code with its
- * parameters. English texts are in `failure-text.ts`, those of other languages in `src/web/language/`.
+ * parameters and its English text for the API, the log and the command line. Other languages are in `src/web/language/`.
  */
-import type { Coded, NoParams } from './coded-text.ts';
+import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 
 /** Classes of failures (architecture, "Target failure is data"). */
 export const FAILURE_CLASSES = [
@@ -40,96 +40,6 @@ export interface StoredFailure extends Omit<Failure, 'cause'> {
   readonly detail?: string;
 }
 
-/** What is wrong with an address that cannot be requested, with parameters. */
-export interface AddressProblemParams {
-  /** In characters. */
-  readonly too_long: { readonly maxLength: number };
-  readonly unreadable: NoParams;
-  /** `scheme` ends with its colon and has at most 40 characters. */
-  readonly scheme: { readonly scheme: string };
-}
-
-/** What is wrong with an address that cannot be requested. */
-export type AddressProblem = Coded<AddressProblemParams>;
-
-/**
- * Every cause of a failure with its parameters. Foreign texts in them are cut to one line of at most 200 characters when
- * they are shown, and contain no secrets. `error` is a code of the system, of OpenSSL or of node:dns.
- */
-export interface FailureCauseParams {
-  // Name resolution.
-  readonly name_not_found: NoParams;
-  readonly name_without_address: NoParams;
-  readonly name_invalid: NoParams;
-  readonly name_servers_failed: NoParams;
-  readonly name_servers_silent: NoParams;
-  readonly own_name_server_refused: NoParams;
-  readonly own_name_server_silent: NoParams;
-  readonly own_name_server_unreachable: NoParams;
-  readonly name_unresolved: { readonly error: string };
-
-  // Addresses that may not be dialled.
-  readonly name_not_public: NoParams;
-  readonly address_invalid: { readonly address: string };
-  /** `purpose` is what the address is reserved for, such as `private` or `loopback`. */
-  readonly address_not_public: { readonly address: string; readonly purpose: string };
-  readonly port_forbidden: { readonly port: number };
-
-  // Connection and TLS.
-  readonly connection_refused: NoParams;
-  readonly connection_failed: { readonly error: string };
-  readonly certificate_expired: NoParams;
-  readonly certificate_not_yet_valid: NoParams;
-  readonly certificate_revoked: NoParams;
-  readonly certificate_self_signed: NoParams;
-  readonly certificate_untrusted: NoParams;
-  readonly certificate_chain_incomplete: NoParams;
-  readonly certificate_wrong_name: NoParams;
-  readonly handshake_closed: NoParams;
-  readonly handshake_failed: { readonly error: string };
-  readonly authorities_unreadable: NoParams;
-
-  /** The time-out ran out in `phase`. */
-  readonly timeout: { readonly phase: Phase; readonly timeoutMs: number };
-
-  // Response.
-  readonly closed_before_response: NoParams;
-  readonly reset_before_response: NoParams;
-  readonly cut_after_interim: NoParams;
-  readonly cut_in_headers: NoParams;
-  readonly cut_in_body: NoParams;
-  readonly no_status_line: NoParams;
-  /** `error` is the parser's text. */
-  readonly invalid_http: { readonly error: string };
-  readonly headers_too_long: { readonly maxBytes: number };
-  readonly header_with_nul: NoParams;
-  readonly lengths_contradict: NoParams;
-  readonly length_invalid: NoParams;
-  readonly length_mismatch: NoParams;
-  readonly chunk_invalid: NoParams;
-  readonly trailers_too_long: { readonly maxBytes: number };
-  readonly body_too_long: { readonly maxBytes: number };
-  readonly coding_unknown: NoParams;
-  readonly too_many_redirects: { readonly maxRedirects: number };
-  readonly redirect_invalid: { readonly problem: AddressProblem };
-  /** The service's own address, as it is configured. */
-  readonly service_address_invalid: { readonly problem: AddressProblem };
-
-  // Content of the response.
-  readonly status: { readonly statusCode: number };
-  readonly health_too_long: { readonly maxBytes: number };
-  readonly health_invalid: NoParams;
-  /** `word` is the status in the health body: no control characters, at most 64 characters. */
-  readonly reported_down: { readonly word: string };
-  readonly reported_unknown: { readonly word: string };
-
-  /** English text that another version stored; it is shown unchanged. */
-  readonly text: { readonly text: string };
-}
-
-/** Why something failed. */
-export type FailureCause = Coded<FailureCauseParams>;
-
 /** Why an address may not be dialled. */
 export type AddressRefusal = Extract<
   FailureCause,
@@ -139,4 +49,186 @@ export type AddressRefusal = Extract<
 /** Makes a failure. */
 export function failureOf(kind: FailureClass, phase: Phase, cause: FailureCause): Failure {
   return { class: kind, phase, cause };
+}
+
+/** The meaning of each class of failure, as the end of a sentence about the service. */
+const CLASS_TEXTS: Readonly<Record<FailureClass, string>> = {
+  dns: 'its name could not be resolved',
+  refused: 'it refused the connection',
+  unreachable: 'no connection could be made or kept',
+  tls: 'no secure connection could be made',
+  timeout: 'it did not answer in time',
+  protocol: 'its answer was not valid HTTP',
+  status: 'it answered with an error',
+  body: 'its health report was not acceptable',
+  forbidden_address: 'its name leads to an address that may not be checked',
+};
+
+const ADDRESS_PROBLEMS = {
+  too_long: ({ maxLength }: { readonly maxLength: number }) =>
+    `an address of over ${maxLength.toLocaleString('en')} characters`,
+  unreadable: 'an address that cannot be read',
+  /** `scheme` ends with its colon and has at most 40 characters. */
+  scheme: ({ scheme }: { readonly scheme: string }) => `an address with the scheme ${scheme}`,
+};
+
+/** What is wrong with an address that cannot be requested, with parameters. */
+export type AddressProblemParams = ParamsOf<typeof ADDRESS_PROBLEMS>;
+
+/** What is wrong with an address that cannot be requested. */
+export type AddressProblem = Coded<AddressProblemParams>;
+
+const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
+  dns: 'the name was not resolved',
+  connect: 'no connection',
+  tls: 'no TLS handshake',
+  first_byte: 'no answer',
+  body: 'the body did not end',
+};
+
+/** A code of the system, of OpenSSL or of node:dns, or the text of the parser of HTTP. */
+type OfError = { readonly error: string };
+type OfBytes = { readonly maxBytes: number };
+type OfProblem = { readonly problem: AddressProblem };
+/** The status in a health body: no control characters, at most 64 characters. */
+type OfWord = { readonly word: string };
+
+/**
+ * Every cause of a failure with its parameters. Foreign texts in them are cut to one line of at most 200 characters when
+ * they are shown, and contain no secrets.
+ */
+const CAUSES = {
+  // Name resolution.
+  name_not_found: 'the name does not exist',
+  name_without_address: 'the name has no address',
+  name_invalid: 'the name cannot be asked for',
+  name_servers_failed: 'the name servers of the domain fail (SERVFAIL)',
+  name_servers_silent: 'the name servers of the domain do not answer',
+  own_name_server_refused: 'our name server refuses to answer (REFUSED)',
+  own_name_server_silent: 'our name server does not answer',
+  own_name_server_unreachable: 'our name server cannot be reached',
+  name_unresolved: ({ error }: OfError) => `the name could not be resolved (${error})`,
+
+  // Addresses that may not be dialled.
+  name_not_public: 'the name leads to an address that is not public',
+  address_invalid: ({ address }: { readonly address: string }) => `${address} is not an address`,
+  /** `purpose` is what the address is reserved for, such as `private` or `loopback`. */
+  address_not_public: ({ address, purpose }: { readonly address: string; readonly purpose: string }) =>
+    `${address} is not public (${purpose})`,
+  port_forbidden: ({ port }: { readonly port: number }) => `port ${port} may not be probed`,
+
+  // Connection and TLS.
+  connection_refused: 'the connection was refused',
+  connection_failed: ({ error }: OfError) => `no connection (${error})`,
+  certificate_expired: 'the certificate has expired',
+  certificate_not_yet_valid: 'the certificate is not valid yet',
+  certificate_revoked: 'the certificate is revoked',
+  certificate_self_signed: 'the certificate is self-signed',
+  certificate_untrusted: 'the certificate comes from an authority that is not trusted',
+  certificate_chain_incomplete: 'the chain of certificates is incomplete or not trusted',
+  certificate_wrong_name: 'the certificate is for another name',
+  handshake_closed: 'the connection was closed during the TLS handshake',
+  handshake_failed: ({ error }: OfError) => `the TLS handshake failed (${error})`,
+  authorities_unreadable: 'the file of trusted authorities cannot be read',
+
+  /** The time-out ran out in `phase`. */
+  timeout: ({ phase, timeoutMs }: { readonly phase: Phase; readonly timeoutMs: number }) =>
+    `${TIMEOUT_TEXTS[phase]} within ${timeoutMs} ms`,
+
+  // Response.
+  closed_before_response: 'the connection was closed without an answer',
+  reset_before_response: 'the connection was reset without an answer',
+  cut_after_interim: 'the connection ended after an interim answer',
+  cut_in_headers: 'the connection ended in the middle of the headers',
+  cut_in_body: 'the connection ended in the middle of the body',
+  no_status_line: 'the answer is not HTTP (it begins with no status line)',
+  invalid_http: ({ error }: OfError) => `the answer is not HTTP (${error})`,
+  headers_too_long: ({ maxBytes }: OfBytes) => `the headers are longer than ${kibibytes(maxBytes)}`,
+  header_with_nul: 'a header is malformed (it holds a NUL character)',
+  lengths_contradict: 'a header is malformed (two lengths that contradict each other)',
+  length_invalid: 'a header is malformed (a length that is no number)',
+  length_mismatch: 'the body is not as long as announced',
+  chunk_invalid: 'the body is malformed (a chunk without a length)',
+  trailers_too_long: ({ maxBytes }: OfBytes) => `the trailers are longer than ${kibibytes(maxBytes)}`,
+  body_too_long: ({ maxBytes }: OfBytes) => `the body is longer than ${maxBytes} bytes`,
+  coding_unknown: 'the body is in a coding that cannot be read',
+  too_many_redirects: ({ maxRedirects }: { readonly maxRedirects: number }) =>
+    `more than ${maxRedirects} redirects`,
+  redirect_invalid: ({ problem }: OfProblem) => `redirected to ${describeAddressProblem(problem)}`,
+  /** The service's own address, as it is configured. */
+  service_address_invalid: ({ problem }: OfProblem) => `the service has ${describeAddressProblem(problem)}`,
+
+  // Content of the response.
+  status: ({ statusCode }: { readonly statusCode: number }) => `answered with status ${statusCode}`,
+  health_too_long: ({ maxBytes }: OfBytes) => `the health body is longer than ${kibibytes(maxBytes)}`,
+  health_invalid: 'the health body is not JSON with a status',
+  reported_down: ({ word }: OfWord) => `the service reports "${word}"`,
+  reported_unknown: ({ word }: OfWord) => `the service reports an unknown status "${word}"`,
+
+  /** English text that another version stored; it is shown unchanged. */
+  text: ({ text }: { readonly text: string }) => text,
+};
+
+/** The causes of failures with their parameters. */
+export type FailureCauseParams = ParamsOf<typeof CAUSES>;
+
+/** Why something failed. */
+export type FailureCause = Coded<FailureCauseParams>;
+
+/** The cause of a failure in one line of at most 200 characters, as in `no answer within 10000 ms`. */
+export function describeCause({ cause }: Pick<Failure, 'cause'>): string {
+  return oneLine(textOf(CAUSES, cause, 'for an unknown reason'));
+}
+
+/** {@link describeCause} with time limits in seconds, for pages: `no answer within 10 s`. */
+export function describeCauseInSeconds(
+  { cause }: Pick<Failure, 'cause'>,
+  limit: (ms: number) => string,
+): string {
+  return cause.code === 'timeout'
+    ? `${TIMEOUT_TEXTS[cause.phase]} within ${limit(cause.timeoutMs)}`
+    : describeCause({ cause });
+}
+
+/**
+ * A failure in one line: the meaning of its class, then the cause, as in `its name could not be resolved (the name does not
+ * exist)`. The class is left out if the cause says the same.
+ */
+export function describeFailure(failure: Failure): string {
+  const { class: kind, cause } = failure;
+  const classText = CLASS_TEXTS[kind];
+  const text = describeCause(failure);
+  if (cause.code === 'status') return `it ${text}`;
+  return text === '' || cause.code === 'connection_refused' ? classText : `${classText} (${text})`;
+}
+
+/** An address that cannot be requested, as in `an address that cannot be read`. */
+export function describeAddressProblem(problem: AddressProblem): string {
+  return textOf(ADDRESS_PROBLEMS, problem, 'an address that cannot be requested');
+}
+
+/** Converts a failure for a store. The text beside the cause is for versions that do not know the cause. */
+export function toStoredFailure(failure: Failure): StoredFailure {
+  return { ...failure, detail: describeCause(failure) };
+}
+
+/** Converts a failure from a store; an unknown cause becomes its text. */
+export function fromStoredFailure({ class: kind, phase, cause, detail = '' }: StoredFailure): Failure {
+  const known = cause !== undefined && isKnown(CAUSES, cause);
+  return { class: kind, phase, cause: known ? cause : { code: 'text', text: detail } };
+}
+
+/** Whether this version has a text for the cause of a failure. */
+export function isKnownFailure({ cause }: Pick<Failure, 'cause'>): boolean {
+  return isKnown(CAUSES, cause);
+}
+
+/** Foreign text on one line of at most 200 characters, without control characters. */
+export function oneLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return line.length <= 200 ? line : `${line.slice(0, 199)}…`;
+}
+
+function kibibytes(bytes: number): string {
+  return `${bytes / 1024} KiB`;
 }

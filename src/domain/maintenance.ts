@@ -1,8 +1,7 @@
 /** A vendor's scheduled maintenance, which is an incident while it lasts (decisions, Incidents). */
 import { DAY_MS } from './durations.ts';
 import type { FeedMaintenance } from './feed-entry.ts';
-import type { Incident, IncidentUpdate } from './incident.ts';
-import { noteOf } from './incident-text.ts';
+import { type Incident, type IncidentUpdate, noteOf } from './incident.ts';
 import { mergeListed, mergeUpdates } from './vendor-incident.ts';
 
 /** Phases of a maintenance. */

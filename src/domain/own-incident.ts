@@ -1,16 +1,17 @@
 /** The life of an incident that this monitor's own checks open (decisions, Incidents). */
 import type { CurrentStatus } from './current.ts';
-import type {
-  Incident,
-  IncidentNote,
-  IncidentStatus,
-  IncidentUpdate,
-  OpeningNote,
-  Outage,
-  Severity,
-  StatusReason,
+import {
+  describeOpening,
+  type Incident,
+  type IncidentNote,
+  type IncidentStatus,
+  type IncidentUpdate,
+  noteOf,
+  type OpeningNote,
+  type Outage,
+  type Severity,
+  type StatusReason,
 } from './incident.ts';
-import { describeOpening, noteOf } from './incident-text.ts';
 import { fullName, type Service } from './service.ts';
 
 /** Number of good checks in a row that resolve an incident, including the one that moves it to `monitoring`. */

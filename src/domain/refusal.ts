@@ -1,172 +1,268 @@
 /**
- * Refusals and notices to users: codes with parameters. English texts are in `refusal-text.ts`, those of other languages in
- * `src/web/language/`.
+ * Refusals, notices and problems of deliveries: codes with parameters, and their English texts for the API, the command line
+ * and English pages. Other languages are in `src/web/language/`.
  */
-import type { Coded, NoParams } from './coded-text.ts';
-import type { Failure } from './failure.ts';
+import { CATEGORIES } from './category.ts';
+import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
+import { formatTime } from './durations.ts';
+import { describeCause, type Failure, isKnownFailure } from './failure.ts';
+
+type OfMax = { readonly max: number };
+type OfId = { readonly id: number };
+type OfSlug = { readonly slug: string };
+type OfDomain = { readonly domain: string };
+type OfMaxLength = { readonly maxLength: number };
+type OfFailure = { readonly failure: Failure };
+type OfStatus = { readonly statusCode: number };
+/** A code point, as in `U+202E`. */
+type OfCharacter = { readonly character: string };
+/** A domain within `parent`, which is a domain of the catalogue. */
+type OfParent = OfDomain & { readonly parent: string };
+/** `slug` now stands for another domain, and the service `domain` has the slug `newSlug`. */
+type OfSlugMove = OfSlug & OfDomain & { readonly takenBy: string; readonly newSlug: string };
+
+/** Texts of a status page. */
+export type PageTextField = 'title' | 'text' | 'group';
+type OfField = { readonly field: PageTextField };
+
+const HOST_NAME_PROBLEMS = {
+  empty: 'must not be empty',
+  too_long: 'is longer than a host name can be',
+  not_bare: 'must be a host name alone, without scheme, port or path',
+  invalid: 'is not a host name',
+  longer_than: ({ maxLength }: OfMaxLength) => `is longer than ${maxLength} characters`,
+  one_label: 'needs at least two labels, such as example.com',
+  bad_label: 'has a label that is not 1 to 63 letters, digits and inner hyphens',
+  ip_address: 'must not be an IP address',
+  /** `suffix` begins with a dot. */
+  private_suffix: ({ suffix }: { readonly suffix: string }) => `must not end in the private suffix ${suffix}`,
+};
 
 /** Why a text is no host name for a service, with parameters. */
-export interface HostNameProblemParams {
-  readonly empty: NoParams;
-  readonly too_long: NoParams;
-  readonly not_bare: NoParams;
-  readonly invalid: NoParams;
-  readonly longer_than: { readonly maxLength: number };
-  readonly one_label: NoParams;
-  readonly bad_label: NoParams;
-  readonly ip_address: NoParams;
-  /** `suffix` begins with a dot. */
-  readonly private_suffix: { readonly suffix: string };
-}
+export type HostNameProblemParams = ParamsOf<typeof HOST_NAME_PROBLEMS>;
 
 /** Why a text is no host name for a service. */
 export type HostNameProblem = Coded<HostNameProblemParams>;
 
+const GIVEN_TEXT_PROBLEMS = {
+  length: ({ maxLength }: OfMaxLength) => `must have 1 to ${maxLength} characters`,
+  character: ({ character }: OfCharacter) =>
+    `must not contain ${character}: control characters, marks of direction and unassigned characters are not allowed`,
+};
+
 /** What is wrong with a name or text that a person gives, with parameters. */
-export interface GivenTextProblemParams {
-  readonly length: { readonly maxLength: number };
-  /** `character` is its code point, as in `U+202E`. */
-  readonly character: { readonly character: string };
-}
+export type GivenTextProblemParams = ParamsOf<typeof GIVEN_TEXT_PROBLEMS>;
 
 /** What is wrong with a name or text that a person gives. */
 export type GivenTextProblem = Coded<GivenTextProblemParams>;
 
-/** Texts of a status page. */
-export type PageTextField = 'title' | 'text' | 'group';
+const PAGE_FIELDS: Readonly<Record<PageTextField, string>> = {
+  title: 'A title',
+  text: 'The text',
+  group: 'The name of a group',
+};
 
-/** Why a request to an owner's server failed, with parameters. */
-interface ResponseProblemParams {
-  readonly status: { readonly statusCode: number };
-  readonly failed: { readonly failure: Failure };
-}
+/** Why a request to an owner's server failed. */
+const RESPONSE_PROBLEMS = {
+  status: ({ statusCode }: OfStatus) => `HTTP ${statusCode}`,
+  failed: ({ failure }: OfFailure) => describeCause(failure),
+};
+
+const DELIVERY_PROBLEMS = {
+  ...RESPONSE_PROBLEMS,
+  /** English text of an error of the program, or that another version recorded; it is shown as it is. */
+  text: ({ text }: { readonly text: string }) => text,
+};
+
+/** Why a webhook was not delivered, with parameters. */
+export type DeliveryProblemParams = ParamsOf<typeof DELIVERY_PROBLEMS>;
+
+/** Why a webhook was not delivered. */
+export type DeliveryProblem = Coded<DeliveryProblemParams>;
+
+const PROOF_FILES = {
+  ...RESPONSE_PROBLEMS,
+  redirected: 'it redirects to another host',
+  other_word: 'it holds another word',
+};
 
 /** What the file of a proof held instead of the word, with parameters. */
-export interface ProofFileParams extends ResponseProblemParams {
-  readonly redirected: NoParams;
-  readonly other_word: NoParams;
-}
+export type ProofFileParams = ParamsOf<typeof PROOF_FILES>;
 
 /** What the file of a proof held instead of the word. */
 export type ProofFile = Coded<ProofFileParams>;
 
-/** Every refusal with its parameters. */
-export interface RefusalParams {
-  // Limits of an account.
-  readonly too_many_keys: { readonly max: number };
-  readonly too_many_webhooks: { readonly max: number };
-  readonly too_many_pages: { readonly max: number };
-  readonly too_many_domains: { readonly max: number };
-  /** `retryAt` in epoch milliseconds. */
-  readonly too_many_registrations: { readonly max: number; readonly retryAt: number };
-  readonly too_many_claims: { readonly max: number };
-  readonly shared_address: { readonly domain: string; readonly max: number };
+const LOGO_FORMATS = 'PNG, JPEG, WebP or GIF';
+
+interface ProofMissing {
+  /** Whether the name has TXT records, none of which is the word. */
+  readonly hasRecords: boolean;
+  readonly recordName: string;
+  readonly fileUrl: string;
+  readonly file: ProofFile;
+}
+
+const REFUSALS = {
+  // Limits of an account. `retryAt` in epoch milliseconds.
+  too_many_keys: ({ max }: OfMax) => `An account has at most ${max} keys: revoke one first.`,
+  too_many_webhooks: ({ max }: OfMax) => `An account has at most ${max} webhooks: remove one first.`,
+  too_many_pages: ({ max }: OfMax) => `An account has at most ${max} status pages: remove one first.`,
+  too_many_domains: ({ max }: OfMax) =>
+    `The account has ${max} domains, which is its limit: remove one first.`,
+  too_many_registrations: ({ max, retryAt }: OfMax & { readonly retryAt: number }) =>
+    `The account has registered ${max} domains within a day, which is its limit: try again after ${formatTime(retryAt)}.`,
+  too_many_claims: ({ max }: OfMax) => `The account waits for ${max} domains: verify or drop one first.`,
+  shared_address: ({ domain, max }: OfDomain & OfMax) =>
+    `${domain} leads to an address where ${max} services of owners are checked already; more are not.`,
 
   // Names that are taken, or belong to nothing.
-  readonly no_account: { readonly account: string };
-  readonly no_service: { readonly slug: string };
-  readonly no_owned_service: { readonly slug: string };
-  readonly catalogue_service: { readonly slug: string };
-  readonly no_key: { readonly id: number };
-  readonly no_claim: { readonly domain: string };
-  readonly no_webhook: { readonly id: number };
-  readonly no_delivery: { readonly id: number };
-  readonly no_page: { readonly slug: string };
+  no_account: ({ account }: { readonly account: string }) => `There is no account ${account}.`,
+  no_service: ({ slug }: OfSlug) => `There is no service ${slug}.`,
+  no_owned_service: ({ slug }: OfSlug) => `No account has a service ${slug}.`,
+  catalogue_service: ({ slug }: OfSlug) =>
+    `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
+  no_key: ({ id }: OfId) => `There is no key ${id}.`,
+  no_claim: ({ domain }: OfDomain) => `The domain ${domain} is not awaiting verification.`,
+  no_webhook: ({ id }: OfId) => `There is no webhook ${id}.`,
+  no_delivery: ({ id }: OfId) => `There is no delivery ${id}.`,
+  no_page: ({ slug }: OfSlug) => `There is no status page ${slug}.`,
   /** The page was changed after its owner saw it. */
-  readonly page_stale: NoParams;
+  page_stale:
+    'This page was changed elsewhere in the meantime. This is its current state; repeat your change if it is still needed.',
   /** Neither the catalogue nor the account has a service with this slug. */
-  readonly no_page_service: { readonly slug: string };
-  readonly page_slug_taken: { readonly slug: string };
-  readonly page_slug_of_service: { readonly slug: string; readonly name: string };
-  readonly slug_taken: { readonly slug: string };
-  readonly domain_taken: { readonly domain: string };
-  readonly foreign_domain: { readonly domain: string };
+  no_page_service: ({ slug }: OfSlug) => `There is no such service among the public ones and yours: ${slug}.`,
+  page_slug_taken: ({ slug }: OfSlug) => `The address ${slug} is taken.`,
+  page_slug_of_service: ({ slug, name }: OfSlug & { readonly name: string }) =>
+    `The address ${slug} stands for the public service ${name}.`,
+  slug_taken: ({ slug }: OfSlug) => `The slug ${slug} is taken: it stands for another service.`,
+  domain_taken: ({ domain }: OfDomain) => `The domain ${domain} is registered already.`,
+  foreign_domain: ({ domain }: OfDomain) =>
+    `${domain} is registered by another account. If it is yours, verify the domain.`,
   /** `parent` is the domain of the catalogue's service `slug`. */
-  readonly catalogue_domain: { readonly domain: string; readonly parent: string; readonly slug: string };
+  catalogue_domain: ({ domain, parent, slug }: OfParent & OfSlug) =>
+    `${domain} lies within ${parent} of the public catalogue (${slug}): verify the domain first.`,
   /** `parent` is in the catalogue: only its file adds services there. */
-  readonly catalogue_owns: { readonly domain: string; readonly parent: string };
+  catalogue_owns: ({ domain, parent }: OfParent) =>
+    `The domain ${domain} belongs to ${parent} of the public catalogue.`,
   /** `other` is the name in the catalogue. */
-  readonly name_taken: { readonly name: string; readonly other: string };
+  name_taken: ({ name, other }: { readonly name: string; readonly other: string }) =>
+    `The name ${name} equals or resembles ${other} of the public catalogue: choose another.`,
 
   // What a person writes into a form.
-  readonly key_name_missing: NoParams;
-  readonly service_name_missing: NoParams;
-  readonly name_invalid: { readonly problem: GivenTextProblem };
-  readonly domain_invalid: { readonly problem: HostNameProblem };
-  readonly lifetime_invalid: NoParams;
-  readonly category_invalid: NoParams;
-  readonly kind_invalid: NoParams;
-  readonly duration_invalid: NoParams;
-  readonly webhook_url_invalid: NoParams;
-  readonly proof_missing: {
-    /** Whether the name has TXT records, none of which is the word. */
-    readonly hasRecords: boolean;
-    readonly recordName: string;
-    readonly fileUrl: string;
-    readonly file: ProofFile;
-  };
-  readonly page_slug_invalid: { readonly minLength: number; readonly maxLength: number };
-  readonly page_slug_reserved: { readonly slug: string };
-  readonly page_title_missing: NoParams;
-  readonly page_text_too_long: {
-    readonly field: PageTextField;
-    readonly maxLength: number;
-    readonly length: number;
-  };
-  readonly page_text_character: { readonly field: PageTextField; readonly character: string };
-  readonly page_group_name_missing: NoParams;
-  readonly page_has_service: NoParams;
-  readonly page_services_full: { readonly max: number };
-  readonly page_groups_full: { readonly max: number };
-  readonly logo_missing: NoParams;
-  readonly logo_too_large: { readonly maxBytes: number };
-  readonly logo_svg: NoParams;
-  readonly logo_unreadable: NoParams;
+  key_name_missing: 'A key needs a name, such as the machine that will use it.',
+  service_name_missing: 'A service needs a name.',
+  name_invalid: ({ problem }: { readonly problem: GivenTextProblem }) =>
+    `The name ${describeGivenTextProblem(problem)}.`,
+  domain_invalid: ({ problem }: { readonly problem: HostNameProblem }) =>
+    `The domain ${describeHostNameProblem(problem)}.`,
+  lifetime_invalid: 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.',
+  category_invalid: `There is no such category: choose one of ${CATEGORIES.join(', ')}.`,
+  kind_invalid: 'A service is monitored by root, health or heartbeat.',
+  duration_invalid: 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.',
+  webhook_url_invalid: 'The URL must begin with https:// or http:// and must not contain a password.',
+  proof_missing: ({ hasRecords, recordName, fileUrl, file }: ProofMissing) =>
+    `The domain is not verified: ${hasRecords ? 'the TXT record holds another word' : 'there is no TXT record'} at ${recordName}, and at ${fileUrl}: ${textOf(PROOF_FILES, file, 'the word is not there')}.`,
+  page_slug_invalid: ({ minLength, maxLength }: OfMaxLength & { readonly minLength: number }) =>
+    `An address is ${minLength} to ${maxLength} lower-case letters and digits, with single dashes between them.`,
+  page_slug_reserved: ({ slug }: OfSlug) => `"${slug}" is a word of this site: choose another address.`,
+  page_title_missing: 'A page needs a title.',
+  page_text_too_long: ({ field, maxLength, length }: OfField & OfMaxLength & { readonly length: number }) =>
+    `${PAGE_FIELDS[field]} has at most ${maxLength} characters; this one has ${length}.`,
+  page_text_character: ({ field, character }: OfField & OfCharacter) =>
+    `${PAGE_FIELDS[field]} ${describeGivenTextProblem({ code: 'character', character })}.`,
+  page_group_name_missing: 'A new group needs a name.',
+  page_has_service: 'The service is on this page already.',
+  page_services_full: ({ max }: OfMax) => `A page has at most ${max} services.`,
+  page_groups_full: ({ max }: OfMax) => `A page has at most ${max} groups.`,
+  logo_missing: 'Choose a picture first.',
+  logo_too_large: ({ maxBytes }: { readonly maxBytes: number }) =>
+    `A logo has at most ${maxBytes / 1024} KiB.`,
+  logo_svg: `SVG is not taken, for it can hold script: send ${LOGO_FORMATS}.`,
+  logo_unreadable: `This is no picture that can be read: send ${LOGO_FORMATS}.`,
   /** All in pixels. */
-  readonly logo_dimensions: {
-    readonly min: number;
-    readonly max: number;
-    readonly width: number;
-    readonly height: number;
-  };
-}
+  logo_dimensions: ({
+    min,
+    max,
+    width,
+    height,
+  }: OfMax & { readonly min: number; readonly width: number; readonly height: number }) =>
+    `A logo has ${min} to ${max} pixels on each side; this one has ${width} by ${height}.`,
+};
+
+/** Every refusal with its parameters. */
+export type RefusalParams = ParamsOf<typeof REFUSALS>;
 
 /** Why something that a person asked for is refused. */
 export type Refusal = Coded<RefusalParams>;
 
-/** Every notice to an account with its parameters. */
-export interface NoticeParams {
-  readonly domain_lost: { readonly domain: string };
-  readonly domain_won: { readonly domain: string };
+const NOTICES = {
+  domain_lost: ({ domain }: OfDomain) =>
+    `${domain} was verified by another account and belongs to it from now on.`,
+  domain_won: ({ domain }: OfDomain) =>
+    `${domain} belonged to another account. You have verified it; it is yours now.`,
   /** The service gave way to the entry of the catalogue. */
-  readonly service_displaced: {
-    readonly slug: string;
-    readonly domain: string;
-    readonly entrySlug: string;
-    readonly entryDomain: string;
-  };
-  /** `slug` now stands for another domain, and the service `domain` has the slug `newSlug`. */
-  readonly slug_to_catalogue: SlugMove;
-  readonly slug_to_verified: SlugMove;
-  readonly name_to_catalogue: { readonly domain: string; readonly entryName: string };
-  readonly webhook_removed: { readonly url: string };
-}
+  service_displaced: ({
+    slug,
+    domain,
+    entrySlug,
+    entryDomain,
+  }: OfSlug & OfDomain & { readonly entrySlug: string; readonly entryDomain: string }) =>
+    `${entryDomain} is part of the public catalogue now, as ${entrySlug}. Your service ${slug} (${domain}) was not verified and gave way; verify the domain to have one of your own beside it.`,
+  slug_to_catalogue: ({ slug, takenBy, domain, newSlug }: OfSlugMove) =>
+    `The slug ${slug} stands for ${takenBy} of the public catalogue now. Your service ${domain} goes on as ${newSlug}, with its history.`,
+  slug_to_verified: ({ slug, takenBy, domain, newSlug }: OfSlugMove) =>
+    `The slug ${slug} belongs to the verified domain ${takenBy} now. Your service ${domain} goes on as ${newSlug}, with its history.`,
+  name_to_catalogue: ({ domain, entryName }: OfDomain & { readonly entryName: string }) =>
+    `The public catalogue has a service named ${entryName} now. Your service ${domain} bears its domain as its name; choose another.`,
+  webhook_removed: ({ url }: { readonly url: string }) =>
+    `The webhook to ${url} was removed: its secret was lost. Add it again.`,
+};
 
-interface SlugMove {
-  readonly slug: string;
-  readonly takenBy: string;
-  readonly domain: string;
-  readonly newSlug: string;
-}
+/** Every notice to an account with its parameters. */
+export type NoticeParams = ParamsOf<typeof NOTICES>;
 
 /** What an account is told about its services. */
 export type Notice = Coded<NoticeParams>;
 
-/** Why a webhook was not delivered, with parameters. */
-export interface DeliveryProblemParams extends ResponseProblemParams {
-  /** English text of an error of the program, or that another version recorded; it is shown as it is. */
-  readonly text: { readonly text: string };
+/** Why a text is no host name, as the end of a sentence: `must not be an IP address`. */
+export function describeHostNameProblem(problem: HostNameProblem): string {
+  return textOf(HOST_NAME_PROBLEMS, problem, 'is not a host name');
 }
 
-/** Why a webhook was not delivered. */
-export type DeliveryProblem = Coded<DeliveryProblemParams>;
+/** What is wrong with a given text, as the end of a sentence: `must have 1 to 100 characters`. */
+export function describeGivenTextProblem(problem: GivenTextProblem): string {
+  return textOf(GIVEN_TEXT_PROBLEMS, problem, 'is not allowed');
+}
+
+/** A refusal as a sentence. */
+export function describeRefusal(refusal: Refusal): string {
+  return textOf(REFUSALS, refusal, 'The request is refused.');
+}
+
+/** A notice as one or two sentences. */
+export function describeNotice(notice: Notice): string {
+  return textOf(NOTICES, notice, '');
+}
+
+/** The notice that a store has kept; null: this version does not know it, and shows the text that was stored with it. */
+export function fromStoredNotice(notice: Notice | null): Notice | null {
+  return notice !== null && isKnown(NOTICES, notice) ? notice : null;
+}
+
+/** Why a webhook was not delivered, in one line: `HTTP 503`. */
+export function describeDeliveryProblem(problem: DeliveryProblem): string {
+  return textOf(DELIVERY_PROBLEMS, problem, 'the delivery failed');
+}
+
+/** The problem that a store has kept. `text` is the same in English: it stands where this version does not know the code. */
+export function fromStoredDeliveryProblem(
+  problem: DeliveryProblem | null,
+  text: string | null,
+): DeliveryProblem | null {
+  const known =
+    problem !== null &&
+    isKnown(DELIVERY_PROBLEMS, problem) &&
+    (problem.code !== 'failed' || isKnownFailure(problem.failure));
+  if (known) return problem;
+  return text === null ? null : { code: 'text', text };
+}

@@ -4,8 +4,7 @@
  */
 import { DAY_MS } from './durations.ts';
 import type { FeedIncident } from './feed-entry.ts';
-import type { Incident, IncidentUpdate } from './incident.ts';
-import { noteOf } from './incident-text.ts';
+import { type Incident, type IncidentUpdate, noteOf } from './incident.ts';
 
 /** Maximum number of updates of an incident; the first and the newest ones are kept. */
 const MAX_UPDATES = 100;

@@ -1,8 +1,7 @@
 /** Events of owners' webhooks, and their JSON. */
 import type { Transition } from './current.ts';
 import { formatTime, formatTimeOrNull } from './durations.ts';
-import type { Incident, IncidentStatus } from './incident.ts';
-import { describeReasonOrNull } from './incident-text.ts';
+import { describeReasonOrNull, type Incident, type IncidentStatus } from './incident.ts';
 import type { Service } from './service.ts';
 
 /** The service of an event, with the names that it has at the time. */

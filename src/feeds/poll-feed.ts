@@ -1,7 +1,7 @@
 /** One poll of a feed: requests each document with the validators of the last poll, and parses it if it has changed. */
 
 import { createHash } from 'node:crypto';
-import { describeCause } from '../domain/failure-text.ts';
+import { describeCause } from '../domain/failure.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import { readRetryAfter } from '../outbound/response-head.ts';

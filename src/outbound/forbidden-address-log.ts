@@ -2,7 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import { HOUR_MS } from '../domain/durations.ts';
-import { describeCause } from '../domain/failure-text.ts';
+import { describeCause } from '../domain/failure.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from './dial.ts';
 

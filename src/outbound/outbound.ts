@@ -4,7 +4,7 @@
  */
 
 import { type Clock, systemClock } from '../clock.ts';
-import { describeAddressProblem } from '../domain/failure-text.ts';
+import { describeAddressProblem } from '../domain/failure.ts';
 import type { Timing } from '../domain/result.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
 import { exchangeByClient } from './client-exchange.ts';

@@ -1,7 +1,7 @@
 /** Proofs of control over a domain: by a TXT record of a real name server, or by a file of the site. */
 import t, { type Test } from 'tap';
 import { type DomainProofs, openDomainProofs } from '../../src/auth/domain-proof.ts';
-import { describeRefusal } from '../../src/domain/refusal-text.ts';
+import { describeRefusal } from '../../src/domain/refusal.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { OutboundRequest, OutboundResponse } from '../../src/outbound/outbound.ts';
 import { startNameServer } from '../support/name-server.ts';

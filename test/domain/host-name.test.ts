@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { isWithinDomain, readHostName } from '../../src/domain/host-name.ts';
-import { describeHostNameProblem } from '../../src/domain/refusal-text.ts';
+import { describeHostNameProblem } from '../../src/domain/refusal.ts';
 import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { describeAddressProblem } from '../../src/domain/failure-text.ts';
+import { describeAddressProblem } from '../../src/domain/failure.ts';
 import { createDestinationCache, readDestination } from '../../src/outbound/destination.ts';
 
 t.test('it reads what a request needs of an address', async (t) => {

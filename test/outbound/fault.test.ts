@@ -1,5 +1,5 @@
 import t from 'tap';
-import { describeCause, oneLine } from '../../src/domain/failure-text.ts';
+import { describeCause, oneLine } from '../../src/domain/failure.ts';
 import {
   connectFault,
   type Fault,

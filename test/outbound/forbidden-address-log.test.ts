@@ -1,6 +1,6 @@
 /** What the operator hears of addresses that may not be asked, and strangers do not. */
 import t from 'tap';
-import { toStoredFailure } from '../../src/domain/failure-text.ts';
+import { toStoredFailure } from '../../src/domain/failure.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createForbiddenAddressLog } from '../../src/outbound/forbidden-address-log.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';

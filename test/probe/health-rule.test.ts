@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { FailureCause } from '../../src/domain/failure.ts';
-import { describeCause } from '../../src/domain/failure-text.ts';
+import { describeCause, type FailureCause } from '../../src/domain/failure.ts';
 import { STATUS_VOCABULARY } from '../../src/domain/status.ts';
 import { type HealthBody, judgeHealth } from '../../src/probe/response-rules.ts';
 import { anyText } from '../support/any-text.ts';

@@ -1,8 +1,7 @@
 /** Makes attempts against loopback servers, as a host thread would. */
 import type { Test } from 'tap';
 import type { AttemptOptions, CheckTarget } from '../../src/domain/check-target.ts';
-import type { StoredFailure } from '../../src/domain/failure.ts';
-import { toStoredFailure } from '../../src/domain/failure-text.ts';
+import { type StoredFailure, toStoredFailure } from '../../src/domain/failure.ts';
 import { type Attempt, NO_MEMORY } from '../../src/domain/result.ts';
 import { type CheckDefinition, DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { createProber, type ProberSettings } from '../../src/probe/prober.ts';

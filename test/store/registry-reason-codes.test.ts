@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { describeReason } from '../../src/domain/incident-text.ts';
+import { describeReason } from '../../src/domain/incident.ts';
 import { registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';

@@ -1,8 +1,7 @@
 /** The language of pages: who gets which, that none lacks a word, and what stands inside sentences. */
 import fc from 'fast-check';
 import t from 'tap';
-import { FAILURE_CLASSES, type Failure, type FailureCause } from '../../src/domain/failure.ts';
-import { describeCause } from '../../src/domain/failure-text.ts';
+import { describeCause, FAILURE_CLASSES, type Failure, type FailureCause } from '../../src/domain/failure.ts';
 import type { Incident, IncidentNote, StatusReason } from '../../src/domain/incident.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
 import { endVanished } from '../../src/domain/vendor-incident.ts';

@@ -2,7 +2,7 @@
 
 import type { Category } from '../../domain/category.ts';
 import { readHostName } from '../../domain/host-name.ts';
-import { describeHostNameProblem } from '../../domain/refusal-text.ts';
+import { describeHostNameProblem } from '../../domain/refusal.ts';
 import type { AcceptRule, CheckKind } from '../../domain/service.ts';
 
 /** A service in an import file. */

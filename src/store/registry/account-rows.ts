@@ -1,6 +1,5 @@
 /** Accounts, their identities at providers, their sessions and their notices. */
-import type { Notice } from '../../domain/refusal.ts';
-import { describeNotice, fromStoredNotice } from '../../domain/refusal-text.ts';
+import { describeNotice, fromStoredNotice, type Notice } from '../../domain/refusal.ts';
 import { firstFreeForm } from '../../domain/service.ts';
 import type {
   Account,

@@ -1,8 +1,7 @@
 /** Incidents: written by one statement; each list is one walk along an index. */
 
 import type { Selectable, SelectQueryBuilder } from 'kysely';
-import type { Incident, IncidentStatus } from '../../domain/incident.ts';
-import { fromStoredUpdates } from '../../domain/incident-text.ts';
+import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../domain/incident.ts';
 import { incidentEventType } from '../../domain/webhook-event.ts';
 import type {
   IncidentNeighbours,

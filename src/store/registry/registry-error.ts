@@ -1,6 +1,5 @@
 /** Errors of the registry: each says what is wrong and what to do about it. */
-import type { Refusal } from '../../domain/refusal.ts';
-import { describeRefusal } from '../../domain/refusal-text.ts';
+import { describeRefusal, type Refusal } from '../../domain/refusal.ts';
 import type { RegistryErrorCode } from '../ports/services.ts';
 import type { StorageRefusal } from '../ports/storage-health.ts';
 import { isDiskRefusal } from '../sqlite/open-full.ts';

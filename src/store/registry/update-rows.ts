@@ -9,7 +9,7 @@ import {
   toStoredCheck,
   unknownStatus,
 } from '../../domain/current.ts';
-import { describeReasonOrNull, fromStoredReason } from '../../domain/incident-text.ts';
+import { describeReasonOrNull, fromStoredReason } from '../../domain/incident.ts';
 import type { CommitOutcome, StatusUpdate } from '../ports/updates.ts';
 import {
   type HeartbeatState,

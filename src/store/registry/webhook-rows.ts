@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { systemClock } from '../../clock.ts';
-import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../domain/refusal-text.ts';
+import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../domain/refusal.ts';
 import { type EventService, messageId, type WebhookEvent, webhookBody } from '../../domain/webhook-event.ts';
 import {
   type Delivery,

@@ -1,5 +1,5 @@
 /** What the dashboard of owners and the pages of signing in say, in English. */
-import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../domain/refusal-text.ts';
+import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../domain/refusal.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, say } from './phrase.ts';
 

@@ -1,7 +1,6 @@
 /** What the page of a service and the pages of its incidents show beside the verdict, in English. */
 
-import type { Failure, Phase } from '../../domain/failure.ts';
-import { describeCauseInSeconds, describeFailure } from '../../domain/failure-text.ts';
+import { describeCauseInSeconds, describeFailure, type Failure, type Phase } from '../../domain/failure.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { DayKind } from '../../domain/sample.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';

@@ -3,10 +3,8 @@
  * where it contains a value, since languages differ in word order. Sentences with times are phrases.
  */
 import { CATEGORY_TITLES, type Category } from '../../domain/category.ts';
-import type { Failure } from '../../domain/failure.ts';
-import { describeCauseInSeconds } from '../../domain/failure-text.ts';
-import type { IncidentStatus, Severity } from '../../domain/incident.ts';
-import { describeNote, describeOpening } from '../../domain/incident-text.ts';
+import { describeCauseInSeconds, type Failure } from '../../domain/failure.ts';
+import { describeNote, describeOpening, type IncidentStatus, type Severity } from '../../domain/incident.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
 import type { BadgeFormat, BadgeMeasure, BadgeVariant, BadgeWindow } from '../../view/badge-query.ts';

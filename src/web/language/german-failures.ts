@@ -1,13 +1,13 @@
 /** Failures in German. */
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
-import type {
-  AddressProblemParams,
-  Failure,
-  FailureCauseParams,
-  FailureClass,
-  Phase,
+import {
+  type AddressProblemParams,
+  type Failure,
+  type FailureCauseParams,
+  type FailureClass,
+  oneLine,
+  type Phase,
 } from '../../domain/failure.ts';
-import { oneLine } from '../../domain/failure-text.ts';
 import { inSeconds } from './formats.ts';
 
 /** What each class of failure means. */

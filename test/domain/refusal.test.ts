@@ -1,6 +1,6 @@
 /** Refusals and notices in English, as the API, the command line and the pages have them. */
 import t from 'tap';
-import { describeNotice, describeRefusal } from '../../src/domain/refusal-text.ts';
+import { describeNotice, describeRefusal } from '../../src/domain/refusal.ts';
 import { NOTICE_EXAMPLES, REFUSAL_EXAMPLES } from './refusal-examples.ts';
 
 t.test('it describes every refusal in English', async (t) => {

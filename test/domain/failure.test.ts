@@ -1,12 +1,14 @@
 /** Failures in English, as the API and the log have them: `detail` of a failure is part of the contract. */
 import t from 'tap';
-import { type FAILURE_CLASSES, type FailureCause, PHASES } from '../../src/domain/failure.ts';
 import {
   describeCause,
   describeFailure,
+  type FAILURE_CLASSES,
+  type FailureCause,
   fromStoredFailure,
+  PHASES,
   toStoredFailure,
-} from '../../src/domain/failure-text.ts';
+} from '../../src/domain/failure.ts';
 import { FAILURE_CAUSES } from './failure-causes.ts';
 
 const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
