@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store/samples': ['async', 'domain', PORTS, 'store/sqlite', 'clock', 'log', 'thread'],
   'store/registry': ['async', 'domain', PORTS, 'store/sqlite', 'clock', 'log', 'thread'],
   feeds: ['async', 'actor', 'domain', 'outbound', PORTS, 'clock', 'log', 'thread'],
+  cluster: ['async', 'domain', PORTS, 'store/status', 'engine', 'record', 'clock', 'log'],
   catalogue: ['domain', 'json-schema', PORTS, 'outbound', 'clock', 'log'],
   auth: ['domain', PORTS, 'outbound', 'clock', 'log'],
   notify: ['async', 'domain', PORTS, 'outbound', 'clock', 'log'],

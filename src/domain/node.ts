@@ -54,3 +54,10 @@ export function regionsOf(nodes: readonly NodeState[]): RegionState[] {
     return { region: name, online: within.some(({ online }) => online), nodes: within.length };
   });
 }
+
+/** How far a node's clock is off, for people: `12.3 s ahead of Redis' clock`; null: it agrees with Redis' clock. */
+export function describeClockOffset(offsetMs: number): string | null {
+  if (Math.abs(offsetMs) < CLOCK_OFF_MS) return null;
+  const seconds = (Math.abs(offsetMs) / 1_000).toFixed(1);
+  return `${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} Redis' clock`;
+}

@@ -1,5 +1,11 @@
 import t from 'tap';
-import { isNodeName, type NodeState, nodeNameOf, regionsOf } from '../../src/domain/node.ts';
+import {
+  describeClockOffset,
+  isNodeName,
+  type NodeState,
+  nodeNameOf,
+  regionsOf,
+} from '../../src/domain/node.ts';
 import { isRegionName } from '../../src/domain/region.ts';
 
 const NODE: NodeState = {
@@ -49,4 +55,12 @@ t.test('it lists the regions that check, online where one of their nodes is', as
     ],
   );
   t.same(regionsOf([]), []);
+});
+
+t.test('it says how far a clock is off', async (t) => {
+  t.same([-999, 1_000, -90_040].map(describeClockOffset), [
+    null,
+    "1.0 s ahead of Redis' clock",
+    "90.0 s behind Redis' clock",
+  ]);
 });

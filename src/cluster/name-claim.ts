@@ -1,0 +1,57 @@
+/** The name of a node is unique: whether a process that already has it is alive, and what to do then. */
+import { formatTime } from '../domain/durations.ts';
+import { type NodeRecord, parseNode } from './node-record.ts';
+
+/** Thrown if the name of a node is that of another live process. */
+export class NodeNameTaken extends Error {
+  readonly code = 'node_name_taken';
+}
+
+/** What distinguishes a process on the machines of a cluster. */
+export type NodeProcess = Pick<NodeRecord, 'host' | 'pid' | 'process'>;
+
+/** Whether a process runs; null: this machine cannot tell, since it is not on it. */
+export type IsRunning = (node: NodeProcess) => boolean | null;
+
+/** The claim to a name. */
+export interface NameClaim {
+  /** The instance whose entry may be replaced, since its process has ended; an empty string: none. */
+  readonly replaces: string;
+  /** Another instance has the name. Returns the reason to give the name up; null: not known yet, ask again. */
+  noteHolder(value: string, seen: string): NodeNameTaken | null;
+  /** The name is ours. */
+  noteHeld(): void;
+}
+
+/** Makes the claim to `name`. A holder on another machine is alive if its entry is renewed while this process looks. */
+export function createNameClaim(name: string, isRunning: IsRunning): NameClaim {
+  let first: { readonly instance: string; readonly seen: string } | null = null;
+  let replaces = '';
+  return {
+    get replaces() {
+      return replaces;
+    },
+    noteHolder(value, seen) {
+      const { instance, record } = parseNode(name, value);
+      const runs = record === null ? null : isRunning(record);
+      replaces = runs === false ? instance : '';
+      const wasRenewed = first?.instance === instance && first.seen !== seen;
+      if (first?.instance !== instance) first = { instance, seen };
+      return runs === true || (wasRenewed && runs === null) ? nameTaken(name, record) : null;
+    },
+    noteHeld() {
+      first = null;
+      replaces = '';
+    },
+  };
+}
+
+function nameTaken(name: string, record: NodeRecord | null): NodeNameTaken {
+  const who =
+    record === null
+      ? 'another process'
+      : `process ${record.pid} on ${record.host}, which runs since ${formatTime(record.since)}`;
+  return new NodeNameTaken(
+    `The node name ${name} is taken by ${who}. Set node.name to a name that no other node has.`,
+  );
+}

@@ -1,0 +1,66 @@
+/** What Redis holds of a node: its instance, and its state as JSON. */
+import { NODE_ROLES, type NodeRole, type NodeState } from '../domain/node.ts';
+
+/** The state of a node with what tells its process from others. */
+export interface NodeRecord extends Omit<NodeState, 'lastSeen'> {
+  /** What distinguishes the process on its machine from later ones with the same id; null: the system does not tell. */
+  readonly process: string | null;
+  /** True: the node is still loading. Other nodes do not count it, but its name is taken. */
+  readonly starting: boolean;
+}
+
+/** A value of the hash of nodes. */
+export interface StoredNode {
+  /** Random; each start of a process has its own. */
+  readonly instance: string;
+  /** Null: the node has left, or its record cannot be read. */
+  readonly record: NodeRecord | null;
+}
+
+/** Length of an instance, a UUID; the scripts cut it off. */
+export const INSTANCE_LENGTH = 36;
+
+/** The value of a node; `record` null: it has left. */
+export function formatNode({ instance, record }: StoredNode): string {
+  return instance + (record === null ? '' : JSON.stringify(record));
+}
+
+/** Parses a value. Members that an older version does not write have defaults; those of a newer one are ignored. */
+export function parseNode(name: string, value: string): StoredNode {
+  const instance = value.slice(0, INSTANCE_LENGTH);
+  return { instance, record: readRecord(name, value.slice(INSTANCE_LENGTH)) };
+}
+
+function readRecord(name: string, text: string): NodeRecord | null {
+  const fields = readObject(text);
+  if (fields === null) return null;
+  const textOf = (key: string) => (typeof fields[key] === 'string' ? fields[key] : '');
+  const numberOf = (key: string) => (Number.isFinite(fields[key]) ? Number(fields[key]) : 0);
+  const roles: readonly unknown[] = Array.isArray(fields.roles) ? fields.roles : [];
+  const online = fields.online !== false;
+  return {
+    name,
+    region: textOf('region'),
+    roles: NODE_ROLES.filter((role: NodeRole) => roles.includes(role)),
+    version: textOf('version'),
+    host: textOf('host'),
+    pid: numberOf('pid'),
+    process: textOf('process') || null,
+    since: numberOf('since'),
+    services: numberOf('services'),
+    checksPerSecond: numberOf('checksPerSecond'),
+    online,
+    offlineSince: online ? null : numberOf('offlineSince'),
+    clockOffsetMs: numberOf('clockOffsetMs'),
+    starting: fields.starting === true,
+  };
+}
+
+function readObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,147 @@
+/** Parts of a node that need no Redis: its record, its clock, its name, and who else is alive. */
+import fc from 'fast-check';
+import t from 'tap';
+import { createClockOffset } from '../../src/cluster/clock-offset.ts';
+import { createLiveNodes } from '../../src/cluster/live-nodes.ts';
+import { createNameClaim } from '../../src/cluster/name-claim.ts';
+import { formatNode, type NodeRecord, parseNode } from '../../src/cluster/node-record.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { propertyRuns } from '../support/property-runs.ts';
+
+const INSTANCE = '00000000-0000-4000-8000-000000000001';
+const OTHER = '00000000-0000-4000-8000-000000000002';
+const NOW = Date.UTC(2026, 10, 22);
+
+const RECORD: NodeRecord = {
+  name: 'a',
+  region: 'eu',
+  roles: ['judge', 'probe'],
+  version: '1.2.3',
+  host: 'alpha',
+  pid: 7,
+  process: 'boot ns 7 100',
+  since: NOW,
+  services: 3,
+  checksPerSecond: 0.5,
+  online: false,
+  offlineSince: NOW + 1,
+  clockOffsetMs: -5,
+  starting: false,
+};
+
+const listed = (record: NodeRecord | null, seenAt: number, name = 'a') => ({
+  name,
+  value: formatNode({ instance: INSTANCE, record }),
+  seenAt,
+});
+
+t.test('it reads what it writes', async (t) => {
+  t.same(parseNode('a', formatNode({ instance: INSTANCE, record: RECORD })), {
+    instance: INSTANCE,
+    record: RECORD,
+  });
+  t.same(parseNode('a', formatNode({ instance: INSTANCE, record: null })), {
+    instance: INSTANCE,
+    record: null,
+  });
+});
+
+t.test('it reads records of other versions and of strangers', async (t) => {
+  const { record } = parseNode('a', `${INSTANCE}{"region":"eu","roles":["probe","paint"],"more":1}`);
+  t.match(record, { name: 'a', region: 'eu', roles: ['probe'], online: true, offlineSince: null, pid: 0 });
+  const values = fc.oneof(fc.string(), fc.json());
+  fc.assert(
+    fc.property(values, (value) => {
+      const { record } = parseNode('a', INSTANCE + value);
+      return record === null || (record.name === 'a' && typeof record.pid === 'number');
+    }),
+    { numRuns: propertyRuns(20) },
+  );
+});
+
+t.test('it measures the difference of two clocks by the shortest round trip', async (t) => {
+  const clock = createFakeClock(NOW);
+  const offset = createClockOffset(clock);
+  /** Redis' clock is `behindMs` behind; the answer takes `thereMs` and `backMs`. */
+  const measure = async (behindMs: number, thereMs: number, backMs: number) => {
+    const done = offset.measure();
+    await clock.advance(thereMs);
+    const redisAt = clock.now() - behindMs;
+    await clock.advance(backMs);
+    done(redisAt);
+    return offset.ms;
+  };
+  t.equal(offset.ms, 0);
+  t.equal(await measure(5_000, 10, 490), 5_240, 'right within half of the round trip');
+  t.equal(await measure(5_000, 4, 2), 4_999);
+  t.equal(await measure(5_000, 0, 400), 4_999, 'a slow answer says less');
+  t.equal(await measure(-90_000, 0, 400), -89_800, 'unless a clock was set');
+  await clock.advance(61_000);
+  t.equal(await measure(-90_000, 0, 600), -89_700, 'an old measurement is worth less than any new one');
+});
+
+t.test('it drops a node that no list shows for six seconds', async (t) => {
+  const clock = createFakeClock(NOW);
+  const live = createLiveNodes('self', clock);
+  const names = () => live.all().map(({ name }) => name);
+  const take = (...list: ReturnType<typeof listed>[]) => live.take(list, clock.now());
+  take(listed(RECORD, NOW), listed({ ...RECORD, name: 'b' }, NOW, 'b'), listed(RECORD, NOW, 'self'));
+  t.same(names(), ['a', 'b'], 'without this node itself');
+  const { process: _, starting: __, ...state } = RECORD;
+  t.same(live.all()[0], { ...state, lastSeen: NOW });
+  for (const second of [2, 4, 6]) {
+    await clock.advance(2_000);
+    take(listed(RECORD, clock.now()));
+    t.same(names(), ['a', 'b'], `${second} s`);
+  }
+  await clock.advance(100);
+  take(listed(RECORD, clock.now()));
+  t.same(names(), ['a']);
+  take(listed(null, clock.now()));
+  t.same(names(), [], 'one that left is gone at once');
+});
+
+t.test('it counts a node from when it has started', async (t) => {
+  const clock = createFakeClock(NOW);
+  const live = createLiveNodes('self', clock);
+  live.take([listed({ ...RECORD, starting: true }, NOW)], NOW);
+  t.same(live.all(), []);
+  live.take([listed(RECORD, NOW)], NOW);
+  t.equal(live.all().length, 1);
+});
+
+t.test('it keeps the nodes while Redis is away, and for six seconds after it came back empty', async (t) => {
+  const clock = createFakeClock(NOW);
+  const live = createLiveNodes('self', clock);
+  live.take([listed(RECORD, NOW)], NOW);
+  await clock.advance(3_600_000);
+  t.equal(live.all().length, 1);
+  live.take([], clock.now());
+  t.equal(live.all().length, 1);
+  await clock.advance(6_000);
+  live.take([], clock.now());
+  t.equal(live.all().length, 1);
+  await clock.advance(1);
+  live.take([], clock.now());
+  t.equal(live.all().length, 0);
+});
+
+t.test('it gives up a name whose holder is alive', async (t) => {
+  const value = formatNode({ instance: OTHER, record: RECORD });
+  const runs = createNameClaim('a', () => true);
+  t.match(runs.noteHolder(value, '1'), {
+    code: 'node_name_taken',
+    message:
+      'The node name a is taken by process 7 on alpha, which runs since 2026-11-22T00:00:00.000Z. Set node.name to a name that no other node has.',
+  });
+  const elsewhere = createNameClaim('a', () => null);
+  t.equal(elsewhere.noteHolder(value, '1'), null);
+  t.equal(elsewhere.noteHolder(value, '1'), null, 'it may have ended');
+  t.equal(elsewhere.replaces, '');
+  t.match(elsewhere.noteHolder(value, '2'), { code: 'node_name_taken' }, 'it was renewed');
+  const ended = createNameClaim('a', () => false);
+  t.equal(ended.noteHolder(value, '1'), null);
+  t.equal(ended.replaces, OTHER, 'its entry is replaced at once');
+  ended.noteHeld();
+  t.equal(ended.replaces, '');
+});
