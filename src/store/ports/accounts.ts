@@ -65,6 +65,7 @@ export interface AccountStore {
    * number where another account has it.
    */
   ensureIdentity(identity: Identity, now: number): Promise<Account>;
+  /** Stores a session, and deletes those that are over. */
   createSession(session: NewSession): Promise<void>;
   /** Null: there is none with this SHA-256, or it is over at `now`. */
   findSession(sha256: Uint8Array, now: number): Promise<Session | null>;

@@ -29,8 +29,9 @@ export interface ApiKey extends Omit<NewKey, 'sha256' | 'maxPerAccount'> {
 /** API keys by the SHA-256 of their values. */
 export interface KeyStore {
   /**
-   * Stores a key. Rejects with `account_limit` if the account has `maxPerAccount` keys that are valid at `createdAt`;
-   * with that bound, the newest 50 of its revoked and expired keys are kept.
+   * Stores a key. Rejects with `not_found` if there is no such account, and with `account_limit` if the account has
+   * `maxPerAccount` keys that are valid at `createdAt`; with that bound, the newest 50 of its revoked and expired keys are
+   * kept.
    */
   createKey(key: NewKey): Promise<ApiKey>;
   /** The key with this SHA-256, revoked and expired ones included; null: none. Sees other processes' writes at once. */

@@ -1,14 +1,8 @@
 /** Accounts, their identities at providers, their sessions and their notices. */
 import { describeNotice, fromStoredNotice, type Notice } from '../../domain/refusal.ts';
 import { firstFreeForm } from '../../domain/service.ts';
-import type {
-  Account,
-  AccountListing,
-  AccountNotice,
-  Identity,
-  NewSession,
-  Session,
-} from '../ports/accounts.ts';
+import type { Account, AccountStore } from '../ports/accounts.ts';
+import { type Calls, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** Longest name of an account, in characters. */
@@ -34,74 +28,122 @@ export async function ensureAccount(
   return { id: row.id, name: row.name, createdAt: row.created_at };
 }
 
-/** Every account with its providers, keys and services, oldest first. */
-export async function listAccounts({ kysely, queries }: RegistryStore): Promise<AccountListing[]> {
-  const providers = new Map<number, string[]>();
-  const identities = kysely.selectFrom('identities').select(['account_id', 'provider']).orderBy('created_at');
-  for (const { account_id, provider } of await queries.all(identities))
-    providers.set(account_id, [...(providers.get(account_id) ?? []), provider]);
-  const keys = countBy(
-    await queries.all(
+/** Accounts, their sessions and notices. */
+export const ACCOUNT_CALLS: Calls<AccountStore> = {
+  ensureAccount: write(ensureAccount),
+  listAccounts: read(async ({ kysely, queries }) => {
+    const providers = new Map<number, string[]>();
+    const identities = kysely
+      .selectFrom('identities')
+      .select(['account_id', 'provider'])
+      .orderBy('created_at');
+    for (const { account_id, provider } of await queries.all(identities))
+      providers.set(account_id, [...(providers.get(account_id) ?? []), provider]);
+    const keys = countBy(
+      await queries.all(
+        kysely
+          .selectFrom('api_keys')
+          .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+          .groupBy('account_id'),
+      ),
+    );
+    const services = countBy(
+      await queries.all(
+        kysely
+          .selectFrom('services')
+          .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+          .where('origin', '=', 'owner')
+          .where('removed', '=', 0)
+          .groupBy('account_id'),
+      ),
+    );
+    return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
+      id: row.id,
+      name: row.name,
+      createdAt: row.created_at,
+      providers: providers.get(row.id) ?? [],
+      keys: keys.get(row.id) ?? 0,
+      services: services.get(row.id) ?? 0,
+    }));
+  }),
+  ensureIdentity: write(async (store, { provider, subject, name }, now) => {
+    const { kysely, queries } = store;
+    const known = await queries.first(
       kysely
-        .selectFrom('api_keys')
-        .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
-        .groupBy('account_id'),
-    ),
-  );
-  const services = countBy(
-    await queries.all(
+        .selectFrom('identities')
+        .innerJoin('accounts', 'accounts.id', 'identities.account_id')
+        .selectAll('accounts')
+        .where('provider', '=', provider)
+        .where('subject', '=', subject),
+    );
+    if (known !== undefined) return { id: known.id, name: known.name, createdAt: known.created_at };
+    const row = await queries.first(
       kysely
-        .selectFrom('services')
-        .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
-        .where('origin', '=', 'owner')
-        .where('removed', '=', 0)
-        .groupBy('account_id'),
-    ),
-  );
-  return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
-    id: row.id,
-    name: row.name,
-    createdAt: row.created_at,
-    providers: providers.get(row.id) ?? [],
-    keys: keys.get(row.id) ?? 0,
-    services: services.get(row.id) ?? 0,
-  }));
-}
+        .insertInto('accounts')
+        .values({ name: await freeName(store, name), created_at: now })
+        .returningAll(),
+    );
+    if (row === undefined) throw new Error('the account was not written');
+    await queries.run(
+      kysely.insertInto('identities').values({ provider, subject, account_id: row.id, created_at: now }),
+    );
+    return { id: row.id, name: row.name, createdAt: row.created_at };
+  }),
+  createSession: write(async ({ kysely, queries }, session) => {
+    const { sha256, accountId, createdAt, expiresAt } = session;
+    await queries.run(kysely.deleteFrom('sessions').where('expires_at', '<=', createdAt));
+    await queries.run(
+      kysely
+        .insertInto('sessions')
+        .values({ sha256, account_id: accountId, created_at: createdAt, expires_at: expiresAt }),
+    );
+  }),
+  findSession: read(async ({ kysely, queries }, sha256, now) => {
+    const row = await queries.first(
+      kysely
+        .selectFrom('sessions')
+        .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
+        .select(['account_id', 'name', 'sessions.created_at', 'expires_at'])
+        .where('sha256', '=', sha256)
+        .where('expires_at', '>', now),
+    );
+    if (row === undefined) return null;
+    return {
+      accountId: row.account_id,
+      accountName: row.name,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+    };
+  }),
+  endSession: write(async ({ kysely, queries }, sha256) => {
+    await queries.run(kysely.deleteFrom('sessions').where('sha256', '=', sha256));
+  }),
+  endSessionsOf: write(async ({ kysely, queries }, accountId) => {
+    await queries.run(kysely.deleteFrom('sessions').where('account_id', '=', accountId));
+  }),
+  noticesOf: read(async ({ kysely, queries }, accountId) => {
+    const rows = await queries.all(
+      kysely
+        .selectFrom('account_notices')
+        .select(['id', 'at', 'text', 'notice'])
+        .where('account_id', '=', accountId)
+        .orderBy('id', 'desc')
+        .limit(MAX_NOTICES),
+    );
+    return rows.map((row) => ({
+      ...row,
+      notice: fromStoredNotice(row.notice === null ? null : JSON.parse(row.notice)),
+    }));
+  }),
+  dropNotice: write(async ({ kysely, queries }, accountId, id) => {
+    await queries.run(
+      kysely.deleteFrom('account_notices').where('account_id', '=', accountId).where('id', '=', id),
+    );
+  }),
+};
 
 function countBy(rows: readonly { account_id: number | null; count: number }[]): ReadonlyMap<number, number> {
   return new Map(rows.map(({ account_id, count }) => [account_id ?? 0, count]));
-}
-
-/**
- * The account of a person, made at the first sign-in. It gets the name that the provider gives, or that with a number
- * where another account has it, since a name proves nothing.
- */
-export async function ensureIdentity(
-  store: RegistryStore,
-  { provider, subject, name }: Identity,
-  now: number,
-): Promise<Account> {
-  const { kysely, queries } = store;
-  const known = await queries.first(
-    kysely
-      .selectFrom('identities')
-      .innerJoin('accounts', 'accounts.id', 'identities.account_id')
-      .selectAll('accounts')
-      .where('provider', '=', provider)
-      .where('subject', '=', subject),
-  );
-  if (known !== undefined) return { id: known.id, name: known.name, createdAt: known.created_at };
-  const row = await queries.first(
-    kysely
-      .insertInto('accounts')
-      .values({ name: await freeName(store, name), created_at: now })
-      .returningAll(),
-  );
-  if (row === undefined) throw new Error('the account was not written');
-  await queries.run(
-    kysely.insertInto('identities').values({ provider, subject, account_id: row.id, created_at: now }),
-  );
-  return { id: row.id, name: row.name, createdAt: row.created_at };
 }
 
 async function freeName({ kysely, queries }: RegistryStore, wanted: string): Promise<string> {
@@ -117,81 +159,6 @@ async function freeName({ kysely, queries }: RegistryStore, wanted: string): Pro
   );
   const taken = new Set(rows.map((row) => row.name));
   return firstFreeForm(name, (form) => taken.has(form));
-}
-
-/** Stores a session by the SHA-256 of its token, and deletes those that are over. */
-export async function createSession({ kysely, queries }: RegistryStore, session: NewSession): Promise<void> {
-  const { sha256, accountId, createdAt, expiresAt } = session;
-  await queries.run(kysely.deleteFrom('sessions').where('expires_at', '<=', createdAt));
-  await queries.run(
-    kysely
-      .insertInto('sessions')
-      .values({ sha256, account_id: accountId, created_at: createdAt, expires_at: expiresAt }),
-  );
-}
-
-/** The session with this SHA-256; null: there is none, or it is over at `now`. */
-export async function findSession(
-  { kysely, queries }: RegistryStore,
-  sha256: Uint8Array,
-  now: number,
-): Promise<Session | null> {
-  const row = await queries.first(
-    kysely
-      .selectFrom('sessions')
-      .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
-      .select(['account_id', 'name', 'sessions.created_at', 'expires_at'])
-      .where('sha256', '=', sha256)
-      .where('expires_at', '>', now),
-  );
-  if (row === undefined) return null;
-  return {
-    accountId: row.account_id,
-    accountName: row.name,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-  };
-}
-
-/** Ends every session of the account. */
-export async function endSessionsOf({ kysely, queries }: RegistryStore, accountId: number): Promise<void> {
-  await queries.run(kysely.deleteFrom('sessions').where('account_id', '=', accountId));
-}
-
-/** Ends a session; does nothing if there is none. */
-export async function endSession({ kysely, queries }: RegistryStore, sha256: Uint8Array): Promise<void> {
-  await queries.run(kysely.deleteFrom('sessions').where('sha256', '=', sha256));
-}
-
-/** Notices of an account, newest first. */
-export async function noticesOf(
-  { kysely, queries }: RegistryStore,
-  accountId: number,
-): Promise<AccountNotice[]> {
-  return (
-    await queries.all(
-      kysely
-        .selectFrom('account_notices')
-        .select(['id', 'at', 'text', 'notice'])
-        .where('account_id', '=', accountId)
-        .orderBy('id', 'desc')
-        .limit(MAX_NOTICES),
-    )
-  ).map((row) => ({
-    ...row,
-    notice: fromStoredNotice(row.notice === null ? null : JSON.parse(row.notice)),
-  }));
-}
-
-/** Deletes a notice of the account; does nothing if it has none of that id. */
-export async function dropNotice(
-  { kysely, queries }: RegistryStore,
-  accountId: number,
-  id: number,
-): Promise<void> {
-  await queries.run(
-    kysely.deleteFrom('account_notices').where('account_id', '=', accountId).where('id', '=', id),
-  );
 }
 
 /** Adds a notice to an account. */

@@ -1,12 +1,7 @@
 /** Heartbeats: written as a part of each status update, and read with what they say of dependencies. */
 import type { DependencyReport } from '../../domain/heartbeat-body.ts';
-import type {
-  Dependencies,
-  DependencyState,
-  FailingDependency,
-  HeartbeatWrite,
-  StoredHeartbeat,
-} from '../ports/heartbeats.ts';
+import type { DependencyState, HeartbeatStore, HeartbeatWrite } from '../ports/heartbeats.ts';
+import { type Calls, read } from './registry-calls.ts';
 import { type Batch, type Parameters, type RegistryStore, sql, statement } from './registry-store.ts';
 
 /** Heartbeats that are kept of a service. */
@@ -210,68 +205,53 @@ function newest(a: number | null, b: number | null): number | null {
   return Math.max(a, b);
 }
 
-/** The last heartbeats of a service, newest first. */
-export async function recentHeartbeats(
-  { kysely, queries }: RegistryStore,
-  serviceId: number,
-): Promise<StoredHeartbeat[]> {
-  const first = serviceId * KEPT_HEARTBEATS;
-  return (
-    await queries.all(
+/** What heartbeats left: the last of them, and what they say of dependencies. */
+export const HEARTBEAT_CALLS: Calls<HeartbeatStore> = {
+  recentHeartbeats: read(async ({ kysely, queries }, serviceId) => {
+    const first = serviceId * KEPT_HEARTBEATS;
+    const rows = await queries.all(
       kysely
         .selectFrom('heartbeats')
         .selectAll()
         .where('id', '>=', first)
         .where('id', '<', first + KEPT_HEARTBEATS)
         .orderBy('number', 'desc'),
-    )
-  ).map((row) => ({
-    kind: row.kind,
-    arrivedAt: row.arrived_at,
-    timestamp: row.timestamp,
-    counted: row.counted === 1,
-    verdict: row.verdict,
-    responseTimeMs: row.response_time,
-    run: row.run,
-    body: row.body,
-    runMs: row.run_ms,
-  }));
-}
-
-/** What a service says of its dependencies. */
-export async function dependenciesOf(
-  { kysely, queries }: RegistryStore,
-  serviceId: number,
-  limit: number,
-): Promise<Dependencies> {
-  const row = await queries.first(
-    kysely
-      .selectFrom('heartbeat_services')
-      .select(['reported_at', 'dependencies'])
-      .where('service_id', '=', serviceId),
-  );
-  const changes = await queries.all(
-    kysely
-      .selectFrom('dependency_changes')
-      .select(['name', 'status', 'at'])
-      .where('service_id', '=', serviceId)
-      .orderBy('id', 'desc')
-      .limit(limit),
-  );
-  return {
-    reportedAt: row?.reported_at ?? null,
-    dependencies: JSON.parse(row?.dependencies ?? '[]'),
-    changes: changes.map(({ name, status, at }) => ({ name, status, at })),
-  };
-}
-
-/** Dependencies reported as failing now; a service that is silent, paused or no longer sends says nothing now. */
-export async function failingDependencies(
-  { kysely, queries }: RegistryStore,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
-): Promise<FailingDependency[]> {
-  return (
-    await queries.all(
+    );
+    return rows.map((row) => ({
+      kind: row.kind,
+      arrivedAt: row.arrived_at,
+      timestamp: row.timestamp,
+      counted: row.counted === 1,
+      verdict: row.verdict,
+      responseTimeMs: row.response_time,
+      run: row.run,
+      body: row.body,
+      runMs: row.run_ms,
+    }));
+  }),
+  dependenciesOf: read(async ({ kysely, queries }, serviceId, limit) => {
+    const row = await queries.first(
+      kysely
+        .selectFrom('heartbeat_services')
+        .select(['reported_at', 'dependencies'])
+        .where('service_id', '=', serviceId),
+    );
+    const changes = await queries.all(
+      kysely
+        .selectFrom('dependency_changes')
+        .select(['name', 'status', 'at'])
+        .where('service_id', '=', serviceId)
+        .orderBy('id', 'desc')
+        .limit(limit),
+    );
+    return {
+      reportedAt: row?.reported_at ?? null,
+      dependencies: JSON.parse(row?.dependencies ?? '[]'),
+      changes: changes.map(({ name, status, at }) => ({ name, status, at })),
+    };
+  }),
+  failingDependencies: read(async ({ kysely, queries }, { limit, offset }) => {
+    const rows = await queries.all(
       failingPublicly(kysely)
         .select((eb) => [
           'folded as name',
@@ -283,17 +263,16 @@ export async function failingDependencies(
         .orderBy('name')
         .limit(limit)
         .offset(offset),
-    )
-  ).map(({ name, services, since }) => ({ name, services, since }));
-}
-
-/** How many dependencies `failingDependencies` has over all its pages. */
-export async function countFailingDependencies({ kysely, queries }: RegistryStore): Promise<number> {
-  const counted = failingPublicly(kysely).select((eb) =>
-    eb.fn.count<number>('folded').distinct().as('total'),
-  );
-  return (await queries.first(counted))?.total ?? 0;
-}
+    );
+    return rows.map(({ name, services, since }) => ({ name, services, since }));
+  }),
+  countFailingDependencies: read(async ({ kysely, queries }) => {
+    const counted = failingPublicly(kysely).select((eb) =>
+      eb.fn.count<number>('folded').distinct().as('total'),
+    );
+    return (await queries.first(counted))?.total ?? 0;
+  }),
+};
 
 /** What fails by the word of services that are verified, at work, heard of, and public about it. */
 function failingPublicly(kysely: RegistryStore['kysely']) {

@@ -1,5 +1,6 @@
 /** The inbox of heartbeats as rows. What writes runs inside the caller's transaction. */
-import type { InboxAnswer, InboxEntry } from '../ports/inbox.ts';
+import type { InboxAnswer, InboxEntry, InboxStore } from '../ports/inbox.ts';
+import { type Calls, read, write } from './registry-calls.ts';
 import { type RegistryStore, statement } from './registry-store.ts';
 
 const MAX_OPEN = 200;
@@ -23,21 +24,29 @@ const FORGET = statement(
    AND id IN (SELECT id FROM heartbeat_inbox ORDER BY id LIMIT ${MAX_SCANNED})`,
 );
 
-/** Stores an entry; its id. */
-export async function putInInbox(
-  { queries }: RegistryStore,
-  { kind, accountId, arrivedAt, body }: Omit<InboxEntry, 'id'>,
-): Promise<number> {
-  const row = await queries.first(INSERT(kind, accountId, arrivedAt, body));
-  if (row === undefined) throw new Error('the heartbeat was not written');
-  return row.id;
-}
-
-/** Entries without an answer after `after`, oldest first, at most 200. */
-export async function openInInbox({ queries }: RegistryStore, after: number): Promise<InboxEntry[]> {
-  const rows = await queries.all(READ_OPEN(after));
-  return rows.map((row) => ({ ...row }));
-}
+/** The inbox. */
+export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
+  putInInbox: write(async ({ queries }, { kind, accountId, arrivedAt, body }) => {
+    const row = await queries.first(INSERT(kind, accountId, arrivedAt, body));
+    if (row === undefined) throw new Error('the heartbeat was not written');
+    return row.id;
+  }),
+  openInInbox: read(async ({ queries }, after) => {
+    const rows = await queries.all(READ_OPEN(after));
+    return rows.map((row) => ({ ...row }));
+  }),
+  answerInInbox: write(answerInInbox),
+  inboxAnswers: read(async ({ queries, each }, ids) => {
+    const rows = await each(ids, (id) => queries.first(READ_ANSWER(id)));
+    return rows.flatMap((row, index) => {
+      const text = row?.answer ?? null;
+      return text === null ? [] : [{ id: ids[index] ?? 0, answer: JSON.parse(text) as InboxAnswer }];
+    });
+  }),
+  forgetInbox: write(({ queries }, before) => {
+    return queries.run(FORGET(before));
+  }),
+};
 
 /** Whether the entry waits for its answer. */
 export async function isOpenInInbox({ queries }: RegistryStore, id: number): Promise<boolean> {
@@ -51,21 +60,4 @@ export async function answerInInbox(
   answer: InboxAnswer,
 ): Promise<void> {
   await queries.run(PUT_ANSWER(JSON.stringify(answer), id));
-}
-
-/** The answers to these entries that exist so far. */
-export async function inboxAnswers(
-  { queries, each }: RegistryStore,
-  ids: readonly number[],
-): Promise<{ readonly id: number; readonly answer: InboxAnswer }[]> {
-  const rows = await each(ids, (id) => queries.first(READ_ANSWER(id)));
-  return rows.flatMap((row, index) => {
-    const text = row?.answer ?? null;
-    return text === null ? [] : [{ id: ids[index] ?? 0, answer: JSON.parse(text) as InboxAnswer }];
-  });
-}
-
-/** Deletes answered entries that arrived before `before`, among the oldest 20,000; their number. */
-export function forgetInbox({ queries }: RegistryStore, before: number): Promise<number> {
-  return queries.run(FORGET(before));
 }

@@ -3,12 +3,8 @@
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../domain/incident.ts';
 import { incidentEventType } from '../../domain/webhook-event.ts';
-import type {
-  IncidentNeighbours,
-  IncidentPlace,
-  IncidentQuery,
-  ServicesIncidentQuery,
-} from '../ports/incidents.ts';
+import type { IncidentQuery, IncidentStore } from '../ports/incidents.ts';
+import { type Calls, read } from './registry-calls.ts';
 import { type RegistryStore, sql, statement } from './registry-store.ts';
 import type { IncidentsTable, RegistrySchema } from './schema.ts';
 import { deliverEvent } from './webhook-rows.ts';
@@ -31,14 +27,74 @@ export async function listIncidents(
   );
 }
 
-/** How many incidents `listIncidents` has for the query over all its pages. */
-export async function countIncidents(
-  { kysely, queries }: RegistryStore,
-  query: IncidentFilter,
-): Promise<number> {
-  const counted = kysely.selectFrom('incidents').select((eb) => eb.fn.countAll<number>().as('total'));
-  return (await queries.first(incidentsOf(counted, query)))?.total ?? 0;
-}
+/** Lists of incidents. */
+export const INCIDENT_CALLS: Calls<IncidentStore> = {
+  listIncidents: read(listIncidents),
+  countIncidents: read(async ({ kysely, queries }, query) => {
+    const counted = kysely.selectFrom('incidents').select((eb) => eb.fn.countAll<number>().as('total'));
+    return (await queries.first(incidentsOf(counted, query)))?.total ?? 0;
+  }),
+  findIncident: read(async ({ kysely, queries }, id) => {
+    const row = await queries.first(
+      kysely.selectFrom('incidents').selectAll().where('id', '=', id).where('listed', '=', 1),
+    );
+    return row === undefined ? null : toIncident(row);
+  }),
+  incidentsSince: read(async ({ kysely, queries }, serviceId, from) => {
+    return (
+      await queries.all(
+        kysely
+          .selectFrom('incidents')
+          .selectAll()
+          .where('service_id', '=', serviceId)
+          .where('started_at', '>=', from)
+          .orderBy('started_at', 'desc')
+          .orderBy('id')
+          .limit(MAX_INCIDENTS),
+      )
+    )
+      .map(toIncident)
+      .reverse();
+  }),
+  incidentsBeside: read(async ({ kysely, queries }, { id, serviceId, startedAt }) => {
+    const ofService = kysely
+      .selectFrom('incidents')
+      .selectAll()
+      .where('service_id', '=', serviceId)
+      .where('listed', '=', sql.lit(1));
+    const older = await queries.first(
+      ofService
+        .where('started_at', '<=', startedAt)
+        .where((eb) => eb.or([eb('started_at', '<', startedAt), eb('id', '>', id)]))
+        .orderBy('started_at', 'desc')
+        .orderBy('id')
+        .limit(1),
+    );
+    const newer = await queries.first(
+      ofService
+        .where('started_at', '>=', startedAt)
+        .where((eb) => eb.or([eb('started_at', '>', startedAt), eb('id', '<', id)]))
+        .orderBy('started_at')
+        .orderBy('id', 'desc')
+        .limit(1),
+    );
+    return {
+      older: older === undefined ? null : toIncident(older),
+      newer: newer === undefined ? null : toIncident(newer),
+    };
+  }),
+  incidentsOfServices: read(async ({ kysely, queries }, query) => {
+    const { serviceIds, running } = query;
+    if (serviceIds.length === 0) return [];
+    let page = kysely
+      .selectFrom('incidents')
+      .select('id')
+      .where('service_id', 'in', serviceIds)
+      .where('listed', '=', sql.lit(1));
+    if (running !== undefined) page = page.where('status', running ? '<>' : '=', 'resolved');
+    return await readPage({ kysely, queries }, page, query);
+  }),
+};
 
 /** Leaves the incidents that the query asks for. */
 function incidentsOf<Row>(
@@ -59,98 +115,19 @@ async function readPage(
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<Incident[]> {
   const ids = found.orderBy('started_at', 'desc').orderBy('id').limit(limit).offset(offset);
-  return (
-    await queries.all(
-      kysely
-        .selectFrom('incidents')
-        .selectAll()
-        .where('id', 'in', ids)
-        .orderBy('started_at', 'desc')
-        .orderBy('id'),
-    )
-  ).map(toIncident);
-}
-
-/** Incidents of several services, newest start first, then id. Those of removed services are left out. */
-export async function incidentsOfServices(
-  { kysely, queries }: RegistryStore,
-  query: ServicesIncidentQuery,
-): Promise<Incident[]> {
-  const { serviceIds, running } = query;
-  if (serviceIds.length === 0) return [];
-  let page = kysely
-    .selectFrom('incidents')
-    .select('id')
-    .where('service_id', 'in', serviceIds)
-    .where('listed', '=', sql.lit(1));
-  if (running !== undefined) page = page.where('status', running ? '<>' : '=', 'resolved');
-  return await readPage({ kysely, queries }, page, query);
-}
-
-/** One incident; null: there is none, or its service was removed. */
-export async function findIncident({ kysely, queries }: RegistryStore, id: string): Promise<Incident | null> {
-  const row = await queries.first(
-    kysely.selectFrom('incidents').selectAll().where('id', '=', id).where('listed', '=', 1),
+  const rows = await queries.all(
+    kysely
+      .selectFrom('incidents')
+      .selectAll()
+      .where('id', 'in', ids)
+      .orderBy('started_at', 'desc')
+      .orderBy('id'),
   );
-  return row === undefined ? null : toIncident(row);
+  return rows.map(toIncident);
 }
 
 /** Most incidents that one look at a service's past returns: what comes and goes by the minute must not stop the thread. */
 const MAX_INCIDENTS = 1_000;
-
-/** Incidents of a service from all sources that started at `from` or later: the newest ones, oldest first. */
-export async function incidentsSince(
-  { kysely, queries }: RegistryStore,
-  serviceId: number,
-  from: number,
-): Promise<Incident[]> {
-  return (
-    await queries.all(
-      kysely
-        .selectFrom('incidents')
-        .selectAll()
-        .where('service_id', '=', serviceId)
-        .where('started_at', '>=', from)
-        .orderBy('started_at', 'desc')
-        .orderBy('id')
-        .limit(MAX_INCIDENTS),
-    )
-  )
-    .map(toIncident)
-    .reverse();
-}
-
-/** What stands beside an incident in the list of its service, newest start first, then id. */
-export async function incidentsBeside(
-  { kysely, queries }: RegistryStore,
-  { id, serviceId, startedAt }: IncidentPlace,
-): Promise<IncidentNeighbours> {
-  const ofService = kysely
-    .selectFrom('incidents')
-    .selectAll()
-    .where('service_id', '=', serviceId)
-    .where('listed', '=', sql.lit(1));
-  const older = await queries.first(
-    ofService
-      .where('started_at', '<=', startedAt)
-      .where((eb) => eb.or([eb('started_at', '<', startedAt), eb('id', '>', id)]))
-      .orderBy('started_at', 'desc')
-      .orderBy('id')
-      .limit(1),
-  );
-  const newer = await queries.first(
-    ofService
-      .where('started_at', '>=', startedAt)
-      .where((eb) => eb.or([eb('started_at', '>', startedAt), eb('id', '<', id)]))
-      .orderBy('started_at')
-      .orderBy('id', 'desc')
-      .limit(1),
-  );
-  return {
-    older: older === undefined ? null : toIncident(older),
-    newer: newer === undefined ? null : toIncident(newer),
-  };
-}
 
 const READ_STATUS = statement<{ readonly status: IncidentStatus }>(
   'SELECT status FROM incidents WHERE id = ?',

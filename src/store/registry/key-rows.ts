@@ -1,36 +1,74 @@
 /** API keys. */
 import { timingSafeEqual } from 'node:crypto';
-import type { ApiKey, NewKey } from '../ports/keys.ts';
+import type { ApiKey, KeyStore, NewKey } from '../ports/keys.ts';
+import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
 
 /** Keys of an account that are revoked or expired and are kept, where its keys are bounded. */
 const MAX_EXPIRED_KEYS = 50;
 
-/** Stores a key. Throws `not_found` where there is no such account, and `account_limit`. */
-export async function createKey(store: RegistryStore, key: NewKey): Promise<ApiKey> {
-  const { kysely, queries } = store;
-  const account = kysely.selectFrom('accounts').select('id').where('id', '=', key.accountId);
-  if ((await queries.first(account)) === undefined)
-    throw new RegistryError('not_found', { code: 'no_account', account: String(key.accountId) });
-  if (key.maxPerAccount !== undefined) await boundKeys(store, key, key.maxPerAccount);
-  const written = await queries.first(
-    kysely
-      .insertInto('api_keys')
-      .values({
-        account_id: key.accountId,
-        name: key.name,
-        prefix: key.prefix,
-        sha256: key.sha256,
-        created_at: key.createdAt,
-        expires_at: key.expiresAt,
-      })
-      .returning('id'),
-  );
-  const row = await queries.first(selectKeys(store).where('api_keys.id', '=', written?.id ?? 0));
-  if (row === undefined) throw new Error(`key ${key.name} was not written`);
-  return toKey(row);
-}
+/** Keys. */
+export const KEY_CALLS: Calls<KeyStore> = {
+  createKey: write(async (store, key) => {
+    const { kysely, queries } = store;
+    const account = kysely.selectFrom('accounts').select('id').where('id', '=', key.accountId);
+    if ((await queries.first(account)) === undefined)
+      throw new RegistryError('not_found', { code: 'no_account', account: String(key.accountId) });
+    if (key.maxPerAccount !== undefined) await boundKeys(store, key, key.maxPerAccount);
+    const written = await queries.first(
+      kysely
+        .insertInto('api_keys')
+        .values({
+          account_id: key.accountId,
+          name: key.name,
+          prefix: key.prefix,
+          sha256: key.sha256,
+          created_at: key.createdAt,
+          expires_at: key.expiresAt,
+        })
+        .returning('id'),
+    );
+    const row = await queries.first(selectKeys(store).where('api_keys.id', '=', written?.id ?? 0));
+    if (row === undefined) throw new Error(`key ${key.name} was not written`);
+    return toKey(row);
+  }),
+  findKey: read(async (store, sha256) => {
+    if (sha256.byteLength !== 32) return null;
+    // The index finds by the first 8 bytes; the whole is compared in constant time (decisions, Keys), so that the time of
+    // an answer says nothing about the other 24.
+    const candidates = await store.queries.all(
+      selectKeys(store)
+        .select('sha256')
+        .where(sql<Uint8Array>`substr(sha256, 1, 8)`, '=', sha256.slice(0, 8)),
+    );
+    const found = candidates.find((row) => timingSafeEqual(row.sha256, sha256));
+    return found === undefined ? null : toKey(found);
+  }),
+  listKeys: read(async (store, accountId) => {
+    const keys = selectKeys(store).orderBy('api_keys.id');
+    const wanted = accountId === undefined ? keys : keys.where('account_id', '=', accountId);
+    return (await store.queries.all(wanted)).map(toKey);
+  }),
+  revokeKey: write(async ({ kysely, queries }, id, now) => {
+    const revoke = kysely
+      .updateTable('api_keys')
+      .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)) }))
+      .where('id', '=', id);
+    return (await queries.run(revoke)) > 0;
+  }),
+  touchKeys: write(async ({ kysely, queries }, uses) => {
+    for (const [id, at] of uses) {
+      await queries.run(
+        kysely
+          .updateTable('api_keys')
+          .set({ last_used_at: at })
+          .where('id', '=', id)
+          .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)])),
+      );
+    }
+  }),
+};
 
 /** Makes room for a key of the account, or throws `account_limit`. */
 async function boundKeys(
@@ -62,55 +100,6 @@ async function boundKeys(
       .where('id', '<=', newestTooMany)
       .where((eb) => eb.or([eb('revoked_at', 'is not', null), eb('expires_at', '<=', createdAt)])),
   );
-}
-
-/**
- * The key with this SHA-256; null: none. The index finds by the first 8 bytes; the whole is compared in constant
- * time (decisions, Keys), so that the time of an answer says nothing about the other 24.
- */
-export async function findKey(store: RegistryStore, sha256: Uint8Array): Promise<ApiKey | null> {
-  if (sha256.byteLength !== 32) return null;
-  const candidates = await store.queries.all(
-    selectKeys(store).select('sha256').where(sql<Uint8Array>`substr(sha256, 1, 8)`, '=', sha256.slice(0, 8)),
-  );
-  const found = candidates.find((row) => timingSafeEqual(row.sha256, sha256));
-  return found === undefined ? null : toKey(found);
-}
-
-/** Every key, oldest first. */
-export async function listKeys(store: RegistryStore, accountId?: number): Promise<ApiKey[]> {
-  const keys = selectKeys(store).orderBy('api_keys.id');
-  const wanted = accountId === undefined ? keys : keys.where('account_id', '=', accountId);
-  return (await store.queries.all(wanted)).map(toKey);
-}
-
-/** Revokes at `now`; false: there is no such key. Revoking twice keeps the first time. */
-export async function revokeKey(
-  { kysely, queries }: RegistryStore,
-  id: number,
-  now: number,
-): Promise<boolean> {
-  const revoke = kysely
-    .updateTable('api_keys')
-    .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)) }))
-    .where('id', '=', id);
-  return (await queries.run(revoke)) > 0;
-}
-
-/** Stores when keys were used; the newest time wins. */
-export async function touchKeys(
-  { kysely, queries }: RegistryStore,
-  uses: readonly (readonly [number, number])[],
-): Promise<void> {
-  for (const [id, at] of uses) {
-    await queries.run(
-      kysely
-        .updateTable('api_keys')
-        .set({ last_used_at: at })
-        .where('id', '=', id)
-        .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)])),
-    );
-  }
 }
 
 function selectKeys({ kysely }: RegistryStore) {

@@ -2,7 +2,8 @@
 
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { type Maintenance, nextPhaseAt } from '../../domain/maintenance.ts';
-import type { MaintenanceQuery, VendorState } from '../ports/vendors.ts';
+import type { MaintenanceQuery, VendorState, VendorStore } from '../ports/vendors.ts';
+import { type Calls, read } from './registry-calls.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
 import type { MaintenancesTable, RegistrySchema } from './schema.ts';
 
@@ -56,55 +57,6 @@ export async function readMaintenances(
 
 /** Which maintenances are asked for, whatever the page. */
 type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset'>;
-
-/** Planned and running ones by their start, then id; those of removed services are left out. */
-export async function listMaintenances(
-  { kysely, queries }: RegistryStore,
-  query: MaintenanceQuery,
-): Promise<Maintenance[]> {
-  return (
-    await queries.all(
-      maintenancesOf(kysely, query)
-        .selectAll('maintenances')
-        .orderBy('starts_at')
-        .orderBy('maintenances.id')
-        .limit(query.limit)
-        .offset(query.offset),
-    )
-  ).map(toMaintenance);
-}
-
-/** How many maintenances `listMaintenances` has for the query over all its pages. */
-export async function countMaintenances(
-  { kysely, queries }: RegistryStore,
-  query: MaintenanceFilter,
-): Promise<number> {
-  const counted = maintenancesOf(kysely, query).select((eb) => eb.fn.countAll<number>().as('total'));
-  return (await queries.first(counted))?.total ?? 0;
-}
-
-/** Planned and running maintenances of several services, ordered by start, then id. */
-export async function maintenancesOfServices(
-  { kysely, queries }: RegistryStore,
-  serviceIds: readonly number[],
-  limit: number,
-): Promise<Maintenance[]> {
-  if (serviceIds.length === 0) return [];
-  return (
-    await queries.all(
-      kysely
-        .selectFrom('maintenances')
-        .innerJoin('services', 'services.id', 'maintenances.service_id')
-        .selectAll('maintenances')
-        .where('maintenances.phase', '<>', sql.lit('ended'))
-        .where('services.removed', '=', sql.lit(0))
-        .where('service_id', 'in', serviceIds)
-        .orderBy('starts_at')
-        .orderBy('maintenances.id')
-        .limit(limit),
-    )
-  ).map(toMaintenance);
-}
 
 function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: MaintenanceFilter) {
   const found = kysely
@@ -170,14 +122,49 @@ export async function readVendorStates(
   return states;
 }
 
-/** The states of every service that a vendor ever spoke of. */
-export async function loadVendorStates(store: RegistryStore): Promise<VendorState[]> {
-  const { kysely, queries } = store;
-  const rows = await queries.all(
-    kysely.selectFrom('vendor_entries').select('service_id').distinct().orderBy('service_id'),
-  );
-  return await readVendorStates(
-    store,
-    rows.map((row) => row.service_id),
-  );
-}
+/** Maintenances, and the present states of vendors. */
+export const MAINTENANCE_CALLS: Calls<
+  Pick<VendorStore, 'loadVendorStates' | 'listMaintenances' | 'countMaintenances' | 'maintenancesOfServices'>
+> = {
+  loadVendorStates: read(async (store) => {
+    const { kysely, queries } = store;
+    const rows = await queries.all(
+      kysely.selectFrom('vendor_entries').select('service_id').distinct().orderBy('service_id'),
+    );
+    return await readVendorStates(
+      store,
+      rows.map((row) => row.service_id),
+    );
+  }),
+  listMaintenances: read(async ({ kysely, queries }, query) => {
+    const rows = await queries.all(
+      maintenancesOf(kysely, query)
+        .selectAll('maintenances')
+        .orderBy('starts_at')
+        .orderBy('maintenances.id')
+        .limit(query.limit)
+        .offset(query.offset),
+    );
+    return rows.map(toMaintenance);
+  }),
+  countMaintenances: read(async ({ kysely, queries }, query) => {
+    const counted = maintenancesOf(kysely, query).select((eb) => eb.fn.countAll<number>().as('total'));
+    return (await queries.first(counted))?.total ?? 0;
+  }),
+  maintenancesOfServices: read(async ({ kysely, queries }, serviceIds, limit) => {
+    if (serviceIds.length === 0) return [];
+    const rows = await queries.all(
+      kysely
+        .selectFrom('maintenances')
+        .innerJoin('services', 'services.id', 'maintenances.service_id')
+        .selectAll('maintenances')
+        .where('maintenances.phase', '<>', sql.lit('ended'))
+        .where('services.removed', '=', sql.lit(0))
+        .where('service_id', 'in', serviceIds)
+        .orderBy('starts_at')
+        .orderBy('maintenances.id')
+        .limit(limit),
+    );
+    return rows.map(toMaintenance);
+  }),
+};

@@ -1,8 +1,10 @@
 /** Owners' services: who may add which domain under which slug (decisions, Ownership). */
+
 import { systemClock } from '../../clock.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
 import type { AddOutcome, NewService, RegistryErrorCode } from '../ports/services.ts';
+import type { DomainLimits } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { insertService, retireService, type ServiceRow, updateService } from './service-rows.ts';
@@ -14,14 +16,6 @@ import {
   refuseTakenName,
   releasedSlug,
 } from './slugs.ts';
-
-/** How many domains an account may have and register. */
-export interface DomainLimits {
-  /** Most live domains of one account; infinity: the operator's word. */
-  readonly perAccount: number;
-  /** Most domains that one account registers within 24 hours, those that it removed again included. */
-  readonly perDay: number;
-}
 
 /**
  * Adds an owner's service at the operator's word, inside the caller's transaction. An account that adds a domain again

@@ -1,17 +1,22 @@
 /** Who owns which domain: heartbeats, claims and proofs, and what an owner may change (decisions, Ownership). */
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
-import { type DomainClaim, MAX_CLAIMS, MAX_SERVICES_PER_ADDRESS } from '../ports/ownership.ts';
+import {
+  type DomainClaim,
+  MAX_CLAIMS,
+  MAX_SERVICES_PER_ADDRESS,
+  type OwnershipStore,
+} from '../ports/ownership.ts';
 import type { NewService, ServiceEdit } from '../ports/services.ts';
 import { addNotice } from './account-rows.ts';
 import { forgetHeartbeats } from './heartbeat-rows.ts';
 import {
-  type DomainLimits,
   findOwned,
   refuseBeyondLimit,
   refuseCatalogueDomain,
   registerDomain,
   slugFor,
 } from './owner-services.ts';
+import { type Calls, type DomainLimits, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { type ServiceRow, toDefinition, toService, updateService } from './service-rows.ts';
@@ -80,50 +85,80 @@ async function listen(store: RegistryStore, row: ServiceRow): Promise<Service> {
 
 /** The account's services by slug. */
 export async function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Promise<Service[]> {
-  return (
-    await queries.all(
-      kysely
-        .selectFrom('services')
-        .selectAll()
-        .where('account_id', '=', accountId)
-        .where('removed', '=', 0)
-        .orderBy('slug'),
-    )
-  ).map(toService);
+  const rows = await queries.all(
+    kysely
+      .selectFrom('services')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('removed', '=', 0)
+      .orderBy('slug'),
+  );
+  return rows.map(toService);
 }
 
-/** Notes a claim; a second one for the same domain replaces it. Throws `account_limit`. */
-export async function addClaim(
-  store: RegistryStore,
-  accountId: number,
-  { domain, kind, createdAt }: DomainClaim,
-): Promise<void> {
-  const { kysely, queries } = store;
-  if ((await claimsOf(store, accountId)).length >= MAX_CLAIMS)
-    throw new RegistryError('account_limit', { code: 'too_many_claims', max: MAX_CLAIMS });
-  await queries.run(
-    kysely
-      .insertInto('domain_claims')
-      .values({ account_id: accountId, domain, kind, created_at: createdAt })
-      .onConflict((conflict) => conflict.columns(['account_id', 'domain']).doUpdateSet({ kind })),
-  );
-}
+/** Ownership of domains. */
+export const OWNERSHIP_CALLS: Calls<OwnershipStore> = {
+  claimDomain: write((registry, domain, accountId) =>
+    claimDomain(registry, domain, accountId, registry.limits),
+  ),
+  addClaim: write(async (store, accountId, { domain, kind, createdAt }) => {
+    const { kysely, queries } = store;
+    if ((await claimsOf(store, accountId)).length >= MAX_CLAIMS)
+      throw new RegistryError('account_limit', { code: 'too_many_claims', max: MAX_CLAIMS });
+    await queries.run(
+      kysely
+        .insertInto('domain_claims')
+        .values({ account_id: accountId, domain, kind, created_at: createdAt })
+        .onConflict((conflict) => conflict.columns(['account_id', 'domain']).doUpdateSet({ kind })),
+    );
+  }),
+  claimsOf: read(claimsOf),
+  dropClaim: write(dropClaim),
+  proveDomain: write((registry, ...claim) => proveDomain(registry, ...claim, registry.limits)),
+  claimAddresses: write(async ({ kysely, queries }, domain, addresses) => {
+    const probed = () =>
+      kysely
+        .selectFrom('services')
+        .where('origin', '=', 'owner')
+        .where('removed', '=', 0)
+        .where('verified', '=', 1);
+    const own = await queries.first(probed().select('id').where('domain', '=', domain));
+    for (const address of addresses) {
+      const others = await queries.first(
+        probed()
+          .innerJoin('owner_addresses', 'owner_addresses.service_id', 'services.id')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('address', '=', address)
+          .where('services.domain', '<>', domain),
+      );
+      if ((others?.count ?? 0) >= MAX_SERVICES_PER_ADDRESS)
+        throw new RegistryError('shared_address', {
+          code: 'shared_address',
+          domain,
+          max: MAX_SERVICES_PER_ADDRESS,
+        });
+    }
+    if (own === undefined) return;
+    await queries.run(kysely.deleteFrom('owner_addresses').where('service_id', '=', own.id));
+    for (const address of addresses)
+      await queries.run(kysely.insertInto('owner_addresses').values({ address, service_id: own.id }));
+  }),
+};
 
 /** Claims of an account, oldest first. */
 export async function claimsOf(
   { kysely, queries }: RegistryStore,
   accountId: number,
 ): Promise<DomainClaim[]> {
-  return (
-    await queries.all(
-      kysely
-        .selectFrom('domain_claims')
-        .selectAll()
-        .where('account_id', '=', accountId)
-        .orderBy('created_at')
-        .orderBy('domain'),
-    )
-  ).map(({ domain, kind, created_at }) => ({ domain, kind, createdAt: created_at }));
+  const rows = await queries.all(
+    kysely
+      .selectFrom('domain_claims')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .orderBy('created_at')
+      .orderBy('domain'),
+  );
+  return rows.map(({ domain, kind, created_at }) => ({ domain, kind, createdAt: created_at }));
 }
 
 /** Takes a claim back; nothing happens where there is none. */
@@ -183,38 +218,4 @@ function slugChange(before: NewService, slug: string): Pick<NewService, 'slug' |
   if (slug === before.slug) return { slug };
   const former = (before.formerSlugs ?? []).filter((one) => one !== slug);
   return { slug, formerSlugs: [...former, before.slug].slice(-MAX_FORMER_SLUGS) };
-}
-
-/** Notes where an owner's domain leads. Throws `shared_address`; a domain without an owner is ignored. */
-export async function claimAddresses(
-  { kysely, queries }: RegistryStore,
-  domain: string,
-  addresses: readonly string[],
-): Promise<void> {
-  const probed = () =>
-    kysely
-      .selectFrom('services')
-      .where('origin', '=', 'owner')
-      .where('removed', '=', 0)
-      .where('verified', '=', 1);
-  const own = await queries.first(probed().select('id').where('domain', '=', domain));
-  for (const address of addresses) {
-    const others = await queries.first(
-      probed()
-        .innerJoin('owner_addresses', 'owner_addresses.service_id', 'services.id')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('address', '=', address)
-        .where('services.domain', '<>', domain),
-    );
-    if ((others?.count ?? 0) >= MAX_SERVICES_PER_ADDRESS)
-      throw new RegistryError('shared_address', {
-        code: 'shared_address',
-        domain,
-        max: MAX_SERVICES_PER_ADDRESS,
-      });
-  }
-  if (own === undefined) return;
-  await queries.run(kysely.deleteFrom('owner_addresses').where('service_id', '=', own.id));
-  for (const address of addresses)
-    await queries.run(kysely.insertInto('owner_addresses').values({ address, service_id: own.id }));
 }

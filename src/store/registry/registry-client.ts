@@ -5,18 +5,15 @@ import type { Log } from '../../log.ts';
 import { type Call, createRemote } from '../../thread/rpc.ts';
 import type { Registry } from '../ports/registry.ts';
 import type { StorageHealth } from '../ports/storage-health.ts';
+import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
 import { createStorageWatch } from './storage-watch.ts';
 import { type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
 
 /** The port, and what only this adapter has. */
-export interface RegistryClient extends Registry {
-  /** Rejects with `secrets_key` if the key of stored secrets is missing, or is not the one that sealed them. */
-  checkSecrets(): Promise<void>;
+export interface RegistryClient extends Registry, SecretMethods {
   /** Encrypts secrets that an earlier version stored in clear, and removes every trace of them from the file; their number. */
   sealSecrets(): Promise<number>;
-  /** Removes all webhooks, whose secrets cannot be read any more, with a notice to their owners; their number. */
-  resetSecrets(now: number): Promise<number>;
   /** The identity of this installation, which its other stores carry too. */
   installation(): Promise<string>;
   /** Whether its disk takes writes. */

@@ -1,11 +1,74 @@
 /** The methods of the registry's thread that are the same whatever database it is in. */
 import type { LeaseRequest } from '../ports/lease.ts';
-import { ensureInstallation, readInstallation } from './fact-rows.ts';
-import { type HeldLease, releaseLease, takeLease, touchLease } from './held-lease.ts';
-import type { DomainLimits } from './owner-services.ts';
-import { type Methods, type OpenRegistry, REGISTRY_CALLS } from './registry-calls.ts';
+import type { Registry } from '../ports/registry.ts';
+import { ACCOUNT_CALLS } from './account-rows.ts';
+import { ensureInstallation, getFact, readInstallation, setFact } from './fact-rows.ts';
+import { HEARTBEAT_CALLS } from './heartbeat-rows.ts';
+import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from './held-lease.ts';
+import { INBOX_CALLS } from './inbox-rows.ts';
+import { INCIDENT_CALLS } from './incident-rows.ts';
+import { KEY_CALLS } from './key-rows.ts';
+import { addService, addServices, removeService } from './owner-services.ts';
+import { changeService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
+import { putCatalogue } from './put-catalogue.ts';
+import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { Secrets } from './secret-box.ts';
+import { SERVICE_ROW_CALLS } from './service-rows.ts';
+import { PAGE_CALLS } from './status-page-rows.ts';
+import { UPDATE_CALLS } from './update-rows.ts';
+import { VENDOR_CALLS } from './vendor-rows.ts';
+import { removeAllWebhooks, WEBHOOK_CALLS } from './webhook-rows.ts';
+
+/** Methods of the port that the client makes by polling, and those that need more than a transaction. */
+type OtherMethods =
+  | 'watchChanges'
+  | 'watchOtherProcesses'
+  | 'readLease'
+  | 'takeLease'
+  | 'claimLease'
+  | 'markLease'
+  | 'releaseLease'
+  | 'close';
+
+/** Methods of this adapter alone. */
+export interface SecretMethods {
+  /** Rejects with `secrets_key` if the key of stored secrets is missing, or is not the one that sealed them. */
+  checkSecrets(): Promise<void>;
+  /** Removes all webhooks, whose secrets cannot be read any more, with a notice to their owners. Resolves with their number. */
+  resetSecrets(now: number): Promise<number>;
+}
+
+type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods;
+
+const CALLS: Calls<ServedByCalls> = {
+  ...SERVICE_ROW_CALLS,
+  servicesOf: read(servicesOf),
+  putCatalogue: write(putCatalogue),
+  addService: write((registry, service) => addService(registry, service, registry.limits)),
+  addServices: write((registry, services) => addServices(registry, services, registry.limits)),
+  removeService: write(removeService),
+  changeService: write(changeService),
+  ...UPDATE_CALLS,
+  ...INCIDENT_CALLS,
+  ...VENDOR_CALLS,
+  ...HEARTBEAT_CALLS,
+  ...INBOX_CALLS,
+  ...ACCOUNT_CALLS,
+  ...OWNERSHIP_CALLS,
+  ...KEY_CALLS,
+  ...WEBHOOK_CALLS,
+  checkSecrets: read(({ secrets }) => secrets.check()),
+  resetSecrets: write(async (registry, now) => {
+    const removed = await removeAllWebhooks(registry, now);
+    await registry.secrets.forgetKey(registry);
+    return removed;
+  }),
+  ...PAGE_CALLS,
+  renewLease: write(renewLease),
+  getFact: read(getFact),
+  setFact: write(setFact),
+};
 
 /** An open database, and how work gets to it. */
 export interface RegistryParts {
@@ -19,34 +82,34 @@ export interface RegistryParts {
 }
 
 /** Makes the methods. */
-export function createRegistryMethods({ limits, secrets, lease, read, write }: RegistryParts) {
-  const calls = Object.entries(REGISTRY_CALLS).map(([name, { kind, run }]) => {
+export function createRegistryMethods(parts: RegistryParts) {
+  const { limits, secrets, lease } = parts;
+  const entries = Object.entries(CALLS).map(([name, { kind, run }]) => {
     const serve: (registry: OpenRegistry, ...args: never[]) => Promise<unknown> = run;
-    const through = kind === 'read' ? read : write;
     return [
       name,
-      (...args: never[]) => through((store) => serve(openRegistry(store, limits, secrets), ...args)),
+      (...args: never[]) => parts[kind]((store) => serve(openRegistry(store, limits, secrets), ...args)),
     ];
   });
-  const methods: Methods<typeof REGISTRY_CALLS> = Object.fromEntries(calls);
+  const methods: ServedByCalls = Object.fromEntries(entries);
   return {
     ...methods,
-    sealSecrets: () => write((store) => secrets.sealClear(store)),
-    installation: async () => (await read(readInstallation)) ?? (await write(ensureInstallation)),
-    readLease: () => read(() => lease.read()),
+    sealSecrets: () => parts.write((store) => secrets.sealClear(store)),
+    installation: async () => (await parts.read(readInstallation)) ?? (await parts.write(ensureInstallation)),
+    readLease: () => parts.read(() => lease.read()),
     takeLease: async (request: LeaseRequest) => {
-      const fence = await write((store) => takeLease(store, request));
+      const fence = await parts.write((store) => takeLease(store, request));
       if (fence !== null) lease.hold(request, fence);
       return fence;
     },
-    claimLease: (request: LeaseRequest) => read(() => lease.claim(request)),
-    markLease: (fence: number, now: number) => read(() => lease.mark(fence, now)),
+    claimLease: (request: LeaseRequest) => parts.read(() => lease.claim(request)),
+    markLease: (fence: number, now: number) => parts.read(() => lease.mark(fence, now)),
     releaseLease: async (fence: number) => {
-      await write((store) => releaseLease(store, fence));
+      await parts.write((store) => releaseLease(store, fence));
       lease.drop();
     },
     /** Resolves when the database takes a write. */
-    tryWriting: () => write(touchLease),
+    tryWriting: () => parts.write(touchLease),
   };
 }
 

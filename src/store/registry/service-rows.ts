@@ -3,8 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Selectable } from 'kysely';
 import { NO_MEMORY } from '../../domain/result.ts';
 import { dashDomain, type Service } from '../../domain/service.ts';
-import type { NewService, ServiceChange, ServiceState } from '../ports/services.ts';
+import type { NewService, ServiceStore } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
+import { type Calls, read } from './registry-calls.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
 import type { ServicesTable } from './schema.ts';
 import { toCurrent } from './update-rows.ts';
@@ -109,28 +110,6 @@ export async function retireService(
   );
 }
 
-/** Changes after `seq`, in order, at most 1,000. */
-export async function readChanges({ kysely, queries }: RegistryStore, seq: number): Promise<ServiceChange[]> {
-  return (
-    await queries.all(
-      kysely.selectFrom('changes').selectAll().where('seq', '>', seq).orderBy('seq').limit(CHANGES_PER_CALL),
-    )
-  ).map((row) => ({
-    seq: row.seq,
-    serviceId: row.service_id,
-    slug: row.slug,
-    service: row.service === null ? null : JSON.parse(row.service),
-  }));
-}
-
-/** The newest position of the feed of changes; 0: none. */
-export async function lastChange({ kysely, queries }: RegistryStore): Promise<number> {
-  return (
-    (await queries.first(kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1)))?.seq ??
-    0
-  );
-}
-
 async function appendChange({ kysely, queries }: RegistryStore, service: Service): Promise<Service> {
   await queries.run(
     kysely
@@ -166,24 +145,24 @@ function toRow(service: NewService) {
   };
 }
 
-/** Every service that is not removed, by id, with its state. */
-export async function loadServices({ kysely, queries }: RegistryStore): Promise<ServiceState[]> {
-  const open = new Map(
-    (
-      await queries.all(
-        kysely
-          .selectFrom('incidents')
-          .selectAll()
-          .where('source', '=', sql.lit('own'))
-          .where('status', '<>', sql.lit('resolved'))
-          // Only one should be open; were there two, the newest counts.
-          .orderBy('started_at')
-          .orderBy('id'),
-      )
-    ).map((row) => [row.service_id, toIncident(row)]),
-  );
-  return (
-    await queries.all(
+/** Services and their changes. */
+export const SERVICE_ROW_CALLS: Calls<Pick<ServiceStore, 'loadServices' | 'changesAfter' | 'lastChange'>> = {
+  loadServices: read(async ({ kysely, queries }) => {
+    const open = new Map(
+      (
+        await queries.all(
+          kysely
+            .selectFrom('incidents')
+            .selectAll()
+            .where('source', '=', sql.lit('own'))
+            .where('status', '<>', sql.lit('resolved'))
+            // Only one should be open; were there two, the newest counts.
+            .orderBy('started_at')
+            .orderBy('id'),
+        )
+      ).map((row) => [row.service_id, toIncident(row)]),
+    );
+    const rows = await queries.all(
       kysely
         .selectFrom('services')
         .innerJoin('current', 'current.service_id', 'services.id')
@@ -202,13 +181,31 @@ export async function loadServices({ kysely, queries }: RegistryStore): Promise<
         ])
         .where('removed', '=', 0)
         .orderBy('services.id'),
-    )
-  ).map((row) => ({
-    service: toService(row),
-    current: toCurrent(row),
-    memory: row.memory === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) },
-    openIncident: open.get(row.id) ?? null,
-    ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
-    ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
-  }));
-}
+    );
+    return rows.map((row) => ({
+      service: toService(row),
+      current: toCurrent(row),
+      memory: row.memory === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) },
+      openIncident: open.get(row.id) ?? null,
+      ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
+      ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
+    }));
+  }),
+  changesAfter: read(async ({ kysely, queries }, seq) => {
+    const rows = await queries.all(
+      kysely.selectFrom('changes').selectAll().where('seq', '>', seq).orderBy('seq').limit(CHANGES_PER_CALL),
+    );
+    return rows.map((row) => ({
+      seq: row.seq,
+      serviceId: row.service_id,
+      slug: row.slug,
+      service: row.service === null ? null : JSON.parse(row.service),
+    }));
+  }),
+  lastChange: read(async ({ kysely, queries }) => {
+    return (
+      (await queries.first(kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1)))
+        ?.seq ?? 0
+    );
+  }),
+};

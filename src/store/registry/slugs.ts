@@ -129,11 +129,10 @@ async function takenForms(
 
 /** Slugs that still lead to services which have another one now. There are few of them. */
 async function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number): Promise<string[]> {
-  return (
-    await queries.all(
-      kysely.selectFrom('services').select(['id', 'former_slugs']).where('former_slugs', 'is not', null),
-    )
-  ).flatMap(({ id, former_slugs }) =>
+  const rows = await queries.all(
+    kysely.selectFrom('services').select(['id', 'former_slugs']).where('former_slugs', 'is not', null),
+  );
+  return rows.flatMap(({ id, former_slugs }) =>
     id === exceptId || former_slugs === null ? [] : (JSON.parse(former_slugs) as string[]),
   );
 }

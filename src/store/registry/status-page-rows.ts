@@ -1,67 +1,51 @@
 /** Status pages of one's own, and their logos. */
+
 import type { Selectable } from 'kysely';
 import { type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
-import type { NewPage, PageEdit, StoredLogo } from '../ports/status-pages.ts';
+import type { PageStore } from '../ports/status-pages.ts';
+import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { StatusPagesTable } from './schema.ts';
 
 type PageRow = Selectable<StatusPagesTable>;
 
-/** Makes a page inside the caller's transaction. Throws `account_limit`, `slug_taken`. */
-export async function addPage(store: RegistryStore, page: NewPage): Promise<OwnedPage> {
-  const { kysely, queries } = store;
-  const { accountId, slug, title, text, groups, now } = page;
-  if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
-    throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
-  await refuseServiceName(store, slug);
-  const holder = await queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
-  if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
-    throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
-  const said = { title, text, groups: JSON.stringify(groups), logo: null, updated_at: now, removed: 0 };
-  const row = await queries.first(
-    holder === undefined
-      ? kysely
-          .insertInto('status_pages')
-          .values({ ...said, account_id: accountId, slug, revision: 1, created_at: now })
-          .returningAll()
-      : kysely
-          .updateTable('status_pages')
-          .set({ ...said, revision: holder.revision + 1, created_at: now })
-          .where('id', '=', holder.id)
-          .returningAll(),
-  );
-  if (row === undefined) throw new Error(`page ${slug} was not written`);
-  return toPage(row);
-}
-
-/** The live page of that slug; null: there is none. */
-export async function findPage(store: RegistryStore, slug: string): Promise<OwnedPage | null> {
-  const row = await findRow(store, slug);
-  return row === undefined ? null : toPage(row);
-}
-
-/** Live pages of an account, by slug. */
-export async function pagesOf({ kysely, queries }: RegistryStore, accountId: number): Promise<OwnedPage[]> {
-  return (
-    await queries.all(
-      kysely
-        .selectFrom('status_pages')
-        .selectAll()
-        .where('account_id', '=', accountId)
-        .where('removed', '=', 0)
-        .orderBy('slug'),
-    )
-  ).map(toPage);
-}
-
-/** Every live page with the name of its account, by slug. */
-export async function listPages({
-  kysely,
-  queries,
-}: RegistryStore): Promise<(OwnedPage & { readonly accountName: string })[]> {
-  return (
-    await queries.all(
+/** Status pages. */
+export const PAGE_CALLS: Calls<PageStore> = {
+  addPage: write(async (store, page) => {
+    const { kysely, queries } = store;
+    const { accountId, slug, title, text, groups, now } = page;
+    if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
+      throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
+    await refuseServiceName(store, slug);
+    const holder = await queries.first(
+      kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug),
+    );
+    if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
+      throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
+    const said = { title, text, groups: JSON.stringify(groups), logo: null, updated_at: now, removed: 0 };
+    const row = await queries.first(
+      holder === undefined
+        ? kysely
+            .insertInto('status_pages')
+            .values({ ...said, account_id: accountId, slug, revision: 1, created_at: now })
+            .returningAll()
+        : kysely
+            .updateTable('status_pages')
+            .set({ ...said, revision: holder.revision + 1, created_at: now })
+            .where('id', '=', holder.id)
+            .returningAll(),
+    );
+    if (row === undefined) throw new Error(`page ${slug} was not written`);
+    return toPage(row);
+  }),
+  findPage: read(async (store, slug) => {
+    const row = await findRow(store, slug);
+    return row === undefined ? null : toPage(row);
+  }),
+  pagesOf: read(pagesOf),
+  listPages: read(async ({ kysely, queries }) => {
+    const rows = await queries.all(
       kysely
         .selectFrom('status_pages')
         .innerJoin('accounts', 'accounts.id', 'status_pages.account_id')
@@ -69,89 +53,84 @@ export async function listPages({
         .select('accounts.name as account_name')
         .where('removed', '=', 0)
         .orderBy('slug'),
-    )
-  ).map((row) => ({ ...toPage(row), accountName: row.account_name }));
-}
+    );
+    return rows.map((row) => ({ ...toPage(row), accountName: row.account_name }));
+  }),
+  changePage: write(async (store, accountId, slug, revision, { title, text, groups }, now) => {
+    const row = await findRow(store, slug);
+    if (row === undefined || row.account_id !== accountId) return 'missing';
+    if (row.revision !== revision) return 'stale';
+    await store.queries.run(
+      store.kysely
+        .updateTable('status_pages')
+        .set({
+          ...(title === undefined ? {} : { title }),
+          ...(text === undefined ? {} : { text }),
+          ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
+          revision: revision + 1,
+          updated_at: now,
+        })
+        .where('id', '=', row.id),
+    );
+    return 'changed';
+  }),
+  putLogo: write(async (store, accountId, slug, logo, now) => {
+    const { kysely, queries } = store;
+    const row = await findRow(store, slug);
+    if (row === undefined || row.account_id !== accountId) return false;
+    await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
+    if (logo !== null)
+      await queries.run(
+        kysely.insertInto('status_page_logos').values({ page_id: row.id, bytes: logo.bytes }),
+      );
+    const { bytes: _bytes, ...about } = logo ?? { bytes: null };
+    await queries.run(
+      kysely
+        .updateTable('status_pages')
+        .set({
+          logo: logo === null ? null : JSON.stringify(about),
+          revision: row.revision + 1,
+          updated_at: now,
+        })
+        .where('id', '=', row.id),
+    );
+    return true;
+  }),
+  findLogo: read(async (store, slug) => {
+    const row = await findRow(store, slug);
+    if (row === undefined || row.logo === null) return null;
+    const { kysely, queries } = store;
+    const stored = await queries.first(
+      kysely.selectFrom('status_page_logos').select('bytes').where('page_id', '=', row.id),
+    );
+    return stored === undefined ? null : { ...JSON.parse(row.logo), bytes: stored.bytes };
+  }),
+  removePage: write(async (store, accountId, slug) => {
+    const { kysely, queries } = store;
+    const row = await findRow(store, slug);
+    if (row === undefined || row.account_id !== accountId) return false;
+    await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
+    await queries.run(
+      kysely
+        .updateTable('status_pages')
+        .set({ title: '', text: '', groups: '[]', logo: null, removed: 1 })
+        .where('id', '=', row.id),
+    );
+    return true;
+  }),
+};
 
-/** Changes what a page says, if it is still at `revision`. */
-export async function changePage(
-  store: RegistryStore,
-  accountId: number,
-  slug: string,
-  revision: number,
-  { title, text, groups }: PageEdit,
-  now: number,
-): Promise<'changed' | 'stale' | 'missing'> {
-  const row = await findRow(store, slug);
-  if (row === undefined || row.account_id !== accountId) return 'missing';
-  if (row.revision !== revision) return 'stale';
-  await store.queries.run(
-    store.kysely
-      .updateTable('status_pages')
-      .set({
-        ...(title === undefined ? {} : { title }),
-        ...(text === undefined ? {} : { text }),
-        ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
-        revision: revision + 1,
-        updated_at: now,
-      })
-      .where('id', '=', row.id),
-  );
-  return 'changed';
-}
-
-/** Sets the logo of an account's page, or takes it away with null. */
-export async function putLogo(
-  store: RegistryStore,
-  accountId: number,
-  slug: string,
-  logo: StoredLogo | null,
-  now: number,
-): Promise<boolean> {
-  const { kysely, queries } = store;
-  const row = await findRow(store, slug);
-  if (row === undefined || row.account_id !== accountId) return false;
-  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
-  if (logo !== null)
-    await queries.run(kysely.insertInto('status_page_logos').values({ page_id: row.id, bytes: logo.bytes }));
-  const { bytes: _bytes, ...about } = logo ?? { bytes: null };
-  await queries.run(
+/** Live pages of an account, by slug. */
+export async function pagesOf({ kysely, queries }: RegistryStore, accountId: number): Promise<OwnedPage[]> {
+  const rows = await queries.all(
     kysely
-      .updateTable('status_pages')
-      .set({
-        logo: logo === null ? null : JSON.stringify(about),
-        revision: row.revision + 1,
-        updated_at: now,
-      })
-      .where('id', '=', row.id),
+      .selectFrom('status_pages')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('removed', '=', 0)
+      .orderBy('slug'),
   );
-  return true;
-}
-
-/** The logo of a live page with its bytes; null: there is none. */
-export async function findLogo(store: RegistryStore, slug: string): Promise<StoredLogo | null> {
-  const row = await findRow(store, slug);
-  if (row === undefined || row.logo === null) return null;
-  const { kysely, queries } = store;
-  const stored = await queries.first(
-    kysely.selectFrom('status_page_logos').select('bytes').where('page_id', '=', row.id),
-  );
-  return stored === undefined ? null : { ...JSON.parse(row.logo), bytes: stored.bytes };
-}
-
-/** Removes a page of the account with all that it said; the row keeps the slug for its account. */
-export async function removePage(store: RegistryStore, accountId: number, slug: string): Promise<boolean> {
-  const { kysely, queries } = store;
-  const row = await findRow(store, slug);
-  if (row === undefined || row.account_id !== accountId) return false;
-  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
-  await queries.run(
-    kysely
-      .updateTable('status_pages')
-      .set({ title: '', text: '', groups: '[]', logo: null, removed: 1 })
-      .where('id', '=', row.id),
-  );
-  return true;
+  return rows.map(toPage);
 }
 
 /** A stranger's page must not stand under the name of a public service, as its badge must not (decisions, Badge). */

@@ -10,7 +10,7 @@ import {
   unknownStatus,
 } from '../../domain/current.ts';
 import { describeReasonOrNull, fromStoredReason } from '../../domain/incident.ts';
-import type { CommitOutcome, StatusUpdate } from '../ports/updates.ts';
+import type { CommitOutcome, StatusUpdate, UpdateStore } from '../ports/updates.ts';
 import {
   type HeartbeatState,
   type NotedHeartbeat,
@@ -20,6 +20,7 @@ import {
 } from './heartbeat-rows.ts';
 import { answerInInbox, isOpenInInbox } from './inbox-rows.ts';
 import { writeIncident } from './incident-rows.ts';
+import { type Calls, read, write } from './registry-calls.ts';
 import { type Batch, type Parameters, type RegistryStore, statement } from './registry-store.ts';
 import type { CurrentTable, TransitionsTable } from './schema.ts';
 import { deliverEvent } from './webhook-rows.ts';
@@ -163,43 +164,31 @@ async function writeTransition(
   return { ...transition, position: row.position };
 }
 
-/**
- * Transitions after `position`, in order, each with the present slug of its service. Those of removed services are left
- * out, since another service may have their slugs now.
- */
-export function transitionsAfter(
-  store: RegistryStore,
-  position: number,
-  limit: number,
-): Promise<Transition[]> {
-  return readTransitions(store, (query) =>
-    query.where('position', '>', position).where('removed', '=', 0).orderBy('position').limit(limit),
-  );
-}
-
-/** Transitions of one service that began in `[from, to)`, oldest first, at most 1,000. */
-export function transitionsOf(
-  store: RegistryStore,
-  serviceId: number,
-  from: number,
-  to: number,
-): Promise<Transition[]> {
-  return readTransitions(store, (query) =>
-    query
-      .where('service_id', '=', serviceId)
-      .where('at', '>=', from)
-      .where('at', '<', to)
-      .orderBy('at')
-      .orderBy('transitions.seq')
-      .limit(MAX_TRANSITIONS),
-  );
-}
-
-/** Newest position of the feed; 0: none. */
-export async function lastTransition({ kysely, queries }: RegistryStore): Promise<number> {
-  const newest = kysely.selectFrom('transitions').select('position').orderBy('position', 'desc').limit(1);
-  return (await queries.first(newest))?.position ?? 0;
-}
+/** Updates and transitions. */
+export const UPDATE_CALLS: Calls<UpdateStore> = {
+  commitUpdates: write(commitUpdates),
+  transitionsAfter: read((store, position, limit) =>
+    readTransitions(store, (query) =>
+      // Without those of removed services: others may have their slugs by now.
+      query.where('position', '>', position).where('removed', '=', 0).orderBy('position').limit(limit),
+    ),
+  ),
+  lastTransition: read(async ({ kysely, queries }) => {
+    const newest = kysely.selectFrom('transitions').select('position').orderBy('position', 'desc').limit(1);
+    return (await queries.first(newest))?.position ?? 0;
+  }),
+  transitionsOf: read((store, serviceId, from, to) =>
+    readTransitions(store, (query) =>
+      query
+        .where('service_id', '=', serviceId)
+        .where('at', '>=', from)
+        .where('at', '<', to)
+        .orderBy('at')
+        .orderBy('transitions.seq')
+        .limit(MAX_TRANSITIONS),
+    ),
+  ),
+};
 
 type TransitionQuery = ReturnType<typeof selectTransitions>;
 type TransitionRow = Omit<Transition, 'reason'> & Pick<TransitionsTable, 'reason' | 'reason_code'>;

@@ -6,15 +6,17 @@ import type { FeedEntry } from '../../domain/feed-entry.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
-import type { MaintenanceAdvance, VendorReading, VendorState } from '../ports/vendors.ts';
+import type { VendorReading, VendorStore } from '../ports/vendors.ts';
 import { toIncident, writeIncident } from './incident-rows.ts';
 import {
   endMaintenance,
+  MAINTENANCE_CALLS,
   readMaintenances,
   readVendorStates,
   toMaintenance,
   writeMaintenance,
 } from './maintenance-rows.ts';
+import { type Calls, write } from './registry-calls.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
 import type { VendorEntriesTable } from './schema.ts';
 
@@ -27,19 +29,59 @@ interface Stored {
   readonly maintenances: ReadonlyMap<string, Maintenance>;
 }
 
-/**
- * Stores readings inside the caller's transaction. An entry that a document listed before and lists no more has ended.
- * Returns the states of the services that changed.
- */
-export async function putVendorReadings(
-  registry: RegistryStore,
-  readings: readonly VendorReading[],
-): Promise<VendorState[]> {
-  const changed = new Set<number>();
-  for (const reading of readings)
-    if (await putVendorReading(registry, reading)) changed.add(reading.serviceId);
-  return await readVendorStates(registry, [...changed]);
-}
+/** What vendors list. */
+export const VENDOR_CALLS: Calls<VendorStore> = {
+  ...MAINTENANCE_CALLS,
+  putVendorReadings: write(async (registry, readings) => {
+    const changed = new Set<number>();
+    for (const reading of readings)
+      if (await putVendorReading(registry, reading)) changed.add(reading.serviceId);
+    return await readVendorStates(registry, [...changed]);
+  }),
+  endOtherFeeds: write(async (registry, serviceId, feed, at) => {
+    const { kysely, queries } = registry;
+    const feeds = (
+      await queries.all(
+        kysely
+          .selectFrom('vendor_entries')
+          .select('feed')
+          .distinct()
+          .where('service_id', '=', serviceId)
+          .where('open', '=', sql.lit(1)),
+      )
+    ).filter((row) => row.feed !== feed);
+    for (const { feed: other } of feeds) {
+      const stored = await readStored(registry, { serviceId, feed: other });
+      for (const row of stored.rows.values()) if (row.open === 1) await endEntry(registry, row, stored, at);
+    }
+    return feeds.length > 0 ? ((await readVendorStates(registry, [serviceId]))[0] ?? null) : null;
+  }),
+  advanceMaintenances: write(async (registry, now) => {
+    const { kysely, queries } = registry;
+    const due = (
+      await queries.all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now))
+    ).map(toMaintenance);
+    for (const before of due) {
+      const maintenance = { ...before, phase: phaseAt(before, now) };
+      const row = await queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
+      const incident = maintenanceIncident(maintenance, row === undefined ? null : toIncident(row), now);
+      if (incident !== null) await writeIncident(registry, incident);
+      await writeMaintenance(registry, maintenance, now);
+      if (maintenance.phase === 'ended')
+        await queries.run(kysely.updateTable('vendor_entries').set({ open: 0 }).where('id', '=', before.id));
+    }
+    const next = await queries.first(
+      kysely
+        .selectFrom('maintenances')
+        .select('due_at')
+        .where('due_at', 'is not', null)
+        .orderBy('due_at')
+        .limit(1),
+    );
+    const serviceIds = [...new Set(due.map(({ serviceId }) => serviceId))];
+    return { states: await readVendorStates(registry, serviceIds), nextAt: next?.due_at ?? null };
+  }),
+};
 
 /** Stores a reading; returns whether anything changed. */
 async function putVendorReading(store: RegistryStore, reading: VendorReading): Promise<boolean> {
@@ -73,61 +115,6 @@ async function putVendorReading(store: RegistryStore, reading: VendorReading): P
     changed = true;
   }
   return changed;
-}
-
-/**
- * Ends the open entries of a service from feeds other than `feed` (null: from any), such as when the catalogue names
- * another status page. Returns its new state; null: nothing changed.
- */
-export async function endOtherFeeds(
-  registry: RegistryStore,
-  serviceId: number,
-  feed: string | null,
-  at: number,
-): Promise<VendorState | null> {
-  const { kysely, queries } = registry;
-  const feeds = (
-    await queries.all(
-      kysely
-        .selectFrom('vendor_entries')
-        .select('feed')
-        .distinct()
-        .where('service_id', '=', serviceId)
-        .where('open', '=', sql.lit(1)),
-    )
-  ).filter((row) => row.feed !== feed);
-  for (const { feed: other } of feeds) {
-    const stored = await readStored(registry, { serviceId, feed: other });
-    for (const row of stored.rows.values()) if (row.open === 1) await endEntry(registry, row, stored, at);
-  }
-  return feeds.length > 0 ? ((await readVendorStates(registry, [serviceId]))[0] ?? null) : null;
-}
-
-/** Moves every maintenance that is due at `now`, inside the caller's transaction, and writes its incident. */
-export async function advanceMaintenances(registry: RegistryStore, now: number): Promise<MaintenanceAdvance> {
-  const { kysely, queries } = registry;
-  const due = (
-    await queries.all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now))
-  ).map(toMaintenance);
-  for (const before of due) {
-    const maintenance = { ...before, phase: phaseAt(before, now) };
-    const row = await queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
-    const incident = maintenanceIncident(maintenance, row === undefined ? null : toIncident(row), now);
-    if (incident !== null) await writeIncident(registry, incident);
-    await writeMaintenance(registry, maintenance, now);
-    if (maintenance.phase === 'ended')
-      await queries.run(kysely.updateTable('vendor_entries').set({ open: 0 }).where('id', '=', before.id));
-  }
-  const next = await queries.first(
-    kysely
-      .selectFrom('maintenances')
-      .select('due_at')
-      .where('due_at', 'is not', null)
-      .orderBy('due_at')
-      .limit(1),
-  );
-  const serviceIds = [...new Set(due.map(({ serviceId }) => serviceId))];
-  return { states: await readVendorStates(registry, serviceIds), nextAt: next?.due_at ?? null };
 }
 
 async function putEntry(

@@ -4,14 +4,9 @@ import type { Selectable } from 'kysely';
 import { systemClock } from '../../clock.ts';
 import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../domain/refusal.ts';
 import { type EventService, messageId, type WebhookEvent, webhookBody } from '../../domain/webhook-event.ts';
-import {
-  type Delivery,
-  type DeliveryOutcome,
-  type DueDelivery,
-  MAX_WEBHOOKS,
-  type Webhook,
-} from '../ports/webhooks.ts';
+import { type Delivery, MAX_WEBHOOKS, type Webhook, type WebhookStore } from '../ports/webhooks.ts';
 import { addNotice } from './account-rows.ts';
+import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { type RegistryStore, sql, statement } from './registry-store.ts';
 import type { DeliveriesTable, WebhooksTable } from './schema.ts';
@@ -25,80 +20,50 @@ const MAX_DUE_PER_ACCOUNT = 8;
 /** Deliveries kept of one webhook; of more, those made first are forgotten, delivered or not. */
 const MAX_KEPT = 10_000;
 
-/** Adds a webhook. Throws `account_limit`. */
-export async function addWebhook(registry: WithSecrets, webhook: Omit<Webhook, 'id'>): Promise<Webhook> {
-  const { kysely, queries, secrets } = registry;
-  const { accountId, url, secret, createdAt } = webhook;
-  if ((await webhooksOf(registry, accountId)).length >= MAX_WEBHOOKS)
-    throw new RegistryError('account_limit', { code: 'too_many_webhooks', max: MAX_WEBHOOKS });
-  const box = await secrets.box();
-  const row = await queries.first(
-    kysely
-      .insertInto('webhooks')
-      .values({ account_id: accountId, url, secret: box.seal(secret), created_at: createdAt })
-      .returningAll(),
-  );
-  if (row === undefined) throw new Error('the webhook was not written');
-  return toWebhook(row, box);
-}
-
-/** Webhooks of an account, oldest first. */
-export async function webhooksOf(
-  { kysely, queries, secrets }: WithSecrets,
-  accountId: number,
-): Promise<Webhook[]> {
-  const box = await secrets.box();
-  return (
-    await queries.all(
-      kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).orderBy('id'),
-    )
-  ).map((row) => toWebhook(row, box));
-}
-
-/** Removes a webhook of the account with its deliveries. */
-export async function removeWebhook(
-  { kysely, queries }: RegistryStore,
-  accountId: number,
-  id: number,
-): Promise<boolean> {
-  const own = kysely
-    .selectFrom('webhooks')
-    .select('id')
-    .where('id', '=', id)
-    .where('account_id', '=', accountId);
-  if ((await queries.first(own)) === undefined) return false;
-  await queries.run(kysely.deleteFrom('deliveries').where('webhook_id', '=', id));
-  return (await queries.run(kysely.deleteFrom('webhooks').where('id', '=', id))) > 0;
-}
-
-/** Adds a delivery by hand, due at once. */
-export async function addDelivery(
-  { kysely, queries }: RegistryStore,
-  accountId: number,
-  webhookId: number,
-  { message, type, body, now }: { message: string; type: string; body: string; now: number },
-): Promise<boolean> {
-  const own = kysely
-    .selectFrom('webhooks')
-    .select('id')
-    .where('id', '=', webhookId)
-    .where('account_id', '=', accountId);
-  if ((await queries.first(own)) === undefined) return false;
-  await queries.run(
-    kysely
-      .insertInto('deliveries')
-      .values({ message, webhook_id: webhookId, type, body, created_at: now, due_at: now }),
-  );
-  return true;
-}
-
-/** Deliveries of an account, newest first. */
-export async function deliveriesOf(
-  { kysely, queries }: RegistryStore,
-  accountId: number,
-): Promise<Delivery[]> {
-  return (
-    await queries.all(
+/** Webhooks and deliveries. */
+export const WEBHOOK_CALLS: Calls<WebhookStore> = {
+  addWebhook: write(async (registry, webhook) => {
+    const { kysely, queries, secrets } = registry;
+    const { accountId, url, secret, createdAt } = webhook;
+    if ((await webhooksOf(registry, accountId)).length >= MAX_WEBHOOKS)
+      throw new RegistryError('account_limit', { code: 'too_many_webhooks', max: MAX_WEBHOOKS });
+    const box = await secrets.box();
+    const row = await queries.first(
+      kysely
+        .insertInto('webhooks')
+        .values({ account_id: accountId, url, secret: box.seal(secret), created_at: createdAt })
+        .returningAll(),
+    );
+    if (row === undefined) throw new Error('the webhook was not written');
+    return toWebhook(row, box);
+  }),
+  webhooksOf: read(webhooksOf),
+  removeWebhook: write(async ({ kysely, queries }, accountId, id) => {
+    const own = kysely
+      .selectFrom('webhooks')
+      .select('id')
+      .where('id', '=', id)
+      .where('account_id', '=', accountId);
+    if ((await queries.first(own)) === undefined) return false;
+    await queries.run(kysely.deleteFrom('deliveries').where('webhook_id', '=', id));
+    return (await queries.run(kysely.deleteFrom('webhooks').where('id', '=', id))) > 0;
+  }),
+  addDelivery: write(async ({ kysely, queries }, accountId, webhookId, { message, type, body, now }) => {
+    const own = kysely
+      .selectFrom('webhooks')
+      .select('id')
+      .where('id', '=', webhookId)
+      .where('account_id', '=', accountId);
+    if ((await queries.first(own)) === undefined) return false;
+    await queries.run(
+      kysely
+        .insertInto('deliveries')
+        .values({ message, webhook_id: webhookId, type, body, created_at: now, due_at: now }),
+    );
+    return true;
+  }),
+  deliveriesOf: read(async ({ kysely, queries }, accountId) => {
+    const rows = await queries.all(
       kysely
         .selectFrom('deliveries')
         .innerJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
@@ -106,57 +71,43 @@ export async function deliveriesOf(
         .where('account_id', '=', accountId)
         .orderBy('deliveries.id', 'desc')
         .limit(MAX_SHOWN),
-    )
-  ).map(toDelivery);
-}
-
-/** Makes a delivery of the account due again, as if it had never been tried. */
-export async function replayDelivery(
-  { kysely, queries }: RegistryStore,
-  accountId: number,
-  id: number,
-  now: number,
-): Promise<boolean> {
-  const own = kysely.selectFrom('webhooks').select('id').where('account_id', '=', accountId);
-  const replay = kysely
-    .updateTable('deliveries')
-    .set({ due_at: now, attempts: 0, delivered_at: null, problem: null, problem_code: null })
-    .where('id', '=', id)
-    .where('webhook_id', 'in', own);
-  return (await queries.run(replay)) > 0;
-}
-
-/** Those due by `now`, the longest waiting first, and at most 8 of an account. */
-export async function dueDeliveries(
-  { kysely, queries, secrets }: WithSecrets,
-  now: number,
-  limit: number,
-): Promise<DueDelivery[]> {
-  const any = kysely.selectFrom('deliveries').select('id').where('due_at', '<=', now).limit(1);
-  if ((await queries.first(any)) === undefined) return [];
-  const box = await secrets.box();
-  // A few of each webhook by its own index: what else waits there, however much it is, is not looked at.
-  const placed = kysely
-    .selectFrom('webhooks')
-    .innerJoin('deliveries', (join) =>
-      join.on('deliveries.id', 'in', (eb) =>
-        eb
-          .selectFrom('deliveries as waiting')
-          .select('waiting.id')
-          .whereRef('waiting.webhook_id', '=', 'webhooks.id')
-          .where('waiting.due_at', '<=', now)
-          .orderBy('waiting.due_at')
-          .orderBy('waiting.id')
-          .limit(MAX_DUE_PER_ACCOUNT),
-      ),
-    )
-    .selectAll('deliveries')
-    .select(['url', 'secret'])
-    .select(
-      sql<number>`row_number() OVER (PARTITION BY account_id ORDER BY due_at, deliveries.id)`.as('place'),
     );
-  return (
-    await queries.all(
+    return rows.map(toDelivery);
+  }),
+  replayDelivery: write(async ({ kysely, queries }, accountId, id, now) => {
+    const own = kysely.selectFrom('webhooks').select('id').where('account_id', '=', accountId);
+    const replay = kysely
+      .updateTable('deliveries')
+      .set({ due_at: now, attempts: 0, delivered_at: null, problem: null, problem_code: null })
+      .where('id', '=', id)
+      .where('webhook_id', 'in', own);
+    return (await queries.run(replay)) > 0;
+  }),
+  dueDeliveries: read(async ({ kysely, queries, secrets }, now, limit) => {
+    const any = kysely.selectFrom('deliveries').select('id').where('due_at', '<=', now).limit(1);
+    if ((await queries.first(any)) === undefined) return [];
+    const box = await secrets.box();
+    // A few of each webhook by its own index: what else waits there, however much it is, is not looked at.
+    const placed = kysely
+      .selectFrom('webhooks')
+      .innerJoin('deliveries', (join) =>
+        join.on('deliveries.id', 'in', (eb) =>
+          eb
+            .selectFrom('deliveries as waiting')
+            .select('waiting.id')
+            .whereRef('waiting.webhook_id', '=', 'webhooks.id')
+            .where('waiting.due_at', '<=', now)
+            .orderBy('waiting.due_at')
+            .orderBy('waiting.id')
+            .limit(MAX_DUE_PER_ACCOUNT),
+        ),
+      )
+      .selectAll('deliveries')
+      .select(['url', 'secret'])
+      .select(
+        sql<number>`row_number() OVER (PARTITION BY account_id ORDER BY due_at, deliveries.id)`.as('place'),
+      );
+    const rows = await queries.all(
       kysely
         .selectFrom(placed.as('placed'))
         .selectAll()
@@ -164,49 +115,55 @@ export async function dueDeliveries(
         .orderBy('due_at')
         .orderBy('id')
         .limit(limit),
-    )
-  ).map((row) => ({ ...toDelivery(row), url: row.url, secret: box.open(row.secret) }));
-}
-
-/** Writes what came of an attempt. */
-export async function noteDelivery(
-  { kysely, queries }: RegistryStore,
-  outcome: DeliveryOutcome,
-): Promise<void> {
-  const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
-  await queries.run(
-    kysely
-      .updateTable('deliveries')
-      .set((eb) => ({
-        attempts: eb('attempts', '+', 1),
-        delivered_at: deliveredAt,
-        problem: problem === null ? null : describeDeliveryProblem(problem),
-        problem_code: problem === null ? null : JSON.stringify(problem),
-        due_at: dueAt,
-      }))
-      .where('id', '=', id)
-      .where('due_at', '=', wasDueAt),
-  );
-}
-
-/** Forgets deliveries that are settled and were made before `before`, and of each webhook all but the newest 10,000. */
-export async function forgetDeliveries({ kysely, queries }: RegistryStore, before: number): Promise<number> {
-  let forgotten = await queries.run(
-    kysely.deleteFrom('deliveries').where('due_at', 'is', null).where('created_at', '<', before),
-  );
-  for (const { id } of await queries.all(kysely.selectFrom('webhooks').select('id'))) {
-    const newestTooMany = kysely
-      .selectFrom('deliveries')
-      .select('id')
-      .where('webhook_id', '=', id)
-      .orderBy('id', 'desc')
-      .limit(1)
-      .offset(MAX_KEPT);
-    forgotten += await queries.run(
-      kysely.deleteFrom('deliveries').where('webhook_id', '=', id).where('id', '<=', newestTooMany),
     );
-  }
-  return forgotten;
+    return rows.map((row) => ({ ...toDelivery(row), url: row.url, secret: box.open(row.secret) }));
+  }),
+  noteDelivery: write(async ({ kysely, queries }, outcome) => {
+    const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
+    await queries.run(
+      kysely
+        .updateTable('deliveries')
+        .set((eb) => ({
+          attempts: eb('attempts', '+', 1),
+          delivered_at: deliveredAt,
+          problem: problem === null ? null : describeDeliveryProblem(problem),
+          problem_code: problem === null ? null : JSON.stringify(problem),
+          due_at: dueAt,
+        }))
+        .where('id', '=', id)
+        .where('due_at', '=', wasDueAt),
+    );
+  }),
+  forgetDeliveries: write(async ({ kysely, queries }, before) => {
+    let forgotten = await queries.run(
+      kysely.deleteFrom('deliveries').where('due_at', 'is', null).where('created_at', '<', before),
+    );
+    for (const { id } of await queries.all(kysely.selectFrom('webhooks').select('id'))) {
+      const newestTooMany = kysely
+        .selectFrom('deliveries')
+        .select('id')
+        .where('webhook_id', '=', id)
+        .orderBy('id', 'desc')
+        .limit(1)
+        .offset(MAX_KEPT);
+      forgotten += await queries.run(
+        kysely.deleteFrom('deliveries').where('webhook_id', '=', id).where('id', '<=', newestTooMany),
+      );
+    }
+    return forgotten;
+  }),
+};
+
+/** Webhooks of an account, oldest first. */
+export async function webhooksOf(
+  { kysely, queries, secrets }: WithSecrets,
+  accountId: number,
+): Promise<Webhook[]> {
+  const box = await secrets.box();
+  const rows = await queries.all(
+    kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).orderBy('id'),
+  );
+  return rows.map((row) => toWebhook(row, box));
 }
 
 /** Removes all webhooks of all accounts with their deliveries, and tells their owners; how many there were. */
