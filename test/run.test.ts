@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { runGroup } from './support/run-group.ts';
 import { findMarkedProcesses } from './support/run-processes.ts';
 
 t.test('it leaves no process behind when the run is terminated', { timeout: 120_000 }, async (t) => {
@@ -34,3 +35,39 @@ function isSleep(id: number): boolean {
     return false;
   }
 }
+
+/** What follows `import t from 'tap'` in the files of a process, and which of them must be well. */
+const GROUPS = [
+  [
+    'files that share a process fail each for themselves',
+    [
+      ["t.test('it is well', async (t) => t.ok(1));", true],
+      ["t.test('it fails', async (t) => t.ok(0));", false],
+      ["import './nothing.ts';", false],
+      ["t.test('it is well', async (t) => t.ok(1));", true],
+    ],
+  ],
+  [
+    'an error that no test caught can have come from any file of its process',
+    [
+      ["t.test('it is well', async (t) => t.ok(1));", false],
+      ["t.test('it rejects', async () => void Promise.reject(new Error('lost')));", false],
+    ],
+  ],
+  [
+    'a file that ends its process fails, and leaves the next ones to another',
+    [["t.test('it exits', async () => process.exit(0));", false]],
+  ],
+] as const;
+
+for (const [title, files] of GROUPS)
+  t.test(title, async (t) => {
+    const sources = files.map(([source], index) => [`${index}.ts`, `import t from 'tap'; ${source}`]);
+    const folder = t.testdir({ ...Object.fromEntries(sources), 'next.ts': "import t from 'tap'; t.pass();" });
+    const names = [...files.keys()].map((index) => join(folder, `${index}.ts`));
+    const reports = await runGroup([...names, join(folder, 'next.ts')], process.env);
+    t.same(
+      reports.slice(0, files.length).map(({ name, ok }) => [name, ok]),
+      files.map(([, ok], index) => [names[index], ok]),
+    );
+  });

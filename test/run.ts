@@ -1,8 +1,9 @@
 /**
- * `npm test`: installs what the tests need, runs every test file in a process of its own and prints a line for each
- * with its time, the whole output of a file that fails, and one closing line with the counts. A file that fails runs
- * once more with nothing beside it: the servers, browsers and threads of other files can take a small machine's time
- * away. A file that passes only then is named at the end, so that it gets mended.
+ * `npm test`: installs what the tests need, runs every test file and prints a line for each with its time, the whole
+ * output of a file that fails, and one closing line with the counts. Small files share processes (see
+ * `support/run-together.ts`); every other file has one of its own. A file that fails runs once more, in a process of its
+ * own and with nothing beside it: the servers, browsers and threads of other files can take a small machine's time away.
+ * A file that passes only then is named at the end, so that it gets mended.
  * The files run as plain programs, without the runner of tap: its hooks load every module a second time in each
  * process and each worker thread, which doubled the CPU time of a run. Async hooks, by which tap follows every promise,
  * took as much again in files with many promises: see `support/spare-async-hooks.ts`.
@@ -10,43 +11,37 @@
  * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a time;
  * `--keep-durations`, on an idle machine and for all files, renews the list of the longest ones.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
+import { type FileReport, runGroup } from './support/run-group.ts';
 import { killMarkedProcesses, markRun } from './support/run-processes.ts';
 import { startRunServers } from './support/run-servers.ts';
 
-/** The result of one test file. */
-interface FileReport {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly durationMs: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-}
+/** Test files that one process runs. */
+type Group = readonly string[];
 
-/** More failures than this are no matter of a busy machine. */
+/** More failed processes than this are no matter of a busy machine. */
 const MAX_SECOND_RUNS = 5;
-/** A file that runs longer is ended and has failed. Its tests have limits of their own, which are shorter. */
-const FILE_TIMEOUT_MS = 600_000;
 /** The limit of a test that states none, in seconds. */
 const TEST_TIMEOUT_S = 300;
 const insideCi = process.env.CI === 'true';
 const ROOT = join(import.meta.dirname, '..');
 /** Node.js keeps the compiled sources here, for the hundreds of processes that a run starts. */
 const COMPILE_CACHE = join(ROOT, '.tap/compile-cache');
-const SPARE_ASYNC_HOOKS = join(ROOT, 'test/support/spare-async-hooks.ts');
 /** How long each file took when it last ran on this machine: `{ "test/log.test.ts": 1021 }`, in milliseconds. */
 const DURATIONS_FILE = join(ROOT, '.tap/durations.json');
 /** The same of the files that took longest on an idle machine, for a fresh clone. `--keep-durations` writes it. */
 const SHIPPED_DURATIONS_FILE = join(ROOT, 'test/durations.json');
 /** Files that take less are not in the list for a fresh clone. */
 const MIN_LISTED_MS = 2_000;
+/** Files that take less share a process, as many as take `MAX_GROUP_MS` together. */
+const MAX_SMALL_MS = 4_000;
+const MAX_GROUP_MS = 8_000;
+/** Found in files that start programs or browsers, which take long. */
+const STARTS_PROGRAMS = /support\/(?:program|browser|network-namespaces|small-disk)\.ts/;
 
 const mark = markRun();
 const ends: (() => unknown)[] = [];
@@ -71,7 +66,7 @@ const { values: options, positionals: patterns } = parseArgs({
   },
 });
 const servers = await startRunServers({ teardown: (end) => void ends.unshift(end) });
-const { first, second } = await runAll(findFiles(patterns)).finally(endServers);
+const { first, second } = await runAll(planGroups(patterns)).finally(endServers);
 const files = [...first.filter(({ ok }) => ok || second === null), ...(second ?? [])];
 const sum = (of: 'passed' | 'failed' | 'skipped') => files.reduce((total, file) => total + file[of], 0);
 
@@ -87,13 +82,30 @@ async function endServers(): Promise<void> {
   for (const end of ends.splice(0)) await end();
 }
 
-/** The test files of the patterns, those that took longest last time first, so that none is left running alone. */
-function findFiles(patterns: readonly string[]): string[] {
+/**
+ * The test files of the patterns, grouped by the process that runs them: small ones in the order of their folders. What
+ * took longest last time is first, so that it is not left running alone.
+ */
+function planGroups(patterns: readonly string[]): Group[] {
   const durations = { ...readDurations(SHIPPED_DURATIONS_FILE), ...readDurations() };
-  const files = globSync(patterns.length > 0 ? patterns : 'test/**/*.test.ts', { cwd: ROOT });
+  const files = globSync(patterns.length > 0 ? patterns : 'test/**/*.test.ts', { cwd: ROOT }).sort();
   if (files.length === 0) throw new Error(`No file matches ${patterns.join(' ')}`);
-  const longest = (file: string) => durations[file] ?? guessDurationMs(file);
-  return files.sort((a, b) => longest(b) - longest(a) || a.localeCompare(b));
+  const groups: { files: string[]; durationMs: number }[] = [];
+  /** Takes the next small files. */
+  let open = { files: [] as string[], durationMs: Number.POSITIVE_INFINITY };
+  for (const file of files) {
+    const durationMs = durations[file] ?? guessDurationMs(file);
+    const isSmall = durationMs < MAX_SMALL_MS;
+    if (isSmall && open.durationMs + durationMs <= MAX_GROUP_MS) {
+      open.files.push(file);
+      open.durationMs += durationMs;
+    } else {
+      const group = { files: [file], durationMs };
+      groups.push(group);
+      if (isSmall) open = group;
+    }
+  }
+  return groups.sort((a, b) => b.durationMs - a.durationMs).map((group) => group.files);
 }
 
 function readDurations(file = DURATIONS_FILE): Readonly<Record<string, number>> {
@@ -113,75 +125,49 @@ function writeShippedDurations(durations: Readonly<Record<string, number>>): voi
   writeFileSync(SHIPPED_DURATIONS_FILE, `${JSON.stringify(Object.fromEntries(listed), null, 2)}\n`);
 }
 
-/** What starts programs, servers or browsers takes long. */
 function guessDurationMs(file: string): number {
-  return /support\/(?:program|browser|network-namespaces|small-disk)\.ts/.test(
-    readFileSync(join(ROOT, file), 'utf8'),
-  )
-    ? 20_000
-    : 1_000;
+  return STARTS_PROGRAMS.test(readFileSync(join(ROOT, file), 'utf8')) ? 20_000 : 1_000;
 }
 
 /** Runs every file, and those that failed once more. `second`: null where no file ran again. */
-async function runAll(files: readonly string[]) {
-  const first = await runFiles(files, Number(options.jobs));
+async function runAll(groups: readonly Group[]) {
+  const first = await runGroups(groups, Number(options.jobs));
   const failed = first.filter(({ ok }) => !ok).map(({ name }) => name);
   const durations = Object.fromEntries(first.map(({ name, durationMs }) => [name, Math.round(durationMs)]));
   mkdirSync(dirname(DURATIONS_FILE), { recursive: true });
   writeFileSync(DURATIONS_FILE, JSON.stringify({ ...readDurations(), ...durations }));
   if (options['keep-durations'] && patterns.length === 0) writeShippedDurations(durations);
-  const again = !terminated && failed.length > 0 && failed.length <= MAX_SECOND_RUNS;
+  const failedGroups = groups.filter((group) => group.some((file) => failed.includes(file))).length;
+  const again = !terminated && failedGroups > 0 && failedGroups <= MAX_SECOND_RUNS;
   if (again) console.log(`# ${failed.length} failed; a second run with nothing beside: ${failed.join(', ')}`);
-  return { first, second: again ? await runFiles(failed, 1) : null };
+  const alone = failed.map((name) => [name]);
+  return { first, second: again ? await runGroups(alone, 1) : null };
 }
 
-/** Runs `jobs` files at a time. Prints a line for each and everything that a failed file printed. */
-async function runFiles(files: readonly string[], jobs: number): Promise<FileReport[]> {
-  const waiting = [...files];
+/** Runs `jobs` groups at a time. Prints a line for each file and everything that a failed file printed. */
+async function runGroups(groups: readonly Group[], jobs: number): Promise<FileReport[]> {
+  const waiting = [...groups];
   const reports: FileReport[] = [];
   const work = async () => {
-    for (let file = waiting.shift(); file !== undefined && !terminated; file = waiting.shift())
-      reports.push(await runFile(file));
+    for (let group = waiting.shift(); group !== undefined && !terminated; group = waiting.shift())
+      reports.push(...(await runFiles(group)));
   };
   await Promise.all(Array.from({ length: jobs }, work));
   return reports;
 }
 
-async function runFile(name: string): Promise<FileReport> {
-  const started = performance.now();
-  const child = spawn(process.execPath, ['--import', SPARE_ASYNC_HOOKS, name], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      NODE_COMPILE_CACHE: COMPILE_CACHE,
-      TAP_TIMEOUT: String(TEST_TIMEOUT_S),
-      ...process.env,
-      ...servers,
-    },
-    timeout: FILE_TIMEOUT_MS,
-    killSignal: 'SIGKILL',
+/** Runs the files of a group; those that the process of the others did not come to in a further one. */
+async function runFiles(files: readonly string[]): Promise<FileReport[]> {
+  const reports = await runGroup(files, {
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
+    TAP_TIMEOUT: String(TEST_TIMEOUT_S),
+    ...process.env,
+    ...servers,
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-  const [status] = await once(child, 'close');
-  const durationMs = performance.now() - started;
-  const counts = countAssertions(output.split('\n'));
-  const ok = status === 0 && counts.failed === 0;
-  if (!ok) console.log(output);
-  console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name}  ${(durationMs / 1000).toFixed(1)} s`);
-  return { name, ok, durationMs, ...counts };
-}
-
-/** Counts the leaves of a TAP tree: results that are not the summary of a subtest. */
-function countAssertions(lines: readonly string[]): { passed: number; failed: number; skipped: number } {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const line of lines) {
-    const result = /^\s*(ok|not ok) \d+(?: - (.*))?$/.exec(line);
-    if (result === null || / # time=/.test(line)) continue;
-    if (/ # (?:SKIP|TODO)/i.test(line)) counts.skipped++;
-    else if (result[1] === 'ok') counts.passed++;
-    else counts.failed++;
+  for (const { name, ok, durationMs, output } of reports) {
+    if (!ok) console.log(output);
+    console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name}  ${(durationMs / 1000).toFixed(1)} s`);
   }
-  return counts;
+  const left = files.slice(reports.length);
+  return left.length === 0 || terminated ? reports : [...reports, ...(await runFiles(left))];
 }

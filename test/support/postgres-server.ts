@@ -78,7 +78,8 @@ export async function startPostgres(
     async stop() {
       const running = child;
       child = null;
-      if (running === null) return;
+      // It may have been killed meanwhile.
+      if (running === null || running.exitCode !== null || running.signalCode !== null) return;
       const ended = once(running, 'exit');
       // Ends the connections too, and writes everything to its files.
       running.kill('SIGINT');
