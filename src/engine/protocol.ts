@@ -24,7 +24,7 @@ export interface EngineSettings {
 /** From the supervisor to a host. */
 export type ToHost =
   /**
-   * Adds services or changes their definitions; those without a recent check are due within `spreadMs`.
+   * Adds services or changes their definitions. Those without a check in the last interval are due within `spreadMs`.
    * `notBefore`: services that must not be checked before a time (epoch milliseconds).
    */
   | {
@@ -36,6 +36,8 @@ export type ToHost =
   | { readonly type: 'remove'; readonly serviceIds: readonly number[] }
   /** Checks services again, spread over `spreadMs` (after the prober was offline). */
   | { readonly type: 'recheck'; readonly serviceIds: readonly number[]; readonly spreadMs: number }
+  /** Checks are due this much later than the phase of their service, from now on. */
+  | { readonly type: 'shift'; readonly phaseShiftMs: number }
   | { readonly type: 'stop' };
 
 /** A name that resolves to an address that may not be probed. */
@@ -85,6 +87,8 @@ export interface HostTask {
    * crash; absent: it does not.
    */
   readonly inFlight?: SharedArrayBuffer;
+  /** Until when attempts may be started (`start-permit.ts`); absent: always. */
+  readonly startPermit?: SharedArrayBuffer;
   readonly settings: EngineSettings;
   /** The settings that the thread's entry needs to make attempts. */
   readonly prober: unknown;

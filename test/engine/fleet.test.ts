@@ -85,6 +85,23 @@ t.test('it assigns a long list in parts, completely', async (t) => {
   t.equal(new Set(results.map(({ serviceId }) => serviceId)).size, 6_000);
 });
 
+t.test('it takes over services, and gives them back', async (t) => {
+  const { fleet, until, countOf } = observe();
+  t.teardown(() => fleet.stop());
+  await fleet.start([]);
+  fleet.takeOver([targetOf(1), targetOf(2, { lastCheckedAt: 1 })]);
+  await until(() => countOf(1) > 0 && countOf(2) > 0);
+  fleet.takeOver([targetOf(2, { lastCheckedAt: 1 })]);
+  t.equal(fleet.report().services, 2);
+  fleet.apply({ serviceId: 2, target: null });
+  const at = countOf(1);
+  await until(() => countOf(1) > at);
+  const settled = countOf(2);
+  fleet.takeOver([targetOf(2, { lastCheckedAt: 1 })]);
+  await until(() => countOf(2) > settled);
+  t.equal(fleet.report().services, 2);
+});
+
 t.test('it checks services again when asked', async (t) => {
   const { fleet, until, countOf } = observe({
     settings: {

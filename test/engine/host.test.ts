@@ -14,6 +14,7 @@ import {
   type ToHost,
   unpackResults,
 } from '../../src/engine/protocol.ts';
+import { createStartPermit } from '../../src/engine/start-permit.ts';
 import { goodAttempt } from '../support/attempts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { refusedAttempt, targetOf, timedOutAttempt } from './attempt.ts';
@@ -28,7 +29,7 @@ interface OpenAttempt extends AttemptOptions {
 
 const INTERVAL = 300_000;
 
-function startHost(changes: Partial<EngineSettings> = {}) {
+function startHost(changes: Partial<EngineSettings> = {}, startPermit?: SharedArrayBuffer) {
   const clock = createFakeClock();
   /** What the monotonic clock is ahead of the timers: a loop that was held up sees its clock jump. */
   let heldUpMs = 0;
@@ -52,7 +53,10 @@ function startHost(changes: Partial<EngineSettings> = {}) {
   });
   const loopTicks = new SharedArrayBuffer(4);
   const ended = runHost(
-    { epoch: 3, port: port2, loopTicks, inFlight, settings, prober: null },
+    {
+      ...{ epoch: 3, port: port2, loopTicks, inFlight, settings, prober: null },
+      ...(startPermit === undefined ? {} : { startPermit }),
+    },
     (target, options) =>
       new Promise((resolve, reject) => {
         const at = clock.now();
@@ -98,6 +102,49 @@ t.test('it starts checks that are due in one tick in order, a few at a time with
   t.ok(Math.max(...perMoment.values()) <= 16, `at most a few at a time: ${Math.max(...perMoment.values())}`);
   const tookMs = (attempts.at(-1)?.at ?? 0) - (attempts[0]?.at ?? 0);
   t.ok(tookMs >= 60 && tookMs <= 200, `not at once, and soon: ${tookMs} ms`);
+  await stop();
+});
+
+t.test('it starts no attempt without a permit, and what has become due meanwhile with it', async (t) => {
+  const permit = createStartPermit();
+  const { clock, attempts, assign, stop } = startHost({}, permit.shared);
+  await assign([1, 2].map((id) => targetOf(id)));
+  await clock.advance(1_000);
+  t.equal(attempts.length, 0);
+  permit.set(process.hrtime.bigint() + 3_600_000_000_000n);
+  await clock.advance(20);
+  t.equal(attempts.length, 2);
+  attempts[0]?.end(refusedAttempt());
+  permit.set(process.hrtime.bigint());
+  await clock.advance(10_000);
+  t.equal(attempts.length, 2, 'nor a re-check');
+  permit.set(process.hrtime.bigint() + 3_600_000_000_000n);
+  await clock.advance(20);
+  t.equal(attempts.length, 3);
+  permit.revoke();
+  await clock.advance(INTERVAL * 2);
+  t.equal(attempts.length, 3);
+  await stop();
+});
+
+t.test('it shifts the phases of all services on request', async (t) => {
+  const { clock, attempts, assign, tell, stop } = startHost();
+  await assign([targetOf(1)]);
+  await clock.advance(20);
+  await tell({ type: 'shift', phaseShiftMs: 100_000 });
+  attempts[0]?.end();
+  while (attempts.length < 2) await clock.advance(1_000);
+  attempts[1]?.end();
+  const shifted = nextPhase(1, INTERVAL, (attempts[0]?.at ?? 0) + INTERVAL / 2, 100_000);
+  t.ok(Math.abs((attempts[1]?.at ?? 0) - shifted) <= 20);
+  await assign([targetOf(2, { lastCheckedAt: clock.now() - 1_000 })]);
+  const due = nextPhase(2, INTERVAL, clock.now() - 1_000 + INTERVAL / 2, 100_000);
+  const own = () => attempts.find(({ target }) => target.serviceId === 2);
+  while (own() === undefined) {
+    for (const each of attempts) each.end();
+    await clock.advance(1_000);
+  }
+  t.ok(Math.abs((own()?.at ?? 0) - due) <= 20);
   await stop();
 });
 

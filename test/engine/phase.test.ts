@@ -83,6 +83,17 @@ t.test('it skips a phase within half an interval after a check', async () => {
   );
 });
 
+t.test('it shifts a phase by a part of the interval', async () => {
+  fc.assert(
+    fc.property(id, time, fc.nat(INTERVAL - 1), (serviceId, after, shiftMs) => {
+      const due = nextPhase(serviceId, INTERVAL, after, shiftMs);
+      if (due <= after || due > after + INTERVAL) throw new Error(`${due - after}`);
+      if (due % INTERVAL !== (phaseOf(serviceId, INTERVAL) + shiftMs) % INTERVAL)
+        throw new Error('out of phase');
+    }),
+  );
+});
+
 t.test('it spreads the phases evenly', async (t) => {
   const tenths = new Array<number>(10).fill(0);
   for (let serviceId = 1; serviceId <= 10_000; serviceId++) {

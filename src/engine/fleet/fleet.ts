@@ -19,6 +19,8 @@ export interface FleetOptions {
   readonly entry: URL;
   /** Passed to the entry unchanged: the settings of the prober. */
   readonly prober: unknown;
+  /** Until when attempts may be started (`start-permit.ts`); absent: always. */
+  readonly startPermit?: SharedArrayBuffer;
   readonly clock: Clock;
   readonly log: Log;
   /** Limit of a thread's heap, bytes; default 1 GiB. */
@@ -56,6 +58,13 @@ export interface Fleet {
    * the probe memory; remove and add the service to reset it. A service with a new check is checked soon.
    */
   apply(change: { readonly serviceId: number; readonly target: CheckTarget | null }): void;
+  /**
+   * Adds services that another process has checked until now. One that was due since its last check is checked within a few
+   * seconds, one that was never checked within `firstSpreadMs`.
+   */
+  takeOver(targets: readonly CheckTarget[]): void;
+  /** Shifts the phases of all services, from 0 to the interval. A change must be less than half of the interval. */
+  shiftPhases(phaseShiftMs: number): void;
   /** Checks these services again soon, spread over `spreadMs`, but not before the time that a 429 has set. */
   recheck(serviceIds: readonly number[], spreadMs: number): void;
   report(): FleetReport;
@@ -73,6 +82,8 @@ const STOP_TIMEOUT_MS = 11_000;
 const READY_TIMEOUT_MS = { first: 5_000, replacement: 2_000, longest: 10_000 };
 /** Checks of a few services are spread over this time each, up to the first spread. */
 const SPREAD_PER_SERVICE_MS = 20;
+/** Checks that a predecessor has missed are made up for within this time, milliseconds. */
+const TAKE_OVER_SPREAD_MS = 5_000;
 /** Changes within this time, such as those of a reloaded catalogue, are sent together, milliseconds. */
 const BATCH_MS = 50;
 /** Services of one message to a thread; more would delay both event loops. */
@@ -96,6 +107,7 @@ export function createFleet(options: FleetOptions): Fleet {
   /** Removed before the start; null: it has started. */
   let removedEarly: Set<number> | null = new Set();
   let changed = new Set<number>();
+  let phaseShiftMs = 0;
   let cancelBatch: (() => void) | null = null;
   let epoch = 0;
 
@@ -136,10 +148,12 @@ export function createFleet(options: FleetOptions): Fleet {
       epoch: ++epoch,
       settings,
       prober: options.prober,
+      startPermit: options.startPermit,
       clock,
       readyTimeoutMs: Math.min(READY_TIMEOUT_MS.longest, timeoutMs),
       memoryLimitBytes,
       onReady() {
+        if (phaseShiftMs !== 0) child.send({ type: 'shift', phaseShiftMs });
         const own = [...assignments.serviceIds()].filter((serviceId) => hostOf(serviceId) === host);
         const spreadMs = failed === null ? firstSpreadMs : soonMs(countOverdue(own));
         assign(child, own, spreadMs, () => {
@@ -217,6 +231,14 @@ export function createFleet(options: FleetOptions): Fleet {
     }
   };
 
+  const addAll = (targets: readonly CheckTarget[], spreadMs: number) => {
+    const added = targets.filter(assignments.put).map(({ serviceId }) => serviceId);
+    for (const [host, child] of hosts.entries()) {
+      const own = added.filter((serviceId) => hostOf(serviceId) === host);
+      if (child !== null && own.length > 0) assign(child, own, Math.min(spreadMs, soonMs(added.length)));
+    }
+  };
+
   return {
     start(first) {
       for (const target of first) if (!removedEarly?.has(target.serviceId)) assignments.put(target);
@@ -235,6 +257,18 @@ export function createFleet(options: FleetOptions): Fleet {
       if (!assignments.put(target)) return;
       changed.add(serviceId);
       cancelBatch ??= clock.after(BATCH_MS, sendChanges);
+    },
+    takeOver(targets) {
+      const isNew = ({ lastCheckedAt }: CheckTarget) => lastCheckedAt === null;
+      addAll(targets.filter(isNew), firstSpreadMs);
+      addAll(
+        targets.filter((target) => !isNew(target)),
+        TAKE_OVER_SPREAD_MS,
+      );
+    },
+    shiftPhases(shiftMs) {
+      phaseShiftMs = shiftMs;
+      for (const child of hosts) child?.send({ type: 'shift', phaseShiftMs });
     },
     recheck(serviceIds, spreadMs) {
       assignments.forgetChecks(serviceIds);

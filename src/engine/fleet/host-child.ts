@@ -25,6 +25,7 @@ interface HostChildOptions {
   readonly epoch: number;
   readonly settings: EngineSettings;
   readonly prober: unknown;
+  readonly startPermit?: SharedArrayBuffer | undefined;
   readonly clock: Clock;
   /** Deadline for `ready`. Without it, a queued task whose thread fails while loading would never settle. */
   readonly readyTimeoutMs: number;
@@ -44,7 +45,7 @@ const RECYCLE_AT = 0.7;
 
 /** Starts a thread. */
 export function startHostChild(options: HostChildOptions): HostChild {
-  const { pool, epoch, settings, prober, clock, readyTimeoutMs, onReady, onMessage } = options;
+  const { pool, epoch, settings, prober, startPermit, clock, readyTimeoutMs, onReady, onMessage } = options;
   const { port1: port, port2 } = new MessageChannel();
   const loopTicks = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const inFlight = shareSlots(settings.concurrency);
@@ -111,7 +112,8 @@ export function startHostChild(options: HostChildOptions): HostChild {
   };
 
   port.on('message', take);
-  const task: HostTask = { epoch, port: port2, loopTicks, inFlight, settings, prober };
+  const permit = startPermit === undefined ? {} : { startPermit };
+  const task: HostTask = { epoch, port: port2, loopTicks, inFlight, ...permit, settings, prober };
   pool.run(task, { transferList: [port2], signal: aborting.signal }).then(
     () => settle({ kind: askedToStop || recycling ? 'shutdown' : 'normal' }),
     (error: Error) =>

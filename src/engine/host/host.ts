@@ -8,6 +8,7 @@ import type { Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
 import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
 import { type FromHost, type HostTask, packResults, type ToHost } from '../protocol.ts';
+import { readStartPermit } from '../start-permit.ts';
 import { createCheckSchedule } from './check-schedule.ts';
 import { createLoopDelay, isSpoilt } from './loop-delay.ts';
 import { firstDue, sweepDelay } from './phase.ts';
@@ -47,6 +48,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const loopDelay = createLoopDelay(TICK_MS, clock.monotonic());
   const startDelays = createStartDelays();
   const pacer = createStartPacer(TICK_MS);
+  const mayStart = readStartPermit(task.startPermit);
   const aborting = new AbortController();
   const finished = Promise.withResolvers<void>();
   let outgoing: CheckResult[] = [];
@@ -54,6 +56,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   /** No attempt is started any more. */
   let stopping = false;
   let pumping = false;
+  let phaseShiftMs = 0;
   let lastDoubtAt = Number.NEGATIVE_INFINITY;
   let lastDelayAt = Number.NEGATIVE_INFINITY;
   const delayAfterMs = Math.min(DELAY_AFTER_MS, settings.slowOverMs / 3);
@@ -91,7 +94,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     }
   };
   const actors = createActorGroup<ProbeState, ProbeMessage, ProbeEffect>({
-    handle: createProbeHandler(settings),
+    handle: createProbeHandler({ ...settings, phaseShiftMs: () => phaseShiftMs }),
     perform,
     mailboxLimit: MAILBOX_LIMIT,
     overflow: 'reject',
@@ -152,7 +155,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     if (pumping) return;
     const starts = pacer.starts(schedule.waiting);
     for (let started = 0; started < starts; started++) {
-      if (stopping || slots.available === 0 || !schedule.take(begin)) return;
+      if (stopping || !mayStart() || slots.available === 0 || !schedule.take(begin)) return;
     }
     pumping = true;
     if (schedule.waiting > MIN_STARTS) clock.after(TURN_PAUSE_MS, pumpAgain);
@@ -171,7 +174,14 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       const known = actors.state(serviceId);
       if (known === undefined) {
         const earliest = waits.get(serviceId) ?? 0;
-        const due = firstDue(serviceId, target.lastCheckedAt, now, settings.intervalMs, spreadMs);
+        const due = firstDue(
+          serviceId,
+          target.lastCheckedAt,
+          now,
+          settings.intervalMs,
+          spreadMs,
+          phaseShiftMs,
+        );
         actors.add(serviceId, idleProbe(target, earliest));
         schedule.add(serviceId);
         schedule.wake(serviceId, Math.max(due, earliest));
@@ -217,6 +227,9 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
         return message.serviceIds.forEach(remove);
       case 'recheck':
         return recheck(message.serviceIds, message.spreadMs);
+      case 'shift':
+        phaseShiftMs = message.phaseShiftMs;
+        return;
       case 'stop':
         stopping = true;
         return finishIfIdle();

@@ -1,6 +1,6 @@
 /**
  * The due times of services. A phase depends only on the service and the interval, so that a restart neither moves nor
- * repeats a check (decisions, First sweep).
+ * repeats a check (decisions, First sweep). Regions shift all phases, each by another part of the interval.
  */
 
 /** A well-mixed 32-bit hash of a whole number (finaliser of MurmurHash3, public domain). */
@@ -16,9 +16,9 @@ export function phaseOf(serviceId: number, intervalMs: number): number {
   return Math.floor((hashNumber(serviceId) / 2 ** 32) * intervalMs);
 }
 
-/** The first time of the service's phase that is later than `after`, epoch milliseconds. */
-export function nextPhase(serviceId: number, intervalMs: number, after: number): number {
-  const phase = phaseOf(serviceId, intervalMs);
+/** The first time of the service's phase, moved by `shiftMs`, that is later than `after`, epoch milliseconds. */
+export function nextPhase(serviceId: number, intervalMs: number, after: number, shiftMs = 0): number {
+  const phase = (phaseOf(serviceId, intervalMs) + shiftMs) % intervalMs;
   return (Math.floor((after - phase) / intervalMs) + 1) * intervalMs + phase;
 }
 
@@ -32,9 +32,10 @@ export function firstDue(
   now: number,
   intervalMs: number,
   spreadMs: number,
+  shiftMs = 0,
 ): number {
   if (lastCheckedAt !== null && now - lastCheckedAt < intervalMs && lastCheckedAt <= now) {
-    return dueAfterCheck(serviceId, intervalMs, lastCheckedAt, now);
+    return dueAfterCheck(serviceId, intervalMs, lastCheckedAt, now, shiftMs);
   }
   return now + sweepDelay(serviceId, spreadMs);
 }
@@ -49,8 +50,14 @@ export function sweepDelay(serviceId: number, spreadMs: number): number {
  * later, as after a sweep or a re-check, is skipped, so that a service is not checked twice in a row. A start after `now`
  * shows that the wall clock was set back, and counts as now.
  */
-export function dueAfterCheck(serviceId: number, intervalMs: number, startedAt: number, now: number): number {
-  return nextPhase(serviceId, intervalMs, Math.max(now, Math.min(startedAt, now) + intervalMs / 2));
+export function dueAfterCheck(
+  serviceId: number,
+  intervalMs: number,
+  startedAt: number,
+  now: number,
+  shiftMs = 0,
+): number {
+  return nextPhase(serviceId, intervalMs, Math.max(now, Math.min(startedAt, now) + intervalMs / 2), shiftMs);
 }
 
 /**

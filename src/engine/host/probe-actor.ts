@@ -78,6 +78,8 @@ export type ProbeEffect =
 /** Rules of an actor; durations in milliseconds. */
 export interface ProbeRules {
   readonly intervalMs: number;
+  /** By how much the phases of all services are shifted, now; absent: not. */
+  readonly phaseShiftMs?: () => number;
   readonly confirmAfterMs: readonly number[];
 }
 
@@ -219,10 +221,11 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
     loopDelayMs: worstLoopDelayMs,
   };
   const notBefore = attempt.retryAfterMs === null ? 0 : now + Math.min(attempt.retryAfterMs, MAX_WAIT_MS);
-  const phase = dueAfterCheck(serviceId, rules.intervalMs, attempt.startedAt, now);
+  const shiftMs = rules.phaseShiftMs?.() ?? 0;
+  const phase = dueAfterCheck(serviceId, rules.intervalMs, attempt.startedAt, now, shiftMs);
   // The record drops the result of an old revision, so that a new check is due at once.
   const wanted = state.target.revision === revision ? phase : now;
-  const at = notBefore > wanted ? nextPhase(serviceId, rules.intervalMs, notBefore) : wanted;
+  const at = notBefore > wanted ? nextPhase(serviceId, rules.intervalMs, notBefore, shiftMs) : wanted;
   return {
     state: idleProbe(target, notBefore),
     effects: [...doubt, { type: 'report', result }, { type: 'wake', at }],
