@@ -1,6 +1,7 @@
 /** Contract of the registry: the list of services and its feed of changes. */
 import type { Test } from 'tap';
 import { NO_MEMORY } from '../../src/domain/result.ts';
+import { SHARDS } from '../../src/domain/shard.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { ServiceChange } from '../../src/store/ports/services.ts';
 import type { OpenForTest } from './registry-contract.ts';
@@ -44,6 +45,36 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
         openIncident: null,
       },
     ]);
+  });
+
+  t.test('it loads what checks need to know, of the services of some shards', async (t) => {
+    const registry = await open(t);
+    const count = SHARDS + 6;
+    await registry.putCatalogue([
+      ...Array.from({ length: count - 3 }, (_, index) => entry(`s${index + 1}`)),
+      entry('paused', { paused: true }),
+      entry('silent', { check: { ...entry('a').check, kind: 'heartbeat' } }),
+      entry('last'),
+    ]);
+    const shards = [1, 3, 4, 5, 6];
+    const turn = firstTurn(1, 'up', NOON);
+    await registry.commitUpdates([{ ...turn, memory: { ...NO_MEMORY, needsGet: true } }]);
+    const targets = await registry.loadTargets(shards);
+    t.same(
+      targets.map(({ serviceId }) => serviceId),
+      [1, 3, 4, 5, 6, SHARDS + 1, SHARDS + 3, SHARDS + 6],
+    );
+    t.strictSame(targets[0], {
+      serviceId: 1,
+      revision: 1,
+      domain: entry('s1').domain,
+      origin: 'catalogue',
+      check: entry('s1').check,
+      memory: { ...NO_MEMORY, needsGet: true },
+      lastCheckedAt: turn.current.latest?.checkedAt ?? 0,
+    });
+    t.equal(targets[1]?.lastCheckedAt, null);
+    t.same(await registry.loadTargets([]), []);
   });
 
   t.test('it counts what putting the catalogue in did, and changes no revision without need', async (t) => {

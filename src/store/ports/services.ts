@@ -1,5 +1,6 @@
 /** Port of the registry: the services, and the ordered feed of their changes. */
 import type { Category } from '../../domain/category.ts';
+import type { CheckTarget } from '../../domain/check-target.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { Refusal } from '../../domain/refusal.ts';
@@ -71,6 +72,8 @@ export interface ServiceEdit {
 export interface ServiceStore {
   /** Every service with its state, for the start. */
   loadServices(): Promise<ServiceState[]>;
+  /** The services that are to be checked, of these shards (`shardOf`), with what a check of each needs to know. */
+  loadTargets(shards: readonly number[]): Promise<CheckTarget[]>;
   /** The account's services, ordered by slug. */
   servicesOf(accountId: number): Promise<Service[]>;
   /**

@@ -1,8 +1,10 @@
 /** Services as rows: reading, adding, changing and removing one, each with its line in the feed of changes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Selectable } from 'kysely';
-import { NO_MEMORY } from '../../domain/result.ts';
-import { dashDomain, type Service } from '../../domain/service.ts';
+import type { LatestCheck } from '../../domain/current.ts';
+import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
+import { type CheckDefinition, dashDomain, type Service } from '../../domain/service.ts';
+import { SHARDS } from '../../domain/shard.ts';
 import type { NewService, ServiceStore } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
 import { type Calls, read } from './registry-calls.ts';
@@ -146,7 +148,9 @@ function toRow(service: NewService) {
 }
 
 /** Services and their changes. */
-export const SERVICE_ROW_CALLS: Calls<Pick<ServiceStore, 'loadServices' | 'changesAfter' | 'lastChange'>> = {
+export const SERVICE_ROW_CALLS: Calls<
+  Pick<ServiceStore, 'loadServices' | 'loadTargets' | 'changesAfter' | 'lastChange'>
+> = {
   loadServices: read(async ({ kysely, queries }) => {
     const open = new Map(
       (
@@ -185,11 +189,32 @@ export const SERVICE_ROW_CALLS: Calls<Pick<ServiceStore, 'loadServices' | 'chang
     return rows.map((row) => ({
       service: toService(row),
       current: toCurrent(row),
-      memory: row.memory === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) },
+      memory: toMemory(row.memory),
       openIncident: open.get(row.id) ?? null,
       ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
       ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
     }));
+  }),
+  loadTargets: read(async ({ kysely, queries }, shards) => {
+    if (shards.length === 0) return [];
+    const rows = await queries.all(
+      kysely
+        .selectFrom('services')
+        .innerJoin('current', 'current.service_id', 'services.id')
+        .select(['id', 'revision', 'domain', 'origin', 'check_definition', 'latest', 'memory'])
+        .where('removed', '=', 0)
+        .where('paused', '=', 0)
+        .where('verified', '=', 1)
+        .where(sql<number>`services.id % ${sql.lit(SHARDS)}`, 'in', [...shards])
+        .orderBy('services.id'),
+    );
+    return rows.flatMap(({ id, revision, domain, origin, check_definition, latest, memory }) => {
+      const check: CheckDefinition = JSON.parse(check_definition);
+      if (check.kind === 'heartbeat') return [];
+      const last: Pick<LatestCheck, 'checkedAt'> | null = latest === null ? null : JSON.parse(latest);
+      const lastCheckedAt = last?.checkedAt ?? null;
+      return [{ serviceId: id, revision, domain, origin, check, memory: toMemory(memory), lastCheckedAt }];
+    });
   }),
   changesAfter: read(async ({ kysely, queries }, seq) => {
     const rows = await queries.all(
@@ -209,3 +234,7 @@ export const SERVICE_ROW_CALLS: Calls<Pick<ServiceStore, 'loadServices' | 'chang
     );
   }),
 };
+
+function toMemory(stored: string | null): ProbeMemory {
+  return stored === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(stored) };
+}
