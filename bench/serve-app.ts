@@ -38,6 +38,8 @@ export async function serveApp({ keys, ...parts }: AppParts) {
     readiness: () => ({
       phase: 'serving',
       role: 'monitor',
+      node: { name: 'bench', region: 'local', roles: [] },
+      nodes: [],
       prober: { online: true, offlineSince: null, reason: null },
       parts: {},
     }),

@@ -12,9 +12,10 @@ import { type Config, changedSettings, findWarnings } from './config/resolve-con
 import { createHttpServer, listenWithRetry } from './http/server.ts';
 import { createLog, type Log } from './log.ts';
 import { createActiveRole } from './main/active-role.ts';
+import { joinNodes, NO_WORK } from './main/join-nodes.ts';
 import { joinOwners } from './main/join-owners.ts';
 import { openSharedStores, type StoreStates } from './main/open-stores.ts';
-import { startRole } from './main/start-role.ts';
+import { type RoleChanges, startRole } from './main/start-role.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
 import { createRenderer } from './render/renderer.ts';
@@ -32,20 +33,30 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const fail = (what: string) => (error: Error) => endByFault(log, error, what);
   let phase: Readiness['phase'] = 'starting';
 
+  // This process as a node, first of all: a second process of its name is refused before it opens anything.
+  let changes: RoleChanges | null = null;
+  const node = await joinNodes({ config, work: () => changes?.work() ?? NO_WORK, clock, log, fail });
+  const serves = node.roles.includes('serve');
+
   // Stores, and the role of this process.
   const directory = createServiceDirectory();
   const storeParts = { config, directory, clock, log, fail };
   const shared = await openSharedStores(storeParts);
   const { registry, redis } = shared;
-  const parts = { ...storeParts, shared };
+  const parts = { ...storeParts, shared, node };
   const role = createActiveRole({ mayServe: redis !== null, log });
   const { samples, status, watchTransitions } = role;
-  const changes = await startRole(parts, role);
+  const started = await startRole(parts, role);
+  changes = started;
 
   // HTTP server, API and pages.
   const renderer = createRenderer({ log });
   const authenticator = createKeyAuthenticator({ registry, clock, log });
-  const owners = await joinOwners({ config, registry, samples, clock, log });
+  // A node that only makes checks needs nothing of owners, and reads no secrets.
+  const owners =
+    serves || node.roles.includes('judge')
+      ? await joinOwners({ config, registry, samples, clock, log })
+      : null;
   const metrics = createMetrics();
   const states = () => ({
     ...(redis === null ? {} : { redis: { problem: redis.problem() } }),
@@ -55,6 +66,8 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const readiness = (): Readiness => ({
     phase,
     role: role.current.name,
+    node,
+    nodes: node.nodes(),
     prober: role.prober(),
     parts: states(),
   });
@@ -75,8 +88,9 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     samples,
     registry,
     heartbeats: role.heartbeats,
-    owners: owners.site,
+    owners: owners?.site ?? null,
     ownedPages: registry,
+    serves,
     vendorOf: role.vendorOf,
     renderBadge: renderer.badge,
     pictures: renderer,
@@ -90,6 +104,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   });
   observeProgram(metrics, {
     role: () => role.current.name,
+    nodes: node.nodes,
     fleet: role.fleet,
     record: role,
     samples,
@@ -105,9 +120,10 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   for (const { path, message } of findWarnings(config)) log.warn({ setting: path }, message);
 
   const server = createHttpServer(api.listener, siteUrl);
-  const port = await listenWithRetry(server, http, role.current.name === 'serving', log);
-  await changes.begin(owners.startDeliveries);
+  const port = await listenWithRetry(server, http, role.current.name !== 'monitor', log);
+  await started.begin(owners?.startDeliveries ?? NO_DELIVERIES);
   phase = 'serving';
+  node.begin();
   log.info(
     {
       role: role.current.name,
@@ -143,16 +159,20 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       const closed = new Promise((resolve) => server.close(resolve));
       api.close();
       server.closeIdleConnections();
-      await changes.stop();
+      await started.stop();
+      await node.leave();
       server.closeAllConnections();
       await closed;
       await authenticator.close();
-      owners.stop();
+      owners?.stop();
       await renderer.close();
       await shared.close();
     },
   };
 }
+
+/** A process that never judges delivers nothing. */
+const NO_DELIVERIES = () => async () => {};
 
 /** The stores' states that a serving process gets from the monitor do not cover its own connection to the registry. */
 function ownStorage({ problem }: StorageHealth): StoreStates {

@@ -2,8 +2,10 @@
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../domain/durations.ts';
+import { isNodeName } from '../domain/node.ts';
 import { readPostgresAddress } from '../domain/postgres-address.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
+import { isRegionName } from '../domain/region.ts';
 
 /** A format. */
 interface TextFormat {
@@ -37,6 +39,14 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
   'secret-key': {
     read: (text) => (isSecretKey(text.trim()) ? text.trim() : null),
     expected: '32 random bytes as 64 hexadecimal digits or in base64, such as "openssl rand -hex 32" prints',
+  },
+  'node-name': {
+    read: (text) => (isNodeName(text) ? text : null),
+    expected: 'a name of 1 to 64 letters, digits, dots, hyphens and underscores',
+  },
+  'region-name': {
+    read: (text) => (isRegionName(text) ? text : null),
+    expected: 'a name of 1 to 32 of a-z, 0-9 and -',
   },
   'postgres-url': {
     read: (text) => (readPostgresAddress(text) === null ? null : text),

@@ -1,6 +1,7 @@
 /** The configuration as the program uses it: durations in milliseconds, with names that say so, and canonical blocks. */
 
 import { formatDuration } from '../domain/durations.ts';
+import { NODE_ROLES } from '../domain/node.ts';
 import type { TSchema } from '../json-schema.ts';
 import type { SchemaProblem } from './describe-errors.ts';
 import { SETTINGS, type Setting } from './environment.ts';
@@ -73,8 +74,10 @@ function settingValue(config: Config, { path, schema }: Setting): unknown {
 }
 
 /** Finds settings that contradict each other. */
-export function findContradictions({ storage, auth }: Config): SchemaProblem[] {
+export function findContradictions({ storage, auth, node }: Config): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
+  const rolesProblem = findRolesProblem(node.roles, storage);
+  if (rolesProblem !== null) problems.push({ parts: ['node', 'roles'], message: rolesProblem });
   if (storage.rawRetentionMs > storage.rollupRetentionMs) {
     problems.push({
       parts: ['storage', 'rollupRetention'],
@@ -100,6 +103,28 @@ export function findContradictions({ storage, auth }: Config): SchemaProblem[] {
       });
   });
   return problems;
+}
+
+/**
+ * Whether a process with these settings is part of a cluster: it shares the registry and the current statuses with
+ * processes of other machines.
+ */
+export function isClustered({ storage }: Pick<Config, 'storage'>): boolean {
+  return storage.postgres.url !== null && storage.redis.url !== null;
+}
+
+/** What is wrong with `node.roles`; null: nothing. */
+function findRolesProblem(roles: Config['node']['roles'], storage: Config['storage']): string | null {
+  const twice = roles.find((role, index) => roles.indexOf(role) < index);
+  if (twice !== undefined) return `has ${twice} twice`;
+  if (roles.length === 0) return `must have at least one of ${NODE_ROLES.join(', ')}`;
+  const absent = NODE_ROLES.filter((role) => !roles.includes(role));
+  if (absent.length === 0 || isClustered({ storage })) return null;
+  const unset = [
+    ...(storage.postgres.url === null ? ['storage.postgres.url'] : []),
+    ...(storage.redis.url === null ? ['storage.redis.url'] : []),
+  ];
+  return `leaves out ${absent.join(' and ')}; without ${unset.join(' and ')} one process has all roles: ${NODE_ROLES.join(', ')}`;
 }
 
 /** A warning about valid settings, logged at start. */

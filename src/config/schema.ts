@@ -4,6 +4,8 @@
  */
 
 import { DAY_MS } from '../domain/durations.ts';
+import { NODE_ROLES, type NodeRole } from '../domain/node.ts';
+import { DEFAULT_REGION } from '../domain/region.ts';
 import { type Static, type TSchema, Type } from '../json-schema.ts';
 
 /** Extra members of a setting's schema, beside those of JSON Schema. */
@@ -231,6 +233,24 @@ export const CONFIG_SCHEMA = section(
         ),
       },
       'Where data is stored.',
+    ),
+    node: section(
+      {
+        name: optionalText('Name of this process, unique in the cluster. null takes the name of the host.', {
+          format: 'node-name',
+        }),
+        region: Type.String({
+          format: 'region-name',
+          default: DEFAULT_REGION,
+          description: 'Where this process makes checks from: 1 to 32 of a-z, 0-9 and -.',
+        }),
+        roles: list(
+          Type.Unsafe<NodeRole>({ type: 'string', enum: [...NODE_ROLES] }),
+          NODE_ROLES,
+          'judge evaluates results and writes, probe makes checks, serve answers API and pages. Fewer than all three need storage.postgres.url and storage.redis.url.',
+        ),
+      },
+      'This process as a node of a cluster (docs/cluster.md).',
     ),
     secrets: section(
       {

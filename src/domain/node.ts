@@ -55,6 +55,20 @@ export function regionsOf(nodes: readonly NodeState[]): RegionState[] {
   });
 }
 
+/** How many of `nodes` have each role in each region, for every role of a region in which there are nodes. */
+export function countNodes(
+  nodes: readonly NodeState[],
+): { readonly region: string; readonly role: NodeRole; readonly nodes: number }[] {
+  const regions = [...new Set(nodes.map(({ region }) => region))].sort();
+  return regions.flatMap((region) =>
+    NODE_ROLES.map((role) => ({
+      region,
+      role,
+      nodes: nodes.filter((node) => node.region === region && node.roles.includes(role)).length,
+    })),
+  );
+}
+
 /** How far a node's clock is off, for people: `12.3 s ahead of Redis' clock`; null: it agrees with Redis' clock. */
 export function describeClockOffset(offsetMs: number): string | null {
   if (Math.abs(offsetMs) < CLOCK_OFF_MS) return null;

@@ -104,8 +104,7 @@ export interface PackedResults {
   readonly words: readonly (readonly [index: number, word: string])[];
 }
 
-/** Numbers of one packed result. */
-export const STRIDE = 19;
+const STRIDE = 19;
 const REPORTED = [null, 'up', 'slow', 'down'] as const;
 const BLOCKED = 1;
 const VIA_HEALTH = 2;

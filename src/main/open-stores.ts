@@ -42,7 +42,8 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
     ...{ dataDir, log, clock, domainsPerAccount, secretKey, onEnd },
     postgresUrl: postgres.url,
   });
-  await protectSecrets(registry, log);
+  // A node that only makes checks has no use for secrets.
+  if (config.node.roles.some((role) => role !== 'probe')) await protectSecrets(registry, log);
   const { url } = redisSettings;
   // ioredis is loaded only if it is used.
   const redis =

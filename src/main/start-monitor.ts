@@ -13,6 +13,8 @@ import type { WriterLease } from '../store/registry/writer-lease.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
 import { VERSION } from '../version.ts';
 import type { Role } from './active-role.ts';
+import { NO_FLEET } from './idle-role.ts';
+import type { ThisNode } from './join-nodes.ts';
 import { joinVendors } from './join-vendors.ts';
 import { formatMonitorState } from './monitor-state.ts';
 import { openMonitorStores, type SharedStores, type StoreParts } from './open-stores.ts';
@@ -20,6 +22,7 @@ import { openMonitorStores, type SharedStores, type StoreParts } from './open-st
 /** The arguments of a role. */
 export interface RoleParts extends StoreParts {
   readonly shared: SharedStores;
+  readonly node: ThisNode;
 }
 
 /** The monitor, ready to begin. */
@@ -88,7 +91,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
         nameTimeoutMs: checks.timeoutMs,
         userAgent: userAgentOf(VERSION, siteUrl),
       }),
-    onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
+    onRecheck: (serviceIds, spreadMs) => fleet?.recheck(serviceIds, spreadMs),
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
     isInMaintenance: vendorStatuses.isInMaintenance,
     heartbeats: {
@@ -117,7 +120,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       }),
   });
 
-  // The engine.
+  // The engine; a monitor without the role `probe` makes no checks.
   const settings: ProberSettings = {
     version: VERSION,
     siteUrl,
@@ -127,24 +130,27 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     ownersMayProbePrivate: checks.ownersMayProbePrivate,
     concurrency: checks.concurrency,
   };
+  const probes = config.node.roles.includes('probe');
   const threads = checks.threads === 'auto' ? Math.max(1, availableParallelism() - 1) : checks.threads;
   const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
-  const fleet = createFleet({
-    settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
-    threads,
-    entry: new URL('../../workers/probe.ts', import.meta.url),
-    prober: settings,
-    clock,
-    log,
-    onResults(results) {
-      // A process that was suspended may have been replaced. The results of its threads are then discarded.
-      if (lease.isFresh()) record.takeResults(results);
-    },
-    onDoubt: record.noteDoubt,
-    onDelay: record.noteDelay,
-    onForbidden: createForbiddenAddressLog(log, clock),
-    onFatal: fail('probe threads end again and again'),
-  });
+  const fleet = !probes
+    ? null
+    : createFleet({
+        settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
+        threads,
+        entry: new URL('../../workers/probe.ts', import.meta.url),
+        prober: settings,
+        clock,
+        log,
+        onResults(results) {
+          // A process that was suspended may have been replaced. The results of its threads are then discarded.
+          if (lease.isFresh()) record.takeResults(results);
+        },
+        onDoubt: record.noteDoubt,
+        onDelay: record.noteDelay,
+        onForbidden: createForbiddenAddressLog(log, clock),
+        onFatal: fail('probe threads end again and again'),
+      });
 
   // Service changes from the catalogue, a command, the API or a heartbeat.
   const unwatchChanges = registry.watchChanges(lastChange, (change) => {
@@ -153,7 +159,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     record.applyChange(change);
     intake.applyChange(serviceId, service);
     const { memory, lastCheckedAt } = record.probeStateOf(serviceId);
-    fleet.apply({
+    fleet?.apply({
       serviceId,
       target: service === null ? null : checkTargetOf(service, memory, lastCheckedAt),
     });
@@ -178,7 +184,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     watchTransitions,
     prober,
     stores: stores.states,
-    fleet,
+    fleet: fleet ?? NO_FLEET,
     feeds: vendorStatuses.feeds,
     polls: vendors.polls,
     async begin() {
@@ -188,15 +194,15 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       const targets = states.map(({ service, memory, current }) =>
         checkTargetOf(service, memory, current.latest?.checkedAt ?? null),
       );
-      await fleet.start(targets.filter((target) => target !== null));
-      return { services: states.length, threads };
+      await fleet?.start(targets.filter((target) => target !== null));
+      return { services: states.length, threads: probes ? threads : 0 };
     },
     reload: () => catalogueWatch.reload(),
     async stop() {
       catalogueWatch.close();
       unwatchChanges();
       await vendors.stop();
-      await fleet.stop();
+      await fleet?.stop();
       // Only now: heartbeats that other processes receive need not wait for the attempts in flight.
       inbox?.stop();
       await record.stop();

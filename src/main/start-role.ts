@@ -1,10 +1,13 @@
-/** Determines the role of this process, and makes a serving process the monitor when the previous monitor has ended. */
+/** Determines the role of this process, and makes a judge that waits the monitor when the previous monitor has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retry } from '../async/retry.ts';
+import { isClustered } from '../config/resolve-config.ts';
 import { describePostgres, readPostgresAddress } from '../domain/postgres-address.ts';
 import type { Log } from '../log.ts';
 import { acquireLease, createLeaseSight, type WriterLease } from '../store/registry/writer-lease.ts';
-import type { ActiveRole } from './active-role.ts';
+import type { ActiveRole, Role } from './active-role.ts';
+import { createIdleRole } from './idle-role.ts';
+import { NO_WORK, type NodeWork } from './join-nodes.ts';
 import { type MonitorRole, type RoleParts, startMonitor } from './start-monitor.ts';
 import { type ServingRole, startServing } from './start-serving.ts';
 
@@ -12,6 +15,8 @@ import { type ServingRole, startServing } from './start-serving.ts';
 export interface RoleChanges {
   /** Tells that the site is reachable. `startDeliveries` is called when this process is or becomes the monitor. */
   begin(startDeliveries: StartDeliveries): Promise<void>;
+  /** The checks that this process makes itself. */
+  work(): NodeWork;
   stop(): Promise<void>;
 }
 
@@ -37,11 +42,14 @@ const LEASE_RETRIES = 30;
 
 /**
  * Without Redis only the monitor can serve: the process waits for another monitor to end and then fails. With Redis it
- * serves beside the monitor and takes over when the lease is free.
+ * serves beside the monitor and takes over when the lease is free. In a cluster, `node.roles` decides: a process without
+ * `judge` never requests the lease, and one without `serve` answers nothing but questions about itself.
  */
 export async function startRole(parts: RoleParts, role: ActiveRole): Promise<RoleChanges> {
   const { config, shared, clock, log, fail } = parts;
   const { dataDir, postgres } = config.storage;
+  const judges = config.node.roles.includes('judge');
+  const serves = config.node.roles.includes('serve');
   const address = postgres.url === null ? null : readPostgresAddress(postgres.url);
   const place = address === null ? dataDir : describePostgres(address);
   const sight = createLeaseSight(clock);
@@ -80,19 +88,27 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
         log.info({ problem: (error as Error).message }, 'waiting for another process to end'),
     });
     await become(lease);
-  } else {
+  } else if (judges) {
     claim = claimLease(acquire, log);
     const lease = await Promise.race([claim.lease, sleep(FIRST_CLAIM_MS, null, { ref: true })]);
     if (lease === null) {
-      serving = await startServing(parts);
-      role.take(serving);
+      role.take(await startBeside('standby'));
       log.info(
         { registry: place },
-        'another process is the monitor; this process serves, and takes over when it ends',
+        `another process is the monitor; this process ${serves ? 'serves' : 'stands by'}, and takes over when it ends`,
       );
     } else {
       await become(lease);
     }
+  } else {
+    role.take(await startBeside('probing'));
+  }
+
+  /** Starts what this process is beside the monitor; `idle`: what it is if it does not serve. */
+  async function startBeside(idle: 'standby' | 'probing'): Promise<Role> {
+    if (!serves) return createIdleRole(idle, log);
+    serving = await startServing(parts);
+    return serving;
   }
 
   async function takeOver(lease: WriterLease, startDeliveries: StartDeliveries): Promise<void> {
@@ -116,6 +132,14 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
       claim?.lease.then((lease) => {
         becoming = takeOver(lease, startDeliveries).catch(fail('taking over from the monitor has failed'));
       });
+    },
+    work() {
+      // Outside of a cluster the monitor makes all checks, and its connection is that of every process.
+      const makesChecks = config.node.roles.includes('probe') && (monitor !== null || !isClustered(config));
+      if (!makesChecks) return NO_WORK;
+      const { services, checksDone } = role.fleet.report();
+      const { online, offlineSince } = role.prober();
+      return { services, checksDone, online, offlineSince };
     },
     async stop() {
       stopping = true;

@@ -6,6 +6,7 @@ import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import { createHeartbeatForwarder } from '../record/heartbeat-forwarder.ts';
 import { followTransitions } from '../record/transition-feed.ts';
 import type { Role } from './active-role.ts';
+import { NO_FLEET } from './idle-role.ts';
 import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './monitor-state.ts';
 import { openReadSamples } from './open-stores.ts';
 import type { RoleParts } from './start-monitor.ts';
@@ -25,7 +26,6 @@ const STOP_TIMEOUT_MS = 5_000;
 /** Time between two reads of vendor statuses without a notification by the monitor, milliseconds. */
 const VENDOR_POLL_MS = 60_000;
 
-const NO_FLEET = { services: 0, restarts: 0, checksDone: 0, hosts: [] };
 const NO_POLLS = { good: 0, failed: 0 };
 
 /** Starts following the monitor. Requires Redis. */
@@ -104,7 +104,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
     watchTransitions: transitions.watch,
     prober: () => monitor.prober,
     stores: () => monitor.stores,
-    fleet: { report: () => NO_FLEET },
+    fleet: NO_FLEET,
     feeds: vendorStatuses.feeds,
     polls: () => NO_POLLS,
     catchUp: transitions.catchUp,

@@ -10,12 +10,25 @@ export interface Metrics {
   gauge(name: string, help: string, read: () => number): void;
   /** Adds a gauge with one label; `read` returns the value for each label value. */
   gaugeBy(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
+  /** Adds a gauge with several labels; `read` returns every value with its labels. */
+  gaugeByAll(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    read: () => readonly LabelledValue[],
+  ): void;
   /** Adds a counter that is kept elsewhere and only grows. */
   counter(name: string, help: string, read: () => number): void;
   /** Adds constant facts as labels of a gauge that is always 1. */
   info(name: string, help: string, facts: Readonly<Record<string, string>>): void;
   /** Counts a completed request; `seconds` from its arrival to the end of its response. */
   noteRequest(route: string, status: number, seconds: number): void;
+}
+
+/** A value of a metric with several labels. */
+export interface LabelledValue {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
 }
 
 /** Creates a set that contains only the metrics of the process (memory, CPU, event loop). */
@@ -61,6 +74,18 @@ export function createMetrics(): Metrics {
           // A label value that is no longer returned must not keep its last value.
           this.reset();
           for (const [word, value] of Object.entries(read())) this.set({ [label]: word }, value);
+        },
+      });
+    },
+    gaugeByAll(name, help, labelNames, read) {
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const { labels, value } of read()) this.set({ ...labels }, value);
         },
       });
     },

@@ -1,4 +1,5 @@
 /** Registers the metrics of all parts. */
+import { countNodes, type NodeState } from '../domain/node.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import type { SampleStoreStats } from '../store/ports/samples.ts';
@@ -8,7 +9,9 @@ import type { Metrics } from './metrics.ts';
 /** The observed parts, each with the members that metrics need. */
 export interface ObservedParts {
   /** The current role of this process; absent: it is always the monitor. */
-  readonly role?: () => 'monitor' | 'serving';
+  readonly role?: () => 'monitor' | 'serving' | 'standby' | 'probing';
+  /** The live nodes; absent: none are shown. */
+  readonly nodes?: () => readonly NodeState[];
   readonly fleet: {
     report(): {
       readonly services: number;
@@ -75,8 +78,14 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     }
     return counts;
   });
-  metrics.gauge('upbeat_monitor', '1 if this process is the monitor, 0 if it only serves.', () =>
-    parts.role?.() === 'serving' ? 0 : 1,
+  metrics.gauge('upbeat_monitor', '1 if this process is the monitor, 0 if another one is.', () =>
+    (parts.role?.() ?? 'monitor') === 'monitor' ? 1 : 0,
+  );
+  metrics.gaugeByAll(
+    'upbeat_nodes',
+    'Live nodes by region and role; a node counts for each of its roles.',
+    ['region', 'role'],
+    () => countNodes(parts.nodes?.() ?? []).map(({ nodes, ...labels }) => ({ labels, value: nodes })),
   );
   metrics.gauge(
     'upbeat_services_probed',

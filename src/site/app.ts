@@ -33,6 +33,8 @@ export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
   readonly authenticator: PipelineOptions['authenticator'];
   /** Where several processes share their rate limits; null: this one counts by itself. Default null. */
   readonly limitServer?: LimitServer | null;
+  /** Whether the site is served; false: only the routes about this process. Default true. */
+  readonly serves?: boolean;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -93,7 +95,8 @@ export function createApp(options: AppOptions): App {
   const readClient = createClientReader(settings.trustedProxies);
   const table = createRoutes({ ...options, now, limits: () => limitsInForce });
   const { streams } = table;
-  const routes = withCopyAge(table.routes, options.status);
+  const { serves = true } = options;
+  const routes = serves ? withCopyAge(table.routes, options.status) : table.ownRoutes;
 
   const requestOf = (
     message: IncomingMessage,

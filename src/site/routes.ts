@@ -5,6 +5,7 @@ import { createEventStreams, type EventSources, type EventStreams } from '../api
 import { type HeartbeatSources, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
 import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
+import { regionsRoute } from '../api/regions.ts';
 import { createServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
 import { type MaintenanceSources, maintenanceRoute, type VendorSources, vendorRoute } from '../api/vendor.ts';
@@ -49,6 +50,8 @@ export type RouteSources = Omit<
 /** Every route, and the event streams to close when the program stops. */
 export function createRoutes(sources: RouteSources): {
   readonly routes: readonly Route[];
+  /** Of these, the routes about this process: `/healthz`, `/readyz` and `/metrics`. */
+  readonly ownRoutes: readonly Route[];
   readonly streams: Pick<EventStreams, 'open' | 'close'>;
 } {
   const { directory, status, ownedPages, readiness, metrics, clock, now } = sources;
@@ -74,6 +77,7 @@ export function createRoutes(sources: RouteSources): {
     ...heartbeatRoutes(parts),
     ...dependencyRoutes(parts),
     ...(pages === null ? [] : statusPageRoutes(pages)),
+    regionsRoute(parts),
     streams.route,
     ...atomRoutes({ ...parts, pages }),
     ...badgeRoutes(parts),
@@ -81,6 +85,7 @@ export function createRoutes(sources: RouteSources): {
     heatmapRoute(parts),
   ];
   const openApi = createOpenApi({ ...parts, routes: described });
+  const ownRoutes = systemRoutes(readiness, metrics, clock);
   const site = pageRoutes({ ...parts, apiDocument: openApi.document });
   return {
     streams: {
@@ -93,6 +98,7 @@ export function createRoutes(sources: RouteSources): {
       },
     },
     // Pages come last: some of their paths match those of the API as well.
-    routes: [...described, openApi.route, ...systemRoutes(readiness, metrics, clock), ...site.routes],
+    routes: [...described, openApi.route, ...ownRoutes, ...site.routes],
+    ownRoutes,
   };
 }

@@ -70,11 +70,15 @@ function plain(status: number, body: object): HttpResponse {
   return { status, headers, body: JSON.stringify(body) };
 }
 
-function viewReadiness({ phase, role, prober, parts }: Readiness): object {
+function viewReadiness({ phase, role, node, nodes, prober, parts }: Readiness): object {
   const broken = Object.entries(parts).filter(([, { problem }]) => problem !== null);
   return {
     status: phase === 'serving' ? 'ready' : phase,
     role,
+    node: node.name,
+    region: node.region,
+    roles: node.roles,
+    nodes: countBy(nodes, ({ region }) => region),
     degraded: [...(prober.online ? [] : ['prober']), ...broken.map(([name]) => name)],
     prober: {
       online: prober.online,
@@ -83,6 +87,12 @@ function viewReadiness({ phase, role, prober, parts }: Readiness): object {
     },
     parts: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, viewPart(part)])),
   };
+}
+
+/** How many of `list` have each name, by name. */
+function countBy<T>(list: readonly T[], nameOf: (item: T) => string): Record<string, number> {
+  const groups = Map.groupBy(list, nameOf);
+  return Object.fromEntries([...groups].map(([name, { length }]) => [name, length] as const).sort());
 }
 
 function viewPart({ missingSince, ...part }: PartState): object {

@@ -1,11 +1,19 @@
 /** The monitor itself, as readers see it: its state, and the limits in force. */
+import type { NodeRole, NodeState } from '../domain/node.ts';
 
 /** The state of the program, as `/readyz` and the pages show it. */
 export interface Readiness {
   /** `serving` answers 200; before loading has ended and while stopping it is 503. */
   readonly phase: 'starting' | 'serving' | 'stopping';
-  /** `monitor`: this process probes. `serving`: it only serves, beside the monitor of its data directory. */
-  readonly role: 'monitor' | 'serving';
+  /**
+   * `monitor`: this process evaluates results and writes. `serving`: it only serves, beside the monitor. `standby`: it waits
+   * to become the monitor and does not serve. `probing`: it only makes checks.
+   */
+  readonly role: 'monitor' | 'serving' | 'standby' | 'probing';
+  /** This process as a node. */
+  readonly node: { readonly name: string; readonly region: string; readonly roles: readonly NodeRole[] };
+  /** All live nodes that this one knows, itself included. */
+  readonly nodes: readonly NodeState[];
   readonly prober: {
     readonly online: boolean;
     readonly offlineSince: number | null;

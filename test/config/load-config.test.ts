@@ -74,7 +74,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount',
       'incidents.feedInterval auth.providers storage.dataDir storage.rawRetention storage.rollupRetention',
       'storage.postgres.url storage.redis.url storage.influx.url storage.influx.token storage.influx.org',
-      'storage.influx.bucket storage.influx.api secrets.key log.level log.format',
+      'storage.influx.bucket storage.influx.api node.name node.region node.roles secrets.key log.level log.format',
     ].flatMap((line) => line.split(' ')),
   );
 });
@@ -114,6 +114,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
       redis: { url: null },
       influx: { url: null, token: null, org: null, bucket: null, api: 'v2' },
     },
+    node: { name: null, region: 'local', roles: ['judge', 'probe', 'serve'] },
     secrets: { key: null },
     log: { level: 'info', format: 'auto' },
   });
@@ -133,6 +134,10 @@ t.test(
       UPBEAT_CHECKS_CONTROLTARGETS: '',
       UPBEAT_CHECKS_OWNERSMAYPROBEPRIVATE: 'true',
       UPBEAT_STORAGE_INFLUX_TOKEN_FILE: secret,
+      UPBEAT_STORAGE_POSTGRES_URL: 'postgres://upbeat@db.example/upbeat',
+      UPBEAT_STORAGE_REDIS_URL: 'redis://cache.example',
+      UPBEAT_NODE_NAME: 'eu-1',
+      UPBEAT_NODE_ROLES: 'probe, serve',
       UPBEAT_TEST_ANYTHING: 'is not ours to judge',
     });
     t.match(config, {
@@ -147,6 +152,7 @@ t.test(
         ownersMayProbePrivate: true,
       },
       storage: { influx: { token: 's3cret' } },
+      node: { name: 'eu-1', region: 'local', roles: ['probe', 'serve'] },
     });
   },
 );

@@ -10,6 +10,7 @@ import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { readHeartbeat } from '../../src/domain/heartbeat-body.ts';
 import { silentLog } from '../../src/log.ts';
+import { joinNodes } from '../../src/main/join-nodes.ts';
 import { openSharedStores } from '../../src/main/open-stores.ts';
 import { type MonitorRole, startMonitor } from '../../src/main/start-monitor.ts';
 import { type ServingRole, startServing } from '../../src/main/start-serving.ts';
@@ -70,7 +71,8 @@ export async function createRoleWorld(t: Test, redisUrl: string): Promise<RoleWo
     const parts = { config, directory, clock: systemClock, log: silentLog, fail };
     const shared = await openSharedStores(parts);
     stops.push(shared.close);
-    return { ...parts, shared };
+    const work = () => ({ services: 0, checksDone: 0, online: true, offlineSince: null });
+    return { ...parts, shared, node: await joinNodes({ ...parts, work }) };
   }
 
   const own = await openParts();

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
+import { node } from '../site/site-world.ts';
 
 const lines = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
   (await metrics.render()).split('\n').filter((line) => line.startsWith(name));
@@ -65,7 +66,7 @@ t.test('it tells facts as labels', async (t) => {
   ]);
 });
 
-t.test('it tells which stores answer, and what was given up', async (t) => {
+t.test('it tells which nodes live, which stores answer, and what was given up', async (t) => {
   const metrics = createMetrics();
   let problem: string | null = null;
   observeProgram(metrics, {
@@ -77,8 +78,17 @@ t.test('it tells which stores answer, and what was given up', async (t) => {
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     stores: () => ({ influx: { problem }, redis: { problem: null } }),
+    nodes: () => [
+      node('a', { region: 'us', roles: ['judge', 'probe'] }),
+      node('b', { region: 'us', roles: ['probe'] }),
+    ],
     site: { url: 'https://up.example', version: '1.2.3' },
   });
+  t.strictSame(await lines(metrics, 'upbeat_nodes'), [
+    'upbeat_nodes{region="us",role="judge"} 1',
+    'upbeat_nodes{region="us",role="probe"} 2',
+    'upbeat_nodes{region="us",role="serve"} 0',
+  ]);
   t.strictSame(await lines(metrics, 'upbeat_samples_lost_total'), ['upbeat_samples_lost_total 7']);
   t.strictSame(await lines(metrics, 'upbeat_store_connected'), [
     'upbeat_store_connected{store="influx"} 1',

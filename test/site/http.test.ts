@@ -5,7 +5,7 @@ import t from 'tap';
 import type { Log } from '../../src/log.ts';
 import { textAt } from '../support/json.ts';
 import type { Answer } from './answer.ts';
-import { check, current, NOW, service, startApi, type World } from './site-world.ts';
+import { check, current, NOW, node, service, startApi, type World } from './site-world.ts';
 
 const SERVICES = [service(1, 'shop')];
 const READING = [
@@ -281,8 +281,23 @@ t.test('it tells how the program is', async (t) => {
   t.match(await world.get('/healthz'), { status: 200, json: { status: 'ok' } });
   t.match(await world.get('/readyz'), {
     status: 200,
-    json: { status: 'ready', degraded: [], prober: { online: true, offline_since: null } },
+    json: {
+      status: 'ready',
+      role: 'monitor',
+      node: 'one',
+      region: 'local',
+      roles: ['judge', 'probe', 'serve'],
+      nodes: { local: 1 },
+      degraded: [],
+      prober: { online: true, offline_since: null },
+    },
   });
+  world.state.nodes = [
+    node('us-1', { region: 'us' }),
+    node('eu-1', { region: 'eu' }),
+    node('us-2', { region: 'us' }),
+  ];
+  t.match((await world.get('/readyz')).text, '"nodes":{"eu":1,"us":2}');
   world.state.prober = { online: false, offlineSince: NOW, reason: 'no control target answers' };
   world.state.parts = { registry: { problem: null }, redis: { problem: 'away' } };
   t.match(await world.get('/readyz'), {

@@ -56,6 +56,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/incidents/{slug}/{id}',
     '/api/v1/maintenance',
     '/api/v1/pages/{slug}',
+    '/api/v1/regions',
     '/api/v1/services',
     '/api/v1/services/{slug}/dependencies',
     '/api/v1/services/{slug}/history',

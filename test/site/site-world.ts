@@ -5,6 +5,7 @@ import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
 import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/current.ts';
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
 import type { Incident } from '../../src/domain/incident.ts';
+import { NODE_ROLES, type NodeState } from '../../src/domain/node.ts';
 import type { ChartPicture, HeatmapPicture } from '../../src/domain/picture.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
@@ -121,6 +122,26 @@ export function transition(position: number, slug: string, more: Partial<Transit
   };
 }
 
+/** A live node; a test names what matters to it. */
+export function node(name: string, more: Partial<NodeState> = {}): NodeState {
+  return {
+    name,
+    region: 'local',
+    roles: NODE_ROLES,
+    version: '1.2.3',
+    host: 'alpha',
+    pid: 7,
+    since: NOW,
+    lastSeen: NOW,
+    services: 0,
+    checksPerSecond: 0,
+    online: true,
+    offlineSince: null,
+    clockOffsetMs: 0,
+    ...more,
+  };
+}
+
 /** What a test may set. */
 export interface WorldOptions {
   readonly services?: readonly Service[];
@@ -191,6 +212,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const state = {
     phase: 'serving' as 'starting' | 'serving' | 'stopping',
     role: 'monitor' as 'monitor' | 'serving',
+    node: { name: 'one', region: 'local', roles: NODE_ROLES },
+    nodes: [node('one')] as readonly NodeState[],
     prober: { online: true, offlineSince: null as number | null, reason: null as string | null },
     parts: {} as Record<string, { problem: string | null }>,
   };

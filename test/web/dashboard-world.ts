@@ -44,6 +44,8 @@ export async function dashboard(t: Test) {
     readiness: () => ({
       phase: 'serving',
       role: 'monitor',
+      node: { name: 'one', region: 'local', roles: [] },
+      nodes: [],
       prober: { online: true, offlineSince: null, reason: null },
       parts: {},
     }),

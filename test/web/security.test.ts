@@ -228,6 +228,7 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/api/v1/maintenance': ['/api/v1/maintenance', DATA],
   '/api/v1/dependencies': ['/api/v1/dependencies', DATA],
   '/api/v1/pages/:slug': ['/api/v1/pages/evil', DATA],
+  '/api/v1/regions': ['/api/v1/regions', DATA],
   '/api/v1/events': ['/api/v1/events?slug=nobody', DATA],
   '/api/v1/heartbeat': ['/api/v1/heartbeat', DATA],
   '/healthz': ['/healthz', DATA],

@@ -1,0 +1,117 @@
+/** Processes of a cluster on one PostgreSQL and one Redis: their roles, their names, and who is alive. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
+import { type Installation, install, type RunningProgram } from '../support/program.ts';
+import { NEEDS_REDIS } from '../support/redis-server.ts';
+import { usePostgres, useRedis } from '../support/run-servers.ts';
+import { createWallClock, NEEDS_WALL_CLOCK } from '../support/wall-clock.ts';
+
+interface Ready {
+  readonly status: string;
+  readonly role: string;
+  readonly nodes: Readonly<Record<string, number>>;
+}
+
+/** A node that was killed is gone from all lists within this, milliseconds (issue 13). */
+const GONE_WITHIN_MS = 10_000;
+const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS, ...NEEDS_WALL_CLOCK };
+
+t.setTimeout(300_000);
+
+/** A database and a key space that nodes share, and a service that answers 200. */
+async function createCluster(t: Test) {
+  const [postgres, redis] = await Promise.all([usePostgres(t), useRedis(t)]);
+  await createDatabase(postgres.url('postgres'), redis.prefix);
+  const site = createServer((_request, response) => response.writeHead(200).end());
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => site.close());
+  const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
+  const storage = {
+    postgres: { url: postgres.url(redis.prefix) },
+    redis: { url: `${redis.url}?prefix=${redis.prefix}` },
+  };
+  const secrets = { key: 'ab'.repeat(32) };
+  return {
+    /** A machine with a data directory of its own, on which one node runs. */
+    async install(node: object, environment: Readonly<Record<string, string>> = {}): Promise<Installation> {
+      const installation = await install(
+        [{ slug: 'shop', check: { url } }],
+        { storage, secrets, node },
+        environment,
+      );
+      t.teardown(() => installation.remove());
+      return installation;
+    },
+  };
+}
+
+async function start(t: Test, installation: Installation): Promise<RunningProgram> {
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  return program;
+}
+
+const sees = (program: RunningProgram, nodes: Ready['nodes'], withinMs?: number) =>
+  program.until('/readyz', (body: Ready) => JSON.stringify(body.nodes) === JSON.stringify(nodes), withinMs);
+
+t.test('nodes play their roles, see each other, and stand in for one that is killed', NEEDS, async (t) => {
+  const cluster = await createCluster(t);
+  const first = await cluster.install({ name: 'one', region: 'eu' });
+  const one = await start(t, first);
+  t.match((await one.get('/readyz')).body, {
+    role: 'monitor',
+    node: 'one',
+    region: 'eu',
+    roles: ['judge', 'probe', 'serve'],
+    nodes: { eu: 1 },
+  });
+
+  const same = await cluster.install({ name: 'one', region: 'us' });
+  const refused = await same.run('start');
+  t.equal(refused.status, 1, 'a second process of the name does not start');
+  t.match(
+    refused.stdout,
+    /The node name one is taken by process \d+ on \S+, which runs since 20\S+Z\. Set node\.name to a name that no other node has\./,
+  );
+
+  const standby = await start(t, await cluster.install({ name: 'two', region: 'eu', roles: ['judge'] }));
+  const clock = createWallClock(t, Date.now() + 90_000, 'UTC');
+  const serving = await start(
+    t,
+    await cluster.install({ name: 'three', region: 'us', roles: ['serve'] }, clock.environment),
+  );
+  for (const program of [one, standby, serving]) await sees(program, { eu: 2, us: 1 });
+  t.match((await standby.get('/readyz')).body, { role: 'standby', roles: ['judge'], degraded: [] });
+  t.match((await serving.get('/readyz')).body, { role: 'serving', roles: ['serve'] });
+  t.equal((await standby.get('/healthz')).status, 200);
+  t.match(String((await standby.get('/metrics')).body), /^upbeat_nodes\{region="eu",role="judge"\} 2$/m);
+  t.match(
+    [await standby.get('/'), await standby.get('/api/v1/status/shop')],
+    [{ status: 404 }, { status: 404 }],
+  );
+  await serving.until('/api/v1/status/shop', ({ status }: Ready) => status === 'up');
+  t.same((await serving.get('/api/v1/regions')).body, {
+    regions: [{ region: 'eu', online: true, nodes: 1 }],
+  });
+  t.match(serving.output(), /the clock of this machine is 90\.\d s ahead of Redis' clock/);
+
+  const killed = performance.now();
+  await one.killHard();
+  await standby.until('/readyz', ({ role }: Ready) => role === 'monitor');
+  for (const program of [standby, serving]) await sees(program, { eu: 1, us: 1 }, GONE_WITHIN_MS);
+  t.comment(`gone after ${Math.round(performance.now() - killed)} ms`);
+  t.match(
+    [(await serving.get('/readyz')).body, (await serving.get('/api/v1/regions')).body],
+    [{ role: 'serving' }, { regions: [] }],
+    'a node without the role judge does not take over',
+  );
+  t.match((await serving.get('/api/v1/status/shop')).body, { status: 'up' });
+
+  const probing = await start(t, await cluster.install({ name: 'one', region: 'asia', roles: ['probe'] }));
+  t.match((await probing.get('/readyz')).body, { role: 'probing', node: 'one' }, 'the name is free');
+  t.equal((await probing.get('/api/v1/services')).status, 404);
+  await sees(serving, { asia: 1, eu: 1, us: 1 });
+  for (const program of [probing, serving, standby]) t.equal(await program.stop(), 0);
+});
