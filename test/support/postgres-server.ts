@@ -1,10 +1,20 @@
 /** Real PostgreSQL servers on free loopback ports, each with a folder of its own. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import type { CertificatePair } from './certificates.ts';
 import { freePort } from './free-port.ts';
 import type { Scope } from './run-servers.ts';
 
@@ -24,91 +34,162 @@ export const NEEDS_POSTGRES =
 /** A server process. */
 export interface PostgresServer {
   readonly port: number;
+  /** Its folder, with the certificate and its key where it has one. */
+  readonly folder: string;
   /** The line for `storage.postgres.url` of a database, as the superuser of the server. */
   url(database: string): string;
   /** Ends the server as `pg_ctl stop -m fast` does, and waits. */
   stop(): Promise<void>;
+  /** Ends the server as a crash does: nothing is written or sent any more. */
+  crash(): Promise<void>;
   /** Starts it again on its port, with what was in it. */
   start(): Promise<void>;
+  /** Makes a standby the primary. */
+  promote(): void;
   /** Stops or continues every process of the server by a signal. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
+}
+
+/** What a server is like. */
+export interface PostgresOptions {
+  /** Commits wait for the disk. */
+  readonly durable?: boolean;
+  /** It asks for the password. */
+  readonly password?: boolean;
+  /** Settings of the server beside its usual ones. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** It speaks TLS with this certificate, and refuses clients without. */
+  readonly certificate?: CertificatePair;
+  /** It begins as a standby of this server, and copies it all the time. */
+  readonly standbyOf?: PostgresServer;
+  /** What starts it, such as in a namespace. */
+  readonly enter?: readonly string[];
+  /** It listens on all addresses of a network that this process may not reach, and it is not waited for. */
+  readonly isRemote?: boolean;
+  /** Folder of its data, on a disk that may be full; its write-ahead log is elsewhere. Default: one for all. */
+  readonly data?: string;
 }
 
 const READY_MS = 45_000;
 /** The password of the superuser `upbeat`. A text that must be found nowhere. */
 export const PASSWORD = 'p@ss/w0rd-of-a-test';
+const PROGRAM_FOLDER = PROGRAMS ?? '';
 
-/** Starts a server; it is ended after the test. `durable`: commits wait for the disk. `password`: it asks for one. */
-export async function startPostgres(
-  scope: Scope,
-  { durable = false, password = false }: { readonly durable?: boolean; readonly password?: boolean } = {},
-): Promise<PostgresServer> {
+/** Starts a server; it is ended after the test. */
+export async function startPostgres(scope: Scope, options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { durable = false, enter = [], isRemote = false, certificate, settings = {}, standbyOf } = options;
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-postgres-'));
   scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
   // The server refuses to run as root.
-  const user = process.getuid?.() === 0 ? userOf('postgres') : {};
-  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
-  const data = join(folder, 'data');
-  const passwordFile = join(folder, 'password');
-  writeFileSync(passwordFile, `${PASSWORD}\n`);
-  const programs = PROGRAMS ?? '';
-  const settings = [
-    '-D',
-    data,
-    '-U',
-    'upbeat',
-    '-A',
-    password ? 'scram-sha-256' : 'trust',
-    '-E',
-    'UTF8',
-    '--locale=C',
-    '--no-sync',
-  ];
-  execFileSync(join(programs, 'initdb'), [...settings, `--pwfile=${passwordFile}`], {
-    ...user,
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const user = process.getuid?.() === 0 ? userOf('postgres') : null;
+  if (user !== null) chownSync(folder, user.uid, user.gid);
+  const { data = join(folder, 'data') } = options;
+  // What enters a namespace needs the rights of root until then.
+  const enterAsUser =
+    user === null || enter.length === 0
+      ? enter
+      : [...enter, 'setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
+  const asUser = enter.length === 0 ? user : null;
+  const commandOf = (program: string, args: readonly string[]): [string, string[]] => {
+    const [first = '', ...rest] = [...enterAsUser, join(PROGRAM_FOLDER, program), ...args];
+    return [first, rest];
+  };
+  const run = (program: string, ...args: readonly string[]) =>
+    execFileSync(...commandOf(program, args), {
+      ...asUser,
+      cwd: folder,
+      env: { ...process.env, PGPASSWORD: PASSWORD },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  if (options.data !== undefined && user !== null) {
+    const words = ['install', '-d', '-m', '700', '-o', String(user.uid), '-g', String(user.gid), data];
+    const [first = '', ...rest] = [...enter, ...words];
+    execFileSync(first, rest);
+  }
+  if (standbyOf === undefined) initialize(run, folder, data, options);
+  else run('pg_basebackup', '-D', data, '-R', '-X', 'stream', '-c', 'fast', '-d', standbyOf.url('postgres'));
+  if (certificate !== undefined) {
+    for (const [name, text] of [
+      ['server.crt', certificate.cert],
+      ['server.key', certificate.key],
+    ] as const) {
+      writeFileSync(join(folder, name), text, { mode: 0o600 });
+      if (user !== null) chownSync(join(folder, name), user.uid, user.gid);
+    }
+  }
   const port = await freePort();
+  const all: Readonly<Record<string, string>> = {
+    port: String(port),
+    listen_addresses: isRemote ? '*' : '127.0.0.1',
+    unix_socket_directories: '',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off' }),
+    ...(certificate === undefined
+      ? {}
+      : { ssl: 'on', ssl_cert_file: join(folder, 'server.crt'), ssl_key_file: join(folder, 'server.key') }),
+    ...settings,
+  };
+  const words = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   let child: ChildProcess | null = null;
   const url = (database: string) => postgresUrl(port, database);
+  const end = async (signal: NodeJS.Signals) => {
+    const running = child;
+    child = null;
+    if (running === null || running.exitCode !== null || running.signalCode !== null) return;
+    const ended = once(running, 'exit');
+    running.kill(signal);
+    await ended;
+  };
   const server: PostgresServer = {
     port,
+    folder,
     url,
-    async stop() {
-      const running = child;
-      child = null;
-      // It may have been killed meanwhile.
-      if (running === null || running.exitCode !== null || running.signalCode !== null) return;
-      const ended = once(running, 'exit');
-      // Ends the connections too, and writes everything to its files.
-      running.kill('SIGINT');
-      await ended;
-    },
+    // Ends the connections too, and writes everything to its files.
+    stop: () => end('SIGINT'),
+    crash: () => end('SIGQUIT'),
     async start() {
-      const options = [
-        '-c',
-        `port=${port}`,
-        '-c',
-        'listen_addresses=127.0.0.1',
-        '-c',
-        `unix_socket_directories=`,
-      ];
-      const fast = durable ? [] : ['-c', 'fsync=off', '-c', 'synchronous_commit=off'];
-      child = spawn(join(programs, 'postgres'), ['-D', data, ...options, ...fast], {
-        ...user,
+      child = spawn(...commandOf('postgres', ['-D', data, ...words]), {
+        ...asUser,
         cwd: folder,
-        stdio: 'ignore',
+        stdio: ['ignore', 'ignore', openSync(join(folder, 'log'), 'a')],
       });
-      await untilReady(url('postgres'));
+      if (!isRemote) await untilReady(url('postgres'));
     },
+    promote: () => void run('pg_ctl', 'promote', '-w', '-s', '-D', data),
     signal(name) {
-      for (const pid of processesOf(child?.pid ?? 0)) process.kill(pid, name);
+      for (const pid of processesOf(child?.pid ?? 0)) {
+        try {
+          process.kill(pid, name);
+        } catch (error) {
+          // It has ended by now.
+          if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+        }
+      }
     },
   };
-  scope.teardown(() => server.stop());
+  scope.teardown(async () => {
+    if (child !== null) server.signal('SIGCONT');
+    await server.stop();
+  });
   await server.start();
   return server;
+}
+
+/** Makes the files of a server. */
+function initialize(
+  run: (program: string, ...args: readonly string[]) => unknown,
+  folder: string,
+  data: string,
+  { password = false, certificate, isRemote = false, data: separate }: PostgresOptions,
+): void {
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, `${PASSWORD}\n`);
+  const method = password ? 'scram-sha-256' : 'trust';
+  const locale = ['-E', 'UTF8', '--locale=C', '--no-sync', `--pwfile=${passwordFile}`];
+  const log = separate === undefined ? [] : [`--waldir=${join(folder, 'wal')}`];
+  run('initdb', '-D', data, '-U', 'upbeat', '-A', method, ...locale, ...log);
+  const rules = join(data, 'pg_hba.conf');
+  if (certificate !== undefined) writeFileSync(rules, `hostssl all all all ${method}\n`);
+  else if (isRemote) appendFileSync(rules, `host all all all ${method}\n`);
 }
 
 /** The line for `storage.postgres.url` of a database on the server at `port`. */
@@ -124,12 +205,13 @@ export async function createDatabase(url: string, name: string, options = ''): P
   await client.end();
 }
 
-function userOf(name: string): { readonly uid?: number; readonly gid?: number } {
+function userOf(name: string): { readonly uid: number; readonly gid: number } {
   const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
-async function untilReady(url: string): Promise<void> {
+/** Waits until a server takes connections. */
+export async function untilReady(url: string): Promise<void> {
   const deadline = Date.now() + READY_MS;
   for (;;) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });

@@ -1,11 +1,11 @@
 /** PostgreSQL as one side of a copy of the registry. */
-import pg from 'pg';
 import { describePostgres } from '../../../domain/postgres-address.ts';
 import { type CopyEnd, refuseOtherVersion } from '../copy-registry.ts';
 import { statement } from '../registry-store.ts';
 import { addressOf, openPostgresDatabase, POSTGRES_STEPS } from './postgres-database.ts';
 import { explainPostgresError } from './postgres-error.ts';
-import { connectionSettings, createPostgresQueries, WRITE_LOCK } from './postgres-store.ts';
+import { findPrimary } from './postgres-servers.ts';
+import { createPostgresQueries, WRITE_LOCK } from './postgres-store.ts';
 
 const STEPS = statement<{ readonly name: string }>('SELECT name FROM kysely_migration');
 const COLUMNS = statement<{ readonly name: string }>(
@@ -25,19 +25,21 @@ export async function openPostgresSource(url: string): Promise<CopyEnd> {
 
 /** Opens or makes a registry to write it, as the only writer. */
 export async function openPostgresTarget(url: string): Promise<CopyEnd> {
-  await (await openPostgresDatabase(url)).pool.end();
+  await openPostgresDatabase(url);
   return await openEnd(url, `BEGIN; ${WRITE_LOCK}`);
 }
 
 async function openEnd(url: string, begin: string): Promise<CopyEnd> {
   const address = addressOf(url);
   const place = describePostgres(address);
-  const client = new pg.Client({ ...connectionSettings(url), idle_in_transaction_session_timeout: 0 });
-  // What ends the connection also fails the query.
-  client.on('error', () => {});
+  const connection = await findPrimary(url, address, {
+    settings: { idle_in_transaction_session_timeout: 0 },
+  }).catch((error: unknown) => {
+    throw explainPostgresError(error, address);
+  });
+  const { client } = connection;
   const queries = createPostgresQueries(() => client);
   try {
-    await client.connect();
     await client.query(begin);
     const steps = await queries.all(STEPS());
     refuseOtherVersion(
@@ -46,7 +48,7 @@ async function openEnd(url: string, begin: string): Promise<CopyEnd> {
       POSTGRES_STEPS.names,
     );
   } catch (error) {
-    await client.end().catch(() => {});
+    await connection.end();
     const isMissing = error instanceof Error && 'code' in error && error.code === '42P01';
     throw isMissing ? new Error(`There is no registry in ${place}.`) : explainPostgresError(error, address);
   }
@@ -76,8 +78,6 @@ async function openEnd(url: string, begin: string): Promise<CopyEnd> {
     async commit() {
       await client.query('COMMIT');
     },
-    async close() {
-      await client.end().catch(() => {});
-    },
+    close: connection.end,
   };
 }

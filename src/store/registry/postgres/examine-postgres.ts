@@ -1,10 +1,10 @@
 /** A look at PostgreSQL for `upbeat doctor`, and what `doctor --setup` makes in it. */
-import pg from 'pg';
+import type pg from 'pg';
 import type { Clock } from '../../../clock.ts';
-import { describePostgres, type PostgresAddress } from '../../../domain/postgres-address.ts';
+import { describePostgres, type PostgresAddress, urlOfDatabase } from '../../../domain/postgres-address.ts';
 import { addressOf, openPostgresDatabase, POSTGRES_STEPS } from './postgres-database.ts';
 import { createDatabase, explainPostgresError } from './postgres-error.ts';
-import { connectionSettings } from './postgres-store.ts';
+import { findPrimary } from './postgres-servers.ts';
 
 /** A finding; `advice` is null if nothing needs to be fixed. */
 export interface PostgresFinding {
@@ -65,7 +65,7 @@ export async function setUpPostgres(url: string): Promise<SetUpStep[]> {
     const isNew = await makeDatabase(url, address);
     steps.push({ what: 'database', found: `${where}${isNew ? '' : ' is there'}`, advice: null, made: isNew });
     const before = isNew ? 0 : await countTables(url);
-    await (await openPostgresDatabase(url)).pool.end();
+    await openPostgresDatabase(url);
     const found = `${POSTGRES_STEPS.names.length} of ${POSTGRES_STEPS.names.length} steps are done`;
     steps.push({ what: 'tables', found, advice: null, made: before === 0 });
   } catch (error) {
@@ -83,9 +83,8 @@ async function makeDatabase(url: string, address: PostgresAddress): Promise<bool
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === '3D000')) throw error;
   }
-  const other = new URL(url);
-  other.pathname = `/${MAINTENANCE_DATABASE}`;
-  await withClient(other.href, (client) => client.query(createDatabase(address)));
+  const other = urlOfDatabase(url, MAINTENANCE_DATABASE);
+  await withClient(other, (client) => client.query(createDatabase(address)));
   return true;
 }
 
@@ -99,13 +98,10 @@ function countTables(url: string): Promise<number> {
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(connectionSettings(url));
-  // What ends the connection also fails the query.
-  client.on('error', () => {});
+  const connection = await findPrimary(url, addressOf(url));
   try {
-    await client.connect();
-    return await work(client);
+    return await work(connection.client);
   } finally {
-    await client.end().catch(() => {});
+    await connection.end();
   }
 }

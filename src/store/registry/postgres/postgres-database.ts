@@ -10,24 +10,14 @@ import { RegistryError } from '../registry-error.ts';
 import { Kysely, Migrator, PostgresDialect } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
 import { createDatabase, explainPostgresError } from './postgres-error.ts';
+import { findPrimary } from './postgres-servers.ts';
 import { connectionSettings } from './postgres-store.ts';
 
-/** Connections that read, of each process. */
-const MAX_READERS = 4;
-/** A read of everything at start takes its time. */
-const READ_TIMEOUT_MS = 60_000;
 /** PostgreSQL 13, as `server_version_num` says it. */
 const MIN_VERSION = 130_000;
 
 /** The steps of the tables. */
 export const POSTGRES_STEPS = createMigrationSteps(new URL('./migrations/', import.meta.url));
-
-/** An open registry. */
-export interface PostgresDatabase {
-  readonly pool: pg.Pool;
-  /** Builds queries in the dialect of PostgreSQL. */
-  readonly kysely: Kysely<RegistrySchema>;
-}
 
 /** Where `url` leads. Throws `registry_unusable` where it is no URL of a database. */
 export function addressOf(url: string): PostgresAddress {
@@ -40,21 +30,33 @@ export function addressOf(url: string): PostgresAddress {
   return address;
 }
 
-/** Opens or makes the registry. Throws a RegistryError with a code of RegistryFaultCode. */
-export async function openPostgresDatabase(url: string): Promise<PostgresDatabase> {
+/**
+ * Brings the tables up to date, or makes them. Resolves with what builds queries in the dialect of PostgreSQL, and runs
+ * none. Throws a RegistryError with a code of RegistryFaultCode.
+ */
+export async function openPostgresDatabase(url: string): Promise<Kysely<RegistrySchema>> {
   const target = addressOf(url);
-  const pool = new pg.Pool({ ...connectionSettings(url), max: MAX_READERS, query_timeout: READ_TIMEOUT_MS });
-  // A connection that is lost while nothing uses it is replaced by the next query.
-  pool.on('error', () => {});
-  const kysely = new Kysely<RegistrySchema>({ dialect: new PostgresDialect({ pool }) });
+  let pool: pg.Pool | null = null;
   try {
+    const primary = await findPrimary(url, target);
+    await primary.end();
+    // The migrator needs a pool; what is done once takes its time.
+    pool = new pg.Pool({ ...connectionSettings(primary.url), max: 1 });
+    // A connection that is lost fails its query.
+    pool.on('error', () => {});
     await checkServer(pool, target);
-    await migrate(pool, kysely, target);
-    return { pool, kysely };
+    await migrate(pool, target);
+    return new Kysely<RegistrySchema>({ dialect: new PostgresDialect({ pool: refusePool }) });
   } catch (error) {
-    await pool.end();
     throw explainPostgresError(error, target);
+  } finally {
+    await pool?.end();
   }
+}
+
+/** What only builds queries has no connections. */
+async function refusePool(): Promise<never> {
+  throw new Error('queries of the registry run over its link');
 }
 
 async function checkServer(pool: pg.Pool, target: PostgresAddress): Promise<void> {
@@ -81,11 +83,7 @@ async function checkServer(pool: pg.Pool, target: PostgresAddress): Promise<void
     );
 }
 
-async function migrate(
-  pool: pg.Pool,
-  kysely: Kysely<RegistrySchema>,
-  target: PostgresAddress,
-): Promise<void> {
+async function migrate(pool: pg.Pool, target: PostgresAddress): Promise<void> {
   const done = await executedMigrations(pool, target);
   const unknown = done.filter((name) => !POSTGRES_STEPS.names.includes(name));
   const where = describePostgres(target);
@@ -95,6 +93,7 @@ async function migrate(
       `The registry in ${where} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or restore the database from before the upgrade.`,
     );
   if (done.length === POSTGRES_STEPS.names.length) return;
+  const kysely = new Kysely<RegistrySchema>({ dialect: new PostgresDialect({ pool }) });
   const migrator = new Migrator({ db: kysely, provider: { getMigrations: POSTGRES_STEPS.read } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;

@@ -16,7 +16,22 @@ const NETWORK_ERRORS = new Set([
 ]);
 /** What the driver itself says of a connection that is lost. */
 const LOST =
-  /^(Connection terminated|timeout e|timeout exceeded|Query read timeout|Client (has|was)|Cannot use)/;
+  /^(Connection terminated|timeout e|Query read timeout|Client (has|was)|it does not answer|it is a standby now)/;
+
+/** What Node.js says of a certificate that it does not trust, in `code`, beside those that begin with `ERR_TLS_`. */
+const CERTIFICATE_ERRORS =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_CERT|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_PURPOSE)/;
+/** What the driver says of a server without TLS. */
+const WITHOUT_TLS = 'The server does not support SSL connections';
+
+/** Whether a session was ended under a query, by the server or by what lies between; the server may be well. */
+export function isSessionEnd(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  // admin_shutdown, idle_session_timeout
+  if (['57P01', '57P05', 'ECONNRESET', 'EPIPE'].includes(code)) return true;
+  return /^(Connection terminated|Client has encountered)/.test(error.message);
+}
 
 /**
  * Turns what the driver threw into an error that says what to do; errors of another kind pass unchanged. Codes are those
@@ -28,6 +43,12 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
   const code = 'code' in error ? String(error.code) : '';
   const where = describePostgres(target);
   const options = { cause: error };
+  if (CERTIFICATE_ERRORS.test(code) || error.message === WITHOUT_TLS)
+    return new RegistryError(
+      'registry_unusable',
+      `There is no trusted connection to PostgreSQL at ${where} (${error.message}). Let its certificate name the host of storage.postgres.url and be signed by an authority that is trusted here: NODE_EXTRA_CA_CERTS, or ?sslmode=verify-full&sslrootcert=, names the file of your own.`,
+      options,
+    );
   if (isConnectionLost(error, code))
     return new RegistryError(
       'storage_unreachable',
@@ -51,13 +72,13 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
     case '42501': // insufficient_privilege
       return new RegistryError(
         'registry_unusable',
-        `The user ${target.user} lacks a right in ${where} (${error.message}). Make it the owner of the database: ALTER DATABASE ${quoteName(target.database)} OWNER TO ${quoteName(target.user)}.`,
+        `The user ${target.user} lacks a right in ${where} (${error.message}). Give it the rights that docs/cluster.md lists, or make it the owner of the database: ALTER DATABASE ${quoteName(target.database)} OWNER TO ${quoteName(target.user)}.`,
         options,
       );
     case '25006': // read_only_sql_transaction
       return new RegistryError(
         'storage_unreachable',
-        `PostgreSQL at ${where} takes no writes (${error.message}): it is a standby. Promote it, or name the primary in storage.postgres.url.`,
+        `PostgreSQL at ${where} takes no writes (${error.message}): it is a standby, or is set to read-only. Promote it, name the primary in storage.postgres.url, or let it take writes; Upbeat then goes on by itself.`,
         options,
       );
     case '53100': // disk_full
@@ -83,8 +104,8 @@ function isConnectionLost(error: Error, code: string): boolean {
   if (NETWORK_ERRORS.has(code) || code.startsWith('08') || LOST.test(error.message)) return true;
   // A host with several addresses: each was tried.
   if (error instanceof AggregateError) return true;
-  // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections
-  return ['57P01', '57P02', '57P03', '53300'].includes(code);
+  // admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout, too_many_connections
+  return ['57P01', '57P02', '57P03', '57P05', '53300'].includes(code);
 }
 
 /** The statement that makes the database of a target. */

@@ -9,32 +9,47 @@ import { makeDirectory } from '../registry-database.ts';
 import { createRegistryMethods } from '../registry-methods.ts';
 import type { RegistryMethods, RegistryThreadData } from '../registry-thread.ts';
 import { createSecrets } from '../secret-box.ts';
-import { keepConnection } from './postgres-connection.ts';
 import { addressOf, openPostgresDatabase } from './postgres-database.ts';
 import { explainPostgresError } from './postgres-error.ts';
+import { createPostgresLink } from './postgres-link.ts';
 import { createReadStore, createWriteStore } from './postgres-store.ts';
 
 /** Longest work of one transaction, milliseconds: other processes wait for it. */
 const MAX_GROUP_MS = 20;
 
-/** Opens the registry at `url`; throws what `openPostgresDatabase` throws. */
+/**
+ * Opens the registry at `url`; throws what `openPostgresDatabase` throws. `onLostCommits` is called where the server lacks
+ * what it had confirmed; by default the thread then ends.
+ */
 export async function openPostgresMethods(
   url: string,
   { dataDir, domainsPerAccount, secretKey = null }: RegistryThreadData,
+  onLostCommits: (reason: Error) => void = endThread,
 ): Promise<RegistryMethods> {
   const target = addressOf(url);
   makeDirectory(dataDir);
-  const { pool, kysely } = await openPostgresDatabase(url);
+  const kysely = await openPostgresDatabase(url);
   const self = randomUUID();
   /** Grows with each commit that may concern this process; the second one with those of other processes alone. */
   let commitsSeen = 0;
   let foreignCommits = 0;
-  const connection = keepConnection(url, (notice) => {
-    commitsSeen += 1;
-    if (notice !== self) foreignCommits += 1;
+  const link = createPostgresLink({
+    url,
+    address: target,
+    clock: systemClock,
+    onNotice(notice) {
+      commitsSeen += 1;
+      if (notice !== self) foreignCommits += 1;
+    },
+    onLostCommits,
   });
-  const reader = createReadStore(kysely, pool);
-  const writer = createWriteStore({ kysely, connection, notice: self });
+  const reader = createReadStore(kysely, link.readers);
+  const writer = createWriteStore({
+    kysely,
+    connection: link.writer,
+    onCommitted: link.noteCommit,
+    notice: self,
+  });
   // Signs of life beside the row are for a disk that takes no writes; a server that is away takes none from anybody.
   const lease = createHeldLease(reader, null);
   const secrets = createSecrets(reader, dataDir, secretKey);
@@ -51,7 +66,7 @@ export async function openPostgresMethods(
       throw explainPostgresError(error, target);
     }
   };
-  await explained(() => connection.open());
+  await explained(link.open);
 
   const methods = createRegistryMethods({
     limits: { perAccount: domainsPerAccount, perDay: MAX_REGISTRATIONS_PER_DAY },
@@ -70,7 +85,7 @@ export async function openPostgresMethods(
     /** The feed is asked for many times a second: without a commit there is nothing new in it. */
     async changesAfter(seq) {
       const seen = commitsSeen;
-      if (connection.client !== null && feedEnd.seq === seq && feedEnd.commitsSeen === seen) return [];
+      if (link.isListening && feedEnd.seq === seq && feedEnd.commitsSeen === seen) return [];
       const changes = await methods.changesAfter(seq);
       if (changes.length === 0) feedEnd = { seq, commitsSeen: seen };
       return changes;
@@ -88,7 +103,14 @@ export async function openPostgresMethods(
     async close() {
       await commits.idle();
       lease.close();
-      await Promise.all([connection.close(), pool.end()]);
+      await link.close();
     },
   };
+}
+
+/** What this process knows is no longer true: its thread ends by a fault, and the program starts again. */
+function endThread(reason: Error): void {
+  setImmediate(() => {
+    throw reason;
+  });
 }

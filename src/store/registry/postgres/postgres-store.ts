@@ -14,6 +14,7 @@ import {
   statement,
 } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
+import { isSessionEnd } from './postgres-error.ts';
 
 /** What runs a query: a connection, or a pool of them. */
 export interface Runner {
@@ -87,11 +88,11 @@ export function createPostgresQueries(runner: () => Runner): Queries {
   };
 }
 
-/** A store that reads, each query on a connection of its own. */
-export function createReadStore(kysely: Kysely<RegistrySchema>, pool: pg.Pool): RegistryStore {
+/** A store that reads, on any connection. */
+export function createReadStore(kysely: Kysely<RegistrySchema>, readers: Runner): RegistryStore {
   return {
     kysely,
-    queries: createPostgresQueries(() => pool),
+    queries: createPostgresQueries(() => readers),
     nested: (work) => work(),
     each: (items, work) => Promise.all(items.map(work)),
   };
@@ -109,6 +110,8 @@ export interface WriteConnection {
 export interface WriteStoreOptions {
   readonly kysely: Kysely<RegistrySchema>;
   readonly connection: WriteConnection;
+  /** Receives how long the server's log was after a commit, bytes. */
+  readonly onCommitted: (position: number) => void;
   /** Sent with each commit to the other processes; they listen on {@link CHANNEL}. */
   readonly notice: string;
 }
@@ -118,8 +121,11 @@ export const CHANNEL = 'upbeat';
 /** One lock for each schema: registries of one database do not wait for each other. `UPBT` in ASCII. */
 export const WRITE_LOCK = "SELECT pg_advisory_xact_lock(x'55504254'::int, hashtext(current_schema()))";
 
+/** How much of the write-ahead log is on the server's disk, bytes. */
+const LOG_LENGTH = "SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') AS length";
+
 /** Makes the store that writes, and its transactions. */
-export function createWriteStore({ kysely, connection, notice }: WriteStoreOptions): {
+export function createWriteStore({ kysely, connection, onCommitted, notice }: WriteStoreOptions): {
   readonly store: RegistryStore;
   readonly transactions: Transactions;
 } {
@@ -150,13 +156,26 @@ export function createWriteStore({ kysely, connection, notice }: WriteStoreOptio
 
   const transactions: Transactions = {
     async begin() {
-      const client = await connection.open();
-      writing = client;
-      await client.query(`BEGIN; ${WRITE_LOCK}`);
+      for (let attempt = 1; ; attempt++) {
+        const client = await connection.open();
+        writing = client;
+        try {
+          await client.query(`BEGIN; ${WRITE_LOCK}`);
+          return;
+        } catch (error) {
+          // A session that was ended since the last transaction; nothing was written in this one.
+          if (attempt > 1 || !isSessionEnd(error)) throw error;
+        }
+      }
     },
     async commit() {
-      await current().query(`SELECT pg_notify('${CHANNEL}', '${notice}'); COMMIT`);
+      const answer = await current().query<{ readonly length: number }>(
+        `SELECT pg_notify('${CHANNEL}', '${notice}'); COMMIT; ${LOG_LENGTH}`,
+      );
       writing = null;
+      // Of several statements, the driver returns a list.
+      const [last] = [answer].flat().at(-1)?.rows ?? [];
+      if (last !== undefined) onCommitted(last.length);
     },
     async rollback() {
       const client = writing;

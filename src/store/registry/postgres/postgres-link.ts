@@ -1,0 +1,305 @@
+/**
+ * The connections of a process to PostgreSQL: one listens and watches the server, one writes, the others read. The one
+ * that listens finds the server; what it finds out holds for all. While the server is away, everything is refused at once.
+ */
+import type pg from 'pg';
+import type { Clock } from '../../../clock.ts';
+import type { PostgresAddress } from '../../../domain/postgres-address.ts';
+import { isSessionEnd } from './postgres-error.ts';
+import { type Connection, connectTo, findPrimary, readPosition } from './postgres-servers.ts';
+import { CHANNEL, type Runner, type WriteConnection } from './postgres-store.ts';
+import { createServerHistory } from './server-history.ts';
+
+/** Connections that read. */
+const READERS = 3;
+/** Pause before a lost server is looked for again, milliseconds. */
+const RECONNECT_MS = 500;
+const PING_MS = 1_000;
+/** A server that answers no ping for this long is lost, with all connections to it, milliseconds. */
+const SILENCE_MS = 2_500;
+/** A write that takes longer has lost its connection, milliseconds. */
+const WRITE_TIMEOUT_MS = 10_000;
+/** A read of everything at start takes its time, milliseconds. */
+const READ_TIMEOUT_MS = 60_000;
+
+/** What a link needs. */
+export interface LinkOptions {
+  readonly url: string;
+  readonly address: PostgresAddress;
+  readonly clock: Pick<Clock, 'monotonic' | 'every' | 'after'>;
+  /** Receives what other processes send with their commits, and null after a time in which nothing could be heard. */
+  readonly onNotice: (notice: string | null) => void;
+  /** Called when the server, which may be another one now, lacks what it had confirmed. */
+  readonly onLostCommits: (reason: Error) => void;
+}
+
+/** The connections. */
+export interface PostgresLink {
+  readonly readers: Runner;
+  readonly writer: WriteConnection;
+  /** Whether every commit of other processes is heard at present. */
+  readonly isListening: boolean;
+  /** Resolves when the server is reached. Rejects with the driver's error. */
+  open(): Promise<void>;
+  /** The server confirmed a commit when its log was this long, bytes. */
+  noteCommit(position: number): void;
+  close(): Promise<void>;
+}
+
+/** Makes the link, at first not open. */
+export function createPostgresLink(options: LinkOptions): PostgresLink {
+  const { url, address, clock, onNotice, onLostCommits } = options;
+  const history = createServerHistory(address);
+  let listener: Connection | null = null;
+  let opening: Promise<void> | null = null;
+  /** Why the server was not reached the last time; null: it was. */
+  let problem: unknown = null;
+  let serverUrl = url;
+  let isClosed = false;
+  let stopPings = (): void => {};
+  let cancelRetry = (): void => {};
+
+  const slotOf = (timeoutMs: number) =>
+    createSlot(() => connectTo(serverUrl, { pipeline: true, query_timeout: timeoutMs }));
+  const writing = slotOf(WRITE_TIMEOUT_MS);
+  const reading = Array.from({ length: READERS }, () => slotOf(READ_TIMEOUT_MS));
+  const dropAll = (): void => {
+    for (const slot of [writing, ...reading]) slot.drop();
+  };
+
+  const find = async (): Promise<void> => {
+    const found = await findPrimary(url, address, {
+      settings: { pipeline: true },
+      minTimeline: history.timeline,
+    });
+    const { client } = found;
+    try {
+      const position = await readPosition(client);
+      const lostCommits = history.meet(position);
+      if (lostCommits !== null) onLostCommits(lostCommits);
+      client.on('notification', ({ payload = '' }) => onNotice(payload));
+      await client.query(`LISTEN ${CHANNEL}`);
+    } catch (error) {
+      found.destroy();
+      throw error;
+    }
+    if (found.url !== serverUrl) dropAll();
+    serverUrl = found.url;
+    listener = found;
+    client.once('end', () => lose(found, null));
+    stopPings = watch(found);
+    onNotice(null);
+  };
+
+  const open = (): Promise<void> => {
+    cancelRetry();
+    opening ??= find()
+      .then(
+        () => {
+          problem = null;
+        },
+        (error: unknown) => {
+          problem = error;
+          retryLater();
+          throw error;
+        },
+      )
+      .finally(() => {
+        opening = null;
+      });
+    return opening;
+  };
+
+  /** Not only for the next query: what others commit must be heard. */
+  const retryLater = (): void => {
+    if (!isClosed) cancelRetry = clock.after(RECONNECT_MS, () => void open().catch(() => {}));
+  };
+
+  /** `reason`: why the server itself is lost; null: only this connection to it. */
+  const lose = (lost: Connection, reason: Error | null): void => {
+    if (listener !== lost) return;
+    listener = null;
+    stopPings();
+    lost.destroy();
+    if (reason !== null) {
+      problem = reason;
+      dropAll();
+    }
+    // At once: an administrator may have ended this session alone.
+    if (!isClosed) open().catch(() => {});
+  };
+
+  /** Asks the server for a sign of life, every second; a network that drops packets tells of no end. */
+  const watch = (watched: Connection): (() => void) => {
+    let askedAtMs: number | null = null;
+    let lastTickMs = clock.monotonic();
+    return clock.every(PING_MS, () => {
+      const nowMs = clock.monotonic();
+      // While this thread itself was busy, it could not have read an answer.
+      const ownDelayMs = nowMs - lastTickMs - PING_MS;
+      lastTickMs = nowMs;
+      if (askedAtMs !== null) {
+        if (ownDelayMs > PING_MS) askedAtMs = nowMs;
+        if (nowMs - askedAtMs >= SILENCE_MS) lose(watched, new Error('it does not answer'));
+        return;
+      }
+      askedAtMs = nowMs;
+      readPosition(watched.client).then(
+        (position) => {
+          askedAtMs = null;
+          if (position.isStandby && address.needsPrimary) lose(watched, new Error('it is a standby now'));
+          else history.note(position);
+        },
+        () => {},
+      );
+    });
+  };
+
+  /** Waits for the first search, or for one that begins because a session was ended; then everything is refused. */
+  const reach = async (): Promise<void> => {
+    if (isClosed) throw new Error('Connection terminated');
+    if (listener !== null) return;
+    if (problem !== null) throw problem;
+    await open();
+  };
+
+  /** A connection that reads and has the fewest queries in flight. */
+  const chooseReader = async (): Promise<Slot> => {
+    const byLoad = [...reading].sort((a, b) => a.inFlight - b.inFlight);
+    const idle = byLoad.find((slot) => slot.client !== null && slot.inFlight === 0);
+    if (idle !== undefined) return idle;
+    const connected = byLoad.find((slot) => slot.client !== null);
+    const unconnected = byLoad.find((slot) => slot.client === null);
+    if (unconnected === undefined) return connected ?? byLoad[0] ?? writing;
+    try {
+      await unconnected.open();
+      return unconnected;
+    } catch (error) {
+      // The server may have no more connections to give.
+      if (connected === undefined) throw error;
+      return connected;
+    }
+  };
+
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    cancelRetry();
+    stopPings();
+    await opening?.catch(() => {});
+    const last = listener;
+    listener = null;
+    await Promise.all([last?.end(), ...[writing, ...reading].map((slot) => slot.end())]);
+  };
+
+  return {
+    readers: {
+      async query(query) {
+        for (let attempt = 1; ; attempt++) {
+          await reach();
+          const slot = await chooseReader();
+          try {
+            return await slot.run((client) => client.query(query));
+          } catch (error) {
+            // A session that was ended just now; a read may be repeated.
+            if (attempt > 1 || problem !== null || !isSessionEnd(error)) throw error;
+          }
+        }
+      },
+    },
+    writer: {
+      async open() {
+        await reach();
+        return await writing.open();
+      },
+      get client() {
+        return writing.client;
+      },
+    },
+    get isListening() {
+      return listener !== null;
+    },
+    open: reach,
+    noteCommit: history.noteCommit,
+    close,
+  };
+}
+
+/** A place for one connection, which is made when it is needed. */
+interface Slot {
+  /** Null: it is lost, or was never made. */
+  readonly client: pg.Client | null;
+  /** Queries without an answer. */
+  readonly inFlight: number;
+  open(): Promise<pg.Client>;
+  run<T>(work: (client: pg.Client) => Promise<T>): Promise<T>;
+  /** Ends it without the server. */
+  drop(): void;
+  end(): Promise<void>;
+}
+
+function createSlot(connect: () => Promise<Connection>): Slot {
+  let current: Connection | null = null;
+  let opening: Promise<pg.Client> | null = null;
+  /** Grows when a connection is dropped: one that is being made then is of no use. */
+  let generation = 0;
+  let inFlight = 0;
+
+  const make = async (): Promise<pg.Client> => {
+    const mine = generation;
+    const made = await connect();
+    if (mine !== generation) {
+      made.destroy();
+      throw new Error('Connection terminated');
+    }
+    made.client.once('end', () => {
+      if (current === made) current = null;
+    });
+    made.client.on('error', () => {
+      if (current === made) current = null;
+      made.destroy();
+    });
+    current = made;
+    return made.client;
+  };
+  const open = async (): Promise<pg.Client> => {
+    if (current !== null) return current.client;
+    if (opening === null) {
+      const made = make().finally(() => {
+        if (opening === made) opening = null;
+      });
+      opening = made;
+    }
+    return await opening;
+  };
+
+  return {
+    get client() {
+      return current?.client ?? null;
+    },
+    get inFlight() {
+      return inFlight;
+    },
+    open,
+    async run(work) {
+      inFlight += 1;
+      try {
+        return await work(await open());
+      } finally {
+        inFlight -= 1;
+      }
+    },
+    drop() {
+      generation += 1;
+      opening = null;
+      current?.destroy();
+      current = null;
+    },
+    async end() {
+      generation += 1;
+      await opening?.catch(() => {});
+      const last = current;
+      current = null;
+      await last?.end();
+    },
+  };
+}
