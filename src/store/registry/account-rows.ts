@@ -3,7 +3,7 @@ import { describeNotice, fromStoredNotice, type Notice } from '../../domain/refu
 import { firstFreeForm } from '../../domain/service.ts';
 import type { Account, AccountStore } from '../ports/accounts.ts';
 import { type Calls, read, write } from './registry-calls.ts';
-import type { RegistryStore } from './registry-store.ts';
+import { fromRow, type RegistryStore } from './registry-store.ts';
 
 /** Longest name of an account, in characters. */
 const MAX_NAME_LENGTH = 60;
@@ -25,7 +25,7 @@ export async function ensureAccount(
   );
   const row = await queries.first(kysely.selectFrom('accounts').selectAll().where('name', '=', name));
   if (row === undefined) throw new Error(`account ${name} was not written`);
-  return { id: row.id, name: row.name, createdAt: row.created_at };
+  return fromRow(row);
 }
 
 /** Accounts, their sessions and notices. */
@@ -58,9 +58,7 @@ export const ACCOUNT_CALLS: Calls<AccountStore> = {
       ),
     );
     return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
-      id: row.id,
-      name: row.name,
-      createdAt: row.created_at,
+      ...fromRow(row),
       providers: providers.get(row.id) ?? [],
       keys: keys.get(row.id) ?? 0,
       services: services.get(row.id) ?? 0,
@@ -76,7 +74,7 @@ export const ACCOUNT_CALLS: Calls<AccountStore> = {
         .where('provider', '=', provider)
         .where('subject', '=', subject),
     );
-    if (known !== undefined) return { id: known.id, name: known.name, createdAt: known.created_at };
+    if (known !== undefined) return fromRow(known);
     const row = await queries.first(
       kysely
         .insertInto('accounts')
@@ -87,7 +85,7 @@ export const ACCOUNT_CALLS: Calls<AccountStore> = {
     await queries.run(
       kysely.insertInto('identities').values({ provider, subject, account_id: row.id, created_at: now }),
     );
-    return { id: row.id, name: row.name, createdAt: row.created_at };
+    return fromRow(row);
   }),
   createSession: write(async ({ kysely, queries }, session) => {
     const { sha256, accountId, createdAt, expiresAt } = session;
@@ -103,17 +101,11 @@ export const ACCOUNT_CALLS: Calls<AccountStore> = {
       kysely
         .selectFrom('sessions')
         .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
-        .select(['account_id', 'name', 'sessions.created_at', 'expires_at'])
+        .select(['account_id', 'name as account_name', 'sessions.created_at', 'expires_at'])
         .where('sha256', '=', sha256)
         .where('expires_at', '>', now),
     );
-    if (row === undefined) return null;
-    return {
-      accountId: row.account_id,
-      accountName: row.name,
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
-    };
+    return row === undefined ? null : fromRow(row);
   }),
   endSession: write(async ({ kysely, queries }, sha256) => {
     await queries.run(kysely.deleteFrom('sessions').where('sha256', '=', sha256));

@@ -2,7 +2,14 @@
 import type { DependencyReport } from '../../domain/heartbeat-body.ts';
 import type { DependencyState, HeartbeatStore, HeartbeatWrite } from '../ports/heartbeats.ts';
 import { type Calls, read } from './registry-calls.ts';
-import { type Batch, type Parameters, type RegistryStore, sql, statement } from './registry-store.ts';
+import {
+  type Batch,
+  fromRow,
+  type Parameters,
+  type RegistryStore,
+  sql,
+  statement,
+} from './registry-store.ts';
 
 /** Heartbeats that are kept of a service. */
 export const KEPT_HEARTBEATS = 100;
@@ -217,16 +224,10 @@ export const HEARTBEAT_CALLS: Calls<HeartbeatStore> = {
         .where('id', '<', first + KEPT_HEARTBEATS)
         .orderBy('number', 'desc'),
     );
-    return rows.map((row) => ({
-      kind: row.kind,
-      arrivedAt: row.arrived_at,
-      timestamp: row.timestamp,
-      counted: row.counted === 1,
-      verdict: row.verdict,
-      responseTimeMs: row.response_time,
-      run: row.run,
-      body: row.body,
-      runMs: row.run_ms,
+    return rows.map(({ id: _, number: __, counted, response_time: responseTimeMs, ...row }) => ({
+      ...fromRow(row),
+      counted: counted === 1,
+      responseTimeMs,
     }));
   }),
   dependenciesOf: read(async ({ kysely, queries }, serviceId, limit) => {

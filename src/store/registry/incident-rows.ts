@@ -1,12 +1,12 @@
 /** Incidents: written by one statement; each list is one walk along an index. */
 
-import type { Selectable, SelectQueryBuilder } from 'kysely';
+import type { SelectQueryBuilder } from 'kysely';
 import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../domain/incident.ts';
 import { incidentEventType } from '../../domain/webhook-event.ts';
 import type { IncidentQuery, IncidentStore } from '../ports/incidents.ts';
 import { type Calls, read } from './registry-calls.ts';
-import { type RegistryStore, sql, statement } from './registry-store.ts';
-import type { IncidentsTable, RegistrySchema } from './schema.ts';
+import { fromRow, type RegistryStore, sql, statement } from './registry-store.ts';
+import type { RegistrySchema, Row } from './schema.ts';
 import { deliverEvent } from './webhook-rows.ts';
 
 /** Incidents that a query has chosen, by their ids, not yet in order. */
@@ -171,19 +171,6 @@ export async function writeIncident(store: RegistryStore, incident: Incident): P
 }
 
 /** The incident that a row holds. */
-export function toIncident(row: Selectable<IncidentsTable>): Incident {
-  return {
-    id: row.id,
-    serviceId: row.service_id,
-    source: row.source,
-    title: row.title,
-    description: row.description,
-    severity: row.severity,
-    status: row.status,
-    startedAt: row.started_at,
-    resolvedAt: row.resolved_at,
-    sourceUrl: row.source_url,
-    goodChecks: row.good_checks,
-    updates: fromStoredUpdates(JSON.parse(row.updates)),
-  };
+export function toIncident({ listed: _, verified: __, updates, ...row }: Row<'incidents'>): Incident {
+  return { ...fromRow(row), updates: fromStoredUpdates(JSON.parse(updates)) };
 }

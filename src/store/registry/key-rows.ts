@@ -1,9 +1,9 @@
 /** API keys. */
 import { timingSafeEqual } from 'node:crypto';
-import type { ApiKey, KeyStore, NewKey } from '../ports/keys.ts';
+import type { KeyStore, NewKey } from '../ports/keys.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import { type RegistryStore, sql } from './registry-store.ts';
+import { fromRow, type RegistryStore, sql } from './registry-store.ts';
 
 /** Keys of an account that are revoked or expired and are kept, where its keys are bounded. */
 const MAX_EXPIRED_KEYS = 50;
@@ -31,7 +31,7 @@ export const KEY_CALLS: Calls<KeyStore> = {
     );
     const row = await queries.first(selectKeys(store).where('api_keys.id', '=', written?.id ?? 0));
     if (row === undefined) throw new Error(`key ${key.name} was not written`);
-    return toKey(row);
+    return fromRow(row);
   }),
   findKey: read(async (store, sha256) => {
     if (sha256.byteLength !== 32) return null;
@@ -43,12 +43,14 @@ export const KEY_CALLS: Calls<KeyStore> = {
         .where(sql<Uint8Array>`substr(sha256, 1, 8)`, '=', sha256.slice(0, 8)),
     );
     const found = candidates.find((row) => timingSafeEqual(row.sha256, sha256));
-    return found === undefined ? null : toKey(found);
+    if (found === undefined) return null;
+    const { sha256: _, ...key } = found;
+    return fromRow(key);
   }),
   listKeys: read(async (store, accountId) => {
     const keys = selectKeys(store).orderBy('api_keys.id');
     const wanted = accountId === undefined ? keys : keys.where('account_id', '=', accountId);
-    return (await store.queries.all(wanted)).map(toKey);
+    return (await store.queries.all(wanted)).map(fromRow);
   }),
   revokeKey: write(async ({ kysely, queries }, id, now) => {
     const revoke = kysely
@@ -108,18 +110,13 @@ function selectKeys({ kysely }: RegistryStore) {
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .select([
       'api_keys.id as id',
-      'account_id as accountId',
-      'accounts.name as accountName',
+      'account_id',
+      'accounts.name as account_name',
       'api_keys.name as name',
       'prefix',
-      'api_keys.created_at as createdAt',
-      'last_used_at as lastUsedAt',
-      'expires_at as expiresAt',
-      'revoked_at as revokedAt',
+      'api_keys.created_at as created_at',
+      'last_used_at',
+      'expires_at',
+      'revoked_at',
     ]);
-}
-
-function toKey(row: ApiKey): ApiKey {
-  const { id, accountId, accountName, name, prefix, createdAt, lastUsedAt, expiresAt, revokedAt } = row;
-  return { id, accountId, accountName, name, prefix, createdAt, lastUsedAt, expiresAt, revokedAt };
 }

@@ -1,11 +1,11 @@
 /** What vendors announce and report: maintenances, stored when announced, and the present state of each service. */
 
-import type { Selectable, SelectQueryBuilder } from 'kysely';
+import type { SelectQueryBuilder } from 'kysely';
 import { type Maintenance, nextPhaseAt } from '../../domain/maintenance.ts';
 import type { MaintenanceQuery, VendorState, VendorStore } from '../ports/vendors.ts';
 import { type Calls, read } from './registry-calls.ts';
-import { type RegistryStore, sql } from './registry-store.ts';
-import type { MaintenancesTable, RegistrySchema } from './schema.ts';
+import { fromRow, type RegistryStore, sql } from './registry-store.ts';
+import type { RegistrySchema, Row } from './schema.ts';
 
 /** Writes a maintenance, new or changed. */
 export async function writeMaintenance(
@@ -68,19 +68,8 @@ function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: Maintena
 }
 
 /** The maintenance that a row holds. */
-export function toMaintenance(row: Selectable<MaintenancesTable>): Maintenance {
-  return {
-    id: row.id,
-    serviceId: row.service_id,
-    title: row.title,
-    description: row.description,
-    startsAt: row.starts_at,
-    endsAt: row.ends_at,
-    reportedState: row.told,
-    phase: row.phase,
-    sourceUrl: row.source_url,
-    updates: JSON.parse(row.updates),
-  };
+export function toMaintenance({ due_at: _, told, updates, ...row }: Row<'maintenances'>): Maintenance {
+  return { ...fromRow(row), reportedState: told, updates: JSON.parse(updates) };
 }
 
 /** The state of these services, in the order given; one that no vendor speaks of has an empty one. */
@@ -114,7 +103,7 @@ export async function readVendorStates(
     );
     states.push({
       serviceId,
-      open: open.map(({ id, severity, started_at }) => ({ id, severity, startedAt: started_at })),
+      open: open.map(fromRow),
       lastResolvedAt: last?.at ?? null,
       maintenances: maintenances.map(toMaintenance),
     });

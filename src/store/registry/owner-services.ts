@@ -7,7 +7,7 @@ import type { AddOutcome, NewService, RegistryErrorCode } from '../ports/service
 import type { DomainLimits } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
-import { insertService, retireService, type ServiceRow, updateService } from './service-rows.ts';
+import { putService, retireService, type ServiceRow } from './service-rows.ts';
 import {
   clearDashedSlug,
   findFreeSlug,
@@ -28,19 +28,14 @@ export async function addService(
   service: NewService,
   limits: DomainLimits,
 ): Promise<Service> {
-  const { accountId, domain, slug, verified } = service;
-  if (service.origin !== 'owner' || accountId === null)
-    throw new Error(`${slug} is not a service of an owner`);
-  await refuseTakenName(store, service.name, domain);
-  await refuseDomain(store, { domain, accountId, verified }, limits);
-  const returning = await findReturning(store, domain, accountId);
-  const cleared =
-    verified && slug === dashDomain(domain) && (await clearDashedSlug(store, domain, returning?.id));
-  if (!cleared && (await isSlugTaken(store, slug, returning?.id)))
-    throw new RegistryError('slug_taken', { code: 'slug_taken', slug });
-  return returning === null
-    ? await insertService(store, service)
-    : await updateService(store, returning, service);
+  const { domain, slug, verified } = service;
+  return await add(store, service, limits, async (returning) => {
+    const cleared =
+      verified && slug === dashDomain(domain) && (await clearDashedSlug(store, domain, returning?.id));
+    if (!cleared && (await isSlugTaken(store, slug, returning?.id)))
+      throw new RegistryError('slug_taken', { code: 'slug_taken', slug });
+    return slug;
+  });
 }
 
 /**
@@ -55,7 +50,10 @@ export async function addServices(
   const outcomes: AddOutcome[] = [];
   for (const service of services) {
     try {
-      const { slug } = await store.nested(() => addUnderFreeSlug(store, service, limits));
+      const { domain, verified } = service;
+      const { slug } = await store.nested(() =>
+        add(store, service, limits, (returning) => slugFor(store, domain, verified, returning)),
+      );
       outcomes.push({ slug });
     } catch (error) {
       if (!(error instanceof RegistryError) || error.refusal === undefined) throw error;
@@ -65,21 +63,23 @@ export async function addServices(
   return outcomes;
 }
 
-async function addUnderFreeSlug(
+async function add(
   store: RegistryStore,
   service: Omit<NewService, 'slug'>,
   limits: DomainLimits,
+  chooseSlug: (returning: ServiceRow | null) => Promise<string>,
 ): Promise<Service> {
-  const { accountId, domain, name, verified } = service;
-  if (service.origin !== 'owner' || accountId === null)
-    throw new Error(`${domain} is not a service of an owner`);
+  const { origin, accountId, domain, name, verified } = service;
+  if (origin !== 'owner' || accountId === null) throw new Error(`${domain} is not a service of an owner`);
   await refuseTakenName(store, name, domain);
   await refuseDomain(store, { domain, accountId, verified }, limits);
   const returning = await findReturning(store, domain, accountId);
-  const definition = { ...service, slug: await slugFor(store, domain, verified, returning) };
-  return returning === null
-    ? await insertService(store, definition)
-    : await updateService(store, returning, definition);
+  return await putService(store, returning, { ...service, slug: await chooseSlug(returning) });
+}
+
+/** Live services of owners. */
+export function ownedServices(kysely: RegistryStore['kysely']) {
+  return kysely.selectFrom('services').where('origin', '=', 'owner').where('removed', '=', 0);
 }
 
 /** The live owner's service with that domain. */
@@ -87,14 +87,7 @@ export async function findOwned(
   { kysely, queries }: RegistryStore,
   domain: string,
 ): Promise<ServiceRow | undefined> {
-  return await queries.first(
-    kysely
-      .selectFrom('services')
-      .selectAll()
-      .where('domain', '=', domain)
-      .where('origin', '=', 'owner')
-      .where('removed', '=', 0),
-  );
+  return await queries.first(ownedServices(kysely).selectAll().where('domain', '=', domain));
 }
 
 /**
@@ -120,9 +113,7 @@ export async function registerDomain(
     paused: false,
     statusPage: null,
   };
-  return returning === null
-    ? await insertService(store, definition)
-    : await updateService(store, returning, definition);
+  return await putService(store, returning, definition);
 }
 
 /** Throws `account_limit` where the account has as many live domains as it may. */
@@ -134,11 +125,8 @@ export async function refuseBeyondLimit(
   // Counting thousands at each of thousands is what would make an import slow.
   if (perAccount === Number.POSITIVE_INFINITY) return;
   const owned = await queries.first(
-    kysely
-      .selectFrom('services')
+    ownedServices(kysely)
       .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('origin', '=', 'owner')
-      .where('removed', '=', 0)
       .where('account_id', '=', accountId),
   );
   if ((owned?.count ?? 0) >= perAccount)

@@ -11,6 +11,7 @@ import { addNotice } from './account-rows.ts';
 import { forgetHeartbeats } from './heartbeat-rows.ts';
 import {
   findOwned,
+  ownedServices,
   refuseBeyondLimit,
   refuseCatalogueDomain,
   registerDomain,
@@ -18,7 +19,7 @@ import {
 } from './owner-services.ts';
 import { type Calls, type DomainLimits, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import type { RegistryStore } from './registry-store.ts';
+import { fromRow, type RegistryStore } from './registry-store.ts';
 import { type ServiceRow, toDefinition, toService, updateService } from './service-rows.ts';
 import { MAX_FORMER_SLUGS, refuseTakenName } from './slugs.ts';
 
@@ -49,14 +50,7 @@ export async function claimDomain(
  */
 export async function changeService(store: RegistryStore, slug: string, edit: ServiceEdit): Promise<Service> {
   const { kysely, queries } = store;
-  const row = await queries.first(
-    kysely
-      .selectFrom('services')
-      .selectAll()
-      .where('slug', '=', slug)
-      .where('origin', '=', 'owner')
-      .where('removed', '=', 0),
-  );
+  const row = await queries.first(ownedServices(kysely).selectAll().where('slug', '=', slug));
   if (row === undefined) throw new RegistryError('not_found', { code: 'no_owned_service', slug });
   if (edit.name !== undefined && edit.name !== row.name) await refuseTakenName(store, edit.name, row.domain);
   const { publicDependencies, ...known } = toDefinition(row);
@@ -116,16 +110,11 @@ export const OWNERSHIP_CALLS: Calls<OwnershipStore> = {
   dropClaim: write(dropClaim),
   proveDomain: write((registry, ...claim) => proveDomain(registry, ...claim, registry.limits)),
   claimAddresses: write(async ({ kysely, queries }, domain, addresses) => {
-    const probed = () =>
-      kysely
-        .selectFrom('services')
-        .where('origin', '=', 'owner')
-        .where('removed', '=', 0)
-        .where('verified', '=', 1);
-    const own = await queries.first(probed().select('id').where('domain', '=', domain));
+    const probed = ownedServices(kysely).where('verified', '=', 1);
+    const own = await queries.first(probed.select('id').where('domain', '=', domain));
     for (const address of addresses) {
       const others = await queries.first(
-        probed()
+        probed
           .innerJoin('owner_addresses', 'owner_addresses.service_id', 'services.id')
           .select((eb) => eb.fn.countAll<number>().as('count'))
           .where('address', '=', address)
@@ -158,7 +147,7 @@ export async function claimsOf(
       .orderBy('created_at')
       .orderBy('domain'),
   );
-  return rows.map(({ domain, kind, created_at }) => ({ domain, kind, createdAt: created_at }));
+  return rows.map(({ account_id: _, ...row }) => fromRow(row));
 }
 
 /** Takes a claim back; nothing happens where there is none. */

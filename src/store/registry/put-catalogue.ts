@@ -15,13 +15,7 @@ import type { CatalogueOutcome, NewService } from '../ports/services.ts';
 import { setFact } from './fact-rows.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
-import {
-  insertService,
-  retireService,
-  type ServiceRow,
-  toDefinition,
-  updateService,
-} from './service-rows.ts';
+import { putService, retireService, type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 import { findFreeSlug, isReleased, releasedSlug, tellOwner } from './slugs.ts';
 
 /** Puts the public list in, inside the caller's transaction. Throws `slug_taken` or `domain_taken`, and nothing is changed. */
@@ -46,8 +40,7 @@ export async function putCatalogue(
       outcome.unchanged++;
       continue;
     }
-    if (row === undefined) await insertService(store, entry);
-    else await updateService(store, row, entry);
+    await putService(store, row ?? null, entry);
     outcome[live ? 'changed' : 'added']++;
   }
   return outcome;

@@ -68,6 +68,21 @@ export interface RegistryStore {
   each<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>): Promise<T[]>;
 }
 
+/** `service_id` is `serviceId`. */
+type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+type Properties<Row> = { readonly [Name in keyof Row as CamelCase<Name>]: Row[Name] };
+
+/** The values of a row under the names of properties: `service_id` is `serviceId`. */
+export function fromRow<Row extends object>(row: Row): Properties<Row> {
+  const entries = Object.entries(row).map(([name, value]) => [
+    name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
 /**
  * A statement as text, for the hot paths: building a query costs more than running it. `?` marks a parameter. The text
  * must mean the same in every database.

@@ -1,6 +1,5 @@
 /** Services as rows: reading, adding, changing and removing one, each with its line in the feed of changes. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Selectable } from 'kysely';
 import type { LatestCheck } from '../../domain/current.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
 import { type CheckDefinition, dashDomain, type Service } from '../../domain/service.ts';
@@ -8,12 +7,12 @@ import { SHARDS } from '../../domain/shard.ts';
 import type { NewService, ServiceStore } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
 import { type Calls, read } from './registry-calls.ts';
-import { type RegistryStore, sql } from './registry-store.ts';
-import type { ServicesTable } from './schema.ts';
+import { fromRow, type RegistryStore, sql } from './registry-store.ts';
+import type { Row } from './schema.ts';
 import { toCurrent } from './update-rows.ts';
 
 /** A row of the services table. */
-export type ServiceRow = Selectable<ServicesTable>;
+export type ServiceRow = Row<'services'>;
 
 /** Most changes that one call returns. */
 const CHANGES_PER_CALL = 1_000;
@@ -39,6 +38,15 @@ export function toDefinition(row: ServiceRow): NewService {
     ...(row.public_dependencies === 1 ? { publicDependencies: true } : {}),
     ...(row.former_slugs === null ? {} : { formerSlugs: JSON.parse(row.former_slugs) }),
   };
+}
+
+/** Adds a service that never was, or gives `row` another definition. */
+export async function putService(
+  store: RegistryStore,
+  row: ServiceRow | null,
+  service: NewService,
+): Promise<Service> {
+  return await (row === null ? insertService(store, service) : updateService(store, row, service));
 }
 
 /** Adds a service that never was, with a status that was never checked. */
@@ -152,20 +160,17 @@ export const SERVICE_ROW_CALLS: Calls<
   Pick<ServiceStore, 'loadServices' | 'loadTargets' | 'changesAfter' | 'lastChange'>
 > = {
   loadServices: read(async ({ kysely, queries }) => {
-    const open = new Map(
-      (
-        await queries.all(
-          kysely
-            .selectFrom('incidents')
-            .selectAll()
-            .where('source', '=', sql.lit('own'))
-            .where('status', '<>', sql.lit('resolved'))
-            // Only one should be open; were there two, the newest counts.
-            .orderBy('started_at')
-            .orderBy('id'),
-        )
-      ).map((row) => [row.service_id, toIncident(row)]),
+    const incidents = await queries.all(
+      kysely
+        .selectFrom('incidents')
+        .selectAll()
+        .where('source', '=', sql.lit('own'))
+        .where('status', '<>', sql.lit('resolved'))
+        // Only one should be open; were there two, the newest counts.
+        .orderBy('started_at')
+        .orderBy('id'),
     );
+    const open = new Map(incidents.map((row) => [row.service_id, toIncident(row)]));
     const rows = await queries.all(
       kysely
         .selectFrom('services')
@@ -220,18 +225,14 @@ export const SERVICE_ROW_CALLS: Calls<
     const rows = await queries.all(
       kysely.selectFrom('changes').selectAll().where('seq', '>', seq).orderBy('seq').limit(CHANGES_PER_CALL),
     );
-    return rows.map((row) => ({
-      seq: row.seq,
-      serviceId: row.service_id,
-      slug: row.slug,
-      service: row.service === null ? null : JSON.parse(row.service),
+    return rows.map(({ service, ...row }) => ({
+      ...fromRow(row),
+      service: service === null ? null : JSON.parse(service),
     }));
   }),
   lastChange: read(async ({ kysely, queries }) => {
-    return (
-      (await queries.first(kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1)))
-        ?.seq ?? 0
-    );
+    const newest = kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1);
+    return (await queries.first(newest))?.seq ?? 0;
   }),
 };
 

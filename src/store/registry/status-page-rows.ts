@@ -1,14 +1,11 @@
 /** Status pages of one's own, and their logos. */
 
-import type { Selectable } from 'kysely';
 import { type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import type { PageStore } from '../ports/status-pages.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import type { RegistryStore } from './registry-store.ts';
-import type { StatusPagesTable } from './schema.ts';
-
-type PageRow = Selectable<StatusPagesTable>;
+import { fromRow, type RegistryStore } from './registry-store.ts';
+import type { Row } from './schema.ts';
 
 /** Status pages. */
 export const PAGE_CALLS: Calls<PageStore> = {
@@ -54,7 +51,7 @@ export const PAGE_CALLS: Calls<PageStore> = {
         .where('removed', '=', 0)
         .orderBy('slug'),
     );
-    return rows.map((row) => ({ ...toPage(row), accountName: row.account_name }));
+    return rows.map(({ account_name: accountName, ...row }) => ({ ...toPage(row), accountName }));
   }),
   changePage: write(async (store, accountId, slug, revision, { title, text, groups }, now) => {
     const row = await findRow(store, slug);
@@ -147,23 +144,15 @@ async function refuseServiceName({ kysely, queries }: RegistryStore, slug: strin
     throw new RegistryError('slug_taken', { code: 'page_slug_of_service', slug, name: service.name });
 }
 
-async function findRow({ kysely, queries }: RegistryStore, slug: string): Promise<PageRow | undefined> {
+async function findRow(
+  { kysely, queries }: RegistryStore,
+  slug: string,
+): Promise<Row<'status_pages'> | undefined> {
   return await queries.first(
     kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug).where('removed', '=', 0),
   );
 }
 
-function toPage(row: PageRow): OwnedPage {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    slug: row.slug,
-    title: row.title,
-    text: row.text,
-    groups: JSON.parse(row.groups),
-    logo: row.logo === null ? null : JSON.parse(row.logo),
-    revision: row.revision,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+function toPage({ removed: _, groups, logo, ...row }: Row<'status_pages'>): OwnedPage {
+  return { ...fromRow(row), groups: JSON.parse(groups), logo: logo === null ? null : JSON.parse(logo) };
 }

@@ -22,7 +22,7 @@ import { answerInInbox, isOpenInInbox } from './inbox-rows.ts';
 import { writeIncident } from './incident-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { type Batch, type Parameters, type RegistryStore, statement } from './registry-store.ts';
-import type { CurrentTable, TransitionsTable } from './schema.ts';
+import type { Row } from './schema.ts';
 import { deliverEvent } from './webhook-rows.ts';
 
 /** Most transitions of one service that one call returns. */
@@ -34,7 +34,7 @@ const UPDATE: Batch<unknown> = {
    WHERE service_id = ? AND current.seq = ?
      AND EXISTS (SELECT 1 FROM services WHERE services.id = service_id AND removed = 0)`,
 };
-const READ = statement<CurrentTable>('SELECT * FROM current WHERE service_id = ?');
+const READ = statement<Row<'current'>>('SELECT * FROM current WHERE service_id = ?');
 const ADD_TRANSITION = statement<{ readonly position: number }>(
   `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code)
    VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING position`,
@@ -191,7 +191,7 @@ export const UPDATE_CALLS: Calls<UpdateStore> = {
 };
 
 type TransitionQuery = ReturnType<typeof selectTransitions>;
-type TransitionRow = Omit<Transition, 'reason'> & Pick<TransitionsTable, 'reason' | 'reason_code'>;
+type TransitionRow = Omit<Transition, 'reason'> & Pick<Row<'transitions'>, 'reason' | 'reason_code'>;
 
 async function readTransitions(
   { kysely, queries }: RegistryStore,
@@ -228,7 +228,7 @@ export function selectTransitions(kysely: RegistryStore['kysely']) {
 }
 
 /** The record in a row of the table `current`. */
-export function toCurrent(row: Omit<CurrentTable, 'memory'>): CurrentStatus {
+export function toCurrent(row: Omit<Row<'current'>, 'memory'>): CurrentStatus {
   return {
     serviceId: row.service_id,
     seq: row.seq,

@@ -1,7 +1,6 @@
 /** Entries of vendors' feeds as incidents and maintenances, each exactly once (decisions, Incidents). */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Selectable } from 'kysely';
 import type { FeedEntry } from '../../domain/feed-entry.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
@@ -18,9 +17,9 @@ import {
 } from './maintenance-rows.ts';
 import { type Calls, write } from './registry-calls.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
-import type { VendorEntriesTable } from './schema.ts';
+import type { Row } from './schema.ts';
 
-type EntryRow = Selectable<VendorEntriesTable>;
+type EntryRow = Row<'vendor_entries'>;
 
 /** What is stored of one service's part of a feed. */
 interface Stored {

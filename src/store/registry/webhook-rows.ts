@@ -1,18 +1,15 @@
 /** Webhooks and their deliveries. */
 import { randomBytes } from 'node:crypto';
-import type { Selectable } from 'kysely';
 import { systemClock } from '../../clock.ts';
 import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../domain/refusal.ts';
 import { type EventService, messageId, type WebhookEvent, webhookBody } from '../../domain/webhook-event.ts';
 import { type Delivery, MAX_WEBHOOKS, type Webhook, type WebhookStore } from '../ports/webhooks.ts';
 import { addNotice } from './account-rows.ts';
-import { type Calls, read, write } from './registry-calls.ts';
+import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import { type RegistryStore, sql, statement } from './registry-store.ts';
-import type { DeliveriesTable, WebhooksTable } from './schema.ts';
-import type { SecretBox, Secrets } from './secret-box.ts';
-
-type WithSecrets = RegistryStore & { readonly secrets: Secrets };
+import { fromRow, type RegistryStore, sql, statement } from './registry-store.ts';
+import type { Row } from './schema.ts';
+import type { SecretBox } from './secret-box.ts';
 
 const MAX_SHOWN = 50;
 /** Due deliveries of one account that are named at a time: its slow receivers must not hold up those of others. */
@@ -39,21 +36,13 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
   }),
   webhooksOf: read(webhooksOf),
   removeWebhook: write(async ({ kysely, queries }, accountId, id) => {
-    const own = kysely
-      .selectFrom('webhooks')
-      .select('id')
-      .where('id', '=', id)
-      .where('account_id', '=', accountId);
-    if ((await queries.first(own)) === undefined) return false;
+    if ((await queries.first(ownWebhooks(kysely, accountId).where('id', '=', id))) === undefined)
+      return false;
     await queries.run(kysely.deleteFrom('deliveries').where('webhook_id', '=', id));
     return (await queries.run(kysely.deleteFrom('webhooks').where('id', '=', id))) > 0;
   }),
   addDelivery: write(async ({ kysely, queries }, accountId, webhookId, { message, type, body, now }) => {
-    const own = kysely
-      .selectFrom('webhooks')
-      .select('id')
-      .where('id', '=', webhookId)
-      .where('account_id', '=', accountId);
+    const own = ownWebhooks(kysely, accountId).where('id', '=', webhookId);
     if ((await queries.first(own)) === undefined) return false;
     await queries.run(
       kysely
@@ -75,12 +64,11 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
     return rows.map(toDelivery);
   }),
   replayDelivery: write(async ({ kysely, queries }, accountId, id, now) => {
-    const own = kysely.selectFrom('webhooks').select('id').where('account_id', '=', accountId);
     const replay = kysely
       .updateTable('deliveries')
       .set({ due_at: now, attempts: 0, delivered_at: null, problem: null, problem_code: null })
       .where('id', '=', id)
-      .where('webhook_id', 'in', own);
+      .where('webhook_id', 'in', ownWebhooks(kysely, accountId));
     return (await queries.run(replay)) > 0;
   }),
   dueDeliveries: read(async ({ kysely, queries, secrets }, now, limit) => {
@@ -116,7 +104,11 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
         .orderBy('id')
         .limit(limit),
     );
-    return rows.map((row) => ({ ...toDelivery(row), url: row.url, secret: box.open(row.secret) }));
+    return rows.map(({ place: _, url, secret, ...row }) => ({
+      ...toDelivery(row),
+      url,
+      secret: box.open(secret),
+    }));
   }),
   noteDelivery: write(async ({ kysely, queries }, outcome) => {
     const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
@@ -156,7 +148,7 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
 
 /** Webhooks of an account, oldest first. */
 export async function webhooksOf(
-  { kysely, queries, secrets }: WithSecrets,
+  { kysely, queries, secrets }: Pick<OpenRegistry, 'kysely' | 'queries' | 'secrets'>,
   accountId: number,
 ): Promise<Webhook[]> {
   const box = await secrets.box();
@@ -177,26 +169,18 @@ export async function removeAllWebhooks(store: RegistryStore, now: number): Prom
   return rows.length;
 }
 
-function toWebhook(row: Selectable<WebhooksTable>, box: SecretBox): Webhook {
-  const { id, account_id, url, secret, created_at } = row;
-  return { id, accountId: account_id, url, secret: box.open(secret), createdAt: created_at };
+function ownWebhooks(kysely: RegistryStore['kysely'], accountId: number) {
+  return kysely.selectFrom('webhooks').select('id').where('account_id', '=', accountId);
 }
 
-function toDelivery(row: Selectable<DeliveriesTable>): Delivery {
+function toWebhook(row: Row<'webhooks'>, box: SecretBox): Webhook {
+  return { ...fromRow(row), secret: box.open(row.secret) };
+}
+
+function toDelivery({ problem, problem_code: code, ...row }: Row<'deliveries'>): Delivery {
   return {
-    id: row.id,
-    message: row.message,
-    webhookId: row.webhook_id,
-    type: row.type,
-    body: row.body,
-    createdAt: row.created_at,
-    dueAt: row.due_at,
-    attempts: row.attempts,
-    deliveredAt: row.delivered_at,
-    problem: fromStoredDeliveryProblem(
-      row.problem_code === null ? null : JSON.parse(row.problem_code),
-      row.problem,
-    ),
+    ...fromRow(row),
+    problem: fromStoredDeliveryProblem(code === null ? null : JSON.parse(code), problem),
   };
 }
 
