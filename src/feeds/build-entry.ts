@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { DAY_MS } from '../domain/durations.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
+import { INCIDENT_STATUSES } from '../domain/incident.ts';
 import type { FeedAddress, FeedReading } from './feed-kind.ts';
 import { oneLine, plainText } from './plain-text.ts';
 
@@ -20,19 +21,10 @@ const MAX_CLOCK_OFFSET_MS = DAY_MS;
 const SEVERITIES: readonly FeedIncident['severity'][] = ['minor', 'major', 'critical'];
 
 /** The severities that many vendors name as the API does. */
-export const COMMON_SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
-  minor: 'minor',
-  major: 'major',
-  critical: 'critical',
-};
+export const COMMON_SEVERITIES = Object.fromEntries(SEVERITIES.map((word) => [word, word]));
 
 /** The statuses that many vendors name as the API does. */
-export const COMMON_STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
-  investigating: 'investigating',
-  identified: 'identified',
-  monitoring: 'monitoring',
-  resolved: 'resolved',
-};
+export const COMMON_STATUSES = Object.fromEntries(INCIDENT_STATUSES.map((word) => [word, word]));
 
 /** The parsed members of an entry, of any length and as the vendor wrote them. */
 interface EntryDraft {

@@ -7,7 +7,7 @@ import type { ForbiddenAddress } from '../outbound/dial.ts';
 import type { OutboundSettings } from '../outbound/outbound.ts';
 import { type SupervisedThread, superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
 import type { Feed } from './feed-kind.ts';
-import type { FeedEvent, Poller, PollerSettings } from './poller.ts';
+import type { FeedEvent, PollerSettings } from './poller.ts';
 
 /** The methods of the thread; declared here because `src/` does not import `workers/`. */
 export type FeedMethods = {
@@ -32,11 +32,6 @@ interface FeedThreadOptions {
   readonly entry?: URL;
 }
 
-/** The running thread: the methods of the poller over all restarts of the thread. */
-interface FeedThread extends Pick<Poller, 'setFeeds' | 'forget'> {
-  stop(): Promise<void>;
-}
-
 const ENTRY = new URL('../../workers/feeds.ts', import.meta.url);
 /** Restarted without a limit, with backoff: a document may end the thread each time it is parsed. */
 const POLICY: ThreadPolicy = {
@@ -47,8 +42,8 @@ const POLICY: ThreadPolicy = {
 /** Documents are limited in size, so only a fault of a parser needs more. */
 const HEAP_MB = 256;
 
-/** Prepares the thread, which the first feed starts. */
-export function startFeedThread(options: FeedThreadOptions): FeedThread {
+/** Prepares the thread, which the first feed starts, with the methods of the poller over all restarts of the thread. */
+export function startFeedThread(options: FeedThreadOptions) {
   const { settings, outbound, clock, log, onEvent, onForbidden, entry = ENTRY } = options;
   let feeds: readonly Feed[] = [];
   let port: MessagePort | null = null;
@@ -91,15 +86,15 @@ export function startFeedThread(options: FeedThreadOptions): FeedThread {
     });
 
   return {
-    setFeeds(list) {
+    setFeeds(list: readonly Feed[]): void {
       feeds = list;
       if (thread !== null) void logged(thread.call('setFeeds', [list]));
       else if (list.length > 0 && !stopped) thread = start();
     },
-    forget(feedId) {
+    forget(feedId: string): void {
       if (thread !== null) void logged(thread.call('forget', [feedId]));
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopped = true;
       port?.close();
       await thread?.stop();

@@ -171,21 +171,16 @@ function updatesOf(item: ReadItem, now: number): FeedUpdate[] {
 }
 
 /** The newest time of an item; null: it has none. */
-function timeOf({ publishedAt, updatedAt, timeline }: Omit<ReadItem, 'meaning'>): number | null {
-  return [publishedAt, updatedAt, ...timeline.updates.map(({ at }) => at)].reduce(
-    (a, b) => (a === null || (b !== null && b > a) ? b : a),
-    null,
-  );
+function timeOf({ publishedAt, updatedAt, timeline }: ReadItem): number | null {
+  const times = [publishedAt, updatedAt, ...timeline.updates.map(({ at }) => at)];
+  return times.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a));
 }
 
 /** The earliest start of the items; null: none has a time. */
 function earliestOf(items: readonly ReadItem[]): number | null {
-  return earliest(
-    items.flatMap(({ publishedAt, updatedAt, timeline }) => [
-      publishedAt ?? updatedAt,
-      ...timeline.updates.map(({ at }) => at),
-    ]),
-  );
+  const starts = items.map(({ publishedAt, updatedAt }) => publishedAt ?? updatedAt);
+  const steps = items.flatMap(({ timeline }) => timeline.updates.map(({ at }) => at));
+  return earliest([...starts, ...steps]);
 }
 
 function earliest(times: readonly (number | null)[]): number | null {

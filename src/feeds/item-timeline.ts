@@ -102,11 +102,7 @@ function readUpdates(lines: readonly string[], near: number | null): Pick<ItemTi
   const head = first === -1 ? '' : (lines[first] ?? '');
   const dated = readDated(lines, near);
   if (dated.length > 0) {
-    const state = STATE.exec(head)?.[1];
-    return {
-      updates: dated,
-      state: state === undefined ? null : (parseState(state)?.meaning ?? null),
-    };
+    return { updates: dated, state: parseState(STATE.exec(head)?.[1] ?? '')?.meaning ?? null };
   }
   // A label after the first line is part of a text.
   const label = readLabel(head);
@@ -207,10 +203,6 @@ function endOfList(lines: readonly string[], start: number): number {
 
 /** `API (Degraded performance)` is the component `API`. */
 function withoutState(name: string): string {
-  return (stateOf(name) === null ? name : name.replace(PART_STATE, '')).trim();
-}
-
-/** The state after the name of a component; null: there is none. */
-function stateOf(name: string): WordMeaning | null {
-  return meaningOf(PART_STATE.exec(name)?.[1] ?? '');
+  const state = meaningOf(PART_STATE.exec(name)?.[1] ?? '');
+  return (state === null ? name : name.replace(PART_STATE, '')).trim();
 }

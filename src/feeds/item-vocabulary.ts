@@ -20,79 +20,31 @@ const DONE: WordMeaning = { kind: 'maintenance', state: 'done' };
 const UPDATE: WordMeaning = { kind: 'update' };
 const OPERATIONAL: WordMeaning = { kind: 'operational' };
 
-/** By the labels before texts, in lower case. */
-const LABELS: ReadonlyMap<string, WordMeaning> = new Map<string, WordMeaning>([
-  ['investigating', INVESTIGATING],
-  ['new', INVESTIGATING],
-  ['open', INVESTIGATING],
-  ['active', INVESTIGATING],
-  ['ongoing', INVESTIGATING],
-  ['degraded', INVESTIGATING],
-  ['degraded performance', INVESTIGATING],
-  ['partial outage', INVESTIGATING],
-  ['major outage', INVESTIGATING],
-  ['full outage', INVESTIGATING],
-  ['outage', INVESTIGATING],
-  ['service disruption', INVESTIGATING],
-  ['service outage', INVESTIGATING],
-  ['down', INVESTIGATING],
-  ['minor outage', INVESTIGATING],
-  ['unavailable', INVESTIGATING],
-  // Microsoft's.
-  ['service degradation', INVESTIGATING],
-  ['service interruption', INVESTIGATING],
-  ['restoring service', MONITORING],
-  ['extended recovery', MONITORING],
-  ['service restored', RESOLVED],
-  ['false positive', RESOLVED],
-  ['post-incident report published', RESOLVED],
-  ['identified', IDENTIFIED],
-  ['issue identified', IDENTIFIED],
-  ['monitoring', MONITORING],
-  ['recovering', MONITORING],
-  ['resolved', RESOLVED],
-  ['mitigated', RESOLVED],
-  ['fixed', RESOLVED],
-  ['recovered', RESOLVED],
-  ['closed', RESOLVED],
-  ['postmortem', RESOLVED],
-  ['post-mortem', RESOLVED],
-  ['false alarm', RESOLVED],
-  ['scheduled', PLANNED],
-  ['planned', PLANNED],
-  ['upcoming', PLANNED],
-  ['in progress', RUNNING],
-  ['verifying', RUNNING],
-  ['under maintenance', RUNNING],
-  ['maintenance in progress', RUNNING],
-  ['maintenance', RUNNING],
-  ['completed', DONE],
-  ['complete', DONE],
-  ['cancelled', DONE],
-  ['canceled', DONE],
-  ['update', UPDATE],
-  ['updated', UPDATE],
-  ['operational', OPERATIONAL],
-  ['available', OPERATIONAL],
-  ['up', OPERATIONAL],
-  ['no issues', OPERATIONAL],
-  ['all systems operational', OPERATIONAL],
-]);
+/** The labels before texts, in lower case, by their meaning. */
+const LABELS = new Map<string, WordMeaning>();
+for (const [meaning, labels] of [
+  [
+    INVESTIGATING,
+    'investigating, new, open, active, ongoing, degraded, degraded performance, down, unavailable',
+  ],
+  [INVESTIGATING, 'outage, minor outage, partial outage, major outage, full outage, service outage'],
+  [INVESTIGATING, 'service disruption, service degradation, service interruption'],
+  [IDENTIFIED, 'identified, issue identified'],
+  [MONITORING, 'monitoring, recovering, restoring service, extended recovery'],
+  [RESOLVED, 'resolved, mitigated, fixed, recovered, closed, postmortem, post-mortem, false alarm'],
+  [RESOLVED, 'service restored, false positive, post-incident report published'],
+  [PLANNED, 'scheduled, planned, upcoming'],
+  [RUNNING, 'in progress, verifying, under maintenance, maintenance in progress, maintenance'],
+  [DONE, 'completed, complete, cancelled, canceled'],
+  [UPDATE, 'update, updated'],
+  [OPERATIONAL, 'operational, available, up, no issues, all systems operational'],
+] as const)
+  for (const label of labels.split(', ')) LABELS.set(label, meaning);
 
 /** Labels that also occur at the beginning or end of titles. */
-const TITLE_WORDS = [
-  'investigating',
-  'identified',
-  'monitoring',
-  'resolved',
-  'mitigated',
-  'completed',
-  'operational',
-  'degraded performance',
-  'partial outage',
-  'major outage',
-  'under maintenance',
-].join('|');
+const TITLE_WORDS =
+  'investigating|identified|monitoring|resolved|mitigated|completed|operational|degraded performance|' +
+  'partial outage|major outage|under maintenance';
 
 const LEADING_MARK = new RegExp(`^(?:\\[(${TITLE_WORDS}|update)\\]|(${TITLE_WORDS}|update):)\\s*`, 'i');
 const TRAILING_MARK = new RegExp(
@@ -102,14 +54,8 @@ const TRAILING_MARK = new RegExp(
 
 /** The meaning of a label; null: it is not a label. */
 export function meaningOf(label: string): WordMeaning | null {
-  return (
-    LABELS.get(
-      label
-        .toLowerCase()
-        .replace(/[\s_]+/g, ' ')
-        .trim(),
-    ) ?? null
-  );
+  const folded = label.toLowerCase().replace(/[\s_]+/g, ' ');
+  return LABELS.get(folded.trim()) ?? null;
 }
 
 /** Splits a title from its state, such as `[RESOLVED]` before or ` - Investigating` after it. */

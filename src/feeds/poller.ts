@@ -54,20 +54,13 @@ interface PollerOptions {
 }
 
 /** A running poller. */
-export interface Poller {
-  /** Replaces the list of feeds; feeds in both lists are not affected. */
-  setFeeds(feeds: readonly Feed[]): void;
-  /** The readings of a feed were lost: the next poll reads everything again. */
-  forget(feedId: string): void;
-  /** Aborts all polls; no event follows. */
-  stop(): void;
-}
+export type Poller = ReturnType<typeof createPoller>;
 
 /** Maximum number of polls in flight over all hosts. */
 const MAX_POLLS = 16;
 
 /** Creates a poller without feeds. */
-export function createPoller({ settings, kinds, outbound, clock, random, notify }: PollerOptions): Poller {
+export function createPoller({ settings, kinds, outbound, clock, random, notify }: PollerOptions) {
   const numbers = new Map<string, number>();
   const feeds = new Map<number, Feed>();
   const timers = new Map<number, Cancel>();
@@ -132,16 +125,19 @@ export function createPoller({ settings, kinds, outbound, clock, random, notify 
   }
 
   return {
-    setFeeds(list) {
+    /** Replaces the list of feeds; feeds in both lists are not affected. */
+    setFeeds(list: readonly Feed[]): void {
       const wanted = new Set(list.map(({ id }) => id));
       for (const [feedId, number] of [...numbers]) if (!wanted.has(feedId)) remove(feedId, number);
       for (const feed of list) if (!numbers.has(feed.id)) add(feed);
     },
-    forget(feedId) {
+    /** The readings of a feed were lost: the next poll reads everything again. */
+    forget(feedId: string): void {
       const number = numbers.get(feedId);
       if (number !== undefined) actors.send(number, { kind: 'forget' });
     },
-    stop() {
+    /** Aborts all polls; no event follows. */
+    stop(): void {
       abort.abort();
       for (const [feedId, number] of [...numbers]) remove(feedId, number);
     },

@@ -35,24 +35,10 @@ export interface ItemRules {
 }
 
 /** An interpreted item. */
-export interface ReadItem {
-  readonly key: string;
-  readonly title: string;
-  readonly sourceUrl: string;
-  /** Epoch milliseconds; null: missing or not readable. */
-  readonly publishedAt: number | null;
-  readonly updatedAt: number | null;
-  readonly timeline: ItemTimeline;
-  /** The newest state; null: the item has none. */
-  readonly meaning: WordMeaning | null;
-  readonly isMaintenance: boolean;
-  /** Null: the item has none. */
-  readonly severity: FeedIncident['severity'] | null;
-  readonly components: readonly string[];
-}
+export type ReadItem = ReturnType<typeof readItem>;
 
 /** Interprets an item. Its source URL is its link, else its id if that is a URL, else the page. */
-export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, rules: ItemRules): ReadItem {
+export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, rules: ItemRules) {
   const home = safeLink(feed.link, pageUrl) ?? pageUrl;
   const link = safeLink(item.link, home) ?? (/^https?:/i.test(item.id) ? safeLink(item.id, home) : null);
   const { publishedAt, updatedAt } = timesOf(item, link);
@@ -70,11 +56,14 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     key: isPart ? title : keyOf(item, link, home, title),
     title: title || oneLine(timeline.text, 100),
     sourceUrl: link ?? pageUrl,
+    /** Epoch milliseconds; null: missing or not readable. */
     publishedAt,
     updatedAt,
     timeline,
+    /** The newest state; null: the item has none. */
     meaning,
     isMaintenance: isMaintenance(item, title, link, timeline, meaning),
+    /** Null: the item has none. */
     severity: severityOf(title, text),
     components: isPart ? [title] : partsOf(item, title, text, timeline, rules),
   };
@@ -84,10 +73,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
  * The times of an item. If its link ends in a ULID, as incident.io's do, and the time of the ULID is before the others,
  * that is the time of publication: such feeds contain only the time of the last change.
  */
-function timesOf(
-  item: XmlItem,
-  link: string | null,
-): { readonly publishedAt: number | null; readonly updatedAt: number | null } {
+function timesOf(item: XmlItem, link: string | null) {
   const publishedAt = readTime(item.published);
   const updatedAt = readTime(item.updated);
   const changedAt = updatedAt ?? publishedAt;

@@ -9,15 +9,15 @@ const MAX_TIME_LENGTH = 80;
 
 /** `2026-09-20T10:00:00.123456+02:00`; a time without a zone is read as UTC, a day alone as its first moment. */
 const ISO =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?)?$/i;
+  /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[T ](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,](?<fraction>\d{1,9}))?)?\s?(?<zone>Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?)?$/i;
 
 /** `Sun, 20 Sep 2026 10:00:00 +0200` (RFC 822 and 1123; years of two digits, no seconds, full names of months). */
 const RFC_822 =
-  /^(?:[a-z]{3,9},?\s+)?(\d{1,2})[\s-]([a-z]{3,9})[\s-](\d{4}|\d\d)\s+(\d{1,2}):(\d\d)(?::(\d\d))?(?:\s*(\S{1,8}))?$/i;
+  /^(?:[a-z]{3,9},?\s+)?(?<day>\d{1,2})[\s-](?<month>[a-z]{3,9})[\s-](?<year>\d{4}|\d\d)\s+(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s*(?<zone>\S{1,8}))?$/i;
 
 /** `Sun Sep 20 2026 10:00:00 GMT+0200 (Central European Summer Time)` (JavaScript's `Date`), with or without a zone. */
 const DATE_TEXT =
-  /^[a-z]{3},?\s+([a-z]{3})\s+(\d{1,2})\s+(\d{4})\s+(\d\d):(\d\d):(\d\d)(?:\s+(?:GMT|UTC)?([+-]\d{4})?)?(?:\s*\([^)]*\))?$/i;
+  /^[a-z]{3},?\s+(?<month>[a-z]{3})\s+(?<day>\d{1,2})\s+(?<year>\d{4})\s+(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)(?:\s+(?:GMT|UTC)?(?<zone>[+-]\d{4})?)?(?:\s*\([^)]*\))?$/i;
 
 const EPOCH = /^\d{9,10}(?:\.\d{1,9})?$/;
 
@@ -61,7 +61,7 @@ export function readTime(value: unknown): number | null {
   const text = value.trim();
   if (EPOCH.test(text)) return within(Number(text) * 1_000);
   if (/^\d{12,13}$/.test(text)) return within(Number(text));
-  return readIso(text) ?? readRfc822(text) ?? readDateText(text);
+  return readForm(ISO, text) ?? readForm(RFC_822, text) ?? readForm(DATE_TEXT, text);
 }
 
 /**
@@ -90,7 +90,7 @@ const LOCAL_ZONES: ReadonlyMap<string, Intl.DateTimeFormat> = new Map(
  */
 export function readLocalTime(text: string, zone: string): number | null {
   const format = LOCAL_ZONES.get(zone.toLowerCase());
-  const wall = readIso(text);
+  const wall = readForm(ISO, text);
   if (format === undefined || wall === null) return null;
   // The zone is at most a day away: one of its two offsets around that time brings the same time on the wall.
   const offsets = [wall - DAY_MS, wall + DAY_MS].map((at) => offsetAt(at, format));
@@ -107,41 +107,20 @@ function offsetAt(at: number, format: Intl.DateTimeFormat): number {
   return wall - Math.floor(at / 1_000) * 1_000;
 }
 
-function readIso(text: string): number | null {
-  const match = ISO.exec(text);
-  if (match === null) return null;
-  const [, year, month, day, hour, minute, second, fraction, zone] = match;
-  const offset = readZone(zone);
-  if (offset === null) return null;
-  const clock = [hour, minute, second].map((part) => Number(part ?? 0));
-  const time = timeOf([Number(year), Number(month), Number(day)], clock, offset);
-  return time === null ? null : time + Math.floor(Number(`0.${fraction ?? 0}`) * 1_000);
-}
-
-function readRfc822(text: string): number | null {
-  const match = RFC_822.exec(text);
-  if (match === null) return null;
-  const [, day, monthName, year, hour, minute, second, zone] = match;
-  const offset = readZone(zone);
-  if (offset === null) return null;
-  const fullYear = year?.length === 2 ? 2_000 + Number(year) : Number(year);
-  const clock = [hour, minute, second].map((part) => Number(part ?? 0));
-  return timeOf([fullYear, monthOf(monthName), Number(day)], clock, offset);
-}
-
-function readDateText(text: string): number | null {
-  const match = DATE_TEXT.exec(text);
-  if (match === null) return null;
-  const [, monthName, day, year, hour, minute, second, zone] = match;
-  const offset = readZone(zone);
-  if (offset === null) return null;
-  const clock = [hour, minute, second].map(Number);
-  return timeOf([Number(year), monthOf(monthName), Number(day)], clock, offset);
+function readForm(form: RegExp, text: string): number | null {
+  const { groups } = form.exec(text) ?? {};
+  const offset = readZone(groups?.zone);
+  if (groups === undefined || offset === null) return null;
+  const { year = '', month = '', day, hour = 0, minute = 0, second = 0, fraction = 0 } = groups;
+  const fullYear = Number(year) + (year.length === 2 ? 2_000 : 0);
+  const date = [fullYear, Number(month) || monthOf(month), Number(day)];
+  const time = timeOf(date, [hour, minute, second].map(Number), offset);
+  return time === null ? null : time + Math.floor(Number(`0.${fraction}`) * 1_000);
 }
 
 /** 1 to 12; 0: no month. */
-function monthOf(name: string | undefined): number {
-  return MONTHS.indexOf((name ?? '').slice(0, 3).toLowerCase()) + 1;
+function monthOf(name: string): number {
+  return MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
 }
 
 /** Milliseconds east of Greenwich; no zone is UTC, an unknown one null. */

@@ -9,7 +9,6 @@ import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { VendorReading, VendorState, VendorStore } from '../store/ports/vendors.ts';
 import { feedOf, feedsOf } from './feed-kind.ts';
-import { createLogBatch } from './log-batch.ts';
 import type { FeedEvent, Poller } from './poller.ts';
 import type { VendorStatusCache } from './vendor-status-cache.ts';
 
@@ -30,23 +29,11 @@ interface VendorIntakeOptions extends Pick<Poller, 'setFeeds' | 'forget'> {
   readonly onChange?: (serviceId: number) => void;
 }
 
-/** The intake. */
-interface VendorIntake {
-  /** Fills the cache and starts polling. */
-  load(services: Iterable<Service>): Promise<void>;
-  /** A service was added, changed or (null) removed. */
-  applyChange(serviceId: number, service: Service | null): void;
-  take(event: FeedEvent): void;
-  /** Resolves when all events are stored. */
-  idle(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** Maximum time between two updates of the states of maintenances. */
 const MAX_ADVANCE_INTERVAL_MS = 60_000;
 
 /** Creates the intake. */
-export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
+export function createVendorIntake(options: VendorIntakeOptions) {
   const { registry, cache, clock, log, setFeeds, forget, onPoll, onChange, isOnline = () => true } = options;
   const services = new Map<number, Service>();
   const byFeed = new Map<string, Set<number>>();
@@ -182,7 +169,8 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
   };
 
   return {
-    async load(list) {
+    /** Fills the cache and starts polling. */
+    async load(list: Iterable<Service>): Promise<void> {
       for (const service of list) add(service);
       for (const state of await registry.loadVendorStates()) {
         if (services.has(state.serviceId)) cache.put(state);
@@ -191,7 +179,8 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
       passFeeds();
       advance();
     },
-    applyChange(serviceId, service) {
+    /** A service was added, changed or (null) removed. */
+    applyChange(serviceId: number, service: Service | null): void {
       const before = remove(serviceId);
       if (service !== null) add(service);
       else cache.forget(serviceId);
@@ -203,15 +192,14 @@ export function createVendorIntake(options: VendorIntakeOptions): VendorIntake {
       if (feed !== null && (changed || narrowed)) forget(feed.id);
       passFeeds();
     },
-    take(event) {
+    take(event: FeedEvent): void {
       if (stopped) return;
       if (event.kind === 'polled') inOrder(async () => notePoll(event));
       else inOrder(() => store(event));
     },
-    async idle() {
-      await work;
-    },
-    async stop() {
+    /** Resolves when all events are stored. */
+    idle: (): Promise<void> => work,
+    async stop(): Promise<void> {
       stopped = true;
       cancelAdvance?.();
       cancelPass?.();
@@ -235,4 +223,38 @@ function concerns({ components }: FeedEntry, wanted: readonly string[] | null): 
   if (components === null || wanted === null) return true;
   const names = new Set(components.map((name) => name.trim().toLowerCase()));
   return wanted.some((name) => names.has(name.trim().toLowerCase()));
+}
+
+/** Time from the first page of a log line to the line. */
+const BATCH_MS = 5_000;
+/** Maximum number of pages in a line. */
+const MAX_PAGES = 5;
+
+/**
+ * Creates a batch of one log line for an event that happens to many pages at once, such as while the machine is offline. It
+ * calls `write` 5 s after its first page, with the first 5 pages and the number of all others.
+ */
+export function createLogBatch<T>(
+  clock: Pick<Clock, 'after'>,
+  write: (batch: { readonly pages: readonly T[]; readonly more: number }) => void,
+) {
+  let pages: T[] = [];
+  let count = 0;
+  let cancel: Cancel | null = null;
+  const flush = (): void => {
+    cancel?.();
+    cancel = null;
+    if (count > 0) write({ pages, more: count - pages.length });
+    pages = [];
+    count = 0;
+  };
+  return {
+    add(page: T): void {
+      count++;
+      if (pages.length < MAX_PAGES) pages.push(page);
+      cancel ??= clock.after(BATCH_MS, flush);
+    },
+    /** Writes the collected pages at once. */
+    flush,
+  };
 }

@@ -16,19 +16,7 @@ export interface FeedHealth {
 }
 
 /** The cache. */
-export interface VendorStatusCache {
-  put(state: VendorState): void;
-  /** Removes a service. */
-  forget(serviceId: number): void;
-  /** Notes the outcome of a poll. */
-  notePoll(feedId: string, at: number, problem: string | null): void;
-  /** Removes all other feeds. */
-  keepFeeds(feedIds: ReadonlySet<string>): void;
-  /** The vendor status of a service; null: its page has no feed. */
-  word(serviceId: number, page: StatusPage | null): VendorWord | null;
-  isInMaintenance(serviceId: number, at: number): boolean;
-  feeds(): readonly FeedHealth[];
-}
+export type VendorStatusCache = ReturnType<typeof createVendorStatusCache>;
 
 /** Options of the cache. */
 interface VendorStatusCacheOptions {
@@ -40,20 +28,24 @@ interface VendorStatusCacheOptions {
 const NOTHING: VendorState = { serviceId: 0, open: [], lastResolvedAt: null, maintenances: [] };
 
 /** Creates an empty cache. */
-export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOptions): VendorStatusCache {
+export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOptions) {
   const states = new Map<number, VendorState>();
   const feeds = new Map<string, FeedHealth>();
   return {
-    put: (state) => void states.set(state.serviceId, state),
-    forget: (serviceId) => void states.delete(serviceId),
-    notePoll(feedId, at, problem) {
+    put: (state: VendorState): void => void states.set(state.serviceId, state),
+    /** Removes a service. */
+    forget: (serviceId: number): void => void states.delete(serviceId),
+    /** Notes the outcome of a poll. */
+    notePoll(feedId: string, at: number, problem: string | null): void {
       const readAt = problem === null ? at : (feeds.get(feedId)?.readAt ?? null);
       feeds.set(feedId, { feedId, readAt, problem });
     },
-    keepFeeds(feedIds) {
+    /** Removes all other feeds. */
+    keepFeeds(feedIds: ReadonlySet<string>): void {
       for (const feedId of feeds.keys()) if (!feedIds.has(feedId)) feeds.delete(feedId);
     },
-    word(serviceId, page) {
+    /** The vendor status of a service; null: its page has no feed. */
+    word(serviceId: number, page: StatusPage | null): VendorWord | null {
       const feed = feedOf(page);
       if (page === null || feed === null) return null;
       const { open, lastResolvedAt } = states.get(serviceId) ?? NOTHING;
@@ -71,8 +63,8 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
         stale: readAt === null || now() - readAt > 2 * intervalMs,
       };
     },
-    isInMaintenance: (serviceId, at) =>
+    isInMaintenance: (serviceId: number, at: number): boolean =>
       (states.get(serviceId)?.maintenances ?? []).some((maintenance) => isWithin(maintenance, at)),
-    feeds: () => [...feeds.values()],
+    feeds: (): readonly FeedHealth[] => [...feeds.values()],
   };
 }

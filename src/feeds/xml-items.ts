@@ -168,7 +168,7 @@ class FeedReader {
     const name = this.#resolve(qualified);
     if (this.#depth === 1) this.#format = rootFormat(name, qualified);
     else if (this.#item === null && CONTAINERS.has(name)) this.#beginItem();
-    else if (name === 'link' && this.#item === null && this.#depth <= 3) this.#beginLink(attributes);
+    else if (name === 'link' && this.#item === null && this.#depth <= 3) this.#beginField(name, attributes);
     else if (this.#item !== null && this.#depth === this.#item.depth + 1) this.#beginField(name, attributes);
   }
 
@@ -197,28 +197,22 @@ class FeedReader {
     this.#item = { depth: this.#depth, draft: { values: new Map(), categories: [] } };
   }
 
-  #beginLink(attributes: Readonly<Record<string, string>>): void {
-    if (!isAlternate(attributes)) return;
-    this.#begin('link', 0, FIELD_BOUNDS.link, attributeOf(attributes, 'href'), false);
-  }
-
   #beginField(name: string, attributes: Readonly<Record<string, string>>): void {
     const [field, rank] = Object.hasOwn(FIELDS, name) ? (FIELDS[name] ?? []) : [];
     if (field === undefined || rank === undefined) return;
     if (field === 'link' && !isAlternate(attributes)) return;
-    const bound = FIELD_BOUNDS[field];
-    const attribute = attributeOf(attributes, field === 'link' ? 'href' : 'term');
-    this.#begin(
+    this.#capture = {
       field,
       rank,
-      bound,
-      field === 'link' || field === 'category' ? attribute : '',
-      this.#format === 'atom' && isPlain(field, attributeOf(attributes, 'type')),
-    );
-  }
-
-  #begin(field: FieldName, rank: number, bound: number, attribute: string, isPlain: boolean): void {
-    this.#capture = { field, rank, depth: this.#depth, bound, attribute, isPlain, text: '' };
+      depth: this.#depth,
+      bound: FIELD_BOUNDS[field],
+      attribute:
+        field === 'link' || field === 'category'
+          ? attributeOf(attributes, field === 'link' ? 'href' : 'term')
+          : '',
+      isPlain: this.#format === 'atom' && isPlain(field, attributeOf(attributes, 'type')),
+      text: '',
+    };
   }
 
   #add(text: string): void {

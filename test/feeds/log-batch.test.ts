@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createLogBatch } from '../../src/feeds/log-batch.ts';
+import { createLogBatch } from '../../src/feeds/vendor-intake.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 t.test('it logs the pages of five seconds in one line with the first five', async (t) => {

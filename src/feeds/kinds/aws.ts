@@ -121,13 +121,7 @@ function readComponents(item: JsonObject): string[] {
   return [...names, textAt(item, 'region_name'), region];
 }
 
-interface AwsItem {
-  readonly at: number;
-  readonly title: string;
-  readonly over: boolean;
-  readonly severity: FeedIncident['severity'];
-  readonly text: string;
-}
+type AwsItem = NonNullable<ReturnType<typeof readItem>>;
 
 /** Whether an RSS feed is AWS's. An empty feed is not. */
 export function isAwsFeed({ items }: XmlFeed): boolean {
@@ -143,7 +137,7 @@ export function readAwsEvents({ items }: XmlFeed, { pageUrl }: FeedSource, now: 
   });
 }
 
-function readItem({ title, published, content }: XmlItem): AwsItem | null {
+function readItem({ title, published, content }: XmlItem) {
   const at = readTime(published);
   if (at === null) return null;
   const plain = plainText(title);

@@ -23,25 +23,12 @@ import {
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
 
-const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
-  degraded: 'minor',
-  downtime: 'major',
-};
+const SEVERITIES: Readonly<Record<string, 'minor' | 'major'>> = { degraded: 'minor', downtime: 'major' };
 
 const OVER = new Set(['resolved', 'operational']);
 
-/** Titles of outages without a report. */
-const TITLES: Readonly<Record<FeedIncident['severity'], string>> = {
-  minor: 'Degraded performance',
-  major: 'Downtime',
-  critical: 'Downtime',
-};
-
 /** Keys of outages without a report. A report, or another severity, may continue such an outage. */
 const STATE_KEYS = ['state major', 'state minor'];
-
-/** The included objects by type and identifier. */
-type Included = ReadonlyMap<string, JsonObject>;
 
 /** Resources of one report or update. */
 const MAX_AFFECTED = 1_000;
@@ -54,64 +41,50 @@ export const betterstack: FeedKind = {
       url: `${pageBase(feedUrl ?? pageUrl).replace(/\/index\.json$/, '')}/index.json`,
       listsOnlyOpen: false,
       read(body, now) {
-        const { pageState, included } = requirePage(body);
-        const byId = new Map(included.map((item) => [`${typeOf(item)} ${idOf(item)}`, item]));
-        const reports = included.filter((item) => typeOf(item) === 'status_report' && idOf(item) !== '');
-        const found = reports
-          .map((report) => readReport(report, byId, pageUrl))
-          .filter((entry) => entry !== null);
-        return [...withoutReport({ pageState, included, byId, found, pageUrl, now }), ...found];
+        const page = readPage(body, pageUrl);
+        const reports = page.included.filter((item) => typeOf(item) === 'status_report' && idOf(item) !== '');
+        const found = reports.map((report) => readReport(report, page)).filter((entry) => entry !== null);
+        return [...withoutReport(page, found, now), ...found];
       },
     },
   ],
 };
 
-interface StatusPage {
-  /** `aggregate_state`, the worst state of its resources. */
-  readonly pageState: string;
-  readonly included: readonly JsonObject[];
-}
+type StatusPage = ReturnType<typeof readPage>;
 
-function requirePage(body: Uint8Array): StatusPage {
+function readPage(body: Uint8Array, pageUrl: string) {
   const top = readJsonObject(body);
   const data = member(top, 'data');
   if (textAt(data, 'type') !== 'status_page')
     throw new FeedFormatError('the document is not of a status page');
-  const pageState = wordAt(member(data, 'attributes'), 'aggregate_state');
-  return { pageState, included: requireObjects(top, 'included') };
+  const included = requireObjects(top, 'included');
+  return {
+    pageUrl,
+    /** The worst state of its resources. */
+    pageState: wordAt(member(data, 'attributes'), 'aggregate_state'),
+    included,
+    byId: new Map(included.map((item) => [`${typeOf(item)} ${idOf(item)}`, item])),
+  };
 }
 
 /**
  * Outages that no report describes: one incident for each severity of the resources that no open report names, or one for
  * the state of the page if no resource and no report explains it. None if an open report names no resources.
  */
-function withoutReport({
-  pageState,
-  included,
-  byId,
-  found,
-  pageUrl,
-  now,
-}: StatusPage & {
-  readonly byId: Included;
-  readonly found: readonly FeedEntry[];
-  readonly pageUrl: string;
-  readonly now: number;
-}): FeedIncident[] {
+function withoutReport(page: StatusPage, found: readonly FeedEntry[], now: number): FeedIncident[] {
   const reported = found.filter((entry) => isOpen(entry, now));
   if (reported.some(({ components }) => components === null)) return [];
   const named = new Set(reported.flatMap(({ components }) => components ?? []));
-  const parts = included.filter((item) => typeOf(item) === 'status_page_resource');
+  const parts = page.included.filter((item) => typeOf(item) === 'status_page_resource');
   const states = parts.map((part) => lookUp(SEVERITIES, wordAt(member(part, 'attributes'), 'status')));
   const incidents = (['major', 'minor'] as const).flatMap((severity) => {
     const ids = parts.filter((part, index) => states[index] === severity && !named.has(idOf(part))).map(idOf);
-    if (ids.length === 0) return [];
-    const names = ids.flatMap((id) => namesOf(id, byId));
-    return [stateIncident(severity, names, pageUrl)];
+    const names = ids.flatMap((id) => namesOf(id, page));
+    return ids.length === 0 ? [] : [stateIncident(severity, names, page)];
   });
-  const pageSeverity = lookUp(SEVERITIES, pageState);
+  const pageSeverity = lookUp(SEVERITIES, page.pageState);
   const isExplained = reported.length > 0 || states.some((severity) => severity !== null);
-  return pageSeverity === null || isExplained ? incidents : [stateIncident(pageSeverity, [], pageUrl)];
+  return pageSeverity === null || isExplained ? incidents : [stateIncident(pageSeverity, [], page)];
 }
 
 function isOpen(entry: FeedEntry, now: number): boolean {
@@ -121,14 +94,14 @@ function isOpen(entry: FeedEntry, now: number): boolean {
 
 /** An outage without a report; it began with the first reading. */
 function stateIncident(
-  severity: FeedIncident['severity'],
+  severity: 'minor' | 'major',
   components: readonly string[],
-  pageUrl: string,
+  { pageUrl }: StatusPage,
 ): FeedIncident {
   return buildIncident({
     key: `state ${severity}`,
     continues: STATE_KEYS.filter((key) => key !== `state ${severity}`),
-    title: TITLES[severity],
+    title: severity === 'major' ? 'Downtime' : 'Degraded performance',
     sourceUrl: pageUrl,
     components,
     updates: [],
@@ -139,13 +112,9 @@ function stateIncident(
   });
 }
 
-function readReport(
-  report: JsonObject,
-  included: Map<string, JsonObject>,
-  pageUrl: string,
-): FeedEntry | null {
+function readReport(report: JsonObject, page: StatusPage): FeedEntry | null {
   const attributes = member(report, 'attributes');
-  const linked = takeUpdates(report, included);
+  const linked = takeUpdates(report, page);
   const affected = [attributes, ...linked].flatMap(affectedBy);
   const aggregate = wordAt(attributes, 'aggregate_state');
   const startsAt = timeAt(attributes, 'starts_at');
@@ -153,8 +122,8 @@ function readReport(
   const base = {
     key: idOf(report),
     title: textAt(attributes, 'title'),
-    sourceUrl: pageUrl,
-    components: affected.flatMap((one) => namesOf(textAt(one, 'status_page_resource_id'), included)),
+    sourceUrl: page.pageUrl,
+    components: affected.flatMap((one) => namesOf(textAt(one, 'status_page_resource_id'), page)),
   };
   if (wordAt(attributes, 'report_type') === 'maintenance' || aggregate === 'maintenance') {
     if (startsAt === null) return null;
@@ -180,15 +149,15 @@ function readReport(
 }
 
 /**
- * The attributes of a report's updates, which are removed from `included`: a document in which all reports link to all
+ * The attributes of a report's updates, which are removed from `byId`: a document in which all reports link to all
  * updates must not grow to their product.
  */
-function takeUpdates(report: JsonObject, included: Map<string, JsonObject>): JsonObject[] {
+function takeUpdates(report: JsonObject, { byId }: StatusPage): JsonObject[] {
   const updates = member(member(report, 'relationships'), 'status_updates');
   return objectsAt(updates, 'data').flatMap((link) => {
     const name = `status_update ${idOf(link)}`;
-    const attributes = objectAt(included.get(name), 'attributes');
-    return included.delete(name) && attributes !== null ? [attributes] : [];
+    const attributes = objectAt(byId.get(name), 'attributes');
+    return byId.delete(name) && attributes !== null ? [attributes] : [];
   });
 }
 
@@ -213,9 +182,9 @@ function timedTexts(linked: readonly JsonObject[]) {
 }
 
 /** The name, identifier and section of a resource. */
-function namesOf(resourceId: string, included: Included): string[] {
-  const attributes = member(included.get(`status_page_resource ${resourceId}`), 'attributes');
-  const section = included.get(`status_page_section ${textAt(attributes, 'status_page_section_id')}`);
+function namesOf(resourceId: string, { byId }: StatusPage): string[] {
+  const attributes = member(byId.get(`status_page_resource ${resourceId}`), 'attributes');
+  const section = byId.get(`status_page_section ${textAt(attributes, 'status_page_section_id')}`);
   const sectionName = textAt(member(section, 'attributes'), 'name');
   return [textAt(attributes, 'public_name'), resourceId, sectionName];
 }

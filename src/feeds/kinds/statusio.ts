@@ -36,12 +36,7 @@ const SEVERITIES = new Map<number, FeedIncident['severity']>([
   [600, 'major'],
 ]);
 
-interface Message {
-  readonly at: number | null;
-  readonly text: string;
-  readonly status: FeedUpdate['status'] | null;
-  readonly severity: FeedIncident['severity'] | null;
-}
+type Message = ReturnType<typeof readMessages>[number];
 
 /** Reads Status.io. */
 export const statusio: FeedKind = {
@@ -136,7 +131,7 @@ function readMaintenance(
 }
 
 /** Oldest first; messages without a time come first. */
-function readMessages(item: JsonObject): Message[] {
+function readMessages(item: JsonObject) {
   return objectsAt(item, 'messages')
     .map((message) => ({
       at: timeAt(message, 'datetime'),
