@@ -44,12 +44,7 @@ export interface EventSources {
 }
 
 /** Streams that are open. */
-export interface EventStreams {
-  readonly route: Route;
-  readonly open: number;
-  /** Ends every stream; clients come back by themselves. */
-  close(): void;
-}
+export type EventStreams = ReturnType<typeof createEventStreams>;
 
 /** Open streams of one address (decisions, "What counts where"). */
 const STREAMS_PER_CLIENT = 10;
@@ -60,7 +55,7 @@ const MAX_BACKLOG_BYTES = 1_048_576;
 const RETRY_AFTER_SECONDS = 10;
 
 /** Makes the route and its streams. */
-export function createEventStreams(sources: EventSources): EventStreams {
+export function createEventStreams(sources: EventSources) {
   const { directory, registry, clock, log } = sources;
   const streams = createOpenStreams();
   /** A stream may have missed every transition there is: one stream reads at a time, so that other queries get through. */
@@ -118,9 +113,10 @@ export function createEventStreams(sources: EventSources): EventStreams {
   };
 
   return {
-    get open() {
+    get open(): number {
       return streams.size;
     },
+    /** Ends every stream; clients come back by themselves. */
     close: streams.close,
     route: {
       path: '/api/v1/events',
@@ -145,7 +141,7 @@ export function createEventStreams(sources: EventSources): EventStreams {
           });
         });
       },
-    },
+    } satisfies Route,
   };
 }
 

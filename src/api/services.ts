@@ -10,13 +10,7 @@ import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import { entityTag } from '../http/conditional.ts';
-import {
-  enumParameter,
-  limitParameter,
-  OFFSET_PARAMETER,
-  readParameters,
-  textParameter,
-} from '../http/parameters.ts';
+import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { jsonText, type Route } from '../http/route.ts';
 import { namedObject, nullable, PAGE_MEMBERS, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
@@ -37,10 +31,11 @@ import { VendorWordSchema, viewVendorWord } from './vendor.ts';
 const QUERY = {
   category: enumParameter(CATEGORIES, 'Only services of this category.'),
   status: enumParameter(SERVICE_STATUSES, 'Only services with this status.'),
-  q: textParameter(
-    'Only services with this part in their name, domain or slug, in any case; blanks around it are ignored, and an empty one matches all.',
-    'hub',
-  ),
+  q: Type.String({
+    description:
+      'Only services with this part in their name, domain or slug, in any case; blanks around it are ignored, and an empty one matches all.',
+    examples: ['hub'],
+  }),
   limit: limitParameter(100, 500),
   offset: OFFSET_PARAMETER,
 };

@@ -1,4 +1,4 @@
-/** A map that keeps a bounded number of entries. */
+/** A map that keeps a bounded number of entries, and maps that are filled as they are read. */
 
 /**
  * A map of at most `maxEntries` entries, 1 or more. `set` makes its entry the newest; of more entries, the oldest is
@@ -30,4 +30,13 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     if (value !== undefined) this.set(key, value);
     return value;
   }
+}
+
+/** The value of a key, which `make` makes and the map keeps where it has none. */
+export function getOrInsert<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
 }

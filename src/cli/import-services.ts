@@ -151,14 +151,6 @@ function withoutValues(reason: string): string {
   return reason.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
 }
 
-/** Progress of some work. */
-export interface Progress {
-  /** So many are done. */
-  note(done: number): void;
-  /** The work has ended. */
-  end(): void;
-}
-
 /** Work that is done sooner shows none, and no two lines come closer, milliseconds. */
 const PAUSE_MS = 1_000;
 
@@ -168,11 +160,12 @@ export function startProgress(
   what: string,
   clock: Pick<Clock, 'monotonic'>,
   stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
-): Progress {
+) {
   let shownMs = clock.monotonic();
   let isShown = false;
   return {
-    note(done) {
+    /** So many are done. */
+    note(done: number): void {
       const now = clock.monotonic();
       if (now - shownMs < PAUSE_MS || done >= total) return;
       shownMs = now;
@@ -180,7 +173,8 @@ export function startProgress(
       const line = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${what}`;
       stream.write(stream.isTTY ? `\r${line}` : `${line}\n`);
     },
-    end() {
+    /** The work has ended. */
+    end(): void {
       if (isShown && stream.isTTY) stream.write('\r\u001b[K');
     },
   };

@@ -1,4 +1,4 @@
-/** The only cookie of the site: the session, or a sign-in in progress. */
+/** Cookies: that of the session, which also holds a sign-in in progress, and how the value of any is read. */
 
 /** How the cookie is named and guarded on this site. */
 export type SiteCookie = ReturnType<typeof createSiteCookie>;
@@ -11,17 +11,7 @@ export function createSiteCookie(siteUrl: string) {
   const name = secure ? '__Host-upbeat' : 'upbeat';
   return {
     /** The value that a request carries; empty: none. */
-    read(header = ''): string {
-      for (const pair of header.split(';')) {
-        const at = pair.indexOf('=');
-        if (at !== -1 && pair.slice(0, at).trim() === name)
-          return pair
-            .slice(at + 1)
-            .trim()
-            .slice(0, LONGEST);
-      }
-      return '';
-    },
+    read: (header?: string): string => readCookie(header, name).slice(0, LONGEST),
     /** The header that sets it for `maxAgeSeconds`; an empty value takes it away. */
     write(value: string, maxAgeSeconds: number): Readonly<Record<string, string>> {
       const age = value === '' ? 0 : maxAgeSeconds;
@@ -31,4 +21,13 @@ export function createSiteCookie(siteUrl: string) {
       return { 'Set-Cookie': parts.join('; ') };
     },
   };
+}
+
+/** The value of a cookie in a `Cookie` header, without blanks around it; empty: it has none of this name. */
+export function readCookie(header: string | undefined, name: string): string {
+  for (const pair of (header ?? '').split(';')) {
+    const at = pair.indexOf('=');
+    if (at !== -1 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return '';
 }

@@ -37,11 +37,6 @@ export function enumParameter(words: readonly string[], description: string, byD
   });
 }
 
-/** Any text. */
-export function textParameter(description: string, example: string): TSchema {
-  return Type.String({ description, examples: [example] });
-}
-
 /** Reads the parameters of `query`. A parameter that is not given has its default, or is undefined. Throws HttpError. */
 export function readParameters(
   query: string,

@@ -3,14 +3,15 @@
  * the pipeline decides whether and how. The Koa application and the short cut for hot routes use the same pipeline.
  */
 import { randomUUID } from 'node:crypto';
+import { BoundedMap } from '../async/bounded-map.ts';
 import type { Log } from '../log.ts';
 import { requireJson } from './body.ts';
+import { createClientCounts } from './client-address.ts';
 import { matches, withValidator } from './conditional.ts';
 import { HttpError, PROBLEMS, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import type { Bucket, HttpRequest, HttpResponse, KeyBearer, Route } from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
-import { createUnchargedRequests } from './uncharged-requests.ts';
 
 /** The limiters of a bucket: without a key, and with one. */
 export interface BucketLimiters {
@@ -261,4 +262,44 @@ function hideFault(thrown: unknown, { path: pattern }: Route, request: HttpReque
 function pathOf(pattern: string, params: HttpRequest['params']): string {
   const path = pattern.replace(/:(\w+)/g, (named, name: string) => params[name] ?? named);
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
+}
+
+/** Targets that are remembered, at most 500 bytes each; beyond, the one sent first is dropped. */
+const TARGETS_KEPT = 20_000;
+/** Unknown query parameters are ignored, however long they are; nothing is remembered for longer targets. */
+const MAX_TARGET_LENGTH = 400;
+
+/**
+ * Requests for pictures that are answered before they are charged. A 304 of a picture costs nothing (decisions, Keys and
+ * limits), but the picture must be drawn to know whether a request is one. So a client gets at most
+ * as many uncharged attempts at a time as it has requests left; beyond them, only a tag that was sent for that address.
+ */
+function createUnchargedRequests() {
+  const sent = new BoundedMap<string, string>(TARGETS_KEPT);
+  const inFlight = createClientCounts();
+  return {
+    /** Remembers the tag that was sent for a target, its path and query. */
+    note(target: string, etag: string): void {
+      if (target.length <= MAX_TARGET_LENGTH) sent.set(target, etag);
+    },
+    /** Whether `If-None-Match` names the tag that was sent last for the target: the picture is likely to be cached. */
+    isKnown(target: string, ifNoneMatch: string): boolean {
+      const etag = sent.get(target);
+      return etag !== undefined && ifNoneMatch.trim() !== '*' && matches(ifNoneMatch, etag);
+    },
+    /** Calls `find`; null if the payer has `remaining` calls in flight already. */
+    async attempt<Found>(
+      payer: string,
+      remaining: number,
+      find: () => Promise<Found>,
+    ): Promise<Found | null> {
+      if (inFlight.of(payer) >= remaining) return null;
+      inFlight.add(payer);
+      try {
+        return await find();
+      } finally {
+        inFlight.remove(payer);
+      }
+    },
+  };
 }

@@ -49,11 +49,6 @@ export const WINDOW_MS = 60_000;
 /** Addresses that a process remembers (decisions, Keys and limits). */
 const CLIENTS_KEPT = 100_000;
 
-/** Makes a memory for limiters. `clientsKept` windows are remembered; of more, the oldest are forgotten. */
-export function createLimitMemory(clock: Clock, clientsKept = CLIENTS_KEPT): LimitMemory {
-  return new LimitMemory(clock, clientsKept);
-}
-
 /**
  * Makes a {@link RateLimiter} of this process alone, of `max` requests a minute for each client. What is left can be read
  * synchronously. `name` distinguishes limiters of one memory.
@@ -145,15 +140,17 @@ export function countBy(
 }
 
 /**
+ * A memory for limiters. `clientsKept` windows are remembered; of more, the oldest are forgotten.
+ *
  * The library hands its entries out and changes them later, so that requests of one moment would share a figure: `get`
  * therefore stores and returns a copy. When a window ends is decided here, by our clock. The map is bounded: windows
  * that have ended go first, then the oldest.
  */
-class LimitMemory extends Map<string, LimitEntry> {
+export class LimitMemory extends Map<string, LimitEntry> {
   readonly #clock: Clock;
   readonly #clientsKept: number;
 
-  constructor(clock: Clock, clientsKept: number) {
+  constructor(clock: Clock, clientsKept = CLIENTS_KEPT) {
     super();
     this.#clock = clock;
     this.#clientsKept = clientsKept;
@@ -205,5 +202,3 @@ class LimitMemory extends Map<string, LimitEntry> {
     }
   }
 }
-
-export type { LimitMemory };

@@ -5,7 +5,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { BoundedMap } from '../async/bounded-map.ts';
+import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import type { AddressRefusal } from '../domain/failure.ts';
 
 /** What may be dialled in addition to public addresses. */
@@ -41,11 +41,7 @@ export function createAddressGuard(policy: AddressPolicy): AddressGuard {
   const remembered = new BoundedMap<string, AddressKind>(REMEMBERED);
   return {
     judge(address, port) {
-      let kind = remembered.get(address);
-      if (kind === undefined) {
-        kind = kindOf(address, allowed, alone);
-        remembered.set(address, kind);
-      }
+      const kind = getOrInsert(remembered, address, () => kindOf(address, allowed, alone));
       if (kind.allowedPrivate) return null;
       if (kind.refusal !== null) return kind.refusal;
       return ports.has(port) ? null : { code: 'port_forbidden', port };

@@ -9,6 +9,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
+import { getOrInsert } from '../async/bounded-map.ts';
 import type { AddressGuard } from './address-guard.ts';
 import type { Destination } from './destination.ts';
 import { type Fault, tlsFault } from './fault.ts';
@@ -33,15 +34,8 @@ export function createTrustStore() {
      * Throws where the file cannot be read; it is read once.
      */
     trust(caFile: string | null): Trust {
-      let trust = known.get(caFile);
-      if (trust === undefined) {
-        trust = {
-          context: createSecureContext({ ...authoritiesOf(caFile), ecdhCurve: GROUPS }),
-          verify: true,
-        };
-        known.set(caFile, trust);
-      }
-      return trust;
+      const make = () => createSecureContext({ ...authoritiesOf(caFile), ecdhCurve: GROUPS });
+      return getOrInsert(known, caFile, () => ({ context: make(), verify: true }));
     },
     /** No judgement at all. */
     unverified() {

@@ -2,48 +2,26 @@
 import type { Cancel, Clock } from '../clock.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 
-/** A running deadline. One stage of the work runs at a time, and registers how it is interrupted. */
-export interface Deadline {
+/**
+ * A running deadline. One stage of the work runs at a time, and registers how it is interrupted. A class for speed: each
+ * attempt of each check makes one.
+ */
+export class Deadline {
   readonly timeoutMs: number;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** Why it is over; null: it is still running. */
-  readonly over: 'timeout' | 'aborted' | null;
+  over: 'timeout' | 'aborted' | null = null;
   /**
    * Time that delays of our own event loop have cost, milliseconds: an upper bound on how much sooner each step could
    * have run. Up to `MAX_RETURNED_MS` of it is added to the time-out.
    */
-  readonly lostMs: number;
+  lostMs = 0;
   /**
    * Called once when the deadline is over. The running stage sets it, and sets null when it is done. Assign a function
    * that already has a name: V8 allocates a function literal that is assigned to a property in the old generation, so
    * that everything it references stays in memory until the next full collection.
    */
-  interrupt: (() => void) | null;
-  /**
-   * Call it when input has arrived that the work waited for: a name, a connection, a handshake, headers. The input may
-   * have waited for as long as the present turn of the event loop was late.
-   */
-  step(): void;
-  /** Ends it early, as an abort. */
-  abort(): void;
-  /** Releases the timer. Always call it. */
-  close(): void;
-}
-
-/** Starts a deadline after `timeoutMs`. `lateness` returns how late the present turn of the event loop is, milliseconds. */
-export function startDeadline(clock: Clock, timeoutMs: number, lateness: () => number = neverLate): Deadline {
-  return new RunningDeadline(clock, timeoutMs, lateness);
-}
-
-const neverLate = () => 0;
-
-/** A class for speed: each attempt of each check makes one. */
-class RunningDeadline implements Deadline {
-  readonly timeoutMs: number;
-  readonly startedAt: number;
-  over: 'timeout' | 'aborted' | null = null;
-  lostMs = 0;
   interrupt: (() => void) | null = null;
   readonly #clock: Clock;
   readonly #lateness: () => number;
@@ -60,16 +38,22 @@ class RunningDeadline implements Deadline {
     this.#arm(timeoutMs);
   }
 
+  /**
+   * Call it when input has arrived that the work waited for: a name, a connection, a handshake, headers. The input may
+   * have waited for as long as the present turn of the event loop was late.
+   */
   step(): void {
     const now = this.#clock.monotonic();
     this.lostMs += Math.min(this.#lateness(), now - this.#steppedAt);
     this.#steppedAt = now;
   }
 
+  /** Ends it early, as an abort. */
   abort(): void {
     this.#end('aborted');
   }
 
+  /** Releases the timer. Always call it. */
   close(): void {
     this.#closed = true;
     this.#cancel();
@@ -102,3 +86,10 @@ class RunningDeadline implements Deadline {
     interrupt?.();
   }
 }
+
+/** Starts a deadline after `timeoutMs`. `lateness` returns how late the present turn of the event loop is, milliseconds. */
+export function startDeadline(clock: Clock, timeoutMs: number, lateness: () => number = neverLate): Deadline {
+  return new Deadline(clock, timeoutMs, lateness);
+}
+
+const neverLate = () => 0;

@@ -1,7 +1,7 @@
 /** Addresses of the web, read once into what a request needs of them. */
 
 import { isIP } from 'node:net';
-import { BoundedMap } from '../async/bounded-map.ts';
+import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import type { AddressProblem } from '../domain/failure.ts';
 
 /** Where a request goes. */
@@ -57,11 +57,5 @@ export function readDestination(text: string, base?: string): DestinationReading
 /** Reads destinations and remembers up to `limit` of them, dropping the oldest. */
 export function createDestinationCache(limit: number): (text: string) => DestinationReading {
   const known = new BoundedMap<string, DestinationReading>(limit);
-  return (text) => {
-    const hit = known.get(text);
-    if (hit !== undefined) return hit;
-    const reading = readDestination(text);
-    known.set(text, reading);
-    return reading;
-  };
+  return (text) => getOrInsert(known, text, () => readDestination(text));
 }

@@ -27,21 +27,7 @@ export interface ExchangeOrder {
 }
 
 /** The outcome of an exchange. */
-export interface Exchanged {
-  /** 0: no response. */
-  readonly statusCode: number;
-  readonly headers: Headers;
-  /** Null: not wanted, or not all of it came. */
-  readonly body: Buffer | null;
-  /** The body is longer than `maxBodyBytes`; `body` has its beginning. */
-  readonly overlong: boolean;
-  /** Why no response came, or not all of the body. */
-  readonly fault: Fault | null;
-  /** Arrival of the headers, monotonic milliseconds; null: none came. */
-  readonly headersAt: number | null;
-  /** From the request on the wire to the first byte of the response; null: none came. */
-  readonly firstByteMs: number | null;
-}
+export type Exchanged = Readonly<Omit<ExchangeResult, 'phase'>>;
 
 const NO_HEADERS: Headers = Object.freeze(Object.create(null));
 const NOTHING = Buffer.alloc(0);
@@ -96,13 +82,19 @@ function invalid(problem: string): Error {
 }
 
 /** The result of an exchange that has not begun. */
-export class ExchangeResult implements Exchanged {
+export class ExchangeResult {
+  /** 0: no response. */
   statusCode = 0;
   headers: Headers = NO_HEADERS;
+  /** Null: not wanted, or not all of it came. */
   body: Buffer | null = null;
+  /** The body is longer than `maxBodyBytes`; `body` has its beginning. */
   overlong = false;
+  /** Why no response came, or not all of the body. */
   fault: Fault | null = null;
+  /** Arrival of the headers, monotonic milliseconds; null: none came. */
   headersAt: number | null = null;
+  /** From the request on the wire to the first byte of the response; null: none came. */
   firstByteMs: number | null = null;
 
   /** The part of the response that is awaited when the deadline ends or the connection breaks. */

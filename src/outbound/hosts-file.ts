@@ -1,5 +1,6 @@
 /** The machine's own table of names, hosts(5), which comes before every name server. */
 import { readFileSync, statSync } from 'node:fs';
+import { getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { type Address, readAddress } from './address-guard.ts';
 
@@ -56,10 +57,7 @@ export function parseHosts(text: string): Map<string, Address[]> {
     const address = readAddress(literal);
     if (address === null) continue;
     for (const name of names) {
-      const key = name.toLowerCase();
-      const list = table.get(key) ?? [];
-      list.push(address);
-      table.set(key, list);
+      getOrInsert(table, name.toLowerCase(), () => []).push(address);
     }
   }
   return table;

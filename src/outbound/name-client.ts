@@ -29,11 +29,7 @@ export type NameResult =
   | { readonly kind: 'failed'; readonly code: string };
 
 /** A query in flight. */
-export interface PendingQuery {
-  readonly result: Promise<NameResult>;
-  /** Repeats the query until then at least (monotonic milliseconds). */
-  extend(until: number): void;
-}
+export type PendingQuery = Pick<ReturnType<typeof startQuery>, 'result' | 'extend'>;
 
 /** The client of a thread. */
 export type NameClient = ReturnType<typeof createNameClient>;
@@ -276,6 +272,7 @@ function startQuery(
   } else finish({ kind: 'none', code: 'EBADNAME' });
   return {
     result,
+    /** Repeats the query until then at least (monotonic milliseconds). */
     extend(later: number): void {
       if (later <= until) return;
       until = later;

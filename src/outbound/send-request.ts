@@ -5,7 +5,7 @@ import { newPhaseTimings, type Trust } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { type Destination, readDestination } from './destination.ts';
 import { type DialParts, dial } from './dial.ts';
-import { type Exchanged, type ExchangeOrder, exchange } from './exchange.ts';
+import { type Exchanged, type ExchangeOrder, ExchangeResult, exchange } from './exchange.ts';
 import { type Fault, targetFault } from './fault.ts';
 import type { Headers } from './response-head.ts';
 
@@ -20,14 +20,8 @@ export interface WebRequest extends ExchangeOrder {
 }
 
 /** The response that decides, or the fault that prevented it. */
-export interface WebResponse {
-  /** Status code of the response that decides; 0: none came. */
-  readonly statusCode: number;
-  readonly headers: Headers;
-  readonly body: Buffer | null;
-  readonly overlong: boolean;
-  /** Why no response came, or not all of it; null: a response came, whatever its status. */
-  readonly fault: Fault | null;
+export interface WebResponse
+  extends Pick<Exchanged, 'statusCode' | 'headers' | 'body' | 'overlong' | 'fault'> {
   /** Phases of all hops added up; `totalMs` from the first resolution to the deciding headers. */
   readonly timing: Timing;
   readonly certificateExpiresAt: number | null;
@@ -37,6 +31,8 @@ export interface WebResponse {
   readonly url: string;
 }
 
+/** Before an exchange. */
+const NOTHING: Exchanged = new ExchangeResult();
 const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 /** Not handed on to another origin. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
@@ -55,25 +51,25 @@ export async function sendRequest(
   const startedAt = parts.clock.monotonic();
   const lostBefore = deadline.lostMs;
   const respond = (
-    exchanged: Exchanged | null,
+    { statusCode, headers, body, overlong, headersAt }: Exchanged,
     fault: Fault | null,
-    destination: Destination,
+    { url }: Destination,
   ): WebResponse => ({
-    statusCode: exchanged?.statusCode ?? 0,
-    headers: exchanged?.headers ?? {},
-    body: exchanged?.body ?? null,
-    overlong: exchanged?.overlong ?? false,
+    statusCode,
+    headers,
+    body,
+    overlong,
     fault,
     timing: {
       dnsMs: timings.dnsMs,
       connectMs: timings.connectMs,
       tlsMs: timings.tlsMs,
       firstByteMs: timings.firstByteMs,
-      totalMs: exchanged === null || exchanged.headersAt === null ? null : exchanged.headersAt - startedAt,
+      totalMs: headersAt === null ? null : headersAt - startedAt,
     },
     certificateExpiresAt: timings.certificateExpiresAt,
     lostMs: deadline.lostMs - lostBefore,
-    url: destination.url,
+    url,
   });
 
   const wantsBody = (statusCode: number, headers: Headers) =>
@@ -85,11 +81,11 @@ export async function sendRequest(
       if (destination.secure) trust = request.trust();
     } catch {
       const fault = targetFault('tls', 'tls', { code: 'authorities_unreadable' });
-      return respond(null, { ...fault, suspect: 'own_fault' }, destination);
+      return respond(NOTHING, { ...fault, suspect: 'own_fault' }, destination);
     }
     const target = { destination, guard: request.guard, trust, fresh: request.fresh };
     const dialled = await dial(parts, target, deadline, timings);
-    if (dialled.fault !== null) return respond(null, dialled.fault, destination);
+    if (dialled.fault !== null) return respond(NOTHING, dialled.fault, destination);
     const { method, body, maxBodyBytes } = request;
     const order = { destination, method, headers, body, maxBodyBytes, wantsBody };
     const exchanged = await exchangeOnce(parts.clock, dialled.socket, order, deadline);

@@ -1,5 +1,6 @@
 /** Draws badges: 280 by 36 pixels, the name on the left, the status or a figure in a pill on the right (contract 4.6). */
 import { type Bitmap, make } from 'pureimage';
+import { getOrInsert } from '../async/bounded-map.ts';
 import {
   BADGE_HEIGHT,
   BADGE_WIDTH,
@@ -52,10 +53,5 @@ export function drawBadgePixels(text: BadgeText): Bitmap {
 }
 
 function coverageOf(shape: MarkShape): Coverage {
-  let coverage = shapes.get(shape);
-  if (coverage === undefined) {
-    coverage = toCoverage(raster(SHAPE_SIZE, SHAPE_SIZE, markContours(shape)), 0);
-    shapes.set(shape, coverage);
-  }
-  return coverage;
+  return getOrInsert(shapes, shape, () => toCoverage(raster(SHAPE_SIZE, SHAPE_SIZE, markContours(shape)), 0));
 }

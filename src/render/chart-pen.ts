@@ -1,5 +1,6 @@
 /** Draws lines of text and status shapes of any size on a pureimage bitmap. */
 import type { Bitmap } from 'pureimage';
+import { getOrInsert } from '../async/bounded-map.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import type { Colour } from './colours.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
@@ -61,14 +62,11 @@ export function drawStatusShape(
   size: number,
   colour: Colour,
 ): void {
-  const key = `${status} ${size}`;
-  let shape = shapes.get(key);
-  if (shape === undefined) {
+  const shape = getOrInsert(shapes, `${status} ${size}`, () => {
     const scale = size / SHAPE_SIZE;
     const contours = statusShape(status).map((contour) => contour.map((step) => enlarge(step, scale)));
-    shape = toCoverage(raster(size, size, contours), 0);
-    shapes.set(key, shape);
-  }
+    return toCoverage(raster(size, size, contours), 0);
+  });
   paint(bitmap, shape, x, y, colour);
 }
 

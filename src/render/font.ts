@@ -1,5 +1,6 @@
 /** Outlines, advances and kerning of the fonts in `assets/fonts`. */
 import { registerFont } from 'pureimage';
+import { getOrInsert } from '../async/bounded-map.ts';
 
 /** Weight of the typeface. */
 export type Weight = 'medium' | 'semibold';
@@ -13,21 +14,7 @@ export type OutlineStep =
 export type Contour = readonly OutlineStep[];
 
 /** A loaded font. All measures are in font units, `unitsPerEm` to the em. */
-export interface Font {
-  readonly weight: Weight;
-  readonly unitsPerEm: number;
-  /** Height of x and of H. */
-  readonly xHeight: number;
-  readonly capHeight: number;
-  /** How far round letters extend beyond flat ones at baseline and top. */
-  readonly overshoot: number;
-  /** Whether the font has the code point. */
-  has(character: string): boolean;
-  advance(character: string): number;
-  /** Added to the advance of `left` if `right` follows. */
-  kerning(left: string, right: string): number;
-  contours(character: string): readonly Contour[];
-}
+export type Font = ReturnType<typeof readFont>;
 
 /** The members of pureimage's font object (of opentype.js) that are used. */
 interface ParsedFont {
@@ -56,15 +43,10 @@ const loaded = new Map<Weight, Font>();
 
 /** Loads a font, once per thread. Throws if its file is missing or damaged. */
 export function loadFont(weight: Weight): Font {
-  let font = loaded.get(weight);
-  if (font === undefined) {
-    font = readFont(weight);
-    loaded.set(weight, font);
-  }
-  return font;
+  return getOrInsert(loaded, weight, () => readFont(weight));
 }
 
-function readFont(weight: Weight): Font {
+function readFont(weight: Weight) {
   const path = new URL(`../../assets/fonts/${FILES[weight]}`, import.meta.url).pathname;
   const parsed = registerFont(decodeURIComponent(path), `upbeat-${weight}`).loadSync()
     .font as unknown as ParsedFont;
@@ -73,15 +55,19 @@ function readFont(weight: Weight): Font {
     return -Math.min(...ys);
   };
   return {
-    weight,
     unitsPerEm: parsed.unitsPerEm,
+    /** Height of x and of H. */
     xHeight: top('x'),
     capHeight: top('H'),
+    /** How far round letters extend beyond flat ones at baseline and top. */
     overshoot: Math.max(top('o') - top('x'), top('O') - top('H')) + 3,
-    has: (character) => parsed.charToGlyphIndex(character) > 0,
-    advance: (character) => parsed.charToGlyph(character).advanceWidth,
-    kerning: (left, right) => parsed.getKerningValue(parsed.charToGlyph(left), parsed.charToGlyph(right)),
-    contours(character) {
+    /** Whether the font has the code point. */
+    has: (character: string): boolean => parsed.charToGlyphIndex(character) > 0,
+    advance: (character: string): number => parsed.charToGlyph(character).advanceWidth,
+    /** Added to the advance of `left` if `right` follows. */
+    kerning: (left: string, right: string): number =>
+      parsed.getKerningValue(parsed.charToGlyph(left), parsed.charToGlyph(right)),
+    contours(character: string): readonly Contour[] {
       const contours: OutlineStep[][] = [];
       for (const step of outline(parsed, character)) {
         if (step.type === 'M') contours.push([]);

@@ -1,5 +1,6 @@
 /** Paints colours on a pureimage bitmap. */
 import type { Bitmap } from 'pureimage';
+import { getOrInsert } from '../async/bounded-map.ts';
 import type { Colour } from './colours.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
 import { circle } from './shapes.ts';
@@ -83,10 +84,7 @@ function put(bitmap: Bitmap, x: number, y: number, colour: Colour, share: number
 }
 
 function discOf(radius: number): Coverage {
-  let disc = discs.get(radius);
-  if (disc === undefined) {
-    disc = toCoverage(raster(2 * radius, 2 * radius, [circle(radius, radius, radius, false)]), 0);
-    discs.set(radius, disc);
-  }
-  return disc;
+  return getOrInsert(discs, radius, () =>
+    toCoverage(raster(2 * radius, 2 * radius, [circle(radius, radius, radius, false)]), 0),
+  );
 }

@@ -5,18 +5,6 @@ import type { Log } from '../log.ts';
 import { ON_DEMAND, superviseThread } from '../thread/supervised-thread.ts';
 import type { BadgeInput } from './badge.ts';
 
-/** The renderer. */
-interface Renderer {
-  /** The bytes of a badge. Several callers share them, so do not change them. Rejects once closed. */
-  badge(input: BadgeInput): Promise<Uint8Array>;
-  /** The PNG of a chart, not cached. Rejects once closed. */
-  chart(picture: ChartPicture): Promise<Uint8Array>;
-  /** The PNG of a heat map, by WebGL if possible, not cached. Rejects once closed. */
-  heatmap(picture: HeatmapPicture): Promise<Uint8Array>;
-  /** Ends the thread and rejects the drawings in flight. */
-  close(): Promise<void>;
-}
-
 /** The methods of `workers/render.ts`; declared here because `src/` does not import `workers/`. */
 type RenderMethods = {
   readonly badge: (input: BadgeInput) => Uint8Array;
@@ -40,8 +28,8 @@ const ENTRY = new URL('../../workers/render.ts', import.meta.url);
 /** Attempts for a drawing whose thread ends. */
 const MAX_ATTEMPTS = 2;
 
-/** Creates the renderer; the first image starts its thread. */
-export function createRenderer(options: RendererOptions): Renderer {
+/** Creates the renderer; the first image starts its thread. Its methods reject once it is closed. */
+export function createRenderer(options: RendererOptions) {
   const { log, maxBadges = 4_096, entry = ENTRY } = options;
   const kept = new BoundedMap<string, Promise<Uint8Array>>(maxBadges);
   let closed = false;
@@ -72,7 +60,8 @@ export function createRenderer(options: RendererOptions): Renderer {
   };
 
   return {
-    badge(input) {
+    /** The bytes of a badge. Several callers share them, so do not change them. */
+    badge(input: BadgeInput): Promise<Uint8Array> {
       const key = keyOf(input);
       const found = kept.touch(key);
       if (found !== undefined) return found;
@@ -83,15 +72,18 @@ export function createRenderer(options: RendererOptions): Renderer {
       });
       return drawing;
     },
-    chart: (picture) => call('chart', [picture]),
-    async heatmap(picture) {
+    /** The PNG of a chart, not cached. */
+    chart: (picture: ChartPicture): Promise<Uint8Array> => call('chart', [picture]),
+    /** The PNG of a heat map, by WebGL if possible, not cached. */
+    async heatmap(picture: HeatmapPicture): Promise<Uint8Array> {
       const { png, fault } = await call('heatmap', [picture]);
       if (fault !== null && fault !== webglFault)
         log.info({ reason: fault }, 'heat maps are drawn without WebGL');
       webglFault = fault;
       return png;
     },
-    async close() {
+    /** Ends the thread and rejects the drawings in flight. */
+    async close(): Promise<void> {
       closed = true;
       await thread.stop();
     },

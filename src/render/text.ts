@@ -1,5 +1,5 @@
 /** Lays out text as coverage fitted to the pixel grid. Glyphs are cached. */
-import { BoundedMap } from '../async/bounded-map.ts';
+import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { COLUMNS, type Coverage, type Raster, raster, toCoverage } from './coverage.ts';
 import { type Contour, type Font, loadFont, type Weight } from './font.ts';
 
@@ -37,10 +37,7 @@ const faces = new Map<string, Face>();
 
 /** The face of a weight at `size` pixels to the em, loaded once per thread. */
 export function faceOf({ weight, size }: { readonly weight: Weight; readonly size: number }): Face {
-  const key = `${weight} ${size}`;
-  const face = faces.get(key) ?? createFace(loadFont(weight), size);
-  faces.set(key, face);
-  return face;
+  return getOrInsert(faces, `${weight} ${size}`, () => createFace(loadFont(weight), size));
 }
 
 function createFace(font: Font, size: number): Face {
@@ -87,7 +84,7 @@ export function layOut(face: Face, text: string, start: number): PlacedGlyph[] {
   movePen(face, text, start, (character, pen) => {
     const columns = Math.round(pen * COLUMNS);
     const pixel = Math.floor(columns / COLUMNS);
-    const glyph = glyphOf(face, character);
+    const glyph = getOrInsert(face.glyphs, character, () => drawGlyph(face, character));
     if (glyph.raster.width > 0) {
       const shift = columns - pixel * COLUMNS;
       glyph.coverages[shift] ??= toCoverage(glyph.raster, shift);
@@ -122,15 +119,6 @@ function movePen(
     pen += font.advance(character) * scale;
     previous = character;
   }
-}
-
-function glyphOf(face: Face, character: string): Glyph {
-  let glyph = face.glyphs.get(character);
-  if (glyph === undefined) {
-    glyph = drawGlyph(face, character);
-    face.glyphs.set(character, glyph);
-  }
-  return glyph;
 }
 
 /** Outlines in pixels from the pen on the baseline, with heights fitted to the grid. */

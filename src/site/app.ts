@@ -8,7 +8,7 @@ import { createBodyReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
 import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
 import { HttpError, retryLater } from '../http/problem.ts';
-import { createLimitMemory, createRateLimiter } from '../http/rate-limits.ts';
+import { createRateLimiter, LimitMemory } from '../http/rate-limits.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
 import type { Log } from '../log.ts';
@@ -68,8 +68,8 @@ export function createApp(options: AppOptions): App {
     silenceMs,
     domainsPerAccount,
   };
-  const addresses = createLimitMemory(clock);
-  const keys = createLimitMemory(clock);
+  const addresses = new LimitMemory(clock);
+  const keys = new LimitMemory(clock);
   const { limitServer = null } = options;
   const limiter = (name: string, who: 'address' | 'key', max: number) => {
     const local = createRateLimiter(name, max, who === 'address' ? addresses : keys);

@@ -1,4 +1,5 @@
 /** All services in memory, in the orders in which they are asked for; follows the registry's feed of changes. */
+import { getOrInsert } from '../async/bounded-map.ts';
 import type { Category } from '../domain/category.ts';
 import { dashDomain, type Service } from '../domain/service.ts';
 import { HttpError } from '../http/problem.ts';
@@ -12,35 +13,10 @@ export interface ServicePage {
 }
 
 /** The list of services. Reads cost the same with ten services as with a million. */
-export interface ServiceDirectory {
-  /** Replaces the whole list. */
-  load(services: readonly Service[]): void;
-  /** Takes a change; an older revision than the known one changes nothing. */
-  apply(change: ServiceChange): void;
-  byId(serviceId: number): Service | null;
-  /** By slug in any case, or by one that a service had before; null: there is none. */
-  bySlug(slug: string): Service | null;
-  /**
-   * By the name on badges and pages: the catalogue service with that dashed domain, then the catalogue service with
-   * that slug, then the owner service with that slug (decisions, Badge).
-   */
-  byPageName(name: string): Service | null;
-  /** The service of the catalogue whose domain this is or lies below; null: there is none. */
-  byCatalogueDomain(domain: string): Service | null;
-  /** The name under which {@link byPageName} finds this very service. */
-  pageName(service: Service): string;
-  /** A page in the order of slugs, and how many services match in all. */
-  page(category: Category | null, offset: number, limit: number): ServicePage;
-  /** Every service in the order of slugs. */
-  all(): readonly Service[];
-  /** Every service of a category in the order of slugs. */
-  ofCategory(category: Category): readonly Service[];
-  /** Grows with every change of the list. */
-  readonly version: number;
-}
+export type ServiceDirectory = ReturnType<typeof createServiceDirectory>;
 
 /** Makes an empty directory. */
-export function createServiceDirectory(): ServiceDirectory {
+export function createServiceDirectory() {
   const byId = new Map<number, Service>();
   const bySlug = new Map<string, Service>();
   const byDashed = new Map<string, Service>();
@@ -70,14 +46,17 @@ export function createServiceDirectory(): ServiceDirectory {
     removeFrom(sorted, service);
     removeFrom(byCategory.get(service.category) ?? [], service);
   };
-  const categoryList = (category: Category) => {
-    const list = byCategory.get(category) ?? [];
-    byCategory.set(category, list);
-    return list;
+  const categoryList = (category: Category) => getOrInsert(byCategory, category, () => []);
+  const findBySlug = (slug: string): Service | null => {
+    const wanted = slug.toLowerCase();
+    return bySlug.get(slug) ?? bySlug.get(wanted) ?? byFormerSlug.get(wanted) ?? null;
   };
+  const findByPageName = (name: string): Service | null =>
+    byDashed.get(name.toLowerCase()) ?? findBySlug(name);
 
-  const directory: ServiceDirectory = {
-    load(services) {
+  return {
+    /** Replaces the whole list. */
+    load(services: readonly Service[]): void {
       version++;
       for (const map of [byId, bySlug, byDashed, byFormerSlug, byCatalogueDomain, byCategory]) map.clear();
       sorted = [...services].sort(inOrder);
@@ -86,7 +65,8 @@ export function createServiceDirectory(): ServiceDirectory {
         categoryList(service.category).push(service);
       }
     },
-    apply({ serviceId, service }) {
+    /** Takes a change; an older revision than the known one changes nothing. */
+    apply({ serviceId, service }: ServiceChange): void {
       const known = byId.get(serviceId);
       if (known !== undefined) {
         if (service !== null && service.revision < known.revision) return;
@@ -98,13 +78,16 @@ export function createServiceDirectory(): ServiceDirectory {
       insertInto(sorted, service);
       insertInto(categoryList(service.category), service);
     },
-    byId: (serviceId) => byId.get(serviceId) ?? null,
-    bySlug(slug) {
-      const wanted = slug.toLowerCase();
-      return bySlug.get(slug) ?? bySlug.get(wanted) ?? byFormerSlug.get(wanted) ?? null;
-    },
-    byPageName: (name) => byDashed.get(name.toLowerCase()) ?? directory.bySlug(name),
-    byCatalogueDomain(domain) {
+    byId: (serviceId: number): Service | null => byId.get(serviceId) ?? null,
+    /** By slug in any case, or by one that a service had before; null: there is none. */
+    bySlug: findBySlug,
+    /**
+     * By the name on badges and pages: the catalogue service with that dashed domain, then the catalogue service with
+     * that slug, then the owner service with that slug (decisions, Badge).
+     */
+    byPageName: findByPageName,
+    /** The service of the catalogue whose domain this is or lies below; null: there is none. */
+    byCatalogueDomain(domain: string): Service | null {
       for (let at = 0; at !== -1; ) {
         const service = byCatalogueDomain.get(domain.slice(at));
         if (service !== undefined) return service;
@@ -113,21 +96,25 @@ export function createServiceDirectory(): ServiceDirectory {
       }
       return null;
     },
-    pageName(service) {
+    /** The name under which `byPageName` finds this very service. */
+    pageName(service: Service): string {
       const dashed = dashDomain(service.domain);
-      return directory.byPageName(dashed)?.id === service.id ? dashed : service.slug;
+      return findByPageName(dashed)?.id === service.id ? dashed : service.slug;
     },
-    page(category, offset, limit) {
+    /** A page in the order of slugs, and how many services match in all. */
+    page(category: Category | null, offset: number, limit: number): ServicePage {
       const list = category === null ? sorted : (byCategory.get(category) ?? []);
       return { services: list.slice(offset, offset + limit), total: list.length };
     },
-    all: () => sorted,
-    ofCategory: (category) => byCategory.get(category) ?? [],
+    /** Every service in the order of slugs. */
+    all: (): readonly Service[] => sorted,
+    /** Every service of a category in the order of slugs. */
+    ofCategory: (category: Category): readonly Service[] => byCategory.get(category) ?? [],
+    /** Grows with every change of the list. */
     get version() {
       return version;
     },
   };
-  return directory;
 }
 
 /** By slug, code unit by code unit, which is the order of the API. */

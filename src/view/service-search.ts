@@ -16,10 +16,7 @@ export interface ServiceFilter {
 }
 
 /** Finds services. */
-export interface ServiceSearch {
-  /** A page of the matches in the order of slugs, and how many match in all. */
-  page(filter: ServiceFilter, offset: number, limit: number): ServicePage;
-}
+export type ServiceSearch = ReturnType<typeof createServiceSearch>;
 
 /** Matches of a filter that were found before. */
 interface FoundList {
@@ -42,7 +39,7 @@ export function createServiceSearch(sources: {
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
   /** Milliseconds of the monotonic clock. */
   readonly monotonic: () => number;
-}): ServiceSearch {
+}) {
   const { directory, status, monotonic } = sources;
   const lists = new BoundedMap<string, FoundList>(MAX_LISTS);
   const words = new Map<number, ServiceStatus>();
@@ -105,7 +102,8 @@ export function createServiceSearch(sources: {
       (list.statusVersion === statusVersion && monotonic() - list.foundMs < MAX_LIST_AGE_MS));
 
   return {
-    page({ category, status: wanted, text }, offset, limit) {
+    /** A page of the matches in the order of slugs, and how many match in all. */
+    page({ category, status: wanted, text }: ServiceFilter, offset: number, limit: number): ServicePage {
       const folded = text === null ? '' : foldText(text).trim();
       const filter = { category, status: wanted, text: folded === '' ? null : folded };
       if (filter.status === null && filter.text === null) return directory.page(category, offset, limit);

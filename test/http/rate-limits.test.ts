@@ -1,13 +1,13 @@
 /** The memory of the limits: bounded, and right under every order of requests. */
 import fc from 'fast-check';
 import t from 'tap';
-import { createLimitMemory, createRateLimiter } from '../../src/http/rate-limits.ts';
+import { createRateLimiter, LimitMemory } from '../../src/http/rate-limits.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 t.test('it remembers a bounded number of addresses, and forgets the oldest first', async (t) => {
   const clock = createFakeClock();
-  const memory = createLimitMemory(clock, 1_000);
+  const memory = new LimitMemory(clock, 1_000);
   const api = createRateLimiter('api', 5, memory);
   const pictures = createRateLimiter('pictures', 5, memory);
   for (let index = 0; index < 1_500; index++) {
@@ -22,7 +22,7 @@ t.test('it remembers a bounded number of addresses, and forgets the oldest first
 
 t.test('it forgets windows that have ended', async (t) => {
   const clock = createFakeClock();
-  const memory = createLimitMemory(clock);
+  const memory = new LimitMemory(clock);
   const limiter = createRateLimiter('api', 5, memory);
   for (let index = 0; index < 500; index++) await limiter.charge(`client ${index}`);
   await clock.advance(60_000);
@@ -32,7 +32,7 @@ t.test('it forgets windows that have ended', async (t) => {
 
 t.test("it ends a window by its own clock, whatever the library's clock says", async (t) => {
   const clock = createFakeClock();
-  const memory = createLimitMemory(clock);
+  const memory = new LimitMemory(clock);
   const limiter = createRateLimiter('api', 5, memory);
   // As the library writes it, with an end that lies behind the library's own clock.
   memory.set('api:a', { id: 'a', reset: 1, remaining: 5, total: 5 });
@@ -44,7 +44,7 @@ t.test("it ends a window by its own clock, whatever the library's clock says", a
 });
 
 t.test('it keeps at most 100,000 addresses', async (t) => {
-  const memory = createLimitMemory(createFakeClock());
+  const memory = new LimitMemory(createFakeClock());
   const limiter = createRateLimiter('api', 5, memory);
   for (let index = 0; index <= 100_000; index++) void limiter.charge(`client ${index}`);
   await limiter.charge('one more');
@@ -60,7 +60,7 @@ t.test('it allows exactly the limit in each window, whatever comes when', async 
       }),
       async (limit, steps) => {
         const clock = createFakeClock();
-        const limiter = createRateLimiter('api', limit, createLimitMemory(clock));
+        const limiter = createRateLimiter('api', limit, new LimitMemory(clock));
         const model = new Map<string, { endsAt: number; used: number }>();
         for (const { client, waitMs, burst } of steps) {
           await clock.advance(waitMs);

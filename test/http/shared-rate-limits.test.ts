@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
-import { createLimitMemory, createRateLimiter } from '../../src/http/rate-limits.ts';
+import { createRateLimiter, LimitMemory } from '../../src/http/rate-limits.ts';
 import { createSharedRateLimiter } from '../../src/http/shared-rate-limits.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRedisLimitServer } from '../../src/store/status/redis-limit-server.ts';
@@ -45,7 +45,7 @@ async function startProcess(t: Test, url: string, env: NodeJS.ProcessEnv = {}): 
 
 function makeLimiter(max: number, server: Awaited<ReturnType<typeof openServer>>) {
   const clock = createFakeClock(NOW);
-  const local = createRateLimiter('api', max, createLimitMemory(clock));
+  const local = createRateLimiter('api', max, new LimitMemory(clock));
   return createSharedRateLimiter('api', max, { server, local, clock });
 }
 

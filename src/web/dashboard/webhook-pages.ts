@@ -9,7 +9,7 @@ import {
   type WebhookContext,
 } from '../../app/webhooks.ts';
 import { retryLater } from '../../http/problem.ts';
-import { createLimitMemory, createRateLimiter, type RateLimiter } from '../../http/rate-limits.ts';
+import { createRateLimiter, LimitMemory, type RateLimiter } from '../../http/rate-limits.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
 import {
@@ -32,7 +32,7 @@ const MAX_ACCOUNTS = 10_000;
 /** The routes. */
 export function webhookPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, now, clock } = sources;
-  const memory = createLimitMemory(clock, MAX_ACCOUNTS);
+  const memory = new LimitMemory(clock, MAX_ACCOUNTS);
   const limiters = {
     tests: createRateLimiter('webhook-tests', SENT_BY_HAND_PER_MINUTE.tests, memory),
     replays: createRateLimiter('webhook-replays', SENT_BY_HAND_PER_MINUTE.replays, memory),

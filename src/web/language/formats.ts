@@ -1,20 +1,8 @@
 /** Numbers, times and durations as a language writes them, by Intl. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/durations.ts';
-import type { TimeWords } from './phrase.ts';
 
 /** How a language writes figures. */
-export interface Formats extends TimeWords {
-  /** `1,200`. */
-  number(value: number): string;
-  /** A share from 0 to 1 with at most two digits, rounded down, so that 100 means all of it. */
-  percent(ratio: number): string;
-  /** `40 ms`, with a tenth below 10. */
-  milliseconds(ms: number): string;
-  /** `2 hr 5 min`: the two largest units, rounded down; days alone from 48 hours on. */
-  length(ms: number): string;
-  /** The day alone, in UTC: `20 Nov 2026`. */
-  day(at: number): string;
-}
+export type Formats = ReturnType<typeof createFormats>;
 
 /** A time limit: in seconds from one second on, as in `2.5 s`; below that in milliseconds. */
 export function inSeconds(ms: number, point: '.' | ','): string {
@@ -22,7 +10,7 @@ export function inSeconds(ms: number, point: '.' | ','): string {
 }
 
 /** Makes the formats of a language. `dates` and `units` are locales: a language may have its dates from one region. */
-export function createFormats(dates: string, units: string): Formats {
+export function createFormats(dates: string, units: string) {
   const number = lazily(() => new Intl.NumberFormat(units));
   const percent = lazily(
     () => new Intl.NumberFormat(units, { style: 'percent', maximumFractionDigits: 2, roundingMode: 'floor' }),
@@ -40,10 +28,14 @@ export function createFormats(dates: string, units: string): Formats {
   const timeParts = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
   const time = lazily(() => new Intl.DateTimeFormat(dates, { ...dayParts, ...timeParts }));
   return {
-    number: (value) => number().format(value),
-    percent: (ratio) => percent().format(ratio),
-    milliseconds: (ms) => (ms < 10 ? tenths : whole)().format(ms),
-    length(ms) {
+    /** `1,200`. */
+    number: (value: number): string => number().format(value),
+    /** A share from 0 to 1 with at most two digits, rounded down, so that 100 means all of it. */
+    percent: (ratio: number): string => percent().format(ratio),
+    /** `40 ms`, with a tenth below 10. */
+    milliseconds: (ms: number): string => (ms < 10 ? tenths : whole)().format(ms),
+    /** `2 hr 5 min`: the two largest units, rounded down; days alone from 48 hours on. */
+    length(ms: number): string {
       if (ms < MINUTE_MS) return seconds().format(Math.max(0, Math.floor(ms / SECOND_MS)));
       if (ms < HOUR_MS) return minutes().format(Math.floor(ms / MINUTE_MS));
       if (ms >= 2 * DAY_MS) return days().format(Math.floor(ms / DAY_MS));
@@ -51,9 +43,12 @@ export function createFormats(dates: string, units: string): Formats {
       const first = hours().format(Math.floor(ms / HOUR_MS));
       return rest === 0 ? first : `${first} ${minutes().format(rest)}`;
     },
-    day: (at) => day().format(at),
-    time: (at) => time().format(at),
-    ago(at, now) {
+    /** The day alone, in UTC: `20 Nov 2026`. */
+    day: (at: number): string => day().format(at),
+    /** With its zone, which is UTC: the server does not know the reader's. */
+    time: (at: number): string => time().format(at),
+    /** From `at` to `now`, as in `5 min ago`. */
+    ago(at: number, now: number): string {
       const passed = Math.max(0, now - at);
       if (passed < MINUTE_MS) return relative().format(-Math.floor(passed / SECOND_MS), 'second');
       if (passed < HOUR_MS) return relative().format(-Math.floor(passed / MINUTE_MS), 'minute');

@@ -5,6 +5,7 @@
  *     <%= it.language.words.home.heading %>             a word or sentence
  *     <%~ it.say(it.language.words.home.newestCheck(at)) %>   a phrase with times, as markup
  */
+import { readCookie } from '../../http/cookies.ts';
 import type { HttpRequest } from '../../http/route.ts';
 import { english, type Words } from './english.ts';
 import { createFormats, type Formats } from './formats.ts';
@@ -48,7 +49,8 @@ const COOKIE_SECONDS = 31_536_000;
 export function chooseLanguage({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): ChosenLanguage {
   const parameters = new URLSearchParams(query);
   const asked = readCode(parameters.get('lang') ?? '');
-  const code = asked ?? readCookie(headers.cookie) ?? preferredOf(headers['accept-language']) ?? 'en';
+  const kept = readCode(readCookie(headers.cookie, COOKIE));
+  const code = asked ?? kept ?? preferredOf(headers['accept-language']) ?? 'en';
   const choices = LANGUAGE_CODES.map((choice) => {
     parameters.set('lang', choice);
     return { code: choice, name: LANGUAGES[choice].name, href: `?${parameters}` };
@@ -69,14 +71,6 @@ export function languageHeaders({ keep, code }: ChosenLanguage): Readonly<Record
 function readCode(text: string): LanguageCode | null {
   const wanted = text.trim().toLowerCase();
   return LANGUAGE_CODES.find((code) => code === wanted) ?? null;
-}
-
-function readCookie(header = ''): LanguageCode | null {
-  for (const pair of header.split(';')) {
-    const at = pair.indexOf('=');
-    if (at !== -1 && pair.slice(0, at).trim() === COOKIE) return readCode(pair.slice(at + 1));
-  }
-  return null;
 }
 
 /** The language of greatest weight that we speak (RFC 9110, 12.5.4); of equal ones the first. */

@@ -1,5 +1,6 @@
 /** Sentences with times in them: translated as a whole, and only then turned into text or into markup. */
 import { formatTime } from '../../domain/durations.ts';
+import type { Formats } from './formats.ts';
 
 /** A point in time inside a sentence. */
 export interface Moment {
@@ -12,15 +13,7 @@ export interface Moment {
 /** Text that came from anywhere, and times, in the order in which they are read. */
 export type Phrase = readonly (string | Moment)[];
 
-/** How a language writes times. */
-export interface TimeWords {
-  /** With its zone, which is UTC: the server does not know the reader's. */
-  time(at: number): string;
-  /** From `at` to `now`, as in `5 min ago`. */
-  ago(at: number, now: number): string;
-  /** `2 hr 5 min`. */
-  length(ms: number): string;
-}
+type TimeFormats = Pick<Formats, 'time' | 'ago' | 'length'>;
 
 /** Makes a phrase: `` say`has been down since ${time(since)}: ${detail}` ``. A phrase inside a phrase becomes part of it. */
 export function say(
@@ -55,17 +48,17 @@ export function lasting(at: number): Moment {
 }
 
 /** The phrase as plain text, for titles, labels and drawings. */
-export function asText(phrase: Phrase, words: TimeWords, now: number): string {
-  return phrase.map((part) => (typeof part === 'string' ? part : momentText(part, words, now))).join('');
+export function asText(phrase: Phrase, formats: TimeFormats, now: number): string {
+  return phrase.map((part) => (typeof part === 'string' ? part : momentText(part, formats, now))).join('');
 }
 
 /**
  * The phrase as markup, escaped. Times are `<time>` elements in UTC; `assets/web/times.js` shows them in the reader's
  * zone and keeps ages true.
  */
-export function asMarkup(phrase: Phrase, words: TimeWords, now: number): string {
+export function asMarkup(phrase: Phrase, formats: TimeFormats, now: number): string {
   return phrase
-    .map((part) => (typeof part === 'string' ? escapeMarkup(part) : momentMarkup(part, words, now)))
+    .map((part) => (typeof part === 'string' ? escapeMarkup(part) : momentMarkup(part, formats, now)))
     .join('');
 }
 
@@ -76,15 +69,15 @@ export function escapeMarkup(text: string): string {
 
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' } as const;
 
-function momentText({ at, shown }: Moment, words: TimeWords, now: number): string {
-  if (shown === 'time') return words.time(at);
-  return shown === 'age' ? words.ago(at, now) : words.length(now - at);
+function momentText({ at, shown }: Moment, formats: TimeFormats, now: number): string {
+  if (shown === 'time') return formats.time(at);
+  return shown === 'age' ? formats.ago(at, now) : formats.length(now - at);
 }
 
-function momentMarkup(moment: Moment, words: TimeWords, now: number): string {
+function momentMarkup(moment: Moment, formats: TimeFormats, now: number): string {
   const { at, shown } = moment;
   const kind = shown === 'time' ? '' : ` data-${shown}`;
   // Ages and lengths tell the time itself to who points at them; plain times are their own title until they are moved.
-  const title = shown === 'time' ? '' : ` title="${escapeMarkup(words.time(at))}"`;
-  return `<time datetime="${formatTime(at)}"${kind}${title}>${escapeMarkup(momentText(moment, words, now))}</time>`;
+  const title = shown === 'time' ? '' : ` title="${escapeMarkup(formats.time(at))}"`;
+  return `<time datetime="${formatTime(at)}"${kind}${title}>${escapeMarkup(momentText(moment, formats, now))}</time>`;
 }

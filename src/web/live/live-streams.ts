@@ -43,12 +43,7 @@ export interface LiveSources {
 }
 
 /** Streams of pages that are open. */
-export interface LiveStreams {
-  readonly route: Route;
-  readonly open: number;
-  /** Ends every stream, and lets none be opened. */
-  close(): void;
-}
+export type LiveStreams = ReturnType<typeof createLiveStreams>;
 
 /** Bounds: a page in a hidden tab holds none, and a browser at most six to a site. */
 export const LIVE_BOUNDS = { perClient: 60, inAll: 5_000, pages: 200 } as const;
@@ -78,7 +73,7 @@ interface Stream {
 }
 
 /** Makes the streams. */
-export function createLiveStreams(sources: LiveSources): LiveStreams {
+export function createLiveStreams(sources: LiveSources) {
   const { changes, directory, status, clock, isOnline, homeUpdate, monitorUpdate } = sources;
   const streams = new Set<Stream>();
   const homes = new Set<Stream>();
@@ -215,10 +210,11 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
   };
 
   return {
-    get open() {
+    get open(): number {
       return open.size;
     },
-    close() {
+    /** Ends every stream, and lets none be opened. */
+    close(): void {
       unwatch();
       open.close();
     },
@@ -243,7 +239,7 @@ export function createLiveStreams(sources: LiveSources): LiveStreams {
           begin(stream, changes.read(position));
         });
       },
-    },
+    } satisfies Route,
   };
 }
 
