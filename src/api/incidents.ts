@@ -1,7 +1,8 @@
 /** Incidents as JSON: of all services, of one service, and one with its timeline (contract 2.3, 4.3, 4.4). */
 
-import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
+import { formatTime } from '../domain/durations.ts';
 import { INCIDENT_STATUSES, type Incident, type IncidentStatus, SEVERITIES } from '../domain/incident.ts';
+import { viewIncident } from '../domain/webhook-event.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
@@ -44,20 +45,6 @@ export const IncidentWithTimelineSchema = namedObject('IncidentWithTimeline', {
     text: Type.String(),
   }),
 });
-
-/** An incident without its service. */
-export function viewIncident(incident: Incident): Readonly<Record<string, string | null>> {
-  return {
-    id: incident.id,
-    title: incident.title,
-    description: incident.description,
-    severity: incident.severity,
-    status: incident.status,
-    started_at: formatTime(incident.startedAt),
-    resolved_at: formatTimeOrNull(incident.resolvedAt),
-    source_url: incident.sourceUrl,
-  };
-}
 
 /** An incident with where it comes from and its timeline, oldest first. */
 export function viewIncidentInFull(incident: Incident) {

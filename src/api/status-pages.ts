@@ -2,6 +2,7 @@
 
 import { formatTime } from '../domain/durations.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';
+import { viewIncident } from '../domain/webhook-event.ts';
 import { SLUG } from '../http/openapi.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { type HttpRequest, json, type Route } from '../http/route.ts';
@@ -25,7 +26,7 @@ import {
   readFilter,
   readPageView,
 } from '../view/status-page-view.ts';
-import { IncidentsSchema, viewIncident } from './incidents.ts';
+import { IncidentsSchema } from './incidents.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceSchema, viewService, viewWithServices } from './service-view.ts';
 import { MaintenancesSchema, viewMaintenance } from './vendor.ts';

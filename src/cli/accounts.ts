@@ -25,8 +25,6 @@ export interface ChosenAccount {
   readonly name: string;
 }
 
-const COLUMNS = ['id', 'account', 'signs_in_by', 'keys', 'services', 'created'];
-
 /**
  * Checks the words of a command before anything is opened. `byDefault`: the name where neither option is given. Throws
  * {@link UsageError} for both options, for neither, and for a name that may not be.
@@ -94,7 +92,7 @@ export async function listAccounts({ config, json = false }: CommonOptions): Pro
     services,
     created: formatTime(createdAt),
   }));
-  printRows(COLUMNS, rows, json, 'There are no accounts. A key makes one: upbeat keys create --account NAME');
+  printRows(rows, json, 'There are no accounts. A key makes one: upbeat keys create --account NAME');
 }
 
 /** A trimmed name of an option. Throws {@link UsageError} if it is not a valid name. */

@@ -32,6 +32,11 @@ interface Finding {
   readonly made?: boolean;
 }
 
+/** `advice`: what to mend; none where all is well. */
+function finding(what: string, found: string, advice: string | null = null): Finding {
+  return { what, found, advice };
+}
+
 const MIN_FREE_BYTES = 1_073_741_824;
 const WORST_CLOCK_OFFSET_MS = 5_000;
 
@@ -44,31 +49,23 @@ export interface DoctorOptions extends CommonOptions {
 /** Examines everything, or sets the stores up. Exits with status 1 if something needs to be fixed. */
 export async function examine({ config: file, json = false, setup = false }: DoctorOptions): Promise<void> {
   const config = readConfig(file);
-  const findings = setup ? await setUpStores(config) : await examineAll(file, config);
+  const findings = setup
+    ? [...(await setUpRegistry(config)), ...(await setUpSamples(config))]
+    : await examineAll(file, config);
   const rows = findings.map(({ what, found, advice, made = false }) => ({
     state: advice !== null ? 'MEND' : made ? 'made' : 'ok',
     what,
     found: hideUserinfo(found),
     advice: advice === null ? null : hideUserinfo(advice),
   }));
-  printRows(['state', 'what', 'found', 'advice'], rows, json, '');
+  printRows(rows, json, '');
   if (findings.some(({ advice }) => advice !== null)) process.exitCode = 1;
-}
-
-async function setUpStores(config: Config): Promise<Finding[]> {
-  return [...(await setUpRegistry(config)), ...(await setUpSamples(config))];
 }
 
 async function setUpRegistry({ storage }: Config): Promise<Finding[]> {
   const { url } = storage.postgres;
   if (url === null)
-    return [
-      {
-        what: 'postgres',
-        found: 'storage.postgres is not set: the registry stays in storage.dataDir',
-        advice: null,
-      },
-    ];
+    return [finding('postgres', 'storage.postgres is not set: the registry stays in storage.dataDir')];
   const { setUpPostgres } = await import('../store/registry/postgres/examine-postgres.ts');
   return (await setUpPostgres(url)).map(({ what, ...step }) => ({ what: `postgres ${what}`, ...step }));
 }
@@ -76,9 +73,7 @@ async function setUpRegistry({ storage }: Config): Promise<Finding[]> {
 async function setUpSamples({ storage }: Config): Promise<Finding[]> {
   const settings = influxSettings(storage);
   if (settings === null)
-    return [
-      { what: 'influx', found: 'storage.influx is not set: samples stay in storage.dataDir', advice: null },
-    ];
+    return [finding('influx', 'storage.influx is not set: samples stay in storage.dataDir')];
   const { setUpInflux } = await import('../store/samples/influx/set-up-influx.ts');
   const steps = await setUpInflux(settings, storage.rawRetentionMs);
   return steps.map(({ what, ...step }) => ({ what: `influx ${what}`, ...step }));
@@ -86,7 +81,7 @@ async function setUpSamples({ storage }: Config): Promise<Finding[]> {
 
 async function examineAll(file: string, config: Config): Promise<Finding[]> {
   return [
-    { what: 'configuration', found: `${file} is valid`, advice: null },
+    finding('configuration', `${file} is valid`),
     await examineCatalogue(config),
     // First: what opens the stores may close it.
     ...examineFiles(config),
@@ -99,7 +94,7 @@ async function examineAll(file: string, config: Config): Promise<Finding[]> {
     await examinePort(config),
     await examineNames(config),
     ...(await examineControlTargets(config)),
-    { what: 'certificates', found: `${rootCertificates.length} authorities are trusted`, advice: null },
+    finding('certificates', `${rootCertificates.length} authorities are trusted`),
   ];
 }
 
@@ -107,20 +102,11 @@ async function examineCatalogue({ catalogue }: Config): Promise<Finding> {
   try {
     const { services } = await loadCatalogue(catalogue.file);
     const missing = services.filter(({ check }) => check.caFile !== null && !existsSync(check.caFile));
-    return {
-      what: 'catalogue',
-      found: `${services.length} services in ${catalogue.file}`,
-      advice:
-        missing.length === 0
-          ? null
-          : `the caFile of ${missing.map(({ slug }) => slug).join(', ')} is not there`,
-    };
+    const slugs = missing.map(({ slug }) => slug).join(', ');
+    const advice = slugs === '' ? null : `the caFile of ${slugs} is not there`;
+    return finding('catalogue', `${services.length} services in ${catalogue.file}`, advice);
   } catch (error) {
-    return {
-      what: 'catalogue',
-      found: (error as Error).message.split('\n')[0] ?? '',
-      advice: `mend ${catalogue.file}`,
-    };
+    return finding('catalogue', (error as Error).message.split('\n')[0] ?? '', `mend ${catalogue.file}`);
   }
 }
 
@@ -130,9 +116,9 @@ async function examineStores(file: string): Promise<Finding> {
       await registry.checkSecrets();
       return (await registry.loadServices()).length;
     });
-    return { what: 'registry', found: `${count} services are known`, advice: null };
+    return finding('registry', `${count} services are known`);
   } catch (error) {
-    return { what: 'registry', found: 'it cannot be opened', advice: (error as Error).message };
+    return finding('registry', 'it cannot be opened', (error as Error).message);
   }
 }
 
@@ -143,16 +129,12 @@ function examineFiles({ storage, secrets }: Config): Finding[] {
   const describe = ({ path, mode, wantedMode, foreignOwner }: LooseFile) =>
     mode === wantedMode ? `${path} belongs to user ${foreignOwner}` : `${path} is ${mode}`;
   const key = secrets.key === null ? `in ${keyFile(dataDir)}` : 'the setting secrets.key';
+  const advice = `chown -R the folder to the user of the program, chmod 700 ${dataDir} and 600 what is in it; a start closes what it owns`;
   return [
-    {
-      what: 'files',
-      found: loose.length === 0 ? `${dataDir} is this user's alone` : loose.map(describe).join(', '),
-      advice:
-        loose.length === 0
-          ? null
-          : `chown -R the folder to the user of the program, chmod 700 ${dataDir} and 600 what is in it; a start closes what it owns`,
-    },
-    { what: 'secrets', found: `their key is ${key}`, advice: null },
+    loose.length === 0
+      ? finding('files', `${dataDir} is this user's alone`)
+      : finding('files', loose.map(describe).join(', '), advice),
+    finding('secrets', `their key is ${key}`),
   ];
 }
 
@@ -163,19 +145,17 @@ function examineHistory({ storage }: Config): Finding[] {
     ? readdirSync(dataDir).filter((name) => /\.damaged-[^-]+-\d\d-[^-]+-\d\d-[\d.]+Z$/.test(name))
     : [];
   const problem = examineSamplesFile(dataDir);
-  const damaged = {
-    what: 'history',
-    found: `${samplesFile(dataDir)} is damaged (${problem})`,
-    advice:
-      'put a backup in its place while the program is stopped; a start sets it aside and begins without history',
-  };
+  const restore = 'put a backup in its place while the program is stopped';
+  const damaged = finding(
+    'history',
+    `${samplesFile(dataDir)} is damaged (${problem})`,
+    `${restore}; a start sets it aside and begins without history`,
+  );
   return [
     ...(problem === null ? [] : [damaged]),
-    ...aside.map((name) => ({
-      what: 'history',
-      found: `${join(dataDir, name)} was damaged and is set aside`,
-      advice: 'put a backup in its place while the program is stopped, then delete it',
-    })),
+    ...aside.map((name) =>
+      finding('history', `${join(dataDir, name)} was damaged and is set aside`, `${restore}, then delete it`),
+    ),
   ];
 }
 
@@ -211,29 +191,21 @@ function influxSettings({ influx }: Config['storage']): InfluxSettings | null {
 async function examineDisk({ storage }: Config): Promise<Finding> {
   const { bavail, bsize } = await statfs(existsSync(storage.dataDir) ? storage.dataDir : '.');
   const free = bavail * bsize;
-  return {
-    what: 'disk',
-    found: `${(free / 2 ** 30).toFixed(1)} GiB are free for ${storage.dataDir}`,
-    advice: free < MIN_FREE_BYTES ? 'make room, or set storage.dataDir to a larger disk' : null,
-  };
+  const advice = free < MIN_FREE_BYTES ? 'make room, or set storage.dataDir to a larger disk' : null;
+  return finding('disk', `${(free / 2 ** 30).toFixed(1)} GiB are free for ${storage.dataDir}`, advice);
 }
 
 async function examinePort({ http }: Config): Promise<Finding> {
   const server = createServer();
-  const ended = once(server.listen(http.port, http.host), 'listening').then(
+  const problem = await once(server.listen(http.port, http.host), 'listening').then(
     () => null,
     (error: NodeJS.ErrnoException) => error.code ?? error.message,
   );
-  const problem = await ended;
   server.close();
+  if (problem === null) return finding('port', `${http.host}:${http.port} is free`);
   const isRunning = problem === 'EADDRINUSE' && (await answersHealth(http.port));
-  const found =
-    problem === null
-      ? `${http.host}:${http.port} is free`
-      : isRunning
-        ? 'Upbeat is serving'
-        : `${problem} on ${http.port}`;
-  return { what: 'port', found, advice: problem === null || isRunning ? null : 'choose another http.port' };
+  if (isRunning) return finding('port', 'Upbeat is serving');
+  return finding('port', `${problem} on ${http.port}`, 'choose another http.port');
 }
 
 async function answersHealth(port: number): Promise<boolean> {
@@ -247,9 +219,9 @@ async function examineNames({ checks }: Config): Promise<Finding> {
   const { nameservers } = checks;
   const servers = createServerList(nameservers, systemClock)().join(', ');
   const [answer] = await queryNameServers('one.one.one.one', ['A'], { nameservers, timeoutMs: 5_000 });
-  if (answer?.kind === 'records') return { what: 'names', found: `${servers} answers`, advice: null };
+  if (answer?.kind === 'records') return finding('names', `${servers} answers`);
   const advice = 'see /etc/resolv.conf, or name working servers in checks.nameservers';
-  return { what: 'names', found: `${servers}: ${answer?.code}`, advice };
+  return finding('names', `${servers}: ${answer?.code}`, advice);
 }
 
 /** Asks each control target alone; their Date headers tell whether our clock is right. */
@@ -267,26 +239,16 @@ async function examineControlTargets({ checks, http }: Config): Promise<Finding[
   );
   outbound.close();
   const answered = answers.filter(({ status }) => status !== 0);
-  const [first] = answered;
-  const date = first === undefined ? Number.NaN : Date.parse(String(first.headers.date ?? ''));
-  const offset = Math.abs(systemClock.now() - date);
+  const isOffline = answered.length === 0 && answers.length > 0;
+  const offline =
+    'this machine is offline: nothing is called down, and nothing is checked, until one answers';
+  const found = `${answered.length} of ${answers.length} control targets answer`;
+  const outgoing = finding('outgoing', found, isOffline ? offline : null);
+  const offset = Math.abs(systemClock.now() - Date.parse(String(answered[0]?.headers.date ?? '')));
+  if (Number.isNaN(offset)) return [outgoing];
+  const clockAdvice = offset > WORST_CLOCK_OFFSET_MS ? 'set the clock (NTP)' : null;
   return [
-    {
-      what: 'outgoing',
-      found: `${answered.length} of ${answers.length} control targets answer`,
-      advice:
-        answered.length > 0 || answers.length === 0
-          ? null
-          : 'this machine is offline: nothing is called down, and nothing is checked, until one answers',
-    },
-    ...(Number.isNaN(offset)
-      ? []
-      : [
-          {
-            what: 'clock',
-            found: `${(offset / 1_000).toFixed(1)} s from a control target's`,
-            advice: offset > WORST_CLOCK_OFFSET_MS ? 'set the clock (NTP)' : null,
-          },
-        ]),
+    outgoing,
+    finding('clock', `${(offset / 1_000).toFixed(1)} s from a control target's`, clockAdvice),
   ];
 }

@@ -2,13 +2,12 @@
 import { addKey, listKeys, readKeyInput, revokeKey } from '../app/keys.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
+import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
-
-const COLUMNS = ['id', 'account', 'account_id', 'name', 'prefix', 'created', 'last_used', 'expires', 'state'];
 
 /** Makes a key and prints it alone on standard output, or with what is known of it as JSON; it is shown this once. */
 export async function createKey(
@@ -22,7 +21,7 @@ export async function createKey(
   const { account, key, record } = await withRegistry(config, async (registry) => {
     const account = await chooseAccount(registry, choice);
     const principal = { role: 'operator', accountId: account.id } as const;
-    return { account, ...resultOf(await addKey({ registry, now: systemClock.now }, principal, input)) };
+    return { account, ...resultOf(await addKey(contextOf(registry), principal, input)) };
   });
   const { id, name, prefix, expiresAt } = record;
   const view = { id, account: account.name, account_id: account.id, name, prefix };
@@ -32,9 +31,7 @@ export async function createKey(
 
 /** Prints the keys, oldest first. */
 export async function printKeys({ config, json = false }: CommonOptions): Promise<void> {
-  const keys = await withRegistry(config, (registry) =>
-    listKeys({ registry, now: systemClock.now }, OPERATOR),
-  );
+  const keys = await withRegistry(config, (registry) => listKeys(contextOf(registry), OPERATOR));
   const rows = keys.map((key) => ({
     id: key.id,
     account: key.accountName,
@@ -46,20 +43,19 @@ export async function printKeys({ config, json = false }: CommonOptions): Promis
     expires: formatTimeOrNull(key.expiresAt),
     state: key.state,
   }));
-  printRows(
-    COLUMNS,
-    rows,
-    json,
-    'There are no keys. Make one: upbeat keys create --account NAME --name NAME',
-  );
+  printRows(rows, json, 'There are no keys. Make one: upbeat keys create --account NAME --name NAME');
 }
 
 /** Revokes a key by its number. */
 export async function endKey(id: number, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry) =>
-    resultOf(await revokeKey({ registry, now: systemClock.now }, OPERATOR, id)),
+    resultOf(await revokeKey(contextOf(registry), OPERATOR, id)),
   );
   printNote(`key ${id} is revoked`);
+}
+
+function contextOf(registry: Registry) {
+  return { registry, now: systemClock.now };
 }
 
 /** Removes all webhooks, whose secrets can no longer be decrypted; the next start creates a new key if there is none. */

@@ -18,12 +18,15 @@ function formatTable(columns: readonly string[], rows: readonly OutputRow[]): st
   return [line(columns.map((column) => column.toUpperCase())), ...cells.map(line)].join('\n');
 }
 
-/** Prints rows on standard output as JSON or as a table; without rows, prints `empty` on standard error. */
+/**
+ * Prints rows on standard output as JSON or as a table; without rows, prints `empty` on standard error. `columns`: those of
+ * the table in their order; default: the members of the first row.
+ */
 export function printRows(
-  columns: readonly string[],
   rows: readonly OutputRow[],
   json: boolean,
   empty: string,
+  columns: readonly string[] = Object.keys(rows[0] ?? {}),
 ): void {
   if (json) printJson(rows);
   else if (rows.length === 0) console.error(empty);

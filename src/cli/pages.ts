@@ -27,8 +27,6 @@ export interface AddPageOptions extends AccountChoice {
   readonly group?: readonly string[];
 }
 
-const COLUMNS = ['slug', 'title', 'account', 'services', 'changed', 'url'] as const;
-
 /** Prints all pages. */
 export async function listPages({ config, json = false }: CommonOptions): Promise<void> {
   const rows = await withRegistry(config, async (registry, { http }) =>
@@ -41,12 +39,8 @@ export async function listPages({ config, json = false }: CommonOptions): Promis
       url: addressOf(http.siteUrl, page.slug),
     })),
   );
-  printRows(
-    COLUMNS,
-    rows,
-    json,
-    'There are no status pages. Make one: upbeat pages add SLUG --account NAME --title TITLE',
-  );
+  const advice = 'Make one: upbeat pages add SLUG --account NAME --title TITLE';
+  printRows(rows, json, `There are no status pages. ${advice}`);
 }
 
 /** Makes a page; prints its slug, or what is known of it as JSON. */

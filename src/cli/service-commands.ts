@@ -11,13 +11,13 @@ import {
 } from '../app/services.ts';
 import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import type { ServiceState, ServiceStore } from '../store/ports/services.ts';
+import type { ServiceStore } from '../store/ports/services.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
 import { type CommonOptions, UsageError } from './command.ts';
 import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
 import { serviceFinder, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
-import { type OutputRow, printJson, printNote, printRows } from './output.ts';
+import { printJson, printNote, printRows } from './output.ts';
 
 /** The options of `services set`; what is absent stays as it is. */
 export interface SetOptions {
@@ -34,12 +34,19 @@ export interface SetOptions {
 /** Prints all services with their last known status. */
 export async function listServices({ config, json = false }: CommonOptions): Promise<void> {
   const states = await withRegistry(config, (registry) => registry.loadServices());
-  printRows(
-    SERVICE_COLUMNS,
-    listRows(states),
-    json,
-    'There are no services yet; "upbeat start" loads the catalogue.',
-  );
+  const rows = states.map(({ service, current }) => ({
+    slug: service.slug,
+    name: service.name,
+    domain: service.domain,
+    category: service.category,
+    kind: service.check.kind,
+    origin: service.origin,
+    status: current.status,
+    paused: service.paused,
+  }));
+  rows.sort((a, b) => (a.slug < b.slug ? -1 : 1));
+  const columns = ['slug', 'domain', 'category', 'kind', 'origin', 'status', 'paused'];
+  printRows(rows, json, 'There are no services yet; "upbeat start" loads the catalogue.', columns);
 }
 
 /** Registers a service; prints its slug. */
@@ -104,24 +111,6 @@ async function contextOf(registry: Registry): Promise<ServiceContext> {
   const findService = await serviceFinder(registry);
   // Where the operator lets domains be checked, their addresses are not counted.
   return { registry, findService, resolve: async () => [] };
-}
-
-const SERVICE_COLUMNS = ['slug', 'domain', 'category', 'kind', 'origin', 'status', 'paused'] as const;
-
-/** Rows of `services list`, by slug. */
-function listRows(states: readonly ServiceState[]): OutputRow[] {
-  return states
-    .map(({ service, current }) => ({
-      slug: service.slug,
-      name: service.name,
-      domain: service.domain,
-      category: service.category,
-      kind: service.check.kind,
-      origin: service.origin,
-      status: current.status,
-      paused: service.paused,
-    }))
-    .sort((a, b) => (a.slug < b.slug ? -1 : 1));
 }
 
 /** The registration of a service. */

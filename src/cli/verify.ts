@@ -9,7 +9,6 @@ import { type OutputRow, printRows } from './output.ts';
 import { checkOnce, openProber } from './probe.ts';
 
 const CONCURRENCY = 32;
-const COLUMNS = ['slug', 'address', 'status', 'code', 'problem', 'advice'];
 
 /** Checks all services and prints those that need attention. Ends with status 1 if one is down. */
 export async function verifyCatalogue({ config: file, json = false }: CommonOptions): Promise<void> {
@@ -49,7 +48,7 @@ export async function verifyCatalogue({ config: file, json = false }: CommonOpti
   await Promise.all(Array.from({ length: CONCURRENCY }, (_, slot) => work(slot)));
   await prober.close();
   rows.sort((a, b) => (String(a.slug) < String(b.slug) ? -1 : 1));
-  printRows(COLUMNS, rows, json, `All ${services.length} services answer as they should.`);
+  printRows(rows, json, `All ${services.length} services answer as they should.`);
   if (rows.some(({ status }) => status === 'down')) process.exitCode = 1;
 }
 

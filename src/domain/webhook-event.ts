@@ -55,18 +55,19 @@ function dataOf(event: WebhookEvent): object {
     const { from, to, at, reason } = event.transition;
     return { service, from, to, at: formatTime(at), reason: describeReasonOrNull(reason) };
   }
-  const { id, title, description, severity, status, startedAt, resolvedAt, sourceUrl } = event.incident;
+  return { service, incident: viewIncident(event.incident) };
+}
+
+/** An incident as webhooks and the API show it, without its service. */
+export function viewIncident(incident: Incident) {
   return {
-    service,
-    incident: {
-      id,
-      title,
-      description,
-      severity,
-      status,
-      started_at: formatTime(startedAt),
-      resolved_at: formatTimeOrNull(resolvedAt),
-      source_url: sourceUrl,
-    },
+    id: incident.id,
+    title: incident.title,
+    description: incident.description,
+    severity: incident.severity,
+    status: incident.status,
+    started_at: formatTime(incident.startedAt),
+    resolved_at: formatTimeOrNull(incident.resolvedAt),
+    source_url: incident.sourceUrl,
   };
 }

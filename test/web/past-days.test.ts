@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { daysUntil } from '../../src/view/time-ranges.ts';
-import { createPastDays, DAYS_KEPT_MS } from '../../src/web/service/past-days.ts';
+import { createPastDays, DAYS_KEPT_MS } from '../../src/web/service/service-page.ts';
 import { NOW } from '../site/site-world.ts';
 import { openSampleStore, samplesOfSteps } from '../support/sample-store.ts';
 

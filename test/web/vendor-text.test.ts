@@ -4,7 +4,12 @@ import type { Acknowledgement } from '../../src/domain/acknowledgement.ts';
 import { VENDOR_STATUSES, type VendorWord } from '../../src/domain/vendor-word.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { asText } from '../../src/web/language/phrase.ts';
-import { describeLag, describeNow, describeVendor, VENDOR_LOOKS } from '../../src/web/service/vendor-text.ts';
+import {
+  describeLag,
+  describeNow,
+  describeVendor,
+  VENDOR_LOOKS,
+} from '../../src/web/service/service-page-view.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10);
 const MINUTE = 60_000;

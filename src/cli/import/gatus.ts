@@ -1,5 +1,5 @@
 /** Reads endpoints of a Gatus configuration (YAML). */
-import { isCategory } from '../../domain/category.ts';
+import { type Category, isCategory } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
 import type { AcceptRule } from '../../domain/service.ts';
 import {
@@ -76,11 +76,11 @@ export function readGatusSections(root: Row): LostField[] {
     }));
 }
 
-function readGroup(value: unknown): { category: { category?: 'developer' }; lost: readonly LostField[] } {
+function readGroup(value: unknown): { category: { category?: Category }; lost: readonly LostField[] } {
   const group = asText(value);
   if (group === null) return { category: {}, lost: [] };
   const category = group.toLowerCase();
-  if (isCategory(category)) return { category: { category } as { category: 'developer' }, lost: [] };
+  if (isCategory(category)) return { category: { category }, lost: [] };
   return {
     category: {},
     lost: [{ field: 'group', reason: 'it is no category of ours; "developer" is taken' }],

@@ -123,6 +123,23 @@ export function formRoute<Subject>(
   };
 }
 
+/** Makes the routes of the forms of a page about the account itself. `page` is the page with a form that was refused. */
+export function visitorForms(
+  sources: Pick<SignInSources, 'sessions' | 'cookie'>,
+  path: string,
+  page: (session: Visitor, refused: RefusedForm) => Promise<HttpResponse>,
+) {
+  return (name: string, take: DashboardForm<Visitor>['take']): Route =>
+    formRoute<Visitor>(sources, {
+      path: `${path}/${name}`,
+      name,
+      find: (_request, session) => session,
+      take,
+      back: () => path,
+      page: (_subject, session, refused) => page(session, refused),
+    });
+}
+
 /** The refusals in the language of the page. */
 export function sayRefusals(
   { refusals }: Extract<Outcome<unknown>, { readonly ok: false }>,

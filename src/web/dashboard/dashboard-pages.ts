@@ -10,14 +10,13 @@ import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import {
   changeContext,
-  type DashboardForm,
   type DashboardSources,
-  formRoute,
   ownerOf,
   type RefusedForm,
   renameFields,
   type ShowPage,
   viewForms,
+  visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
@@ -83,15 +82,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     );
   };
 
-  const form = (name: string, take: DashboardForm<Visitor>['take']): Route =>
-    formRoute(sources, {
-      path: `/dashboard/${name}`,
-      name,
-      find: (_request, session) => session,
-      take,
-      back: () => '/dashboard',
-      page: (_subject, session, refused) => overview(session, refused),
-    });
+  const form = visitorForms(sources, '/dashboard', overview);
 
   return [
     visitorRoute(sources, '/dashboard', (session) => overview(session, null)),

@@ -8,10 +8,10 @@ import { time } from '../language/phrase.ts';
 import {
   changeContext,
   type DashboardSources,
-  formRoute,
   ownerOf,
   type RefusedForm,
   type ShowPage,
+  visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
@@ -45,18 +45,15 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
 
   return [
     visitorRoute(sources, PAGES_PATH, (session) => overview(session, null)),
-    formRoute<Visitor>(sources, {
-      path: `${PAGES_PATH}/add`,
-      name: 'add',
-      find: (_request, session) => session,
-      async take(_, session, fields) {
-        const { title = '', slug = '' } = Object.fromEntries(fields);
-        const input = { slug, title, text: '', groups: [], logo: null };
-        const outcome = await addStatusPage(changeContext(sources), ownerOf(session), input);
-        return outcome.ok ? seeOther(`${PAGES_PATH}/${outcome.value.slug}`) : outcome;
-      },
-      back: () => PAGES_PATH,
-      page: (_subject, session, refused) => overview(session, refused),
+    visitorForms(
+      sources,
+      PAGES_PATH,
+      overview,
+    )('add', async (_, session, fields) => {
+      const { title = '', slug = '' } = Object.fromEntries(fields);
+      const input = { slug, title, text: '', groups: [], logo: null };
+      const outcome = await addStatusPage(changeContext(sources), ownerOf(session), input);
+      return outcome.ok ? seeOther(`${PAGES_PATH}/${outcome.value.slug}`) : outcome;
     }),
   ];
 }

@@ -13,14 +13,13 @@ import { createRateLimiter, LimitMemory, type RateLimiter } from '../../http/rat
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
 import {
-  type DashboardForm,
   type DashboardSources,
   type FormFields,
-  formRoute,
   ownerOf,
   type RefusedForm,
   type ShowPage,
   viewForms,
+  visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
@@ -87,15 +86,7 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     );
   };
 
-  const form = (name: string, take: DashboardForm<Visitor>['take']): Route =>
-    formRoute(sources, {
-      path: `${PATH}/${name}`,
-      name,
-      find: (_request, session) => session,
-      take,
-      back: () => PATH,
-      page: (_subject, session, refused) => page(session, refused),
-    });
+  const form = visitorForms(sources, PATH, page);
 
   return [
     visitorRoute(sources, PATH, (session) => page(session, null)),

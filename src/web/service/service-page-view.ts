@@ -1,5 +1,10 @@
 /** The page of a service and its dependencies as plain data: what the template shows, from what the stores know. Pure. */
-import { acknowledgements, summarizeLags } from '../../domain/acknowledgement.ts';
+import {
+  type Acknowledgement,
+  acknowledgements,
+  type LagSummary,
+  summarizeLags,
+} from '../../domain/acknowledgement.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
@@ -7,7 +12,7 @@ import type { Maintenance } from '../../domain/maintenance.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import type { Verdict } from '../../domain/status.ts';
-import type { VendorWord } from '../../domain/vendor-word.ts';
+import type { VendorStatus, VendorWord } from '../../domain/vendor-word.ts';
 import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
@@ -17,7 +22,6 @@ import { viewPageIncident, webAddress } from '../parts/incidents.ts';
 import { STATUS_SHAPES, sayVerdict } from '../parts/verdict.ts';
 import { barsOf, calendarOf, dayRows, monthRows, uptimeOf } from './service-days.ts';
 import { waterfallOf } from './service-phases.ts';
-import { describeLag, describeNow, describeVendor, VENDOR_LOOKS } from './vendor-text.ts';
 
 /** Certificates are usually renewed two to four weeks before their end; one with less time left is overdue. */
 const CERTIFICATE_WARNING_DAYS = 14;
@@ -232,3 +236,56 @@ export function viewDependencies(
 }
 
 const WEIGHT: Readonly<Record<Verdict, number>> = { up: 0, slow: 1, down: 2 };
+
+/** The look of a vendor's word: that of the status of ours that weighs as much. */
+export const VENDOR_LOOKS: Readonly<Record<VendorStatus, 'up' | 'slow' | 'down' | 'unknown'>> = {
+  unknown: 'unknown',
+  operational: 'up',
+  maintenance: 'unknown',
+  minor: 'slow',
+  major: 'down',
+  critical: 'down',
+};
+
+/** Completes "Its own status page ..."; null: none is read. */
+export function describeVendor(
+  word: VendorWord | null,
+  now: number,
+  { words, formats }: Language,
+): Phrase | null {
+  if (word === null) return null;
+  const { service } = words;
+  const { status, since, readAt, stale } = word;
+  const plain = service.vendor[status];
+  const said = since === null || status === 'operational' ? [plain] : service.vendorSince(plain, time(since));
+  if (!stale || (readAt === null && status === 'unknown')) return say`${said}.`;
+  if (readAt === null) return say`${service.vendorUnread(said)}.`;
+  return say`${service.vendorStale(said, formats.length(now - readAt))}.`;
+}
+
+/** How quick the vendor is to say what our checks have seen; null: there was no outage to compare. */
+export function describeLag(
+  { outages, acknowledged, medianMs, worstMs }: LagSummary,
+  { words, formats }: Language,
+): string | null {
+  const { page } = words;
+  if (outages === 0) return null;
+  if (medianMs === null || worstMs === null) return page.lagNone(outages);
+  const length = formats.length(Math.abs(medianMs));
+  const first = medianMs < 0;
+  if (outages === 1) return page.lagOne(length, first);
+  const worst = worstMs > 0 && acknowledged > 1 ? formats.length(worstMs) : null;
+  return page.lagMany(acknowledged, outages, length, first, worst);
+}
+
+/** What the vendor has said of the outage that goes on; null: none does. `newest` is that of the newest outage. */
+export function describeNow(
+  newest: Acknowledgement | undefined,
+  isDown: boolean,
+  now: number,
+  { words, formats }: Language,
+): string | null {
+  if (!isDown || newest === undefined) return null;
+  if (newest.lagMs === null) return words.page.silentNow(formats.length(now - newest.startedAt));
+  return words.page.spokeNow(formats.length(Math.abs(newest.lagMs)), newest.lagMs < 0);
+}

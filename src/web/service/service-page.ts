@@ -1,5 +1,6 @@
 /** The page of one service, and the response times that its chart loads for another range. */
 
+import { createPromiseCache } from '../../async/promise-cache.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
@@ -33,7 +34,6 @@ import type { AssetAddresses } from '../parts/assets.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
-import { createPastDays, type ReadDays } from './past-days.ts';
 import { firstKnownDay, isWatched } from './service-days.ts';
 import { viewDependencies, viewServicePage } from './service-page-view.ts';
 import { drawingOf, responseTimesOf, timeRows } from './service-response-times.ts';
@@ -216,4 +216,37 @@ function runningFirst(newest: readonly Incident[], older: readonly Incident[]): 
 
 function rangeOf(query: string): RangeName {
   return readParameters(query, RANGE_QUERY).range as RangeName;
+}
+
+/** Reads the days of a window whose last one is today. Throws what the store throws. */
+type ReadDays = (serviceId: number, window: Window) => Promise<Bucket[]>;
+
+/** Samples that come late change a day that is over; they are seen after this time. Milliseconds. */
+export const DAYS_KEPT_MS = 300_000;
+/** Services whose days are kept, about 50 KB each; beyond, the one read first goes. */
+const SERVICES_KEPT = 300;
+
+/**
+ * Makes the reader of the days of a year of a service: those that are over are kept for some minutes, since reading them
+ * again would take the store ten times as long as everything else that the page reads.
+ */
+export function createPastDays(
+  samples: Pick<SampleStore, 'query' | 'missingSince'>,
+  now: () => number,
+): ReadDays {
+  const cached = createPromiseCache<number, Bucket[]>({
+    maxEntries: SERVICES_KEPT,
+    maxAgeMs: DAYS_KEPT_MS,
+    now,
+  });
+  return async (serviceId, { from, to, stepMs }) => {
+    const today = from + Math.floor((to - 1 - from) / stepMs) * stepMs;
+    if (today <= from) return await samples.query({ serviceId, from, to, stepMs });
+    const isWhole = (samples.missingSince?.() ?? null) === null;
+    const [over, running] = await Promise.all([
+      cached(serviceId, `${from} ${isWhole}`, () => samples.query({ serviceId, from, to: today, stepMs })),
+      samples.query({ serviceId, from: today, to, stepMs }),
+    ]);
+    return [...over, ...running];
+  };
 }

@@ -3,6 +3,7 @@ import { createPromiseCache } from '../../async/promise-cache.ts';
 import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
 import { daysUntil } from '../../view/time-ranges.ts';
+import { uptimeOf } from '../service/service-days.ts';
 
 const DAYS = 90;
 const KEPT_MS = 300_000;
@@ -69,11 +70,9 @@ export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'down
     start = end;
   }
   const first = days.findIndex(({ count }) => count > 0);
-  const count = days.reduce((sum, day) => sum + day.count, 0);
-  const down = days.reduce((sum, day) => sum + day.downCount, 0);
   return {
     lines: [...paths].map(([kind, path]) => ({ kind, path })),
-    uptimeRatio: count === 0 ? null : (count - down) / count,
+    uptimeRatio: uptimeOf(days),
     knownDays: first === -1 ? 0 : days.length - first,
   };
 }
