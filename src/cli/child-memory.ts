@@ -3,12 +3,6 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a process is started with beyond its entry. */
-interface ChildMemory {
-  readonly execArgv: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
-
 /** Below this memory of the machine or container, heaps are kept small at the cost of more collections. */
 export const SMALL_BYTES = 1_073_741_824;
 /**
@@ -39,14 +33,14 @@ const SMALL_ALLOCATOR = {
 };
 
 /**
- * Decides. `memoryBytes`: what the process may use. `cacheDir`: where compiled sources are kept, which saves each thread
+ * Decides what a process is started with beyond its entry. `memoryBytes`: what the process may use. `cacheDir`: where compiled sources are kept, which saves each thread
  * the compiler of TypeScript, about 10 MiB; null: nowhere. What `env` sets already stays as it is.
  */
 export function planMemory(
   env: Readonly<Record<string, string | undefined>>,
   memoryBytes: number,
   cacheDir: string | null,
-): ChildMemory {
+) {
   const isSmall = memoryBytes < SMALL_BYTES;
   const isOwn = /--max-semi-space-size/.test(env.NODE_OPTIONS ?? '');
   const wanted = {

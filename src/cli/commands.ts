@@ -44,13 +44,13 @@ export function buildCommands(): Command {
     .argument('<domain>')
     .option('--account <name>', 'account that owns the service; it is made where there is none')
     .addOption(accountIdOption())
-    .addOption(kindOption())
+    .addOption(kindOption().default('root'))
     .action(act(async () => (await import('./service-commands.ts')).addService));
   add(services, 'set', "change an account's service")
     .argument('<slug>')
     .option('--name <name>', 'display name')
     .option('--category <category>', 'one of the categories of the API')
-    .addOption(new Option('--kind <kind>', 'how it is monitored').choices(['root', 'health', 'heartbeat']))
+    .addOption(kindOption())
     .option('--period <duration>', 'time from one heartbeat to the next, or "default"')
     .option('--grace <duration>', 'how much later it may come, or "default"')
     .option('--paused', 'list it, and do not watch it')
@@ -143,9 +143,7 @@ function accountIdOption(): Option {
 }
 
 function kindOption(): Option {
-  return new Option('--kind <kind>', 'how it is monitored')
-    .choices(['root', 'health', 'heartbeat'])
-    .default('root');
+  return new Option('--kind <kind>', 'how it is monitored').choices(['root', 'health', 'heartbeat']);
 }
 
 /** The number of a key or an account in decimal digits, as the lists show it. Other notations are refused. */

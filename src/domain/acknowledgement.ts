@@ -6,34 +6,17 @@ import type { Incident } from './incident.ts';
 const MAX_DISTANCE_MS = HOUR_MS;
 
 /** An outage that our checks have seen, and the vendor's entry about it. */
-export interface Acknowledgement {
-  /** Our own incident. */
-  readonly incidentId: string;
-  /** First failed check, epoch milliseconds. */
-  readonly startedAt: number;
-  /** The vendor's incident; null: there is none. */
-  readonly vendorIncidentId: string | null;
-  /** When the vendor published its first entry, epoch milliseconds. */
-  readonly acknowledgedAt: number | null;
-  /** Milliseconds from the first failed check to the first entry; negative: the vendor was first. */
-  readonly lagMs: number | null;
-}
+export type Acknowledgement = ReturnType<typeof acknowledgements>[number];
 
 /** Median and maximum of the known lags. */
-export interface LagSummary {
-  readonly outages: number;
-  readonly acknowledged: number;
-  /** Milliseconds; null: no outage was acknowledged. */
-  readonly medianMs: number | null;
-  readonly worstMs: number | null;
-}
+export type LagSummary = ReturnType<typeof summarizeLags>;
 
 /**
  * Each own outage with the vendor's earliest incident that was published between an hour before it and an hour after its
  * end, and had not ended before it; newest first. Maintenances are left out. `incidents` are those of one service, in any
  * order.
  */
-export function acknowledgements(incidents: readonly Incident[], now: number): Acknowledgement[] {
+export function acknowledgements(incidents: readonly Incident[], now: number) {
   const entries = incidents
     .filter(({ source, severity }) => source === 'vendor' && severity !== 'maintenance')
     .map(({ id, startedAt, resolvedAt, updates }) => ({
@@ -52,17 +35,22 @@ export function acknowledgements(incidents: readonly Incident[], now: number): A
           publishedAt >= startedAt - MAX_DISTANCE_MS && publishedAt <= until && overAt >= startedAt,
       );
       return {
+        /** Our own incident. */
         incidentId: id,
+        /** First failed check, epoch milliseconds. */
         startedAt,
+        /** The vendor's incident; null: there is none. */
         vendorIncidentId: found?.id ?? null,
+        /** When the vendor published its first entry, epoch milliseconds. */
         acknowledgedAt: found?.publishedAt ?? null,
+        /** Milliseconds from the first failed check to the first entry; negative: the vendor was first. */
         lagMs: found === undefined ? null : found.publishedAt - startedAt,
       };
     });
 }
 
-/** Summarizes lags. The median of an even number of lags is the mean of the middle two. */
-export function summarizeLags(list: readonly Acknowledgement[]): LagSummary {
+/** Summarizes lags, in milliseconds; null: none is known. The median of an even number is the mean of the middle two. */
+export function summarizeLags(list: readonly Acknowledgement[]) {
   const lags = list.flatMap(({ lagMs }) => (lagMs === null ? [] : [lagMs])).sort((a, b) => a - b);
   const middle = lags.slice(Math.floor((lags.length - 1) / 2), Math.floor(lags.length / 2) + 1);
   const known = lags.length > 0;

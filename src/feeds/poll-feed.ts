@@ -17,20 +17,8 @@ const MAX_REDIRECTS = 3;
 const ACCEPT =
   'application/json, application/atom+xml, application/rss+xml, application/xml;q=0.9, */*;q=0.5';
 
-/** The entries of a document, which differ from those of the last poll. */
-interface NewReading extends FeedReading {
-  readonly document: string;
-}
-
 /** The outcome of a poll. */
-export interface PollOutcome {
-  readonly readings: readonly NewReading[];
-  readonly memory: FeedMemory;
-  /** Why the poll failed, one line; null: it succeeded. */
-  readonly problem: string | null;
-  /** The server's `Retry-After`, milliseconds; null: it sent none. */
-  readonly retryAfterMs: number | null;
-}
+export type PollOutcome = Awaited<ReturnType<typeof pollFeed>>;
 
 /** The parts that a poll uses. */
 interface PollParts {
@@ -46,14 +34,13 @@ interface PollParts {
 }
 
 /** Requests the documents one after the other. Rejects only when `signal` aborts it. */
-export async function pollFeed(
-  addresses: readonly FeedAddress[],
-  memory: FeedMemory,
-  parts: PollParts,
-): Promise<PollOutcome> {
-  const readings: NewReading[] = [];
+export async function pollFeed(addresses: readonly FeedAddress[], memory: FeedMemory, parts: PollParts) {
+  /** Documents whose entries differ from those of the last poll. */
+  const readings: (FeedReading & { readonly document: string })[] = [];
   const next: Record<string, DocumentMemory> = {};
+  /** Why the poll failed, one line; null: it succeeded. */
   let problem: string | null = null;
+  /** The server's `Retry-After`, milliseconds; null: it sent none. */
   let retryAfterMs: number | null = null;
   for (const [index, address] of addresses.entries()) {
     const known = memory[address.name] ?? null;

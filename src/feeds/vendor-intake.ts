@@ -3,6 +3,7 @@
  * cache. If the registry is unavailable, the feed is read again.
  */
 
+import { getOrInsert } from '../async/bounded-map.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import type { FeedEntry } from '../domain/feed-entry.ts';
 import type { Service } from '../domain/service.ts';
@@ -78,9 +79,7 @@ export function createVendorIntake(options: VendorIntakeOptions) {
     services.set(service.id, service);
     const feed = feedOf(service.statusPage);
     if (feed === null) return;
-    const members = byFeed.get(feed.id) ?? new Set();
-    members.add(service.id);
-    byFeed.set(feed.id, members);
+    getOrInsert(byFeed, feed.id, () => new Set()).add(service.id);
   };
 
   const remove = (serviceId: number): Service | undefined => {

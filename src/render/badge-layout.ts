@@ -1,6 +1,6 @@
 /** The layout of a badge, shared by PNG and SVG. */
 import type { ServiceStatus } from '../domain/status.ts';
-import { BADGE_COLOURS, type BadgeColours, type BadgeTheme, type Colour } from './colours.ts';
+import { BADGE_COLOURS, type BadgeTheme, type Colour } from './colours.ts';
 import type { Contour } from './font.ts';
 import { readableLine, readableName } from './readable-name.ts';
 import { circle, SHAPE_SIZE, statusShape } from './shapes.ts';
@@ -29,29 +29,8 @@ export interface BadgeText {
   readonly figure?: BadgeFigure;
 }
 
-/** A line of text with its position. */
-interface PlacedLine {
-  readonly face: Face;
-  readonly text: string;
-  /** Pixels from the left edge to the pen, and from the top to the baseline. */
-  readonly x: number;
-  readonly baseline: number;
-  readonly colour: Colour;
-}
-
 /** A badge with all positions, in pixels from the top left corner. */
-export interface BadgeLayout {
-  readonly colours: BadgeColours;
-  readonly pill: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
-  readonly pillFill: Colour;
-  readonly mark: {
-    readonly shape: MarkShape;
-    readonly x: number;
-    readonly y: number;
-    readonly colour: Colour;
-  };
-  readonly lines: readonly PlacedLine[];
-}
+export type BadgeLayout = ReturnType<typeof layOutBadge>;
 
 /** The shape in a pill: that of a status, or a clock for a stale figure. */
 export type MarkShape = ServiceStatus | 'clock';
@@ -83,7 +62,7 @@ const WINDOW_GAP = 8;
 const MAX_WORD_WIDTH = 150;
 
 /** Lays out a badge. Does not throw for any text. */
-export function layOutBadge({ name, fallback, status, theme, ageText, figure }: BadgeText): BadgeLayout {
+export function layOutBadge({ name, fallback, status, theme, ageText, figure }: BadgeText) {
   const colours = BADGE_COLOURS[theme];
   const fill = ageText === null ? colours.pills[status] : colours.stale;
   const word = wordFace();
@@ -93,7 +72,7 @@ export function layOutBadge({ name, fallback, status, theme, ageText, figure }: 
   const width = PILL_LEFT + SHAPE_SIZE + SHAPE_GAP + Math.ceil(measure(word, text)) + PILL_RIGHT;
   const pill = { x: BADGE_WIDTH - PILL_MARGIN - width, y: PILL_MARGIN, width, height: PILL_HEIGHT };
   const mark = {
-    shape: figure !== undefined && ageText !== null ? 'clock' : status,
+    shape: (figure !== undefined && ageText !== null ? 'clock' : status) satisfies MarkShape,
     x: pill.x + PILL_LEFT,
     y: (BADGE_HEIGHT - SHAPE_SIZE) / 2,
     colour: fill.shape,
@@ -149,7 +128,7 @@ function withAge(word: string, ageText: string | null, face: Face): string {
   return age === '' ? word : `${word} · ${age}`;
 }
 
-/** A line whose capitals are vertically centred. */
-function line(face: Face, text: string, x: number, colour: Colour): PlacedLine {
+/** A line of text whose capitals are vertically centred, with the positions of the pen and of the baseline. */
+function line(face: Face, text: string, x: number, colour: Colour) {
   return { face, text, x, baseline: Math.round((BADGE_HEIGHT + face.capHeight) / 2), colour };
 }

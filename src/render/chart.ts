@@ -11,42 +11,24 @@ import { encodePalettePng } from './png.ts';
 import { readableName } from './readable-name.ts';
 import { faceOf } from './text.ts';
 
-/** Measures of a chart size, in pixels. */
-interface Measures {
-  readonly width: number;
-  readonly height: number;
-  readonly radius: number;
-  readonly margin: number;
-  /** Font sizes. */
-  readonly name: number;
-  readonly word: number;
-  readonly text: number;
-  readonly small: number;
-  /** From the top to the baselines of the name and of the line below it. */
-  readonly nameBaseline: number;
-  readonly textBaseline: number;
-  readonly pill: number;
-  readonly plotTop: number;
-  /** Height of the area below the plot: times and legend. */
-  readonly foot: number;
-  readonly line: number;
-  readonly timeTicks: number;
-}
-
-const MEASURES: Readonly<Record<ChartPicture['size'], Measures>> = {
+/** Measures by the size of the chart, in pixels. */
+const MEASURES = {
   embed: {
     width: 800,
     height: 300,
     radius: 8,
     margin: 18,
+    // Font sizes.
     name: 19,
     word: 13,
     text: 13,
     small: 11.5,
+    // From the top to the baselines of the name and of the line below it.
     nameBaseline: 33,
     textBaseline: 54,
     pill: 26,
     plotTop: 72,
+    // Height of the area below the plot: times and legend.
     foot: 54,
     line: 2,
     timeTicks: 9,
@@ -69,6 +51,8 @@ const MEASURES: Readonly<Record<ChartPicture['size'], Measures>> = {
     timeTicks: 8,
   },
 };
+
+type Measures = (typeof MEASURES)[ChartPicture['size']];
 
 /** Draws a chart as a PNG. Does not throw for any text or numbers. */
 export function drawChart(picture: ChartPicture): Uint8Array {

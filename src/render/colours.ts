@@ -1,7 +1,6 @@
 /** Colours of badges, charts and heat maps. Text has a contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3); a test checks it. */
 
-import type { CellLevel, PictureTheme } from '../domain/picture.ts';
-import type { ServiceStatus } from '../domain/status.ts';
+import type { PictureTheme } from '../domain/picture.ts';
 
 /** Themes of contract 4.6; `light` is the default. */
 export const BADGE_THEMES = ['light', 'dark'] as const;
@@ -12,25 +11,8 @@ export type BadgeTheme = (typeof BADGE_THEMES)[number];
 /** Colour in sRGB, three bytes. */
 export type Colour = number;
 
-/** Colours of a pill. */
-interface PillColours {
-  readonly fill: Colour;
-  readonly text: Colour;
-  readonly shape: Colour;
-}
-
-/** Colours of badges in one theme. */
-export interface BadgeColours {
-  readonly card: Colour;
-  readonly border: Colour;
-  readonly name: Colour;
-  readonly pills: Readonly<Record<ServiceStatus, PillColours>>;
-  /** For a stale status. */
-  readonly stale: PillColours;
-}
-
-/** Colours of badges. */
-export const BADGE_COLOURS: Readonly<Record<BadgeTheme, BadgeColours>> = {
+/** Colours of badges; `stale` are those of a stale status. */
+export const BADGE_COLOURS = {
   light: {
     card: 0xffffff,
     border: 0xd0d7de,
@@ -57,25 +39,8 @@ export const BADGE_COLOURS: Readonly<Record<BadgeTheme, BadgeColours>> = {
   },
 };
 
-/** Colours of charts and heat maps in one theme. */
-export interface PictureColours {
-  readonly ground: Colour;
-  readonly border: Colour;
-  readonly text: Colour;
-  readonly muted: Colour;
-  readonly grid: Colour;
-  readonly axis: Colour;
-  /** The line of the median, and the band up to the 95th percentile. */
-  readonly line: Colour;
-  readonly band: Colour;
-  /** Failed checks: ground, stripes and the mark above. */
-  readonly down: Colour;
-  readonly stripe: Colour;
-  readonly mark: Colour;
-}
-
 /** Colours of charts and heat maps. */
-export const PICTURE_COLOURS: Readonly<Record<PictureTheme, PictureColours>> = {
+export const PICTURE_COLOURS = {
   light: {
     ground: 0xffffff,
     border: 0xd0d7de,
@@ -83,8 +48,10 @@ export const PICTURE_COLOURS: Readonly<Record<PictureTheme, PictureColours>> = {
     muted: 0x59636e,
     grid: 0xe7ebef,
     axis: 0xb4bcc6,
+    // The line of the median, and the band up to the 95th percentile.
     line: 0x0a5fb4,
     band: 0xc6dcf4,
+    // Failed checks: ground, stripes and the mark above.
     down: 0xffe3e0,
     stripe: 0xe5989b,
     mark: 0xb3202c,
@@ -104,17 +71,14 @@ export const PICTURE_COLOURS: Readonly<Record<PictureTheme, PictureColours>> = {
   },
 };
 
-/** Colours of a cell and of its mark. */
-interface CellColours {
-  readonly fill: Colour;
-  readonly ink: Colour;
-}
+/** Colours of charts and heat maps in one theme. */
+export type PictureColours = (typeof PICTURE_COLOURS)[PictureTheme];
 
 /**
- * Colours of heat maps. From good to bad, the light theme darkens and the dark one brightens, so that levels keep their
+ * Colours of the cells of heat maps and of their marks. From good to bad, the light theme darkens and the dark one brightens, so that levels keep their
  * order without colours. The hues are blue, amber and red, which are easy to distinguish.
  */
-export const CELL_COLOURS: Readonly<Record<PictureTheme, Readonly<Record<CellLevel, CellColours>>>> = {
+export const CELL_COLOURS = {
   light: {
     none: { fill: 0xf1f3f5, ink: 0xf1f3f5 },
     fast: { fill: 0xd7eef5, ink: 0xd7eef5 },

@@ -4,13 +4,6 @@ import { existsSync } from 'node:fs';
 import { buffer, text } from 'node:stream/consumers';
 import { type CellField, drawCells } from './heatmap-cells.ts';
 
-/** The drawn cells. */
-interface DrawnCells {
-  readonly pixels: Uint8Array;
-  /** Why WebGL did not draw them; null: it did. */
-  readonly fault: string | null;
-}
-
 /** Options of the drawer. */
 interface CellDrawerSettings {
   /** Entry of the process; default `workers/heatmap.ts`. */
@@ -33,16 +26,18 @@ const MAX_FAULTS = 3;
 /** Exit status of a process that finds no WebGL; none is started after it. */
 const NO_WEBGL = 3;
 
-/** Creates a drawer that remembers whether WebGL works. It never rejects. */
-export function createCellDrawer({
-  entry = ENTRY,
-  timeoutMs = TIMEOUT_MS,
-}: CellDrawerSettings = {}): (field: CellField) => Promise<DrawnCells> {
+/**
+ * Creates a drawer that remembers whether WebGL works. It never rejects. `fault`: why WebGL did not draw the cells; null: it
+ * did.
+ */
+export function createCellDrawer({ entry = ENTRY, timeoutMs = TIMEOUT_MS }: CellDrawerSettings = {}) {
   // Even a process that finds no WebGL takes some 40 MB.
   const missing = entry === ENTRY ? findMissingWebgl() : null;
   let faults = missing === null ? 0 : MAX_FAULTS;
   let last = missing ?? '';
-  return async (field) => {
+  return async (
+    field: CellField,
+  ): Promise<{ readonly pixels: Uint8Array; readonly fault: string | null }> => {
     if (faults < MAX_FAULTS) {
       const drawn = await drawInProcess(field, entry, timeoutMs);
       if (drawn.pixels !== null) {
@@ -67,11 +62,7 @@ export function readField(bytes: Uint8Array): CellField {
   return { ...read, cells: new Uint8Array(Buffer.from(read.cells, 'base64')) };
 }
 
-type InProcess =
-  | { readonly pixels: Uint8Array }
-  | { readonly pixels: null; readonly fault: string; readonly final: boolean };
-
-async function drawInProcess(field: CellField, entry: URL, timeoutMs: number): Promise<InProcess> {
+async function drawInProcess(field: CellField, entry: URL, timeoutMs: number) {
   const child = spawn(process.execPath, [...process.execArgv, decodeURIComponent(entry.pathname)], {
     stdio: 'pipe',
     timeout: timeoutMs,

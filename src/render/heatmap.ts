@@ -62,11 +62,7 @@ const CELL_WIDTHS: Readonly<Record<HeatmapPicture['window'], number>> = {
 };
 
 /** A row of the field: a service, or the title of a group. */
-interface Line {
-  readonly title: string | null;
-  readonly name: string;
-  readonly domain: string;
-}
+type Line = ReturnType<typeof linesOf>[number];
 
 /** Draws a heat map as a PNG. Rejects only if `draw` does; without it, cells are drawn in plain pixels. */
 export async function drawHeatmap(
@@ -121,7 +117,7 @@ export function heatmapField(picture: HeatmapPicture): CellField {
 }
 
 /** Services and titles of groups from top to bottom. */
-function linesOf({ groups }: HeatmapPicture): readonly Line[] {
+function linesOf({ groups }: HeatmapPicture) {
   return groups.flatMap(({ title, rows }) => [
     // The head contains the title of a single group.
     ...(groups.length > 1 ? [{ title, name: '', domain: '' }] : []),

@@ -4,15 +4,7 @@ import { COLUMNS, type Coverage, type Raster, raster, toCoverage } from './cover
 import { type Contour, type Font, loadFont, type Weight } from './font.ts';
 
 /** A font at a size in which flat letters end on whole pixels. */
-export interface Face {
-  readonly font: Font;
-  /** Pixels to the em. */
-  readonly size: number;
-  /** Whole pixels from the baseline to the top of x and of H, so that horizontal edges are sharp. */
-  readonly xHeight: number;
-  readonly capHeight: number;
-  readonly glyphs: Map<string, Glyph>;
-}
+export type Face = ReturnType<typeof createFace>;
 
 interface Glyph {
   readonly raster: Raster;
@@ -21,13 +13,6 @@ interface Glyph {
   readonly top: number;
   /** By the position of the pen within a pixel. */
   readonly coverages: (Coverage | undefined)[];
-}
-
-/** The coverage of a glyph and the position of its top left corner, in pixels from the start of the baseline. */
-interface PlacedGlyph {
-  readonly coverage: Coverage;
-  readonly x: number;
-  readonly y: number;
 }
 
 /** Maximum number of cached glyphs of a face; more than the fonts have. */
@@ -40,14 +25,16 @@ export function faceOf({ weight, size }: { readonly weight: Weight; readonly siz
   return getOrInsert(faces, `${weight} ${size}`, () => createFace(loadFont(weight), size));
 }
 
-function createFace(font: Font, size: number): Face {
+function createFace(font: Font, size: number) {
   const scale = size / font.unitsPerEm;
   return {
     font,
+    /** Pixels to the em. */
     size,
+    /** Whole pixels from the baseline to the top of x and of H, so that horizontal edges are sharp. */
     xHeight: Math.round(font.xHeight * scale),
     capHeight: Math.round(font.capHeight * scale),
-    glyphs: new BoundedMap(MAX_GLYPHS),
+    glyphs: new BoundedMap<string, Glyph>(MAX_GLYPHS),
   };
 }
 
@@ -78,9 +65,12 @@ export function shorten(face: Face, text: string, width: number): string {
   return cut(low);
 }
 
-/** Lays out a line that begins `start` pixels right of the origin. The font must have all characters. */
-export function layOut(face: Face, text: string, start: number): PlacedGlyph[] {
-  const placed: PlacedGlyph[] = [];
+/**
+ * Lays out a line that begins `start` pixels right of the origin: the coverage of each glyph, and the position of its top
+ * left corner in pixels from the start of the baseline. The font must have all characters.
+ */
+export function layOut(face: Face, text: string, start: number) {
+  const placed: { readonly coverage: Coverage; readonly x: number; readonly y: number }[] = [];
   movePen(face, text, start, (character, pen) => {
     const columns = Math.round(pen * COLUMNS);
     const pixel = Math.floor(columns / COLUMNS);

@@ -107,20 +107,13 @@ interface BodySchema {
 /** The named types of the document. */
 type NamedTypes = Readonly<Record<string, unknown>>;
 
-function bodyOf(
-  { requestBody }: OpenApiOperation,
-  types: NamedTypes,
-): {
-  readonly schema: BodySchema;
-  readonly example: unknown;
-} {
+function bodyOf({ requestBody }: OpenApiOperation, types: NamedTypes) {
   const content = (requestBody?.content ?? {}) as Readonly<
     Record<string, { readonly schema: { readonly $ref: string }; readonly example: unknown }>
   >;
   const body = content['application/json'];
-  if (body === undefined) return { schema: {}, example: {} };
-  const name = body.schema.$ref.split('/').at(-1) ?? '';
-  return { schema: (types[name] ?? {}) as BodySchema, example: body.example };
+  const name = body?.schema.$ref.split('/').at(-1) ?? '';
+  return { schema: (types[name] ?? {}) as BodySchema, example: body?.example ?? {} };
 }
 
 function answersOf({ responses }: OpenApiOperation) {

@@ -13,7 +13,7 @@ import { type DocsSources, docsPage } from './docs-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
 import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
-import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
+import { createLiveStreams } from './live/live-streams.ts';
 import { createAssets, embedScript } from './parts/assets.ts';
 import { createViews, type RenderPage, type ViewSources } from './parts/views.ts';
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
@@ -37,10 +37,7 @@ export type PageSources = Omit<
 };
 
 /** Every page, and the streams of pages that are open, which must be ended at the stop. */
-export function pageRoutes(sources: PageSources): {
-  readonly routes: readonly Route[];
-  readonly live: LiveStreams;
-} {
+export function pageRoutes(sources: PageSources) {
   const assets = createAssets();
   const { renderPage: render, renderPart } = createViews({ ...sources, assets: assets.addresses });
   const changes = createLiveChanges(sources);

@@ -25,14 +25,6 @@ export interface NotCarried extends LostField {
   readonly entry: string;
 }
 
-/** The parsed file: services, entries that cannot be imported, and fields of others that cannot. */
-interface ImportReading {
-  readonly format: 'csv' | 'upbeat' | 'uptime-kuma' | 'gatus';
-  readonly services: readonly ListedService[];
-  readonly skipped: readonly SkippedEntry[];
-  readonly notCarried: readonly NotCarried[];
-}
-
 /** The file cannot be parsed. */
 class ImportError extends Error {
   readonly code = 'bad_import';
@@ -41,8 +33,11 @@ class ImportError extends Error {
 /** The entry of fields outside of entries. */
 const WHOLE_FILE = 'the file';
 
-/** Parses a file by its content; only CSV is detected by `fileName`. Throws {@link ImportError}. */
-export function readImport(text: string, fileName: string): ImportReading {
+/**
+ * Parses a file by its content into services, entries that cannot be imported, and fields of others that cannot; only CSV is
+ * detected by `fileName`. Throws {@link ImportError}.
+ */
+export function readImport(text: string, fileName: string) {
   if (/\.csv$/i.test(fileName))
     return collect(
       'csv',
@@ -89,10 +84,10 @@ function readEntry(given: unknown, read: (row: Row) => EntryReading): { row: Row
 }
 
 function collect(
-  format: ImportReading['format'],
+  format: 'csv' | 'upbeat' | 'uptime-kuma' | 'gatus',
   entries: readonly { readonly row: Row; readonly reading: EntryReading }[],
   lostOfFile: readonly LostField[] = [],
-): ImportReading {
+) {
   const services: ListedService[] = [];
   const skipped: SkippedEntry[] = [];
   const notCarried: NotCarried[] = lostOfFile.map((lost) => ({ entry: WHOLE_FILE, ...lost }));

@@ -1,4 +1,5 @@
 /** The services as the home page shows them: counts by status, services that are down or slow, and all by category. */
+import { getOrInsert } from '../../async/bounded-map.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
 import { fullName, type Service } from '../../domain/service.ts';
@@ -27,19 +28,7 @@ export interface HomeFilter {
 }
 
 /** What the home page shows of the services. */
-export interface HomeView {
-  /** Over all services, matching or not. */
-  readonly counts: Readonly<Record<ServiceStatus, number>>;
-  /** Matching services that are watched and down, then those that are slow, the newest change first. */
-  readonly troubled: readonly HomeEntry[];
-  /** Matching services by category; no category is empty. */
-  readonly groups: readonly { readonly category: Category; readonly entries: readonly HomeEntry[] }[];
-  /** Services that are watched, matching or not, and how many of these have been checked. */
-  readonly watched: number;
-  readonly checked: number;
-  /** How many match. */
-  readonly total: number;
-}
+export type HomeView = ReturnType<typeof readHomeView>;
 
 /** Everything. */
 export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
@@ -49,7 +38,7 @@ export function readHomeView(
   directory: Pick<ServiceDirectory, 'all' | 'pageName'>,
   status: Pick<StatusStore, 'get'>,
   filter: HomeFilter,
-): HomeView {
+) {
   const text = filter.text.trim().toLowerCase();
   const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
   const byCategory = new Map<Category, HomeEntry[]>();
@@ -70,21 +59,24 @@ export function readHomeView(
     if (text !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(text)) continue;
     const entry = { service, name: fullName(service), page: directory.pageName(service), current };
     total += 1;
-    const group = byCategory.get(service.category);
-    if (group === undefined) byCategory.set(service.category, [entry]);
-    else group.push(entry);
+    getOrInsert(byCategory, service.category, () => []).push(entry);
     // The last status of a paused service is not current (as on status pages).
     if (!service.paused && (current.status === 'down' || current.status === 'slow')) troubled.push(entry);
   }
   return {
+    /** Over all services, matching or not. */
     counts,
+    /** Matching services that are watched and down, then those that are slow, the newest change first. */
     troubled: troubled.sort(worstFirst),
+    /** Matching services by category; no category is empty. */
     groups: CATEGORIES.flatMap((category) => {
       const entries = byCategory.get(category);
       return entries === undefined ? [] : [{ category, entries: entries.sort(byName) }];
     }),
+    /** Services that are watched, matching or not, and how many of these have been checked. */
     watched,
     checked,
+    /** How many match. */
     total,
   };
 }

@@ -12,16 +12,6 @@ import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import { intervalOf, isStale, type ListenedAt } from '../../view/staleness.ts';
 
-/** The state of the monitor. */
-export interface MonitorState {
-  /** Checks a second over the last minute, or since the start where that is less. */
-  readonly checksPerSecond: number;
-  /** When the newest check began, epoch milliseconds; null: none was seen. */
-  readonly newestCheckAt: number | null;
-  /** Services that were last seen longer than two intervals ago; paused ones and those of unverified owners do not count. */
-  readonly late: number;
-}
-
 /** The numbers of changes. */
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
@@ -84,7 +74,12 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
       [...marks].filter(([, { changed }]) => changed > from).map(([id]) => id),
     /** Calls `listener` for each record, with whether it changed the status, until the returned function is called. */
     watch: listeners.add,
-    monitor(): MonitorState {
+    /**
+     * The state of the monitor. `checksPerSecond`: over the last minute, or since the start where that is less.
+     * `newestCheckAt`: when the newest check began, epoch milliseconds; null: none was seen. `late`: services that were last
+     * seen longer than two intervals ago; paused ones and those of unverified owners do not count.
+     */
+    monitor() {
       const now = clock.now();
       const late = directory.all().filter((service) => {
         const current = service.verified && !service.paused ? status.get(service.id) : null;

@@ -8,6 +8,7 @@
  */
 
 import type { ServerResponse } from 'node:http';
+import { getOrInsert } from '../../async/bounded-map.ts';
 import { createCooperativeQueue } from '../../async/cooperative-queue.ts';
 import type { Clock } from '../../clock.ts';
 import { unknownStatus } from '../../domain/current.ts';
@@ -193,7 +194,7 @@ export function createLiveStreams(sources: LiveSources) {
   const add = (stream: Stream) => {
     streams.add(stream);
     if (stream.serviceIds === null) homes.add(stream);
-    for (const id of stream.serviceIds ?? []) watchers.set(id, (watchers.get(id) ?? new Set()).add(stream));
+    for (const id of stream.serviceIds ?? []) getOrInsert(watchers, id, () => new Set()).add(stream);
     stopMonitor ??= startMonitorUpdates();
     stream.response.once('close', () => {
       streams.delete(stream);

@@ -1,12 +1,7 @@
 /** What other sites show of a link to a page: Open Graph (ogp.me) and the cards that read it. Pure. */
 
-/** A `meta` element: `<meta property="…" content="…">`, or with `name` in the place of `property`. */
-export interface MetaTag {
-  readonly attribute: 'property' | 'name';
-  readonly key: string;
-  /** Text, not yet escaped for HTML. */
-  readonly content: string;
-}
+/** A `meta` element: `<meta property="…" content="…">`, or with `name` in the place of `property`. Not yet escaped. */
+export type MetaTag = ReturnType<typeof property | typeof name>;
 
 /** A page that links lead to. */
 export interface LinkedPage {
@@ -52,8 +47,8 @@ export function openGraphTags(siteUrl: string, { title, description, path, image
   ];
 }
 
-const property = (key: string, content: string): MetaTag => ({ attribute: 'property', key, content });
-const name = (key: string, content: string): MetaTag => ({ attribute: 'name', key, content });
+const property = (key: string, content: string) => ({ attribute: 'property', key, content }) as const;
+const name = (key: string, content: string) => ({ attribute: 'name', key, content }) as const;
 
 function pictureTags(siteUrl: string, image: NonNullable<LinkedPage['image']>): MetaTag[] {
   const { path, size, alt, type = 'image/png', isLogo = false } = image;

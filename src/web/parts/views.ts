@@ -12,7 +12,7 @@ import type { AssetAddresses } from './assets.ts';
  * Renders a template with data into an answer. Data may carry `language`, from `chooseLanguage(request)`: the answer is
  * then in it, and templates have `it.language` and `it.say(phrase)`; without it the page is in English.
  */
-export type RenderPage = (template: string, data: PageData, status?: number) => HttpResponse;
+export type RenderPage = ReturnType<typeof createViews>['renderPage'];
 
 /** What a template reads as `it`. */
 export interface PageData {
@@ -35,13 +35,10 @@ const HEADERS = {
 };
 
 /** Renders a template that is part of a page, as markup in a language. */
-export type RenderPart = (template: string, data: object, language: Language) => string;
+export type RenderPart = ReturnType<typeof createViews>['renderPart'];
 
 /** Makes the renderers; templates are compiled at their first use and kept. */
-export function createViews({ assets, version, readiness, now }: ViewSources): {
-  readonly renderPage: RenderPage;
-  readonly renderPart: RenderPart;
-} {
+export function createViews({ assets, version, readiness, now }: ViewSources) {
   const eta = new Eta({
     views: fileURLToPath(new URL('../templates', import.meta.url)),
     cache: true,
@@ -52,7 +49,7 @@ export function createViews({ assets, version, readiness, now }: ViewSources): {
     return (phrase: Phrase) => asMarkup(phrase, language.formats, at);
   };
   return {
-    renderPage(template, data, status = 200) {
+    renderPage(template: string, data: PageData, status = 200): HttpResponse {
       const chosen = data.language ?? null;
       const language = chosen ?? LANGUAGES.en;
       return {
@@ -70,7 +67,7 @@ export function createViews({ assets, version, readiness, now }: ViewSources): {
         }),
       };
     },
-    renderPart: (template, data, language) =>
+    renderPart: (template: string, data: object, language: Language): string =>
       eta.render(template, { ...data, language, say: sayIn(language) }),
   };
 }
