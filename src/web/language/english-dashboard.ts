@@ -19,7 +19,6 @@ export const englishDashboard = {
   signInLate: 'The sign-in took too long or was started in another browser. Try again.',
 
   understood: 'Understood',
-  services: 'Services',
   noServices:
     'None yet. The first heartbeat for a domain registers it. Or add a domain below and verify it; Upbeat then checks it.',
   by: (kind: CheckKind) => `by ${kind}`,

@@ -9,21 +9,17 @@ export const englishPageEditor = {
   noPages: 'None yet.',
   about: (slug: string, count: number, changed: Moment): Phrase =>
     say`/p/${slug}, ${services(count)}, changed ${changed}`,
-  show: 'Show',
   showPage: 'Show the page',
   showOf: (title: string) => `Show the page ${title}`,
   newPage: 'New page',
   title: 'Title',
   titleExample: 'Acme services',
   address: 'Address, after',
-  create: 'Create',
   bounds: (pages: number, most: number) =>
     `An account can have ${pages} pages with ${most} services each. An address stays reserved for its account, even after the page is deleted.`,
 
   words: 'Title and text',
   text: 'Introduction, shown below the title',
-  save: 'Save',
-  services: 'Services',
   of: (count: number, most: number) => `${count} of at most ${most}`,
   noServices: 'None yet. Search for services below. Groups give them headings.',
   noHeading: 'Without a heading',
@@ -34,10 +30,8 @@ export const englishPageEditor = {
   gone: 'A service that currently does not exist. It is not shown.',
   up: (name: string) => `Move ${name} up`,
   down: (name: string) => `Move ${name} down`,
-  remove: 'Remove',
   removeOf: (name: string) => `Remove ${name} from the page`,
   groupMore: 'Rename or remove the group',
-  name: 'Name',
   rename: 'Rename',
   goesToo: (count: number) =>
     count === 1
@@ -55,7 +49,6 @@ export const englishPageEditor = {
   search: 'Search',
   noMatch: 'No further service matches.',
   intoGroup: 'Into the group',
-  add: 'Add',
   addOf: (name: string) => `Add ${name}`,
   more: (count: number) => `and ${count} more: type more of the name.`,
 
@@ -79,10 +72,8 @@ export const englishPageEditor = {
   onFrame: "in the frame's URL.",
   forPrograms: 'For programs:',
 
-  end: 'Delete',
   toDelete: 'To delete the page, enter its address',
   toDeletePage: (slug: string) => `To delete the page, enter its address: ${slug}`,
-  delete: 'Delete',
 
   noSuchButton: 'There is no such button.',
 };

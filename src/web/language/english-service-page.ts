@@ -84,18 +84,10 @@ export const englishServicePage = {
     expired
       ? say`The server's certificate expired on ${at}. Browsers warn their users.`
       : say`The server's certificate expires on ${at}. If it is not renewed, browsers will warn their users.`,
-  upFor: {
-    '24h': 'Uptime, 24 hours',
-    '7d': 'Uptime, 7 days',
-    '30d': 'Uptime, 30 days',
-    '90d': 'Uptime, 90 days',
-    '1y': 'Uptime, 1 year',
-  } as Readonly<Record<RangeName, string>>,
+  upFor: (range: string) => `Uptime, ${range}`,
 
   uptime: 'Uptime',
   measuredSince: (since: Phrase) => say`Measured since ${since}. Longer periods contain no earlier data.`,
-  ninetyDays: '90 days',
-  year: '1 year',
   daysAgo: (days: number) => `${days} days ago`,
   today: 'today',
   now: 'now',
@@ -213,8 +205,6 @@ export const englishServicePage = {
   markdown: 'Markdown',
   html: 'HTML',
   picture: 'Picture',
-  copy: 'Copy',
-  copied: 'Copied.',
   copyByHand: 'Press Ctrl+C to copy.',
 
   follow: 'Follow',

@@ -55,6 +55,7 @@ export const english = {
       'This page shows the status at the time it was loaded. Reload it to see the current status.',
     notFound: 'Not found',
     noService: (name: string) => `No service has the name "${name}".`,
+    show: 'Show',
     lookForIt: 'Search all services',
   },
   home: {
@@ -105,7 +106,6 @@ export const english = {
     search: 'Service',
     searchHint: 'name or domain',
     find: 'Find',
-    noMatch: 'No service matches.',
     more: 'There are more. Type more of the name.',
     examples: 'Kinds of badges',
     example: {
@@ -134,7 +134,6 @@ export const english = {
     themes: { light: 'light', dark: 'dark' } as Readonly<Record<'light' | 'dark', string>>,
     format: 'Format',
     formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' } as Readonly<Record<BadgeFormat, string>>,
-    show: 'Show',
     picture: 'Preview',
     shown: 'The badge and the snippets have changed.',
     shieldsNote: 'Shields.io draws it in its own style, from',

@@ -27,7 +27,6 @@ export const germanDashboard: Words['dashboard'] = {
     'Die Anmeldung dauerte zu lange oder wurde in einem anderen Browser begonnen. Versuchen Sie es noch einmal.',
 
   understood: 'Verstanden',
-  services: 'Dienste',
   noServices:
     'Noch keine. Das erste Lebenszeichen für eine Domain meldet sie an. Oder fügen Sie unten eine Domain hinzu und bestätigen Sie sie; Upbeat prüft sie dann.',
   by: (kind) => BY[kind],

@@ -9,21 +9,17 @@ export const germanPageEditor: Words['pageEditor'] = {
   lead: 'Eine Statusseite zeigt Dienste Ihrer Wahl, öffentliche und eigene, unter Ihrem Titel und Logo. Jeder kann sie lesen.',
   noPages: 'Noch keine.',
   about: (slug, count, changed) => say`/p/${slug}, ${services(count)}, geändert ${changed}`,
-  show: 'Zeigen',
   showPage: 'Die Seite zeigen',
   showOf: (title) => `Die Seite ${title} zeigen`,
   newPage: 'Neue Seite',
   title: 'Titel',
   titleExample: 'Dienste von Acme',
   address: 'Adresse, nach',
-  create: 'Anlegen',
   bounds: (pages, most) =>
     `Ein Konto kann ${pages} Seiten mit je ${most} Diensten haben. Eine Adresse bleibt für ihr Konto reserviert, auch wenn die Seite gelöscht ist.`,
 
   words: 'Titel und Text',
   text: 'Einleitung, unter dem Titel gezeigt',
-  save: 'Speichern',
-  services: 'Dienste',
   of: (count, most) => `${count} von höchstens ${most}`,
   noServices: 'Noch keine. Suchen Sie unten nach Diensten. Gruppen geben ihnen Überschriften.',
   noHeading: 'Ohne Überschrift',
@@ -34,10 +30,8 @@ export const germanPageEditor: Words['pageEditor'] = {
   gone: 'Ein Dienst, den es zurzeit nicht gibt. Er wird nicht gezeigt.',
   up: (name) => `${name} nach oben`,
   down: (name) => `${name} nach unten`,
-  remove: 'Entfernen',
   removeOf: (name) => `${name} von der Seite entfernen`,
   groupMore: 'Gruppe umbenennen oder entfernen',
-  name: 'Name',
   rename: 'Umbenennen',
   goesToo: (count) =>
     count === 1
@@ -55,7 +49,6 @@ export const germanPageEditor: Words['pageEditor'] = {
   search: 'Suchen',
   noMatch: 'Kein weiterer Dienst passt.',
   intoGroup: 'In die Gruppe',
-  add: 'Hinzufügen',
   addOf: (name) => `${name} hinzufügen`,
   more: (count) => `und ${count === 1 ? 'ein weiterer' : `${count} weitere`}: Geben Sie mehr vom Namen ein.`,
 
@@ -78,10 +71,8 @@ export const germanPageEditor: Words['pageEditor'] = {
   onFrame: 'in der URL des Rahmens.',
   forPrograms: 'Für Programme:',
 
-  end: 'Löschen',
   toDelete: 'Um die Seite zu löschen, geben Sie ihre Adresse ein',
   toDeletePage: (slug) => `Um die Seite zu löschen, geben Sie ihre Adresse ein: ${slug}`,
-  delete: 'Löschen',
 
   noSuchButton: 'Einen solchen Knopf gibt es nicht.',
 };

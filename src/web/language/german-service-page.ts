@@ -77,18 +77,10 @@ export const germanServicePage: Words['page'] = {
     expired
       ? say`Das Zertifikat des Servers ist am ${at} abgelaufen. Browser warnen davor.`
       : say`Das Zertifikat des Servers läuft am ${at} ab. Wird es nicht erneuert, warnen Browser davor.`,
-  upFor: {
-    '24h': 'Erreichbarkeit, 24 Stunden',
-    '7d': 'Erreichbarkeit, 7 Tage',
-    '30d': 'Erreichbarkeit, 30 Tage',
-    '90d': 'Erreichbarkeit, 90 Tage',
-    '1y': 'Erreichbarkeit, 1 Jahr',
-  },
+  upFor: (range) => `Erreichbarkeit, ${range}`,
 
   uptime: 'Erreichbarkeit',
   measuredSince: (since) => say`Gemessen seit ${since}. Längere Zeiträume enthalten keine früheren Daten.`,
-  ninetyDays: '90 Tage',
-  year: '1 Jahr',
   daysAgo: (days) => `vor ${days} Tagen`,
   today: 'heute',
   now: 'jetzt',
@@ -203,8 +195,6 @@ export const germanServicePage: Words['page'] = {
   markdown: 'Markdown',
   html: 'HTML',
   picture: 'Bild',
-  copy: 'Kopieren',
-  copied: 'Kopiert.',
   copyByHand: 'Strg+C drücken zum Kopieren.',
 
   follow: 'Auf dem Laufenden bleiben',

@@ -60,6 +60,7 @@ export const german: Words = {
       'Diese Seite zeigt den Zustand zum Zeitpunkt des Ladens. Laden Sie sie neu, um den aktuellen zu sehen.',
     notFound: 'Nicht gefunden',
     noService: (name) => `Kein Dienst hat den Namen „${name}“.`,
+    show: 'Zeigen',
     lookForIt: 'Alle Dienste durchsuchen',
   },
   home: {
@@ -115,7 +116,6 @@ export const german: Words = {
     search: 'Dienst',
     searchHint: 'Name oder Domain',
     find: 'Finden',
-    noMatch: 'Kein Dienst passt.',
     more: 'Es gibt weitere. Geben Sie mehr vom Namen ein.',
     examples: 'Arten von Badges',
     example: {
@@ -136,7 +136,6 @@ export const german: Words = {
     themes: { light: 'hell', dark: 'dunkel' },
     format: 'Format',
     formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' },
-    show: 'Zeigen',
     picture: 'Vorschau',
     shown: 'Das Badge und die Vorlagen haben sich geändert.',
     shieldsNote: 'Shields.io zeichnet es in seinem eigenen Stil, aus',

@@ -94,7 +94,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     stale: known.staleSince === null ? null : words.page.stale(known.staleSince),
     facts: factsOf(known, language),
     uptimes: knownRanges(known).map((name) => ({
-      name: words.page.upFor[name],
+      name: words.page.upFor(words.page.range[name]),
       value: percentOf(daysOf[name]) ?? '–',
     })),
     measured:

@@ -176,7 +176,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         const service = directory.byId(maintenance.serviceId);
         if (service === null) return [];
         const { startsAt, endsAt } = maintenance;
-        const span = words.statusPage.maintenanceFrom(time(startsAt), endsAt === null ? null : time(endsAt));
+        const span = words.page.from(time(startsAt), endsAt === null ? null : time(endsAt));
         const url = webAddress(maintenance.sourceUrl);
         return [{ ...maintenance, url, name: fullName(service), page: directory.pageName(service), span }];
       }),
@@ -197,14 +197,14 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const said = inLanguage(incident, { words });
     const { startedAt, resolvedAt, updates } = said;
     const length = formats.length((resolvedAt ?? at) - startedAt);
-    const { lasted, lasting, from } = words.statusPage;
+    const { lasting, from } = words.statusPage;
     return [
       {
         ...said,
         name: fullName(service),
         page: directory.pageName(service),
         started: from(time(startedAt)),
-        lasted: resolvedAt === null ? lasting(length) : lasted(length),
+        lasted: resolvedAt === null ? lasting(length) : words.page.lasted(length),
         updates: [...updates].reverse().map((update) => ({ ...update, time: [time(update.at)] })),
       },
     ];
