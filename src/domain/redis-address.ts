@@ -7,25 +7,7 @@ interface RedisNode {
 }
 
 /** A parsed address. */
-export interface RedisAddress {
-  /** `sentinel`: `nodes` are the Sentinels that know where `masterName` is. `cluster`: some nodes of the cluster. */
-  readonly kind: 'single' | 'sentinel' | 'cluster';
-  /** At least one; exactly one if `kind` is `single`. */
-  readonly nodes: readonly RedisNode[];
-  /** Null: not Sentinel. */
-  readonly masterName: string | null;
-  readonly tls: boolean;
-  /** Null: the default user. */
-  readonly username: string | null;
-  /** Null: none is required. */
-  readonly password: string | null;
-  /** Password of the Sentinels; null: none is required. */
-  readonly sentinelPassword: string | null;
-  /** Number of the database; 0 if `kind` is `cluster`. */
-  readonly database: number;
-  /** The prefix of every key. */
-  readonly prefix: string;
-}
+export type RedisAddress = NonNullable<ReturnType<typeof readRedisAddress>>;
 
 /** The prefix of every key if the address has none. */
 const DEFAULT_REDIS_PREFIX = 'upbeat';
@@ -39,7 +21,7 @@ const PARAMETERS = ['prefix', 'sentinelPassword'];
  * Parses `redis://[user:password@]host[:port][/database]`, `redis+sentinel://host:port,host:port/name[/database]` and
  * `redis+cluster://host:port,host:port`; `rediss` for TLS; `?prefix=` and `?sentinelPassword=`. Null: invalid.
  */
-export function readRedisAddress(text: string): RedisAddress | null {
+export function readRedisAddress(text: string) {
   const [whole, scheme, form, credentials = '', hosts = '', path = '', query = ''] = SHAPE.exec(text) ?? [];
   if (whole === undefined) return null;
   const kind = form === 'sentinel' || form === 'cluster' ? form : 'single';
@@ -64,14 +46,22 @@ export function readRedisAddress(text: string): RedisAddress | null {
     [...parameters.keys()].some((name) => !PARAMETERS.includes(name));
   if (isWrong) return null;
   return {
+    /** `sentinel`: `nodes` are the Sentinels that know where `masterName` is. `cluster`: some nodes of the cluster. */
     kind,
+    /** At least one; exactly one if `kind` is `single`. */
     nodes: nodes.filter((node) => node !== null),
-    masterName: masterName ?? null,
+    /** Null: not Sentinel. */
+    masterName,
     tls: scheme === 'rediss',
+    /** Null: the default user. */
     username: username === '' ? null : username,
+    /** Null: none is required. */
     password: password === '' ? null : password,
+    /** Password of the Sentinels; null: none is required. */
     sentinelPassword: parameters.get('sentinelPassword'),
+    /** Number of the database; 0 if `kind` is `cluster`. */
     database,
+    /** The prefix of every key. */
     prefix,
   };
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { DAY_MS } from '../domain/durations.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
 import { INCIDENT_STATUSES } from '../domain/incident.ts';
-import type { FeedAddress, FeedReading } from './feed-kind.ts';
+import type { FeedAddress } from './feed-kind.ts';
 import { oneLine, plainText } from './plain-text.ts';
 
 const MAX_KEY_LENGTH = 300;
@@ -69,12 +69,11 @@ export function buildMaintenance(draft: MaintenanceDraft): FeedMaintenance {
   return { kind: 'maintenance', ...base, startsAt, endsAt: isEnd ? endsAt : null, state };
 }
 
+/** The entries of one document: newest start first; keys are unique. */
+export type FeedReading = ReturnType<typeof readFeedDocument>;
+
 /** Parses a document and collects its entries. Throws FeedFormatError if it is of another kind. */
-export function readFeedDocument(
-  { read, listsOnlyOpen }: FeedAddress,
-  body: Uint8Array,
-  now: number,
-): FeedReading {
+export function readFeedDocument({ read, listsOnlyOpen }: FeedAddress, body: Uint8Array, now: number) {
   return { entries: collectEntries(read(body, now), now), listsOnlyOpen };
 }
 

@@ -48,14 +48,6 @@ export interface FeedAddress {
   readonly read: (body: Uint8Array, now: number) => Iterable<FeedEntry | null>;
 }
 
-/** The entries of one document. */
-export interface FeedReading {
-  /** Newest start first; keys are unique. */
-  readonly entries: readonly FeedEntry[];
-  /** As in {@link FeedAddress}. */
-  readonly listsOnlyOpen: boolean;
-}
-
 /** The document is not of the expected kind. The message says what was found and quotes little of the document. */
 export class FeedFormatError extends Error {
   override readonly name = 'FeedFormatError';

@@ -5,9 +5,9 @@ import { describeCause } from '../domain/failure.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import { readRetryAfter } from '../outbound/response-head.ts';
-import { readFeedDocument } from './build-entry.ts';
+import { type FeedReading, readFeedDocument } from './build-entry.ts';
 import type { DocumentMemory, FeedMemory } from './feed-actor.ts';
-import { type FeedAddress, FeedFormatError, type FeedReading } from './feed-kind.ts';
+import { type FeedAddress, FeedFormatError } from './feed-kind.ts';
 
 const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024;
 /** Longer validators are ignored, since every poll would send them again. */

@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
-import { readFeedDocument } from '../../src/feeds/build-entry.ts';
-import { type FeedAddress, FeedFormatError, type FeedReading } from '../../src/feeds/feed-kind.ts';
+import { type FeedReading, readFeedDocument } from '../../src/feeds/build-entry.ts';
+import { type FeedAddress, FeedFormatError } from '../../src/feeds/feed-kind.ts';
 import { FEED_KINDS } from '../../src/feeds/kinds-table.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { faultsOf } from './reading-faults.ts';

@@ -1,7 +1,7 @@
 /** What every reader promises of what it gives. */
 import type { FeedEntry } from '../../src/domain/feed-entry.ts';
 import { INCIDENT_STATUSES } from '../../src/domain/incident.ts';
-import type { FeedReading } from '../../src/feeds/feed-kind.ts';
+import type { FeedReading } from '../../src/feeds/build-entry.ts';
 
 /** What a browser would take for markup. */
 const MARKUP = /<[A-Za-z/!?]/;

@@ -4,8 +4,12 @@ import type { LatestCheck } from '../../src/domain/current.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { waterfallOf } from '../../src/web/service/service-phases.ts';
-import { drawingOf, responseTimesOf, timeRows } from '../../src/web/service/service-response-times.ts';
+import {
+  drawingOf,
+  responseTimesOf,
+  timeRows,
+  waterfallOf,
+} from '../../src/web/service/service-response-times.ts';
 import { check, NOW } from '../site/site-world.ts';
 
 const { en, de } = LANGUAGES;

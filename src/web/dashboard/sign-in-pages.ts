@@ -129,13 +129,6 @@ export interface Visitor extends OpenSession {
   readonly language: ChosenLanguage;
 }
 
-/** A form of a signed-in account. */
-export interface SignedForm {
-  readonly session: Visitor;
-  readonly token: string;
-  readonly form: ReadonlyMap<string, string>;
-}
-
 /** The signed-in account; null: none. */
 export async function findSession(
   request: HttpRequest,
@@ -159,7 +152,7 @@ export async function requireForm(
   request: HttpRequest,
   sources: Pick<SignInSources, 'sessions' | 'cookie'>,
   read: (request: HttpRequest) => Promise<ReadonlyMap<string, string>> = readForm,
-): Promise<SignedForm> {
+) {
   if (request.method !== 'POST')
     throw new HttpError(
       'method_not_allowed',
@@ -173,7 +166,8 @@ export async function requireForm(
   if (session === null) throw new HttpError('forbidden_form', 'You are not signed in any more.');
   if (!isFormToken(session, form.get('token') ?? ''))
     throw new HttpError('forbidden_form', 'This form is not of your session. Load the page again.');
-  return { session: { ...session, language: languageOf(request) }, token, form };
+  const visitor: Visitor = { ...session, language: languageOf(request) };
+  return { session: visitor, token, form };
 }
 
 /** The two things that the cookie holds: a way to a provider that has begun, and a session. Empty: there is none. */

@@ -21,7 +21,7 @@ import { lasting, type Phrase, say, time } from '../language/phrase.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
 import { STATUS_SHAPES, sayVerdict } from '../parts/verdict.ts';
 import { barsOf, calendarOf, dayRows, monthRows, uptimeOf } from './service-days.ts';
-import { waterfallOf } from './service-phases.ts';
+import { waterfallOf } from './service-response-times.ts';
 
 /** Certificates are usually renewed two to four weeks before their end; one with less time left is overdue. */
 const CERTIFICATE_WARNING_DAYS = 14;

@@ -2,7 +2,7 @@
 import type { Test } from 'tap';
 import type { FeedEntry } from '../../../src/domain/feed-entry.ts';
 import { INCIDENT_STATUSES } from '../../../src/domain/incident.ts';
-import type { FeedReading } from '../../../src/feeds/feed-kind.ts';
+import type { FeedReading } from '../../../src/feeds/build-entry.ts';
 
 const MARKUP = /<[a-z/!?]/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be there

@@ -3,13 +3,8 @@
 import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
-import { readFeedDocument } from '../../../src/feeds/build-entry.ts';
-import {
-  type FeedAddress,
-  FeedFormatError,
-  type FeedKindName,
-  type FeedReading,
-} from '../../../src/feeds/feed-kind.ts';
+import { type FeedReading, readFeedDocument } from '../../../src/feeds/build-entry.ts';
+import { type FeedAddress, FeedFormatError, type FeedKindName } from '../../../src/feeds/feed-kind.ts';
 import { FEED_KINDS } from '../../../src/feeds/kinds-table.ts';
 import { everyNth, propertyRuns, sizeOf } from '../../support/property-runs.ts';
 import { checkReading } from './check-reading.ts';

@@ -1,8 +1,8 @@
 /** Reads documents with a kind as the poller would, from fixtures or from what a test writes. */
 import { readFileSync } from 'node:fs';
 import type { FeedEntry } from '../../../src/domain/feed-entry.ts';
-import { readFeedDocument } from '../../../src/feeds/build-entry.ts';
-import type { FeedKind, FeedReading, FeedSource } from '../../../src/feeds/feed-kind.ts';
+import { type FeedReading, readFeedDocument } from '../../../src/feeds/build-entry.ts';
+import type { FeedKind, FeedSource } from '../../../src/feeds/feed-kind.ts';
 
 /** Sunday, 20 September 2026, noon. */
 export const NOW = Date.UTC(2026, 8, 20, 12);
