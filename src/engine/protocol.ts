@@ -104,7 +104,8 @@ export interface PackedResults {
   readonly words: readonly (readonly [index: number, word: string])[];
 }
 
-const STRIDE = 19;
+/** Numbers of one packed result. */
+export const STRIDE = 19;
 const REPORTED = [null, 'up', 'slow', 'down'] as const;
 const BLOCKED = 1;
 const VIA_HEALTH = 2;

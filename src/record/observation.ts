@@ -39,6 +39,8 @@ export interface RegionalResult {
   readonly result: CheckResult;
   /** Where it was made. */
   readonly region: string;
+  /** When it was delivered, by the clock that its times go by; epoch milliseconds. */
+  readonly deliveredAt: number;
 }
 
 /** Told apart by `via`, which is `root` or `health` for a check result of this process. */
@@ -51,14 +53,17 @@ export function checkResultOf(observation: Observation): CheckResult | null {
 }
 
 /**
- * How far the times of a node may be ahead of the judge's clock, milliseconds. A result that is older than the current
- * status by less was delivered before, or overtaken; it does not show that the judge's clock was set back.
+ * How far the times of a result may be ahead of the time of its delivery, milliseconds: clocks of nodes are corrected from
+ * a difference of 1 s on.
  */
 const MAX_SKEW_MS = 5_000;
 
-/** The time that a current status must be later than to show that our wall clock was set back; epoch milliseconds. */
+/**
+ * A current status that is later than this, epoch milliseconds, shows that the clock was set back; any other is newer than
+ * a result that is older, which then was delivered twice or overtaken.
+ */
 export function setBackLimit(observation: Observation, now: number): number {
-  return observation.via === 'region' ? now + MAX_SKEW_MS : now;
+  return observation.via === 'region' ? observation.deliveredAt + MAX_SKEW_MS : now;
 }
 
 /** The outcome of a heartbeat that was committed. */

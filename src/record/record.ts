@@ -120,14 +120,19 @@ export function createRecord(options: RecordOptions) {
     endBatch();
   }
 
-  function takeRuled(results: readonly RuledResult[]): Promise<boolean> {
+  function takeRuled(results: readonly RuledResult[], deliveredAt = clock.now()): Promise<boolean> {
     const batch = createResultBatch();
-    observeRuled(results, batch, clock.monotonic() + MAX_AHEAD_MS);
+    observeRuled(results, batch, deliveredAt, clock.monotonic() + MAX_AHEAD_MS);
     return batch.ended;
   }
 
   /** Takes the maker's hold of the batch over. Results that are ahead of the feed of changes wait until `deadlineMs`. */
-  function observeRuled(results: readonly RuledResult[], batch: ResultBatch, deadlineMs: number): void {
+  function observeRuled(
+    results: readonly RuledResult[],
+    batch: ResultBatch,
+    deliveredAt: number,
+    deadlineMs: number,
+  ): void {
     if (isStopped) {
       batch.release(false);
       return;
@@ -139,12 +144,12 @@ export function createRecord(options: RecordOptions) {
       if (tracked === undefined || tracked.service.revision < result.revision) ahead.push(ruled);
       else if (isOfRevision(tracked, result)) {
         addSample(result, suspect);
-        if (!suspect) pipeline.observe(tracked, { via: 'region', result, region }, null, batch);
+        if (!suspect) pipeline.observe(tracked, { via: 'region', result, region, deliveredAt }, null, batch);
       }
     }
     endBatch();
     if (ahead.length === 0 || clock.monotonic() >= deadlineMs) batch.release(true);
-    else clock.after(AHEAD_RETRY_MS, () => observeRuled(ahead, batch, deadlineMs));
+    else clock.after(AHEAD_RETRY_MS, () => observeRuled(ahead, batch, deliveredAt, deadlineMs));
   }
 
   function onConnectivityChange(): void {
@@ -240,10 +245,11 @@ export function createRecord(options: RecordOptions) {
     /** Takes results in the order of their arrival. Never throws because of a store. */
     takeResults,
     /**
-     * Takes results that the offline rule of their node has passed, in the order in which they were made. Results that
-     * were taken before change nothing but their samples, which are written again. Resolves when everything they change
-     * is committed and published, which may take a second and as long as the registry is away; false: something was
-     * given up at stop. Never rejects.
+     * Takes results that the offline rule of their node has passed, in the order in which they were made. `deliveredAt`
+     * is the time of the delivery by the clock that their times go by, epoch milliseconds; default: now. Results that were taken before
+     * change nothing but their samples, which are written again. Resolves when everything they change is committed and
+     * published, which may take a second and as long as the registry is away; false: something was given up at stop.
+     * Never rejects.
      */
     takeRuled,
     /**

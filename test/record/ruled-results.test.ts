@@ -93,6 +93,18 @@ t.test('a batch that is delivered again changes nothing', async (t) => {
   t.equal(JSON.stringify([registry.transitions, [...registry.incidents], registry.current(1)]), before);
 });
 
+t.test('a judge whose own clock is far behind takes no result twice either', async (t) => {
+  const { record, registry, clock } = await createWorld();
+  const ahead = START + 3_600_000;
+  const batches = [good(1, ahead), failed503(1, ahead + 10_000), good(1, ahead + 20_000)].map((one) => [
+    ruled(one),
+  ]);
+  for (const batch of [...batches, ...batches]) await record.takeRuled(batch, ahead + 20_000);
+  await clock.advance(2_000);
+  t.match(registry.transitions, [{ to: 'up' }, { to: 'down' }, { to: 'up' }]);
+  t.equal(registry.transitions.length, 3);
+});
+
 t.test('after the wall clock was set back, results count as newer', async (t) => {
   const { record, registry, clock } = await createWorld();
   await record.takeRuled([ruled(good(1, START + 3_600_000))]);

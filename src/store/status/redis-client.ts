@@ -107,13 +107,28 @@ export async function runScript(
   client: RedisClient,
   { text, sha1 }: RedisScript,
   keys: readonly string[],
-  args: readonly (string | number)[],
+  args: readonly (string | number | Buffer)[],
 ): Promise<unknown> {
   try {
     return await client.evalsha(sha1, keys.length, ...keys, ...args);
   } catch (error) {
     if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
     return await client.eval(text, keys.length, ...keys, ...args);
+  }
+}
+
+/** As {@link runScript}; strings of the answer are bytes. For a client that sends commands one by one (`blocking`). */
+export async function runScriptForBytes(
+  client: RedisClient,
+  { text, sha1 }: RedisScript,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await client.callBuffer('EVALSHA', sha1, keys.length, ...keys, ...args);
+  } catch (error) {
+    if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+    return await client.callBuffer('EVAL', text, keys.length, ...keys, ...args);
   }
 }
 

@@ -1,0 +1,30 @@
+/** Wall times of a node as times of the clock that all nodes share, which is that of Redis. */
+import { CLOCK_OFF_MS } from '../../domain/node.ts';
+import type { CheckResult, RuledResult } from '../../domain/result.ts';
+import type { NodeResults } from './result-codec.ts';
+
+/** Results of a node whose clock is off by more are refused, milliseconds. */
+export const MAX_CLOCK_OFFSET_MS = 86_400_000;
+
+/**
+ * The results with corrected times. A difference below {@link CLOCK_OFF_MS} stays, since it cannot be told from the
+ * time that a message takes. Null: the clock is off by more than {@link MAX_CLOCK_OFFSET_MS}.
+ */
+export function correctTimes({ clockOffsetMs, results }: NodeResults): readonly RuledResult[] | null {
+  if (Math.abs(clockOffsetMs) > MAX_CLOCK_OFFSET_MS) return null;
+  if (Math.abs(clockOffsetMs) < CLOCK_OFF_MS) return results;
+  return results.map((ruled) => ({ ...ruled, result: withOffset(ruled.result, -clockOffsetMs) }));
+}
+
+/** Moves every time that came from the node's clock. */
+function withOffset(result: CheckResult, byMs: number): CheckResult {
+  const { startedAt, endedAt, firstFailedAt, memory } = result;
+  const { askHealthAt } = memory;
+  return {
+    ...result,
+    startedAt: startedAt + byMs,
+    endedAt: endedAt + byMs,
+    firstFailedAt: firstFailedAt === null ? null : firstFailedAt + byMs,
+    memory: askHealthAt === null ? memory : { ...memory, askHealthAt: askHealthAt + byMs },
+  };
+}

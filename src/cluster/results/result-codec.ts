@@ -1,0 +1,114 @@
+/** The form in which results of a node cross Redis: a line of JSON, and the numbers of the packed results as they are. */
+import {
+  describeCause,
+  FAILURE_CLASSES,
+  fromStoredFailure,
+  PHASES,
+  type StoredFailure,
+  toStoredFailure,
+} from '../../domain/failure.ts';
+import { isRegionName } from '../../domain/region.ts';
+import type { CheckResult, RuledResult } from '../../domain/result.ts';
+import { packResults, STRIDE, unpackResults } from '../../engine/protocol.ts';
+
+/** Results of one node, in the order in which they were made. */
+export interface NodeResults {
+  readonly node: string;
+  /** The node's wall clock minus the clock that all nodes share, milliseconds. */
+  readonly clockOffsetMs: number;
+  /** All of one region. */
+  readonly region: string;
+  readonly results: readonly RuledResult[];
+}
+
+/** An entry of the stream. */
+export interface EncodedResults {
+  /** JSON. */
+  readonly head: string;
+  readonly numbers: Buffer;
+}
+
+/** Version of the form. A judge refuses others, so a new form needs a version of the program that reads both. */
+const FORM = 1;
+
+/** The JSON of an entry. An index is the number of a result, from 0. */
+interface Head {
+  readonly form: number;
+  readonly node: string;
+  readonly region: string;
+  readonly offset: number;
+  readonly suspect: readonly number[];
+  /** A judge of an earlier version shows the text beside a cause that it does not know. */
+  readonly failures: readonly (readonly [index: number, failure: StoredFailure])[];
+  readonly words: readonly (readonly [index: number, word: string])[];
+}
+
+/** Encodes results. */
+export function encodeResults({ node, clockOffsetMs, region, results }: NodeResults): EncodedResults {
+  const { numbers, failures, words } = packResults(results.map(({ result }) => result));
+  const head: Head = {
+    form: FORM,
+    node,
+    region,
+    offset: clockOffsetMs,
+    suspect: results.flatMap(({ suspect }, index) => (suspect ? [index] : [])),
+    failures: failures.map(([index, failure]) => [index, toStoredFailure(failure)]),
+    words,
+  };
+  return { head: JSON.stringify(head), numbers: Buffer.from(numbers.buffer) };
+}
+
+/** Decodes an entry; null: it is no entry of this form. */
+export function decodeResults(head: string, numbers: Uint8Array): NodeResults | null {
+  try {
+    const { form, node, region, offset, suspect, failures, words } = JSON.parse(head) as Head;
+    const isHead = form === FORM && typeof node === 'string' && isRegionName(region);
+    if (!isHead || !Number.isFinite(offset)) return null;
+    const unpacked = unpackResults({
+      numbers: numbersOf(numbers),
+      failures: failures.map(([index, failure]) => [index, readFailure(failure)]),
+      words: words.map(([index, word]) => [index, String(word)]),
+    });
+    if (!unpacked.every(isResult)) return null;
+    const suspects = new Set(suspect);
+    const results = unpacked.map((result, index) => ({ result, suspect: suspects.has(index), region }));
+    return { node, clockOffsetMs: offset, region, results };
+  } catch {
+    // Whatever has put it there, it must not keep the judge from the entries behind it.
+    return null;
+  }
+}
+
+/** Copies the bytes: numbers must be aligned. Throws if they are no whole results, or no numbers of one. */
+function numbersOf(bytes: Uint8Array): Float64Array<ArrayBuffer> {
+  const numbers = new Float64Array(new Uint8Array(bytes).buffer);
+  const isNumber = (value: number) => Number.isNaN(value) || Math.abs(value) <= MAX_NUMBER;
+  if (numbers.length % STRIDE !== 0 || !numbers.every(isNumber)) throw new Error('these are no results');
+  return numbers;
+}
+
+/** Throws if it is no failure. */
+function readFailure(stored: StoredFailure): ReturnType<typeof fromStoredFailure> {
+  const failure = fromStoredFailure(stored);
+  const isKnown = FAILURE_CLASSES.includes(failure.class) && PHASES.includes(failure.phase);
+  if (!isKnown || typeof describeCause(failure) !== 'string') throw new Error('it is no failure');
+  return failure;
+}
+
+/** Whether the numbers are what the program makes of them; others could not be stored. */
+function isResult(result: CheckResult): boolean {
+  const { serviceId, revision, attempts, startedAt, endedAt, statusCode, loopDelayMs, lostMs } = result;
+  const { responseTimeMs, firstFailedAt, certificateExpiresAt, memory } = result;
+  return (
+    [serviceId, revision, attempts].every((count) => Number.isInteger(count) && count > 0) &&
+    [startedAt, endedAt, statusCode].every(Number.isInteger) &&
+    [responseTimeMs, firstFailedAt, certificateExpiresAt, memory.askHealthAt].every(isIntegerOrNull) &&
+    !Number.isNaN(loopDelayMs) &&
+    !Number.isNaN(lostMs)
+  );
+}
+
+const isIntegerOrNull = (value: number | null) => value === null || Number.isInteger(value);
+
+/** No number of a result is larger: the last time that a date can have, epoch milliseconds (ECMA-262, 21.4.1.1). */
+const MAX_NUMBER = 8.64e15;

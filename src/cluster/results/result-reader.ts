@@ -1,0 +1,247 @@
+/**
+ * Reads the results of all nodes for the judge. An entry is acknowledged, and removed from Redis, once everything that it
+ * changes is committed. What a former judge did not acknowledge is delivered to the next one, before all newer entries.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
+import type { Cancel } from '../../clock.ts';
+import type { RuledResult } from '../../domain/result.ts';
+import { runScript, runScriptForBytes } from '../../store/status/redis-client.ts';
+import {
+  openRedisConnection,
+  type RedisConnectionState,
+  type RedisContext,
+} from '../../store/status/redis-connection.ts';
+import { correctTimes } from './common-time.ts';
+import { decodeResults } from './result-codec.ts';
+import { ACKNOWLEDGE, BEGIN, READ, resultKeys, SUPERSEDED } from './result-stream.ts';
+
+/** What the reader needs. */
+export interface ResultReaderOptions extends RedisContext {
+  /**
+   * Takes results of one node; `deliveredAt` is the time by the clock that all nodes share, epoch milliseconds. Resolves
+   * when everything that they change is committed; false: they are to be delivered again. Must not reject.
+   */
+  readonly take: (results: readonly RuledResult[], deliveredAt: number) => Promise<boolean>;
+  /** False: another process may be the judge by now; nothing is read meanwhile. */
+  readonly isFresh: () => boolean;
+}
+
+/** Figures of the reader. */
+export interface ResultReaderStats {
+  /** Results of all nodes that are not acknowledged. */
+  readonly backlog: number;
+  /** Shards that have passed from one node to another since Redis was empty. */
+  readonly takeovers: number;
+  /** Results taken since the start, those delivered again included. */
+  readonly taken: number;
+  /** Entries refused since the start: unreadable, or of a node whose clock is off by more than a day. */
+  readonly refusedEntries: number;
+}
+
+/** The reader. */
+export interface ResultReader {
+  stats(): ResultReaderStats;
+  state(): RedisConnectionState;
+  /** Reads no more. Entries whose results are committed by now are acknowledged, for 1 s at the most. */
+  stop(): Promise<void>;
+}
+
+/** How often an empty stream is read. */
+const POLL_MS = 50;
+const MAX_ENTRIES = 32;
+/** Results that are read and not acknowledged: about two seconds of a large cluster. */
+const MAX_IN_FLIGHT = 100_000;
+const MAX_ACKNOWLEDGED = 1_000;
+const TIMEOUT_MS = 2_000;
+const STOP_TIMEOUT_MS = 1_000;
+const LOG_PERIOD_MS = 60_000;
+
+/** An entry of the stream. */
+interface Entry {
+  readonly id: string;
+  readonly head: string;
+  readonly numbers: Buffer;
+  /** How many results its sender counted. */
+  readonly count: number;
+}
+
+/** Starts to read, for the holder of the writer lease; Redis may be away. */
+export function startResultReader(options: ResultReaderOptions): ResultReader {
+  const { address, take, isFresh, clock, log } = options;
+  const { stream, state, claims } = resultKeys(address.prefix);
+  let epoch = 0;
+  let isSuperseded = false;
+  /** Where the next read begins: an id among the entries that were not acknowledged, or `>` for new ones. */
+  let cursor = '0';
+  /** Counts of entries that are being taken, by id. */
+  const inFlight = new Map<string, number>();
+  /** Counts of entries that are to be acknowledged, by id. */
+  const ended = new Map<string, number>();
+  let inFlightResults = 0;
+  let counts = { backlog: 0, takeovers: 0 };
+  let taken = 0;
+  let refusedEntries = 0;
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  let isStopped = false;
+  let cancelTimer: Cancel | null = null;
+  const reading = createCoalescingLoop(readAll);
+  const acknowledging = createCoalescingLoop(acknowledgeAll);
+
+  const connection = openRedisConnection({
+    address,
+    purpose: 'judge',
+    timeoutMs: TIMEOUT_MS,
+    // Answers are read as bytes.
+    blocking: true,
+    async prepare(client) {
+      if (!isFresh()) throw new Error('the lease of the registry was not renewed lately');
+      const begun = Number(await runScript(client, BEGIN, [stream, state, claims], [epoch]));
+      if (begun === SUPERSEDED) supersede();
+      else epoch = begun;
+      // Entries whose delivery was lost with the connection.
+      cursor = '0';
+    },
+    probe: (client) => client.exists(state),
+    clock,
+    log,
+  });
+  connection.watchReady(() => {
+    void reading.run();
+    void acknowledging.run();
+  });
+
+  function supersede(): void {
+    if (!isSuperseded) log.warn({}, 'another judge reads the results; this one reads no more');
+    isSuperseded = true;
+  }
+
+  async function readAll(): Promise<void> {
+    cancelTimer?.();
+    try {
+      while (mayRead() && (await readSome()) > 0) await nextTurn();
+    } catch {
+      // The connection logs it; it goes on when Redis is available again.
+    }
+    if (!isStopped && connection.ready) cancelTimer = clock.after(POLL_MS, () => void reading.run());
+  }
+
+  function mayRead(): boolean {
+    return connection.ready && !isSuperseded && !isStopped && isFresh() && inFlightResults < MAX_IN_FLIGHT;
+  }
+
+  /** Reads and takes some entries; 0: there are no more. */
+  async function readSome(): Promise<number> {
+    const from = cursor;
+    const args = [epoch, MAX_ENTRIES, from];
+    const answer = await connection.run((client) => runScriptForBytes(client, READ, [stream, state], args));
+    if (answer === SUPERSEDED || !Array.isArray(answer)) {
+      supersede();
+      return 0;
+    }
+    const [deliveredAt, backlog, takeovers, read] = answer as [number, number, number, ReadAnswer];
+    counts = { backlog, takeovers };
+    const entries = (read?.[0]?.[1] ?? []).map(readEntry);
+    // It was prepared again meanwhile.
+    if (cursor !== from) return 1;
+    const isOfFormer = from !== '>';
+    if (isOfFormer) cursor = entries.at(-1)?.id ?? '>';
+    for (const entry of entries)
+      if (!inFlight.has(entry.id) && !ended.has(entry.id)) takeEntry(entry, deliveredAt);
+    return isOfFormer ? 1 : entries.length;
+  }
+
+  function takeEntry(entry: Entry, deliveredAt: number): void {
+    const { id, count } = entry;
+    const results = resultsOf(entry);
+    if (results === null) {
+      refusedEntries += 1;
+      acknowledge(id, count);
+      return;
+    }
+    inFlight.set(id, results.length);
+    inFlightResults += results.length;
+    taken += results.length;
+    void take(results, deliveredAt).then((isCommitted) => {
+      inFlight.delete(id);
+      inFlightResults -= results.length;
+      if (isCommitted) acknowledge(id, count);
+    });
+  }
+
+  /** The results of an entry, with times of the common clock; null: they are refused. */
+  function resultsOf({ id, head, numbers }: Entry): readonly RuledResult[] | null {
+    const decoded = decodeResults(head, numbers);
+    if (decoded === null) {
+      warn({ id }, 'an entry of the stream of results cannot be read; it is dropped');
+      return null;
+    }
+    const { node, clockOffsetMs } = decoded;
+    const corrected = correctTimes(decoded);
+    if (corrected === null)
+      warn({ node, clockOffsetMs }, 'the clock of a node is off by more than a day; its results are dropped');
+    return corrected;
+  }
+
+  function warn(fields: object, message: string): void {
+    if (clock.monotonic() < loggedMs + LOG_PERIOD_MS) return;
+    loggedMs = clock.monotonic();
+    log.warn({ ...fields, refusedEntries: refusedEntries + 1 }, message);
+  }
+
+  function acknowledge(id: string, count: number): void {
+    ended.set(id, count);
+    void acknowledging.run();
+  }
+
+  async function acknowledgeAll(): Promise<void> {
+    // Those that end in one turn of the event loop are acknowledged together.
+    await nextTurn();
+    try {
+      while (ended.size > 0 && connection.ready) {
+        const some = [...ended].slice(0, MAX_ACKNOWLEDGED);
+        await connection.run((client) => runScript(client, ACKNOWLEDGE, [stream, state], some.flat()));
+        for (const [id] of some) ended.delete(id);
+      }
+    } catch {
+      // As above. They are committed: acknowledged twice or never, nothing is lost.
+    }
+  }
+
+  return {
+    stats: () => ({ ...counts, taken, refusedEntries }),
+    state: connection.state,
+    async stop() {
+      isStopped = true;
+      cancelTimer?.();
+      await reading.idle();
+      const end = new Promise<void>((resolve) => clock.after(STOP_TIMEOUT_MS, resolve));
+      await Promise.race([end, acknowledging.run()]);
+      connection.close();
+    },
+  };
+}
+
+/** Streams with their entries, as XREADGROUP returns them; null: there are none. */
+type ReadAnswer =
+  | readonly (readonly [
+      stream: Buffer,
+      entries: readonly (readonly [id: Buffer, fields: readonly Buffer[] | null])[],
+    ])[]
+  | null;
+
+/** An entry that was deleted meanwhile has no fields, and is refused as unreadable. */
+function readEntry([id, fields]: readonly [id: Buffer, fields: readonly Buffer[] | null]): Entry {
+  const values = new Map<string, Buffer>();
+  for (let at = 0; at + 1 < (fields?.length ?? 0); at += 2)
+    values.set(String(fields?.[at]), fields?.[at + 1] ?? NO_BYTES);
+  const count = Number(values.get('count') ?? 0);
+  return {
+    id: String(id),
+    head: String(values.get('head') ?? ''),
+    numbers: values.get('numbers') ?? NO_BYTES,
+    count: Number.isSafeInteger(count) ? count : 0,
+  };
+}
+
+const NO_BYTES = Buffer.alloc(0);

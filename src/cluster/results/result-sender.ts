@@ -1,0 +1,255 @@
+/**
+ * Sends the results of a node to the judge, through a stream in Redis. While Redis is away, or has all the results that it
+ * takes, they wait in this process, the newest ones up to a bound.
+ */
+import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
+import type { Cancel } from '../../clock.ts';
+import type { RuledResult } from '../../domain/result.ts';
+import { type ShardFence, shardOf } from '../../domain/shard.ts';
+import { type RedisClient, runScript } from '../../store/status/redis-client.ts';
+import {
+  openRedisConnection,
+  type RedisConnectionState,
+  type RedisContext,
+} from '../../store/status/redis-connection.ts';
+import { decodeResults, type EncodedResults, encodeResults } from './result-codec.ts';
+import { APPEND, FULL, resultKeys } from './result-stream.ts';
+
+/** What the sender needs. */
+export interface ResultSenderOptions extends RedisContext {
+  /** Name of this node. */
+  readonly node: string;
+  readonly region: string;
+  /** The wall clock of this machine minus the clock that all nodes share, milliseconds. */
+  readonly clockOffsetMs: () => number;
+}
+
+/** Figures of the sender. */
+export interface ResultSenderStats {
+  /** Results that wait in this process. */
+  readonly waiting: number;
+  /** Results dropped since the start because there were too many of them. */
+  readonly dropped: number;
+  /** Results dropped since the start because another node has claimed their shard since. */
+  readonly refused: number;
+  /** Results of all nodes that the judge has not acknowledged, a second ago at most. */
+  readonly backlog: number;
+  /** Shards that have passed from one node to another since Redis was empty. */
+  readonly takeovers: number;
+}
+
+/** The sender. */
+export interface ResultSender {
+  /** This node has claimed the shard: results of it that are sent from now on carry the fence of the claim. */
+  claim(shard: number, fence: ShardFence): void;
+  /** Takes results, in the order in which they were made. */
+  send(results: readonly RuledResult[]): void;
+  stats(): ResultSenderStats;
+  state(): RedisConnectionState;
+  /** Sends what waits, for 2 s at the most. */
+  stop(): Promise<void>;
+}
+
+/** Results are sent together that are made within this time. */
+const GATHER_MS = 100;
+/** Results of one entry, 76 kB. */
+const MAX_BATCH = 500;
+/** Results that wait at a node; 15 MB. */
+const MAX_WAITING = 100_000;
+const TIMEOUT_MS = 2_000;
+const FULL_RETRY_MS = 1_000;
+const STOP_TIMEOUT_MS = 2_000;
+
+/** Results that are ready to be sent. */
+interface Batch {
+  readonly encoded: EncodedResults;
+  readonly count: number;
+  readonly fences: ReadonlyMap<number, ShardFence>;
+}
+
+/** Makes the sender; Redis may be away. */
+export function createResultSender(options: ResultSenderOptions): ResultSender {
+  const { address, node, region, clockOffsetMs, clock, log } = options;
+  const { stream, state, claims: claimsKey } = resultKeys(address.prefix);
+  const keys = [stream, state, claimsKey];
+  /** The newest claim of each shard. */
+  const claims = new Map<number, ShardFence>();
+  /** Shards with claims that Redis has not got. */
+  const unsaid = new Set<number>();
+  let gathering: RuledResult[] = [];
+  let gatheredMs = 0;
+  let batches: Batch[] = [];
+  let inFlight: Batch | null = null;
+  let waiting = 0;
+  let dropped = 0;
+  let refused = 0;
+  let counts = { backlog: 0, takeovers: 0 };
+  let isFull = false;
+  let isDropping = false;
+  let isStopping = false;
+  let cancelTimer: Cancel | null = null;
+  const sending = createCoalescingLoop(sendAll);
+
+  const connection = openRedisConnection({
+    address,
+    purpose: 'results',
+    timeoutMs: TIMEOUT_MS,
+    prepare: (client) => announce(client, [...claims.keys()]),
+    async probe(client) {
+      const [backlog, takeovers] = await client.hmget(state, 'waiting', 'takeovers');
+      counts = { backlog: Number(backlog ?? 0), takeovers: Number(takeovers ?? 0) };
+      // A new judge has forgotten the claims, or Redis was emptied.
+      if (claims.size > 0 && (await client.exists(claimsKey)) === 0)
+        await announce(client, [...claims.keys()]);
+    },
+    clock,
+    log,
+  });
+  connection.watchReady(() => void sending.run());
+
+  const fieldOf = (shard: number) => `${region}/${shard}`;
+  const argsOf = (fences: Iterable<readonly [number, ShardFence]>) =>
+    [...fences].flatMap(([shard, { generation, claim }]) => [fieldOf(shard), generation, claim]);
+
+  /** Notes claims in Redis, so that results of earlier ones are refused from now on. */
+  async function announce(client: RedisClient, shards: readonly number[]): Promise<void> {
+    const fences = shards.flatMap((shard) => {
+      const fence = claims.get(shard);
+      return fence === undefined ? [] : [[shard, fence] as const];
+    });
+    await runScript(client, APPEND, keys, [node, '', '', 0, ...argsOf(fences)]);
+    for (const [shard, fence] of fences) if (claims.get(shard) === fence) unsaid.delete(shard);
+  }
+
+  async function sendAll(): Promise<void> {
+    try {
+      while (connection.ready) {
+        if (unsaid.size > 0) await connection.run((client) => announce(client, [...unsaid]));
+        if (batches.length === 0 && isDue()) closeBatch();
+        const [next] = batches;
+        if (next === undefined || (await append(next)) === FULL) break;
+      }
+    } catch {
+      // The connection logs it; it goes on when Redis is available again.
+    }
+    inFlight = null;
+    planNext();
+  }
+
+  /** Sends the oldest batch, or drops of it what is refused. */
+  async function append(batch: Batch): Promise<unknown> {
+    inFlight = batch;
+    const { head, numbers } = batch.encoded;
+    const args = [node, head, numbers, batch.count, ...argsOf(batch.fences)];
+    const answer = await connection.run((client) => runScript(client, APPEND, keys, args));
+    inFlight = null;
+    if (answer === FULL) return noteFull();
+    const fields = new Set(Array.isArray(answer) ? answer : []);
+    const left = fields.size === 0 ? null : withoutShards(batch, fields);
+    batches = left === null ? batches.slice(1) : [left, ...batches.slice(1)];
+    waiting -= batch.count - (left?.count ?? 0);
+    if (isFull || isDropping) log.info({ dropped }, 'results are sent to the judge again');
+    isFull = false;
+    isDropping = false;
+    return answer;
+  }
+
+  function noteFull(): number {
+    if (!isFull) log.warn({ waiting }, 'the judge is behind: results wait at this node');
+    isFull = true;
+    return FULL;
+  }
+
+  /** The rest of a batch, some of whose shards belong to another node now; null: nothing is left of it. */
+  function withoutShards({ encoded, fences }: Batch, fields: ReadonlySet<unknown>): Batch | null {
+    const all = decodeResults(encoded.head, encoded.numbers);
+    if (all === null) return null;
+    const isOurs = (shard: number) => !fields.has(fieldOf(shard));
+    const results = all.results.filter(({ result }) => isOurs(shardOf(result.serviceId)));
+    refused += all.results.length - results.length;
+    log.info(
+      { shards: [...fields], refused },
+      'results of shards that another node has taken over are dropped',
+    );
+    if (results.length === 0) return null;
+    return {
+      encoded: encodeResults({ ...all, results }),
+      count: results.length,
+      fences: new Map([...fences].filter(([shard]) => isOurs(shard))),
+    };
+  }
+
+  function isDue(): boolean {
+    return gathering.length > 0 && (isStopping || clock.monotonic() >= gatheredMs + GATHER_MS);
+  }
+
+  function planNext(): void {
+    cancelTimer?.();
+    cancelTimer = null;
+    if (!connection.ready || (batches.length === 0 && gathering.length === 0)) return;
+    const dueMs = Math.max(0, gatheredMs + GATHER_MS - clock.monotonic());
+    const pauseMs = isFull ? FULL_RETRY_MS : batches.length > 0 || isStopping ? 0 : dueMs;
+    cancelTimer = clock.after(pauseMs, () => void sending.run());
+  }
+
+  /** Makes a batch of the results that were gathered. */
+  function closeBatch(): void {
+    const fences = new Map<number, ShardFence>();
+    const results = gathering.filter(({ result }) => {
+      const shard = shardOf(result.serviceId);
+      const fence = claims.get(shard);
+      if (fence !== undefined) fences.set(shard, fence);
+      return fence !== undefined;
+    });
+    const others = gathering.length - results.length;
+    waiting -= others;
+    refused += others;
+    gathering = [];
+    if (results.length === 0) return;
+    const encoded = encodeResults({ node, clockOffsetMs: Math.round(clockOffsetMs()), region, results });
+    batches.push({ encoded, count: results.length, fences });
+  }
+
+  function dropOldest(): void {
+    while (waiting > MAX_WAITING) {
+      const at = batches[0] === inFlight ? 1 : 0;
+      const [oldest] = batches.splice(at, 1);
+      if (oldest === undefined) return;
+      waiting -= oldest.count;
+      dropped += oldest.count;
+      if (!isDropping) log.error({ waiting }, 'results cannot be sent to the judge; the oldest are dropped');
+      isDropping = true;
+    }
+  }
+
+  return {
+    claim(shard, fence) {
+      // What was gathered was made under the claim before.
+      if (claims.has(shard)) closeBatch();
+      claims.set(shard, fence);
+      unsaid.add(shard);
+      if (connection.ready) void sending.run();
+    },
+    send(results) {
+      if (gathering.length === 0) gatheredMs = clock.monotonic();
+      for (const one of results) {
+        gathering.push(one);
+        waiting += 1;
+        if (gathering.length >= MAX_BATCH) closeBatch();
+      }
+      dropOldest();
+      if (cancelTimer === null && !sending.isRunning) planNext();
+      else if (batches.length > 0 && !isFull && connection.ready && !sending.isRunning) void sending.run();
+    },
+    stats: () => ({ waiting, dropped, refused, ...counts }),
+    state: connection.state,
+    async stop() {
+      isStopping = true;
+      const end = new Promise<void>((resolve) => clock.after(STOP_TIMEOUT_MS, resolve));
+      await Promise.race([end, sending.run()]);
+      cancelTimer?.();
+      if (waiting > 0) log.warn({ results: waiting }, 'results were dropped at stop');
+      connection.close();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * The offline rule of a node that makes checks: each node judges its own connection, with its own control targets, before
+ * its results are sent to the judge.
+ */
+import { createListeners } from '../async/listeners.ts';
+import type { CheckResult, RuledResult } from '../domain/result.ts';
+import type { ProberState } from '../record/connection-watch.ts';
+import { type ConnectivityOptions, createConnectivity } from '../record/connectivity.ts';
+
+/** What the station needs; `fleetSize` counts the services that this node checks. */
+export interface StationOptions extends Omit<ConnectivityOptions, 'onChange'> {
+  readonly region: string;
+  /** Services affected by an outage of this node are checked again within this time, milliseconds. */
+  readonly firstSpreadMs: number;
+  /** Takes results that were ruled on, in the order in which that became known. */
+  readonly onRuled: (results: readonly RuledResult[]) => void;
+  /** Called with the services to check again, spread over `spreadMs`. */
+  readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
+}
+
+/** The station. */
+export type Station = ReturnType<typeof createStation>;
+
+/** Makes the station; the node counts as online until the opposite is known. */
+export function createStation(options: StationOptions) {
+  const { clock, region, firstSpreadMs, onRuled, onRecheck } = options;
+  const connectivity = createConnectivity({ ...options, onChange });
+  const listeners = createListeners<[state: ProberState]>();
+  let wasOnline = true;
+  let isStopped = false;
+
+  function onChange(): void {
+    if (isStopped) return;
+    const decided = connectivity.takeDecided();
+    pass(decided.map(({ result, trust }) => ({ result, suspect: trust === 'suspect', region })));
+    if (wasOnline === connectivity.online) return;
+    wasOnline = connectivity.online;
+    listeners.notify(connectivity.state());
+  }
+
+  function pass(ruled: readonly RuledResult[]): void {
+    if (ruled.length > 0) onRuled(ruled);
+    const affected = isStopped ? [] : connectivity.takeAffected();
+    if (affected.length > 0) onRecheck(affected, firstSpreadMs);
+  }
+
+  return {
+    /** Takes results of the fleet in the order of their arrival. */
+    takeResults(results: readonly CheckResult[]): void {
+      if (isStopped) return;
+      const toMonotonic = clock.monotonic() - clock.now();
+      const ruled: RuledResult[] = [];
+      for (const result of results) {
+        const trust = connectivity.rule(result, toMonotonic);
+        if (trust !== 'held') ruled.push({ result, suspect: trust === 'suspect', region });
+      }
+      pass(ruled);
+    },
+    /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; queries the control targets. */
+    noteDoubt(failedAt: number): void {
+      connectivity.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt));
+    },
+    /** An attempt has been waiting for its response for so long that it may become slow; queries the control targets. */
+    noteDelay: connectivity.noteDelay,
+    /** The service was removed, or another node checks it from now on: it is not checked again here. */
+    forget: connectivity.forget,
+    /** The definition of the service has changed: held results say nothing of it. */
+    dropHeld: connectivity.dropHeld,
+    /** This node's own connection. */
+    prober: connectivity.state,
+    /** Calls `listener` when this node goes offline or online. */
+    watchProber: listeners.add,
+    /** Passes held results on as suspect ones, and takes no more. */
+    stop(): void {
+      if (isStopped) return;
+      isStopped = true;
+      connectivity.stop();
+      pass(connectivity.takeHeld().map((result) => ({ result, suspect: true, region })));
+    },
+  };
+}
