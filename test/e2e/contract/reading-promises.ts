@@ -3,9 +3,17 @@ import type { Test } from 'tap';
 import { at, listAt, namesAt, numberAt, textAt } from '../../support/json.ts';
 import type { ContractWorld } from './contract-world.ts';
 
+/**
+ * What of an installation a promise can depend on: Redis in place of the embedded stores of statuses, heartbeat
+ * deadlines, limits and events; the store of samples; whether the process is the monitor or only serves.
+ */
+export type Part = 'redis' | 'samples' | 'role';
+
 /** A promise, and how it is tried. */
 export interface ContractPromise {
   readonly promise: string;
+  /** Empty: it is tried on the embedded stores alone. What it reads in the registry is read alike everywhere. */
+  readonly dependsOn: readonly Part[];
   readonly holds: (t: Test, world: ContractWorld) => Promise<void>;
 }
 
@@ -27,6 +35,7 @@ const SERVICE_MEMBERS = [
 export const READING_PROMISES: readonly ContractPromise[] = [
   {
     promise: '4.1: the status of a service, with its latest check',
+    dependsOn: ['redis', 'role'],
     async holds(t, { get, until }) {
       // A machine under load may be late with a check.
       const json = await until(
@@ -63,6 +72,7 @@ export const READING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '3: an error answer turns a service down, a good one up, and an own incident tells of it',
+    dependsOn: ['redis', 'role'],
     async holds(t, { get, until, answer, program }) {
       const path = '/api/v1/status/turning';
       await until(path, (body) => at(body, 'status') === 'up');
@@ -103,6 +113,7 @@ export const READING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '3: what nothing answers is down, without a response time',
+    dependsOn: [],
     async holds(t, { until }) {
       const down = await until('/api/v1/status/broken', (body) => at(body, 'status') === 'down');
       t.match(down, { response_time: null, latest_check: { status_code: 0, failure: { class: 'refused' } } });
@@ -110,6 +121,7 @@ export const READING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '4.2: the list in the order of slugs, by pages and categories',
+    dependsOn: ['redis', 'role'],
     async holds(t, { get }) {
       const { status, json } = await get('/api/v1/services');
       t.equal(status, 200);
@@ -144,6 +156,7 @@ export const READING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '4.3 and 4.4: incidents, newest first, with their bounds',
+    dependsOn: [],
     async holds(t, { get }) {
       const { json } = await get('/api/v1/incidents');
       t.same([at(json, 'limit'), at(json, 'offset')], [50, 0]);
@@ -160,6 +173,8 @@ export const READING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '4.6: the badge by the dashed domain, cached by its tag',
+    // `redis-serving.test.ts` asks for one on a process that only serves.
+    dependsOn: [],
     async holds(t, { get }) {
       for (const path of ['/api/badge/quick-example', '/api/badge/quick-example.png?theme=dark']) {
         const { status, headers, bytes } = await get(path);
@@ -181,6 +196,7 @@ export const READING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: 'history, where the store of samples answers questions',
+    dependsOn: ['samples', 'role'],
     async holds(t, { get, until, hasHistory }) {
       const path = '/api/v1/services/quick/history';
       if (!hasHistory) {
@@ -204,6 +220,7 @@ export const READING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '7: errors are problems with a stable code, and methods are named',
+    dependsOn: [],
     async holds(t, { get, post }) {
       const missing = await get('/api/v1/status/nothing');
       t.equal(missing.headers.get('content-type'), 'application/problem+json');
@@ -221,11 +238,19 @@ export const READING_PROMISES: readonly ContractPromise[] = [
     },
   },
   {
-    promise: 'operating: health, readiness, figures, documents and pages',
+    promise: 'operating: health, readiness and figures',
+    dependsOn: ['redis', 'samples', 'role'],
     async holds(t, { get, until }) {
       t.match(await get('/healthz'), { status: 200, json: { status: 'ok' } });
       t.match(await until('/readyz', (body) => at(body, 'degraded', 'length') === 0), { status: 'ready' });
       t.match((await get('/metrics')).bytes.toString(), /^upbeat_services\{status="up"\} /m);
+    },
+  },
+  {
+    promise: 'operating: documents and pages',
+    // `redis-serving.test.ts` opens them on a process that only serves.
+    dependsOn: [],
+    async holds(t, { get }) {
       t.match((await get('/api/v1/openapi.json')).json, { openapi: /^3\.1/ });
       for (const path of ['/', '/docs']) t.equal((await get(path)).status, 200, path);
     },

@@ -12,6 +12,7 @@ export function reasonOn(html: string): string | null {
 /** The promise. */
 export const REPORTED_WORDS: ContractPromise = {
   promise: 'a reported word is shown as it was said, and is the reason where it decided',
+  dependsOn: ['redis', 'role'],
   async holds(t, { get, post, until, say, key, name }) {
     const shown = async (slug: string, page: string, status: string, word: string | null) => {
       const body = await until(

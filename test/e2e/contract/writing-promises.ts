@@ -10,6 +10,7 @@ const HEARTBEAT = '/api/v1/heartbeat';
 export const WRITING_PROMISES: readonly ContractPromise[] = [
   {
     promise: '4.5: a heartbeat registers its domain, is answered, and visible to the next read',
+    dependsOn: ['redis', 'role'],
     async holds(t, { get, post, key, name }) {
       const { headers } = await key('ada');
       const domain = `${name}-jobs.example.net`;
@@ -66,6 +67,7 @@ export const WRITING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '4.5: what is no heartbeat is refused',
+    dependsOn: ['role'],
     async holds(t, { post, key, name }) {
       const { headers } = await key('bob');
       const domain = `${name}-refused.example.net`;
@@ -99,6 +101,7 @@ export const WRITING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '3: silence turns a service down, and the next heartbeat up',
+    dependsOn: ['redis', 'role'],
     async holds(t, { get, post, until, key, name, registry }) {
       const { headers } = await key('carl');
       const domain = `${name}-silent.example.net`;
@@ -124,6 +127,7 @@ export const WRITING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '5: a key works at once, and not any more within a second of its end',
+    dependsOn: ['role'],
     async holds(t, { get, key, registry }) {
       const { id, headers } = await key('dora');
       t.equal((await get('/api/v1/status/quick', headers)).headers.get('x-ratelimit-limit'), '60');
@@ -142,6 +146,7 @@ export const WRITING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '8: fifteen a minute and address, told in the headers',
+    dependsOn: ['redis', 'role'],
     async holds(t, { get, key }) {
       const count = async (address: object) => {
         const replies = [];
@@ -175,6 +180,7 @@ export const WRITING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: 'events: each change once, resumable by its id',
+    dependsOn: ['redis', 'role'],
     async holds(t, { program, post, key, name }) {
       const { headers } = await key('gail');
       const domain = `${name}-told.example.net`;
