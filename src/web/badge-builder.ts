@@ -16,7 +16,7 @@ import {
   readBadgeRequest,
 } from '../view/badge-query.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
-import type { Words } from './language/english.ts';
+import type { Texts } from './language/english.ts';
 import { chooseLanguage } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
 import { badgeQuery, badgeSnippets, badgeUrl } from './parts/badge-snippets.ts';
@@ -42,16 +42,16 @@ export function badgeBuilder(
   const { directory } = sources;
   const show = (request: HttpRequest, service: Service | null): HttpResponse => {
     const language = chooseLanguage(request);
-    const words = language.words.badges;
+    const texts = language.texts.badges;
     const asked = readBadgeRequest('', request.query);
     return render('./badge-builder', {
       language,
-      title: service === null ? words.title : words.titleOf(fullName(service)),
+      title: service === null ? texts.title : texts.titleOf(fullName(service)),
       script: assets.badgeBuilderScript,
-      fields: fieldsOf(asked, words),
+      fields: fieldsOf(asked, texts),
       search: findServices(directory, request.query, asked),
-      badge: service === null ? null : viewBadge(service, asked, sources, words),
-      examples: service === null ? viewExamples(sources, words) : [],
+      badge: service === null ? null : viewBadge(service, asked, sources, texts),
+      examples: service === null ? viewExamples(sources, texts) : [],
     });
   };
   return [
@@ -64,30 +64,30 @@ export function badgeBuilder(
         const service = directory.byPageName(name);
         if (service !== null) return show(request, service);
         const language = chooseLanguage(request);
-        return renderMissing(render, language, language.words.site.noService(name.slice(0, 100)));
+        return renderMissing(render, language, language.texts.site.noService(name.slice(0, 100)));
       },
     },
   ];
 }
 
-/** The choices, each with its words; what only some variants know is marked with them. */
-function fieldsOf(asked: BadgeRequest, words: Words['badges']) {
+/** The choices, each with its texts; what only some variants know is marked with them. */
+function fieldsOf(asked: BadgeRequest, texts: Texts['badges']) {
   const field = <Word extends string>(
     name: keyof BadgeRequest,
     label: string,
     all: readonly Word[],
-    said: Readonly<Record<Word, string>>,
+    texts: Readonly<Record<Word, string>>,
   ) => ({
     name,
     label,
-    options: all.map((word) => ({ word, said: said[word], chosen: asked[name] === word })),
+    options: all.map((word) => ({ word, text: texts[word], chosen: asked[name] === word })),
   });
   return [
-    field('variant', words.variant, BADGE_VARIANTS, words.variants),
-    field('window', words.window, BADGE_WINDOWS, words.windows),
-    field('measure', words.measure, BADGE_MEASURES, words.measures),
-    field('theme', words.theme, BADGE_THEMES, words.themes),
-    field('format', words.format, BADGE_FORMATS, words.formats),
+    field('variant', texts.variant, BADGE_VARIANTS, texts.variants),
+    field('window', texts.window, BADGE_WINDOWS, texts.windows),
+    field('measure', texts.measure, BADGE_MEASURES, texts.measures),
+    field('theme', texts.theme, BADGE_THEMES, texts.themes),
+    field('format', texts.format, BADGE_FORMATS, texts.formats),
   ];
 }
 
@@ -129,12 +129,12 @@ function viewBadge(
   service: Service,
   asked: BadgeRequest,
   sources: BadgeBuilderSources,
-  words: Words['badges'],
+  texts: Texts['badges'],
 ) {
   const { directory, siteUrl } = sources;
   const page = directory.pageName(service);
   const place = { siteUrl, page, request: asked };
-  const alt = words.alt(fullName(service), asked.variant, words.windows[asked.window]);
+  const alt = texts.alt(fullName(service), asked.variant, texts.windows[asked.window]);
   return {
     name: fullName(service),
     page,
@@ -148,7 +148,7 @@ function viewBadge(
 }
 
 /** A badge of each kind, of the first service that is up; where none is, of the first. */
-function viewExamples({ directory, status }: BadgeBuilderSources, words: Words['badges']) {
+function viewExamples({ directory, status }: BadgeBuilderSources, texts: Texts['badges']) {
   const listed = directory.all().filter(({ verified }) => verified);
   const service = listed.find(({ id }) => status.get(id)?.status === 'up') ?? listed[0];
   if (service === undefined) return [];
@@ -156,8 +156,8 @@ function viewExamples({ directory, status }: BadgeBuilderSources, words: Words['
   return BADGE_VARIANTS.map((variant) => {
     const request = { ...DEFAULT_BADGE, variant, format: 'svg' } as const;
     return {
-      said: words.example[variant],
-      alt: words.alt(fullName(service), variant, words.windows[request.window]),
+      text: texts.example[variant],
+      alt: texts.alt(fullName(service), variant, texts.windows[request.window]),
       picture: pictureOf(page, request),
       href: `/badges/${encodeURIComponent(page)}?${formQuery(request)}`,
     };

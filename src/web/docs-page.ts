@@ -33,7 +33,7 @@ export function docsPage(render: RenderPage, { siteUrl, apiDocument, limits }: D
     bucket: 'pages',
     handle(request) {
       const language = chooseLanguage(request);
-      return render('./docs', { language, title: language.words.site.apiTitle, ...describe() });
+      return render('./docs', { language, title: language.texts.site.apiTitle, ...describe() });
     },
   };
 }

@@ -110,9 +110,9 @@ t.test('it counts one service as one, in each language', async (t) => {
   t.teardown(world.close);
   t.match((await world.get('/')).text, 'One service, checked continuously.');
   t.match((await world.get('/', { 'accept-language': 'de' })).text, 'Ein Dienst, laufend geprüft');
-  for (const { words } of Object.values(LANGUAGES)) {
-    t.notMatch(words.home.checkRate(1, '1'), /1|s a second|Prüfungen/);
-    t.match(words.home.checkRate(2.5, '2.5'), /^2\.5 (checks|Prüfungen)/);
+  for (const { texts } of Object.values(LANGUAGES)) {
+    t.notMatch(texts.home.checkRate(1, '1'), /1|s a second|Prüfungen/);
+    t.match(texts.home.checkRate(2.5, '2.5'), /^2\.5 (checks|Prüfungen)/);
   }
 });
 

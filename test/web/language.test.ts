@@ -13,7 +13,7 @@ import {
   LANGUAGES,
   languageHeaders,
 } from '../../src/web/language/language.ts';
-import { age, asMarkup, asText, escapeMarkup, say, time } from '../../src/web/language/phrase.ts';
+import { age, asMarkup, asText, escapeMarkup, phraseOf, time } from '../../src/web/language/phrase.ts';
 import { inLanguage } from '../../src/web/parts/incidents.ts';
 import { FAILURE_CAUSES } from '../domain/failure-causes.ts';
 import { NOTICE_EXAMPLES, REFUSAL_EXAMPLES } from '../domain/refusal-examples.ts';
@@ -78,12 +78,12 @@ t.test('it reads any header without a fault', async () => {
 });
 
 t.test('it has the same keys in every language, and no empty word', async (t) => {
-  const english = keysOf(LANGUAGES.en.words);
-  for (const code of LANGUAGE_CODES) t.same(keysOf(LANGUAGES[code].words), english, code);
+  const english = keysOf(LANGUAGES.en.texts);
+  for (const code of LANGUAGE_CODES) t.same(keysOf(LANGUAGES[code].texts), english, code);
 });
 
 t.test('it escapes what stands in a sentence, and makes times readable by programs', async (t) => {
-  const phrase = say`since ${time(NOW - 2 * MINUTE)}: ${'<b>&"\''} ${say`(${age(NOW - 5 * MINUTE)})`} ${3}`;
+  const phrase = phraseOf`since ${time(NOW - 2 * MINUTE)}: ${'<b>&"\''} ${phraseOf`(${age(NOW - 5 * MINUTE)})`} ${3}`;
   const ago = EN.ago(NOW - 5 * MINUTE, NOW);
   t.match(ago, /^5 min\.? ago$/);
   t.equal(
@@ -148,10 +148,10 @@ t.test('it says time limits in seconds, and a failure once', async (t) => {
   ];
   for (const [one, english, german] of table)
     t.same(
-      [LANGUAGES.en, LANGUAGES.de].map(({ words }) => words.page.failure(one)),
+      [LANGUAGES.en, LANGUAGES.de].map(({ texts }) => texts.page.failure(one)),
       [english, german],
     );
-  t.equal(LANGUAGES.en.words.service.failure(timeout(10_000)), 'no answer within 10 s');
+  t.equal(LANGUAGES.en.texts.service.failure(timeout(10_000)), 'no answer within 10 s');
 });
 
 t.test('it tells own incidents in each language, in every sentence that the record writes', async (t) => {
@@ -202,7 +202,7 @@ t.test('it tells own incidents in each language, in every sentence that the reco
   t.ok(shown.size > 40, `${shown.size} were written`);
   for (const text of shown)
     t.notMatch(text, / (?:is|it|its|has|fail|again|answers|answered|reports|cannot|no|of|for)\b/, text);
-  const note = (one: IncidentNote) => de.words.service.incidentNote(one);
+  const note = (one: IncidentNote) => de.texts.service.incidentNote(one);
   t.equal(
     note({ code: 'failing_again', domain: 'pier.example', isReported: false, reason: status }),
     'Unsere Prüfungen von pier.example schlagen wieder fehl: Antwort mit Status 503.',
@@ -275,14 +275,14 @@ t.test('it says every refusal and every notice in each language', async (t) => {
     t.notMatch(text, /\b(?:the|is|has|this|one|first|must|send|now|your|undefined)\b/, text);
   const { en, de } = LANGUAGES;
   for (const [refusal, english] of REFUSAL_EXAMPLES) {
-    t.equal(en.words.dashboard.refusal(refusal), english);
-    isGerman(de.words.dashboard.refusal(refusal));
+    t.equal(en.texts.dashboard.refusal(refusal), english);
+    isGerman(de.texts.dashboard.refusal(refusal));
   }
   for (const [notice, english] of NOTICE_EXAMPLES) {
-    t.equal(en.words.dashboard.notice(notice), english);
-    isGerman(de.words.dashboard.notice(notice));
+    t.equal(en.texts.dashboard.notice(notice), english);
+    isGerman(de.texts.dashboard.notice(notice));
   }
-  const shown = REFUSAL_EXAMPLES.map(([refusal]) => de.words.dashboard.refusal(refusal));
+  const shown = REFUSAL_EXAMPLES.map(([refusal]) => de.texts.dashboard.refusal(refusal));
   t.equal(new Set(shown).size, shown.length);
   t.ok(
     shown.includes(
@@ -300,7 +300,7 @@ t.test('it has a sentence for a code that this version does not know', async (t)
     outage: 'errors',
     isReported: true,
   } as const;
-  const said = Object.values(LANGUAGES).map(({ words: { dashboard, service } }) => [
+  const said = Object.values(LANGUAGES).map(({ texts: { dashboard, service } }) => [
     dashboard.refusal(later),
     dashboard.refusal({ code: 'name_invalid', problem: later }),
     dashboard.deliveryProblem(later),

@@ -139,8 +139,8 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
 
 /** Every pill that a list can hold, in each language: those of incidents have no shape. */
 async function checkPills(t: Test, browser: Browser, origin: string): Promise<void> {
-  for (const { code, words } of Object.values(LANGUAGES)) {
-    const { status, incidentStatus, statusPage } = words;
+  for (const { code, texts } of Object.values(LANGUAGES)) {
+    const { status, incidentStatus, statusPage } = texts;
     const shaped = (all: object) => Object.values(all).map((word) => SHAPE + word);
     const { maintenanceRunning, maintenanceAhead } = statusPage;
     const lists = {

@@ -8,10 +8,10 @@ import {
   barsOf,
   calendarOf,
   dayRows,
+  describeDay,
   downMsOf,
   firstKnownDay,
   monthRows,
-  sayDay,
   uptimeOf,
 } from '../../src/web/service/service-days.ts';
 
@@ -84,8 +84,8 @@ t.test('it tells what kind of day it was, in both languages', async (t) => {
   ];
   for (const [more, kind, english, german] of table) {
     t.equal(dayKindOf(day(more)), kind);
-    t.equal(sayDay(day(more), INTERVAL, en).replaceAll(/[\u00a0\u202f]/g, ' '), english);
-    t.equal(sayDay(day(more), INTERVAL, de).replaceAll(/[\u00a0\u202f]/g, ' '), german);
+    t.equal(describeDay(day(more), INTERVAL, en).replaceAll(/[\u00a0\u202f]/g, ' '), english);
+    t.equal(describeDay(day(more), INTERVAL, de).replaceAll(/[\u00a0\u202f]/g, ' '), german);
   }
 });
 
@@ -120,13 +120,13 @@ t.test('it says in rows what the drawings say, newest first, from the first chec
     day({ startAt: TODAY, count: 120, upCount: 119, downCount: 1 }),
   ];
   t.same(dayRows(days, INTERVAL, en), [
-    { date: '2026-11-20', uptime: '99.16%', down: '5 min', checks: '120', said: 'down at times' },
-    { date: '2026-11-19', uptime: null, down: null, checks: '0', said: 'our own connection was down' },
-    { date: '2026-10-31', uptime: '100%', down: null, checks: '288', said: 'slow at times' },
+    { date: '2026-11-20', uptime: '99.16%', down: '5 min', checks: '120', label: 'down at times' },
+    { date: '2026-11-19', uptime: null, down: null, checks: '0', label: 'our own connection was down' },
+    { date: '2026-10-31', uptime: '100%', down: null, checks: '288', label: 'slow at times' },
   ]);
   t.same(monthRows(days, INTERVAL, en), [
-    { date: '2026-11', uptime: '99.16%', down: '5 min', checks: '120', said: 'down at times' },
-    { date: '2026-10', uptime: '100%', down: null, checks: '288', said: 'slow at times' },
+    { date: '2026-11', uptime: '99.16%', down: '5 min', checks: '120', label: 'down at times' },
+    { date: '2026-10', uptime: '100%', down: null, checks: '288', label: 'slow at times' },
   ]);
   t.same(dayRows([day(EMPTY)], INTERVAL, en), []);
 });
@@ -159,7 +159,7 @@ t.test(
         { x: 44, parts: [{ kind: 'up', y: 0, height: 40 }] },
       ],
     );
-    t.equal(bars[2]?.said, '2026-11-18: 99.65% up, down for 5 min');
+    t.equal(bars[2]?.label, '2026-11-18: 99.65% up, down for 5 min');
   },
 );
 

@@ -161,15 +161,15 @@ t.test("it sets the vendor's word beside ours, with what it said of this outage"
     }),
     en,
   );
-  const { said = null, readAt = null, ...rest } = view.vendor ?? {};
+  const { text = null, readAt = null, ...rest } = view.vendor ?? {};
   t.same(
-    { ...rest, said: textOf(said), readAt: textOf(readAt) },
+    { ...rest, text: textOf(text), readAt: textOf(readAt) },
     {
       url: 'https://status.example',
       look: 'slow',
       shape: 'M5 .5 10 9.5H0z',
       word: 'Minor incident',
-      said: 'reports a minor incident, since 20 Nov 2026, 09:30 UTC.',
+      text: 'reports a minor incident, since 20 Nov 2026, 09:30 UTC.',
       readAt: 'Read 1 min. ago',
       incident: viewPageIncident(told, 'shop-example', NOW, en),
       onThis: 'It reported this outage 4 min after our first failed check.',

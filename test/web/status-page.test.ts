@@ -433,7 +433,7 @@ t.test('it draws days of one kind as one stroke', async (t) => {
     knownDays: 5,
   });
   t.strictSame(barsOf([]), { lines: [], uptimeRatio: null, knownDays: 0 });
-  const { upOver } = LANGUAGES.en.words.statusPage;
+  const { upOver } = LANGUAGES.en.texts.statusPage;
   t.same([upOver('0%', 1), upOver('99%', 40)], ['0% today', '99% in 40 days'], 'no more than is known');
 });
 

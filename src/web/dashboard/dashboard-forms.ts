@@ -117,7 +117,7 @@ export function formRoute<Subject>(
       const outcome = await take(subject, session, fields);
       if ('status' in outcome) return outcome;
       if ('ok' in outcome && outcome.ok) return seeOther(back(subject, fields));
-      const problems = 'ok' in outcome ? sayRefusals(outcome, session) : outcome.problems;
+      const problems = 'ok' in outcome ? describeRefusals(outcome, session) : outcome.problems;
       return await page(await find(request, session), session, { form: name, problems, typed: fields });
     },
   };
@@ -141,12 +141,12 @@ export function visitorForms(
 }
 
 /** The refusals in the language of the page. */
-export function sayRefusals(
+export function describeRefusals(
   { refusals }: Extract<Outcome<unknown>, { readonly ok: false }>,
   { language }: Pick<Visitor, 'language'>,
 ): FormProblems {
-  const { refusal: say } = language.words.dashboard;
-  return Object.fromEntries(refusals.map(({ field, refusal }) => [field ?? 'form', say(refusal)]));
+  const { refusal: describe } = language.texts.dashboard;
+  return Object.fromEntries(refusals.map(({ field, refusal }) => [field ?? 'form', describe(refusal)]));
 }
 
 /** The outcome with other names for the fields that it names, where a form calls them otherwise. */

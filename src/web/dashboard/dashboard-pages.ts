@@ -39,7 +39,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
 
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { accountId, language } = session;
-    const words = language.words.dashboard;
+    const texts = language.texts.dashboard;
     const [keys, services, claims, notices] = await Promise.all([
       listKeys(context, ownerOf(session)),
       registry.servicesOf(accountId),
@@ -49,25 +49,25 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     return show(
       './dashboard',
       {
-        title: words.title,
+        title: texts.title,
         forms: viewForms(refused),
         notices: notices.map((notice) => ({
           ...notice,
-          text: notice.notice === null ? notice.text : words.notice(notice.notice),
+          text: notice.notice === null ? notice.text : texts.notice(notice.notice),
           time: [time(notice.at)],
         })),
         keys: keys.map((key) => ({
           ...key,
           created: [time(key.createdAt)],
-          used: [key.lastUsedAt === null ? words.never : time(key.lastUsedAt)],
+          used: [key.lastUsedAt === null ? texts.never : time(key.lastUsedAt)],
           state:
             key.revokedAt !== null
-              ? words.revokedAt(time(key.revokedAt))
+              ? texts.revokedAt(time(key.revokedAt))
               : key.expiresAt === null
-                ? [words.noExpiry]
+                ? [texts.noExpiry]
                 : key.state === 'expired'
-                  ? words.expiredAt(time(key.expiresAt))
-                  : words.expiresAt(time(key.expiresAt)),
+                  ? texts.expiredAt(time(key.expiresAt))
+                  : texts.expiresAt(time(key.expiresAt)),
           isLive: key.state === 'valid',
         })),
         services: services.map((service) => {
@@ -91,7 +91,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       const outcome = await addKey(context, ownerOf(session), input);
       if (!outcome.ok) return outcome;
       const { key, record } = outcome.value;
-      const title = session.language.words.dashboard.newKey;
+      const title = session.language.texts.dashboard.newKey;
       return show('./dashboard-key', { title, name: record.name, key }, session);
     }),
     form('keys/revoke', async (_, session, fields) =>

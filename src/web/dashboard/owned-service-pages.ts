@@ -13,7 +13,7 @@ import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import { time } from '../language/phrase.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
-import { STATUS_SHAPES, sayVerdict } from '../parts/verdict.ts';
+import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
 import {
   changeContext,
   type DashboardForm,
@@ -48,7 +48,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     refused: RefusedForm | null,
   ): Promise<HttpResponse> => {
     const { id, slug, name } = service;
-    const { words } = session.language;
+    const { texts } = session.language;
     const current = status.get(id) ?? unknownStatus(id);
     const [beats, checks] = await Promise.all([
       registry.recentHeartbeats(id),
@@ -63,10 +63,10 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         service,
         forms: viewForms(refused),
         page: shownAs,
-        word: words.status[current.status],
+        word: texts.status[current.status],
         status: current.status,
         shape: STATUS_SHAPES[current.status],
-        verdict: sayVerdict(current, session.language),
+        verdict: describeVerdict(current, session.language),
         categories: CATEGORIES,
         proof: service.verified ? null : proofs.instructions(session.accountId, service.domain),
         beats: beats.slice(0, SHOWN).map((beat) => ({ ...beat, time: [time(beat.arrivedAt)] })),
@@ -122,7 +122,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     }),
     form('delete', async ({ slug, domain }, session, fields) => {
       if (fields.get('confirm') !== domain)
-        return { problems: { confirm: session.language.words.dashboard.toDeleteService(domain) } };
+        return { problems: { confirm: session.language.texts.dashboard.toDeleteService(domain) } };
       const outcome = await removeService(context, ownerOf(session), slug);
       return outcome.ok ? seeOther('/dashboard') : outcome;
     }),

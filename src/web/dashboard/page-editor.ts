@@ -17,6 +17,7 @@ import {
   changeContext,
   type DashboardForm,
   type DashboardSources,
+  describeRefusals,
   type FormFields,
   type FormOutcome,
   type FormProblems,
@@ -24,7 +25,6 @@ import {
   ownerOf,
   renameFields,
   type ShowPage,
-  sayRefusals,
   visitorRoute,
 } from './dashboard-forms.ts';
 import { PAGES_PATH } from './page-overview.ts';
@@ -112,7 +112,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     }),
     form('arrange', 'services', async (page, session, fields): Promise<FormOutcome> => {
       const step = readStep(fields.get('step') ?? '');
-      if (step === null) return { problems: { form: session.language.words.pageEditor.noSuchButton } };
+      if (step === null) return { problems: { form: session.language.texts.pageEditor.noSuchButton } };
       const outcome = await arrange(page, session, fields, step);
       const isMove = outcome.ok && step.kind === 'move_service';
       return isMove ? seeOther(editorPath(page, `s-${step.serviceId}`, fields)) : outcome;
@@ -142,7 +142,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     form('unlogo', 'logo', ({ slug }, session) => setPageLogo(context, ownerOf(session), slug, null)),
     form('delete', 'end', async ({ slug }, session, fields) => {
       if (fields.get('confirm') !== slug)
-        return { problems: { confirm: session.language.words.pageEditor.toDeletePage(slug) } };
+        return { problems: { confirm: session.language.texts.pageEditor.toDeletePage(slug) } };
       const outcome = await removeStatusPage(context, ownerOf(session), slug);
       return outcome.ok ? seeOther(PAGES_PATH) : outcome;
     }),
@@ -151,14 +151,15 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
   async function takeLogo(request: HttpRequest, signedIn: Visitor): Promise<HttpResponse> {
     const upload = await readUpload(request, 'logo', PAGE_BOUNDS.logoBytes);
     const page = await find(request, signedIn);
-    const say = (outcome: Refused) => editor(page, signedIn, { problems: sayRefusals(outcome, signedIn) });
+    const showRefused = (outcome: Refused) =>
+      editor(page, signedIn, { problems: describeRefusals(outcome, signedIn) });
     // A body that was too large to read has no token to verify; the response changes nothing.
     if (upload.tooLarge)
-      return say(refuse({ code: 'logo_too_large', maxBytes: PAGE_BOUNDS.logoBytes }, 'logo'));
+      return showRefused(refuse({ code: 'logo_too_large', maxBytes: PAGE_BOUNDS.logoBytes }, 'logo'));
     const { session } = await requireForm(request, sources, async () => upload.fields);
     const bytes = upload.file ?? new Uint8Array();
     const outcome = await setPageLogo(context, ownerOf(session), page.slug, bytes);
-    return outcome.ok ? seeOther(editorPath(page, 'logo')) : say(outcome);
+    return outcome.ok ? seeOther(editorPath(page, 'logo')) : showRefused(outcome);
   }
 }
 

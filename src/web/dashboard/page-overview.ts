@@ -24,18 +24,18 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
   const { registry } = sources;
 
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
-    const { words } = session.language;
+    const { texts } = session.language;
     const pages = await registry.pagesOf(session.accountId);
     return show(
       './dashboard-pages',
       {
-        title: words.dashboard.pages,
+        title: texts.dashboard.pages,
         problems: refused?.problems ?? {},
         typed: { slug: refused?.typed.get('slug') ?? '', title: refused?.typed.get('title') ?? '' },
         bounds: PAGE_BOUNDS,
         pages: pages.map((page) => ({
           ...page,
-          about: words.pageEditor.about(page.slug, countServices(page.groups), time(page.updatedAt)),
+          about: texts.pageEditor.about(page.slug, countServices(page.groups), time(page.updatedAt)),
         })),
       },
       session,

@@ -45,7 +45,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
       './sign-in',
       {
         language: { ...language, choices },
-        title: language.words.dashboard.signIn,
+        title: language.texts.dashboard.signIn,
         problem,
         siteUrl,
         providers,
@@ -55,7 +55,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
   /** The page shows the failure as a sentence; the log has the details. */
-  const sayWhy = (request: HttpRequest, error: unknown): HttpResponse => {
+  const showFailure = (request: HttpRequest, error: unknown): HttpResponse => {
     if (!(error instanceof SignInError)) throw error;
     log.warn({ code: error.code, error: error.cause }, 'a sign-in failed');
     return page(request, error.message, error.code === 'sign_in_away' ? 502 : 400);
@@ -77,7 +77,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
           const seconds = token === '' ? FLOW_SECONDS : SESSION_MS / 1_000;
           return { ...seeOther(url, cookie.write(value, seconds)), status: 302 };
         } catch (error) {
-          return sayWhy(request, error);
+          return showFailure(request, error);
         }
       },
     },
@@ -88,7 +88,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
         const provider = find(request);
         const known = readCookie(cookie.read(request.headers.cookie));
         const flow = readFlow(known.flow, provider.id, now());
-        if (flow === null) return page(request, languageOf(request).words.dashboard.signInLate, 400);
+        if (flow === null) return page(request, languageOf(request).texts.dashboard.signInLate, 400);
         try {
           const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
           const account = await registry.ensureIdentity(identity, now());
@@ -97,7 +97,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
           await sessions.end(known.token);
           return seeOther(HOME, cookie.write(token, SESSION_MS / 1_000));
         } catch (error) {
-          return sayWhy(request, error);
+          return showFailure(request, error);
         }
       },
     },

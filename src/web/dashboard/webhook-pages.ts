@@ -51,8 +51,8 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
       registry.webhooksOf(session.accountId),
       registry.deliveriesOf(session.accountId),
     ]);
-    const { words, formats } = session.language;
-    const { dashboard } = words;
+    const { texts, formats } = session.language;
+    const { dashboard } = texts;
     const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
     return show(
       './dashboard-webhooks',

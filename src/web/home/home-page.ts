@@ -62,14 +62,14 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
       const position = changes.position();
       const shown = readHomeView(directory, status, filter);
       const all = SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0);
-      const { title, lead, heatmap } = language.words.home;
-      const said = lead(all, language.formats.number(all));
+      const { title, lead, heatmap } = language.texts.home;
+      const summary = lead(all, language.formats.number(all));
       return render('./home', {
         language,
         title,
         meta: openGraphTags(siteUrl, {
           title,
-          description: said,
+          description: summary,
           path: '/',
           image: { path: '/api/heatmap.png', alt: heatmap },
         }),
@@ -79,9 +79,9 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
         counts: SERVICE_STATUSES.map((word) => ({
           word,
           count: shown.counts[word],
-          pill: pillMarkup(word, language.words.status[word]),
+          pill: pillMarkup(word, language.texts.status[word]),
         })),
-        lead: said,
+        lead: summary,
         groups: shown.groups,
         total: shown.total,
         troubled: viewTroubled(shown, sources, language),
@@ -124,8 +124,8 @@ function viewIncident(
   service: { readonly name: string; readonly page: string },
   language: Language,
 ) {
-  const { words, formats } = language;
-  const { home, incidentStatus } = words;
+  const { texts, formats } = language;
+  const { home, incidentStatus } = texts;
   const look = severity === 'maintenance' ? 'unknown' : severity === 'minor' ? 'slow' : 'down';
   return {
     service: title.startsWith(`${service.name} `) ? null : service,

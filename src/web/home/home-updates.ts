@@ -5,10 +5,10 @@ import type { StatusStore } from '../../store/ports/status.ts';
 import type { Readiness } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
-import { age, escapeMarkup, lasting, type Phrase, say, time } from '../language/phrase.ts';
+import { age, escapeMarkup, lasting, type Phrase, phraseOf, time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
-import { pillMarkup, sayReason } from '../parts/verdict.ts';
+import { explainStatus, pillMarkup } from '../parts/verdict.ts';
 import { type RenderPart, viewAway } from '../parts/views.ts';
 import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
@@ -28,35 +28,35 @@ type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
 
 /** The data of `home-troubled`. */
 export function viewTroubled(shown: HomeView, sources: MonitorSources, language: Language) {
-  const { words, formats } = language;
+  const { texts, formats } = language;
   const { troubled } = shown;
   const hidden = troubled.slice(TROUBLED_SHOWN);
   return {
-    calm: sayCalm(shown, sources, language),
+    calm: describeCalm(shown, sources, language),
     rows: troubled.slice(0, TROUBLED_SHOWN).map(({ name, page, current }: HomeEntry) => ({
       name,
       page,
       status: current.status,
-      pill: pillMarkup(current.status, words.status[current.status]),
-      reason: sayReason(current, language),
+      pill: pillMarkup(current.status, texts.status[current.status]),
+      reason: explainStatus(current, language),
       since:
         current.since === null
           ? []
-          : say`${words.home.began(time(current.since))}, ${words.home.lasting(lasting(current.since))}`,
+          : phraseOf`${texts.home.began(time(current.since))}, ${texts.home.lasting(lasting(current.since))}`,
     })),
-    more: hidden.length === 0 ? null : words.home.more(hidden.length, formats.number(hidden.length)),
+    more: hidden.length === 0 ? null : texts.home.more(hidden.length, formats.number(hidden.length)),
     // Slow services come last: if all that are down are shown, the rest are slow.
     moreStatus: hidden[0]?.current.status ?? 'down',
   };
 }
 
 /** The text in place of an empty list; it says that all is well only if that is known. Empty if the list has rows. */
-function sayCalm(
+function describeCalm(
   { troubled, watched, checked }: HomeView,
   { changes, readiness }: MonitorSources,
-  { words, formats }: Language,
+  { texts, formats }: Language,
 ): string {
-  const { home } = words;
+  const { home } = texts;
   if (troubled.length > 0) return '';
   if (watched === 0) return home.calmEmpty;
   if (checked === 0) return home.calmUnchecked;
@@ -69,16 +69,16 @@ function sayCalm(
 /** The state of the monitor, in one line of parts. */
 export function viewMonitor(
   { changes, readiness }: MonitorSources,
-  { words, formats }: Language,
+  { texts, formats }: Language,
 ): { readonly online: boolean; readonly parts: readonly Phrase[] } {
   const { checksPerSecond, newestCheckAt, late } = changes.monitor();
-  const { home } = words;
+  const { home } = texts;
   const rounded = checksPerSecond < 10 ? Math.round(checksPerSecond * 10) / 10 : Math.round(checksPerSecond);
   return {
     online: readiness().prober.online,
     parts: [
       [home.checkRate(rounded, formats.number(rounded))],
-      newestCheckAt === null ? [home.noCheckYet] : say`${home.newestCheck(age(newestCheckAt))}`,
+      newestCheckAt === null ? [home.noCheckYet] : phraseOf`${home.newestCheck(age(newestCheckAt))}`,
       [home.late(late, formats.number(late))],
     ],
   };
@@ -120,7 +120,7 @@ export function monitorUpdate(
     html: {
       // The text in place of an empty list depends on the monitor.
       calm: escapeMarkup(
-        sayCalm(readHomeView(sources.directory, sources.status, NO_FILTER), sources, language),
+        describeCalm(readHomeView(sources.directory, sources.status, NO_FILTER), sources, language),
       ),
       monitor: renderPart('./home-monitor', viewMonitor(sources, language), language),
       away: away === null ? '' : renderPart('./away', { away }, language),

@@ -1,9 +1,9 @@
-/** What the dashboard of owners and the pages of signing in say, in English. */
+/** Texts of the dashboard of owners and of the pages for signing in, in English. */
 import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../domain/refusal.ts';
 import type { CheckKind } from '../../domain/service.ts';
-import { type Moment, type Phrase, say } from './phrase.ts';
+import { type Moment, type Phrase, phraseOf } from './phrase.ts';
 
-/** The words of these pages. */
+/** The texts of these pages. */
 export const englishDashboard = {
   title: 'Dashboard',
   signIn: 'Sign in',
@@ -51,9 +51,9 @@ export const englishDashboard = {
   expiry: 'Expiry',
   action: 'Action',
   never: 'never',
-  revokedAt: (at: Moment): Phrase => say`revoked ${at}`,
-  expiredAt: (at: Moment): Phrase => say`expired ${at}`,
-  expiresAt: (at: Moment): Phrase => say`expires ${at}`,
+  revokedAt: (at: Moment): Phrase => phraseOf`revoked ${at}`,
+  expiredAt: (at: Moment): Phrase => phraseOf`expired ${at}`,
+  expiresAt: (at: Moment): Phrase => phraseOf`expires ${at}`,
   noExpiry: 'does not expire',
   revoke: 'Revoke',
   newKey: 'New key',
@@ -95,7 +95,7 @@ export const englishDashboard = {
   lastHeartbeats: 'Last heartbeats',
   arrived: 'Arrived',
   kindColumn: 'Kind',
-  said: 'Reported',
+  reported: 'Reported',
   body: 'Body',
   noHeartbeats: 'None received yet.',
   lastChecks: 'Last checks',
@@ -123,7 +123,7 @@ export const englishDashboard = {
   webhooksAgain: 'Failed deliveries are retried for a day.',
   secretOnce: 'The signing secret, shown only once:',
   secret: 'Secret',
-  since: (at: Moment): Phrase => say`since ${at}`,
+  since: (at: Moment): Phrase => phraseOf`since ${at}`,
   sendTest: 'Send a test',
   sendTestTo: (url: string) => `Send a test to ${url}`,
   remove: 'Remove',
@@ -136,10 +136,10 @@ export const englishDashboard = {
   to: 'To',
   state: 'State',
   tries: 'Attempts',
-  deliveredAt: (at: Moment): Phrase => say`delivered ${at}`,
+  deliveredAt: (at: Moment): Phrase => phraseOf`delivered ${at}`,
   givenUp: 'given up',
   waiting: 'waiting',
-  againAt: (at: Moment): Phrase => say`next attempt ${at}`,
+  againAt: (at: Moment): Phrase => phraseOf`next attempt ${at}`,
   replay: 'Replay',
   replayOf: (type: string, time: string) => `Replay ${type} of ${time}`,
   refusal: describeRefusal,

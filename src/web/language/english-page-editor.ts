@@ -1,14 +1,14 @@
-/** What the editor of status pages says, in English. */
-import { type Moment, type Phrase, say } from './phrase.ts';
+/** Texts of the editor of status pages, in English. */
+import { type Moment, type Phrase, phraseOf } from './phrase.ts';
 
 const services = (count: number) => (count === 1 ? '1 service' : `${count} services`);
 
-/** The words of the editor. */
+/** The texts of the editor. */
 export const englishPageEditor = {
   lead: 'A status page shows services of your choice, public ones and your own, under your title and logo. Anyone can read it.',
   noPages: 'None yet.',
   about: (slug: string, count: number, changed: Moment): Phrase =>
-    say`/p/${slug}, ${services(count)}, changed ${changed}`,
+    phraseOf`/p/${slug}, ${services(count)}, changed ${changed}`,
   showPage: 'Show the page',
   showOf: (title: string) => `Show the page ${title}`,
   newPage: 'New page',
@@ -18,7 +18,7 @@ export const englishPageEditor = {
   bounds: (pages: number, most: number) =>
     `An account can have ${pages} pages with ${most} services each. An address stays reserved for its account, even after the page is deleted.`,
 
-  words: 'Title and text',
+  titleAndText: 'Title and text',
   text: 'Introduction, shown below the title',
   of: (count: number, most: number) => `${count} of at most ${most}`,
   noServices: 'None yet. Search for services below. Groups give them headings.',

@@ -1,4 +1,4 @@
-/** What the page of a service and the pages of its incidents show beside the verdict, in English. */
+/** Texts of the page of a service and of the pages of its incidents, beside the verdict, in English. */
 
 import { describeCauseInSeconds, describeFailure, type Failure, type Phase } from '../../domain/failure.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
@@ -6,15 +6,15 @@ import type { DayKind } from '../../domain/sample.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
 import type { RangeName } from '../../view/time-ranges.ts';
 import { inSeconds } from './formats.ts';
-import { age, type Moment, type Phrase, say } from './phrase.ts';
+import { age, type Moment, type Phrase, phraseOf } from './phrase.ts';
 
-/** The words of these pages. */
+/** The texts of these pages. */
 export const englishServicePage = {
   title: (name: string, status: string) => `${name}: ${status}`,
   path: 'Where you are',
   ourChecks: 'Our checks',
   itsReports: 'What it reports',
-  lastCheck: (at: number, source: string) => say`Last check ${age(at)}, ${source}.`,
+  lastCheck: (at: number, source: string) => phraseOf`Last check ${age(at)}, ${source}.`,
   source: {
     root: 'by a request to its root',
     health: 'by a request to its health endpoint',
@@ -22,7 +22,7 @@ export const englishServicePage = {
     silence: 'because no heartbeat arrived',
   } as Readonly<Record<'root' | 'health' | 'heartbeat' | 'silence', string>>,
   blocked: 'It blocks automated requests or asks us to wait. All we know is that it responds.',
-  stale: (at: number) => say`The last check is old (${age(at)}). The status may have changed since.`,
+  stale: (at: number) => phraseOf`The last check is old (${age(at)}). The status may have changed since.`,
   paused: 'Checks of this service are paused. This is its last known status.',
   selfReported: 'Reported by its owner, who has not verified the domain yet.',
   waiting: 'The first check is pending. This page will then show more.',
@@ -40,7 +40,7 @@ export const englishServicePage = {
   /** Before {@link vendorPage} and what it says. */
   vendorBefore: 'Its',
   vendorUnread: 'It has a status page of its own, in a format that Upbeat does not read.',
-  vendorReadAt: (at: number) => say`Read ${age(at)}`,
+  vendorReadAt: (at: number) => phraseOf`Read ${age(at)}`,
   itsIncident: 'Its incident',
   silentNow: (lasted: string) => `It has reported nothing in the ${lasted} since our first failed check.`,
   spokeNow: (length: string, first: boolean) =>
@@ -64,7 +64,7 @@ export const englishServicePage = {
     ended: 'Maintenance',
   } as Readonly<Record<MaintenancePhase, string>>,
   from: (starts: Moment, ends: Moment | null): Phrase =>
-    ends === null ? say`from ${starts}` : say`from ${starts} to ${ends}`,
+    ends === null ? phraseOf`from ${starts}` : phraseOf`from ${starts} to ${ends}`,
 
   facts: 'Figures',
   responseTime: 'Response time',
@@ -82,12 +82,13 @@ export const englishServicePage = {
           : `${days} days left`,
   certificateEnds: (at: Moment, expired: boolean) =>
     expired
-      ? say`The server's certificate expired on ${at}. Browsers warn their users.`
-      : say`The server's certificate expires on ${at}. If it is not renewed, browsers will warn their users.`,
+      ? phraseOf`The server's certificate expired on ${at}. Browsers warn their users.`
+      : phraseOf`The server's certificate expires on ${at}. If it is not renewed, browsers will warn their users.`,
   upFor: (range: string) => `Uptime, ${range}`,
 
   uptime: 'Uptime',
-  measuredSince: (since: Phrase) => say`Measured since ${since}. Longer periods contain no earlier data.`,
+  measuredSince: (since: Phrase) =>
+    phraseOf`Measured since ${since}. Longer periods contain no earlier data.`,
   daysAgo: (days: number) => `${days} days ago`,
   today: 'today',
   now: 'now',
@@ -144,7 +145,7 @@ export const englishServicePage = {
   chartOf: (name: string) => `Response times of ${name} over the last 24 hours`,
   chartFailed: 'This range could not be loaded. Try again in a moment.',
   samplesMissing: (since: Moment) =>
-    say`Checks since ${since} are still being stored, so some are missing from the figures and charts.`,
+    phraseOf`Checks since ${since} are still being stored, so some are missing from the figures and charts.`,
   historyAway: 'The store of past checks does not respond at the moment. The current status is not affected.',
   gaps: 'A gap is a period without data. Checks that a fault of ours may have affected are left out.',
 
@@ -170,14 +171,14 @@ export const englishServicePage = {
   noIncidents: 'No incidents.',
   detectedByUs: 'Detected by our checks',
   reportedByVendor: 'Reported by the vendor',
-  began: (at: Moment) => say`started ${at}`,
+  began: (at: Moment) => phraseOf`started ${at}`,
   lasting: (length: string) => `ongoing for ${length}`,
   lasted: (length: string) => `lasted ${length}`,
   timeline: (entries: number) => (entries === 1 ? 'Timeline, one entry' : `Timeline, ${entries} entries`),
   timelineHeading: 'Timeline',
   noTimeline: 'There are no updates.',
   vendorEntry: "Vendor's report",
-  ended: (at: Moment) => say`ended ${at}`,
+  ended: (at: Moment) => phraseOf`ended ${at}`,
   newer: 'Newer incident',
   older: 'Older incident',
   neighbours: 'Other incidents',
@@ -185,7 +186,7 @@ export const englishServicePage = {
   backTo: (name: string) => `Back to ${name}`,
 
   dependencies: 'Dependencies',
-  reported: (at: number) => say`As reported ${age(at)}`,
+  reported: (at: number) => phraseOf`As reported ${age(at)}`,
   noDependencies: 'None reported yet.',
   dependency: 'Dependency',
   state: 'State',

@@ -1,14 +1,14 @@
-/** What status pages of owners say, in English. */
+/** Texts of the status pages of owners, in English. */
 import type { PageStanding, PageVerdict } from '../../domain/page-verdict.ts';
-import { type Moment, say } from './phrase.ts';
+import { type Moment, phraseOf } from './phrase.ts';
 
-const some = (count: number, all: number, said: (are: string) => string): string => {
-  if (all === 1) return `The service ${said('is')}.`;
-  if (count === all) return `All ${all} services ${said('are')}.`;
-  return `${count} of ${all} services ${said(count === 1 ? 'is' : 'are')}.`;
+const some = (count: number, all: number, verb: (are: string) => string): string => {
+  if (all === 1) return `The service ${verb('is')}.`;
+  if (count === all) return `All ${all} services ${verb('are')}.`;
+  return `${count} of ${all} services ${verb(count === 1 ? 'is' : 'are')}.`;
 };
 
-/** The words of status pages. */
+/** The texts of status pages. */
 export const englishStatusPage = {
   notFound: 'Page not found',
   noPage: (slug: string) => `No status page has the address "${slug}".`,
@@ -20,8 +20,8 @@ export const englishStatusPage = {
         : 'No service has been checked yet.';
     if (status === 'maintenance')
       return some(counts.maintenance, watched, (are) => `${are} under maintenance`);
-    const words = { up: 'operational', slow: 'slow', down: 'down' } as const;
-    return some(counts[status], watched, (are) => `${are} ${words[status]}`);
+    const texts = { up: 'operational', slow: 'slow', down: 'down' } as const;
+    return some(counts[status], watched, (are) => `${are} ${texts[status]}`);
   },
   empty: 'No service is listed here yet.',
   standing: {
@@ -50,7 +50,7 @@ export const englishStatusPage = {
   >,
   newer: 'Newer',
   older: 'Older',
-  from: (starts: Moment) => say`from ${starts}`,
+  from: (starts: Moment) => phraseOf`from ${starts}`,
   lasting: (length: string) => `for ${length}`,
   follow: 'Follow',
   atom: 'Incidents as Atom',

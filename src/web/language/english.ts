@@ -13,9 +13,9 @@ import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishStatusPage } from './english-status-page.ts';
 import { inSeconds } from './formats.ts';
-import { type Moment, type Phrase, say } from './phrase.ts';
+import { type Moment, type Phrase, phraseOf } from './phrase.ts';
 
-/** The words of the site in English. */
+/** The texts of the site in English. */
 export const english = {
   status: { up: 'Operational', slow: 'Slow', down: 'Down', unknown: 'Unknown' } as WordOf<ServiceStatus>,
   incidentStatus: {
@@ -48,7 +48,7 @@ export const english = {
     timesAreYours: 'Times are in your time zone. Hover over one to see UTC.',
     away: 'Our own connection is down',
     awaySince: (since: Moment) =>
-      say`since ${since}: the prober is offline. This page shows the last known statuses. No service is reported as down until the connection is back.`,
+      phraseOf`since ${since}: the prober is offline. This page shows the last known statuses. No service is reported as down until the connection is back.`,
     lost: 'The connection to this site is lost.',
     reload: 'Reload to see the current status',
     reloadByHand:
@@ -85,20 +85,20 @@ export const english = {
       count === 1 ? 'One service has not been checked yet.' : `${shown} services have not been checked yet.`,
     more: (_count: number, shown: string) => `${shown} more`,
     incidents: 'Recent incidents',
-    began: (started: Moment) => say`${started}`,
+    began: (started: Moment) => phraseOf`${started}`,
     lasted: (length: string) => `lasted ${length}`,
-    lasting: (since: Moment) => say`for ${since}`,
+    lasting: (since: Moment) => phraseOf`for ${since}`,
     monitor: 'Monitor',
     online: 'Connected',
     offline: 'Disconnected',
     checkRate: (perSecond: number, shown: string) =>
       perSecond === 1 ? 'one check per second' : `${shown} checks per second`,
-    newestCheck: (ago: Moment) => say`latest check ${ago}`,
+    newestCheck: (ago: Moment) => phraseOf`latest check ${ago}`,
     noCheckYet: 'no check yet',
     late: (count: number, shown: string) =>
       count === 0 ? 'no checks late' : count === 1 ? 'one check late' : `${shown} checks late`,
   },
-  /** The words of the badge builder. */
+  /** The texts of the badge builder. */
   badges: {
     title: 'Badges',
     titleOf: (name: string) => `Badges for ${name}`,
@@ -152,15 +152,15 @@ export const english = {
   },
   dashboard: englishDashboard,
   pageEditor: englishPageEditor,
-  /** The words of the page of one service. */
+  /** The texts of the page of one service. */
   service: {
     /** Behind the service's name. `lasted` is the time since then, shown as a length. */
     notChecked: 'has not been checked yet.',
-    up: (since: Moment, lasted: Moment) => say`has been operational since ${since} (${lasted}).`,
+    up: (since: Moment, lasted: Moment) => phraseOf`has been operational since ${since} (${lasted}).`,
     slow: (since: Moment, lasted: Moment, why: string | null) =>
-      say`has been slow since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+      phraseOf`has been slow since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
     down: (since: Moment, lasted: Moment, why: string | null) =>
-      say`has been down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+      phraseOf`has been down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
     noHeartbeat: 'no heartbeat arrived',
     failure: (failure: Failure): string => describeCauseInSeconds(failure, (ms) => inSeconds(ms, '.')),
     /** An incident that our own checks opened: its title, and an entry of its timeline. */
@@ -180,15 +180,16 @@ export const english = {
       major: 'reports a major incident',
       critical: 'reports a critical incident',
     } as Readonly<Record<VendorStatus, string>>,
-    vendorSince: (said: string, since: Moment): Phrase => say`${said}, since ${since}`,
-    vendorStale: (said: Phrase, ago: string): Phrase => say`${said}, ${ago} ago; it could not be read since`,
-    vendorUnread: (said: Phrase): Phrase => say`${said} when it was last read`,
+    vendorSince: (text: string, since: Moment): Phrase => phraseOf`${text}, since ${since}`,
+    vendorStale: (text: Phrase, ago: string): Phrase =>
+      phraseOf`${text}, ${ago} ago; it could not be read since`,
+    vendorUnread: (text: Phrase): Phrase => phraseOf`${text} when it was last read`,
   },
   page: englishServicePage,
   statusPage: englishStatusPage,
 };
 
 /** What every language has. */
-export type Words = typeof english;
+export type Texts = typeof english;
 
 type WordOf<Key extends string> = Readonly<Record<Key, string>>;

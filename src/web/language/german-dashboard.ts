@@ -1,7 +1,7 @@
-/** What the dashboard of owners and the pages of signing in say, in German. */
-import type { Words } from './english.ts';
+/** Texts of the dashboard of owners and of the pages for signing in, in German. */
+import type { Texts } from './english.ts';
 import { germanDeliveryProblem, germanNotice, germanRefusal } from './german-refusals.ts';
-import { say } from './phrase.ts';
+import { phraseOf } from './phrase.ts';
 
 const BY = {
   root: 'durch Abruf',
@@ -9,8 +9,8 @@ const BY = {
   heartbeat: 'durch Lebenszeichen',
 } as const;
 
-/** The words of these pages. */
-export const germanDashboard: Words['dashboard'] = {
+/** The texts of these pages. */
+export const germanDashboard: Texts['dashboard'] = {
   title: 'Verwaltung',
   signIn: 'Anmelden',
   signOut: 'Abmelden',
@@ -60,9 +60,9 @@ export const germanDashboard: Words['dashboard'] = {
   expiry: 'Ablauf',
   action: 'Aktion',
   never: 'nie',
-  revokedAt: (at) => say`widerrufen ${at}`,
-  expiredAt: (at) => say`abgelaufen ${at}`,
-  expiresAt: (at) => say`läuft ab ${at}`,
+  revokedAt: (at) => phraseOf`widerrufen ${at}`,
+  expiredAt: (at) => phraseOf`abgelaufen ${at}`,
+  expiresAt: (at) => phraseOf`läuft ab ${at}`,
   noExpiry: 'läuft nicht ab',
   revoke: 'Widerrufen',
   newKey: 'Neuer Schlüssel',
@@ -104,7 +104,7 @@ export const germanDashboard: Words['dashboard'] = {
   lastHeartbeats: 'Letzte Lebenszeichen',
   arrived: 'Angekommen',
   kindColumn: 'Art',
-  said: 'Gemeldet',
+  reported: 'Gemeldet',
   body: 'Inhalt',
   noHeartbeats: 'Noch keine empfangen.',
   lastChecks: 'Letzte Prüfungen',
@@ -131,7 +131,7 @@ export const germanDashboard: Words['dashboard'] = {
   webhooksAgain: 'Fehlgeschlagene Zustellungen werden einen Tag lang wiederholt.',
   secretOnce: 'Das Geheimnis zum Signieren, nur einmal gezeigt:',
   secret: 'Geheimnis',
-  since: (at) => say`seit ${at}`,
+  since: (at) => phraseOf`seit ${at}`,
   sendTest: 'Test senden',
   sendTestTo: (url) => `Test an ${url} senden`,
   remove: 'Entfernen',
@@ -144,10 +144,10 @@ export const germanDashboard: Words['dashboard'] = {
   to: 'An',
   state: 'Stand',
   tries: 'Versuche',
-  deliveredAt: (at) => say`zugestellt ${at}`,
+  deliveredAt: (at) => phraseOf`zugestellt ${at}`,
   givenUp: 'aufgegeben',
   waiting: 'wartet',
-  againAt: (at) => say`nächster Versuch ${at}`,
+  againAt: (at) => phraseOf`nächster Versuch ${at}`,
   replay: 'Wiederholen',
   replayOf: (type, time) => `${type} vom ${time} wiederholen`,
   refusal: germanRefusal,

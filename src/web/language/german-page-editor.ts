@@ -1,14 +1,14 @@
-/** What the editor of status pages says, in German. */
-import type { Words } from './english.ts';
-import { say } from './phrase.ts';
+/** Texts of the editor of status pages, in German. */
+import type { Texts } from './english.ts';
+import { phraseOf } from './phrase.ts';
 
 const services = (count: number) => (count === 1 ? '1 Dienst' : `${count} Dienste`);
 
-/** The words of the editor. */
-export const germanPageEditor: Words['pageEditor'] = {
+/** The texts of the editor. */
+export const germanPageEditor: Texts['pageEditor'] = {
   lead: 'Eine Statusseite zeigt Dienste Ihrer Wahl, öffentliche und eigene, unter Ihrem Titel und Logo. Jeder kann sie lesen.',
   noPages: 'Noch keine.',
-  about: (slug, count, changed) => say`/p/${slug}, ${services(count)}, geändert ${changed}`,
+  about: (slug, count, changed) => phraseOf`/p/${slug}, ${services(count)}, geändert ${changed}`,
   showPage: 'Die Seite zeigen',
   showOf: (title) => `Die Seite ${title} zeigen`,
   newPage: 'Neue Seite',
@@ -18,7 +18,7 @@ export const germanPageEditor: Words['pageEditor'] = {
   bounds: (pages, most) =>
     `Ein Konto kann ${pages} Seiten mit je ${most} Diensten haben. Eine Adresse bleibt für ihr Konto reserviert, auch wenn die Seite gelöscht ist.`,
 
-  words: 'Titel und Text',
+  titleAndText: 'Titel und Text',
   text: 'Einleitung, unter dem Titel gezeigt',
   of: (count, most) => `${count} von höchstens ${most}`,
   noServices: 'Noch keine. Suchen Sie unten nach Diensten. Gruppen geben ihnen Überschriften.',

@@ -1,15 +1,15 @@
-/** What the page of a service and the pages of its incidents show beside the verdict, in German. */
-import type { Words } from './english.ts';
+/** Texts of the page of a service and of the pages of its incidents, beside the verdict, in German. */
+import type { Texts } from './english.ts';
 import { germanFailure } from './german-failures.ts';
-import { age, say } from './phrase.ts';
+import { age, phraseOf } from './phrase.ts';
 
-/** The words of these pages. */
-export const germanServicePage: Words['page'] = {
+/** The texts of these pages. */
+export const germanServicePage: Texts['page'] = {
   title: (name, status) => `${name}: ${status}`,
   path: 'Wo Sie sind',
   ourChecks: 'Unsere Prüfungen',
   itsReports: 'Was er selbst meldet',
-  lastCheck: (at, source) => say`Letzte Prüfung ${age(at)}, ${source}.`,
+  lastCheck: (at, source) => phraseOf`Letzte Prüfung ${age(at)}, ${source}.`,
   source: {
     root: 'durch Abruf der Startseite',
     health: 'durch Abruf des Zustandsberichts',
@@ -18,7 +18,8 @@ export const germanServicePage: Words['page'] = {
   },
   blocked:
     'Der Dienst blockiert automatische Anfragen oder bittet uns zu warten. Wir wissen nur, dass er antwortet.',
-  stale: (at) => say`Die letzte Prüfung ist alt (${age(at)}). Der Zustand kann sich seither geändert haben.`,
+  stale: (at) =>
+    phraseOf`Die letzte Prüfung ist alt (${age(at)}). Der Zustand kann sich seither geändert haben.`,
   paused: 'Die Prüfungen dieses Dienstes sind angehalten. Dies ist sein letzter bekannter Zustand.',
   selfReported: 'Vom Betreiber gemeldet, der die Domain noch nicht bestätigt hat.',
   waiting: 'Die erste Prüfung steht bevor. Danach zeigt diese Seite mehr.',
@@ -35,7 +36,7 @@ export const germanServicePage: Words['page'] = {
   vendorPage: 'eigene Statusseite',
   vendorBefore: 'Seine',
   vendorUnread: 'Der Dienst hat eine eigene Statusseite in einem Format, das Upbeat nicht liest.',
-  vendorReadAt: (at) => say`Gelesen ${age(at)}`,
+  vendorReadAt: (at) => phraseOf`Gelesen ${age(at)}`,
   itsIncident: 'Der Vorfall',
   silentNow: (lasted) =>
     `Seit unserer ersten fehlgeschlagenen Prüfung vor ${lasted} hat sie nichts gemeldet.`,
@@ -57,7 +58,7 @@ export const germanServicePage: Words['page'] = {
     running: 'Wartung läuft',
     ended: 'Wartung',
   },
-  from: (starts, ends) => (ends === null ? say`ab ${starts}` : say`von ${starts} bis ${ends}`),
+  from: (starts, ends) => (ends === null ? phraseOf`ab ${starts}` : phraseOf`von ${starts} bis ${ends}`),
 
   facts: 'Zahlen',
   responseTime: 'Antwortzeit',
@@ -75,12 +76,13 @@ export const germanServicePage: Words['page'] = {
           : `noch ${days} Tage`,
   certificateEnds: (at, expired) =>
     expired
-      ? say`Das Zertifikat des Servers ist am ${at} abgelaufen. Browser warnen davor.`
-      : say`Das Zertifikat des Servers läuft am ${at} ab. Wird es nicht erneuert, warnen Browser davor.`,
+      ? phraseOf`Das Zertifikat des Servers ist am ${at} abgelaufen. Browser warnen davor.`
+      : phraseOf`Das Zertifikat des Servers läuft am ${at} ab. Wird es nicht erneuert, warnen Browser davor.`,
   upFor: (range) => `Erreichbarkeit, ${range}`,
 
   uptime: 'Erreichbarkeit',
-  measuredSince: (since) => say`Gemessen seit ${since}. Längere Zeiträume enthalten keine früheren Daten.`,
+  measuredSince: (since) =>
+    phraseOf`Gemessen seit ${since}. Längere Zeiträume enthalten keine früheren Daten.`,
   daysAgo: (days) => `vor ${days} Tagen`,
   today: 'heute',
   now: 'jetzt',
@@ -137,7 +139,7 @@ export const germanServicePage: Words['page'] = {
   chartOf: (name) => `Antwortzeiten von ${name} in den letzten 24 Stunden`,
   chartFailed: 'Dieser Zeitraum ließ sich nicht laden. Versuchen Sie es gleich noch einmal.',
   samplesMissing: (since) =>
-    say`Prüfungen seit ${since} werden noch gespeichert; in Zahlen und Diagrammen fehlen deshalb einige.`,
+    phraseOf`Prüfungen seit ${since} werden noch gespeichert; in Zahlen und Diagrammen fehlen deshalb einige.`,
   historyAway:
     'Der Speicher vergangener Prüfungen antwortet gerade nicht. Der aktuelle Zustand ist davon nicht betroffen.',
   gaps: 'Eine Lücke ist ein Zeitraum ohne Daten. Prüfungen, die ein Fehler bei uns verfälscht haben kann, sind ausgelassen.',
@@ -160,14 +162,14 @@ export const germanServicePage: Words['page'] = {
   noIncidents: 'Keine Vorfälle.',
   detectedByUs: 'Von unseren Prüfungen festgestellt',
   reportedByVendor: 'Vom Anbieter gemeldet',
-  began: (at) => say`begann ${at}`,
+  began: (at) => phraseOf`begann ${at}`,
   lasting: (length) => `seit ${length}`,
   lasted: (length) => `dauerte ${length}`,
   timeline: (entries) => (entries === 1 ? 'Verlauf, ein Eintrag' : `Verlauf, ${entries} Einträge`),
   timelineHeading: 'Verlauf',
   noTimeline: 'Es gibt keine Einträge.',
   vendorEntry: 'Bericht des Anbieters',
-  ended: (at) => say`endete ${at}`,
+  ended: (at) => phraseOf`endete ${at}`,
   newer: 'Neuerer Vorfall',
   older: 'Älterer Vorfall',
   neighbours: 'Andere Vorfälle',
@@ -175,7 +177,7 @@ export const germanServicePage: Words['page'] = {
   backTo: (name) => `Zurück zu ${name}`,
 
   dependencies: 'Abhängigkeiten',
-  reported: (at) => say`Gemeldet ${age(at)}`,
+  reported: (at) => phraseOf`Gemeldet ${age(at)}`,
   noDependencies: 'Noch keine gemeldet.',
   dependency: 'Abhängigkeit',
   state: 'Zustand',

@@ -1,6 +1,6 @@
-/** What status pages of owners say, in German. */
-import type { Words } from './english.ts';
-import { say } from './phrase.ts';
+/** Texts of the status pages of owners, in German. */
+import type { Texts } from './english.ts';
+import { phraseOf } from './phrase.ts';
 
 const some = (count: number, all: number, one: string, many: string): string => {
   if (all === 1) return `Der Dienst ${one}.`;
@@ -8,8 +8,8 @@ const some = (count: number, all: number, one: string, many: string): string => 
   return `${count} von ${all} Diensten ${count === 1 ? one : many}.`;
 };
 
-/** The words of status pages. */
-export const germanStatusPage: Words['statusPage'] = {
+/** The texts of status pages. */
+export const germanStatusPage: Texts['statusPage'] = {
   notFound: 'Seite nicht gefunden',
   noPage: (slug) => `Keine Statusseite hat die Adresse „${slug}“.`,
   home: 'Alle Dienste',
@@ -52,7 +52,7 @@ export const germanStatusPage: Words['statusPage'] = {
   filter: { all: 'offene und vergangene', running: 'offene', past: 'vergangene' },
   newer: 'Neuere',
   older: 'Ältere',
-  from: (starts) => say`ab ${starts}`,
+  from: (starts) => phraseOf`ab ${starts}`,
   lasting: (length) => `seit ${length}`,
   follow: 'Verfolgen',
   atom: 'Vorfälle als Atom',

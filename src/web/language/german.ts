@@ -1,15 +1,15 @@
 /** The texts of pages in German. */
-import type { Words } from './english.ts';
+import type { Texts } from './english.ts';
 import { germanDashboard } from './german-dashboard.ts';
 import { germanFailure } from './german-failures.ts';
 import { germanNote, germanOpening } from './german-incidents.ts';
 import { germanPageEditor } from './german-page-editor.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanStatusPage } from './german-status-page.ts';
-import { say } from './phrase.ts';
+import { phraseOf } from './phrase.ts';
 
-/** The words of the site in German. */
-export const german: Words = {
+/** The texts of the site in German. */
+export const german: Texts = {
   status: { up: 'In Ordnung', slow: 'Langsam', down: 'Gestört', unknown: 'Unbekannt' },
   incidentStatus: {
     investigating: 'wird untersucht',
@@ -53,7 +53,7 @@ export const german: Words = {
     timesAreYours: 'Zeiten in Ihrer Zeitzone, beim Darüberfahren in UTC.',
     away: 'Unsere eigene Verbindung ist unterbrochen',
     awaySince: (since) =>
-      say`seit ${since}: Wir sind offline. Diese Seite zeigt den letzten bekannten Zustand. Bis die Verbindung zurück ist, wird kein Dienst als gestört gemeldet.`,
+      phraseOf`seit ${since}: Wir sind offline. Diese Seite zeigt den letzten bekannten Zustand. Bis die Verbindung zurück ist, wird kein Dienst als gestört gemeldet.`,
     lost: 'Die Verbindung zu dieser Website ist unterbrochen.',
     reload: 'Neu laden, um den aktuellen Zustand zu sehen',
     reloadByHand:
@@ -91,15 +91,15 @@ export const german: Words = {
       count === 1 ? 'Ein Dienst wurde noch nicht geprüft.' : `${shown} Dienste wurden noch nicht geprüft.`,
     more: (count, shown) => (count === 1 ? 'ein weiterer' : `${shown} weitere`),
     incidents: 'Letzte Vorfälle',
-    began: (started) => say`${started}`,
+    began: (started) => phraseOf`${started}`,
     lasted: (length) => `dauerte ${length}`,
-    lasting: (since) => say`seit ${since}`,
+    lasting: (since) => phraseOf`seit ${since}`,
     monitor: 'Überwachung',
     online: 'Verbunden',
     offline: 'Getrennt',
     checkRate: (perSecond, shown) =>
       perSecond === 1 ? 'eine Prüfung pro Sekunde' : `${shown} Prüfungen pro Sekunde`,
-    newestCheck: (ago) => say`letzte Prüfung ${ago}`,
+    newestCheck: (ago) => phraseOf`letzte Prüfung ${ago}`,
     noCheckYet: 'noch keine Prüfung',
     late: (count, shown) =>
       count === 0
@@ -108,7 +108,7 @@ export const german: Words = {
           ? 'eine Prüfung verspätet'
           : `${shown} Prüfungen verspätet`,
   },
-  /** The words of the badge builder. */
+  /** The texts of the badge builder. */
   badges: {
     title: 'Badges',
     titleOf: (name) => `Badges für ${name}`,
@@ -154,14 +154,14 @@ export const german: Words = {
   },
   dashboard: germanDashboard,
   pageEditor: germanPageEditor,
-  /** The words of the page of one service. */
+  /** The texts of the page of one service. */
   service: {
     notChecked: 'wurde noch nicht geprüft.',
-    up: (since, lasted) => say`läuft seit ${since} (${lasted}).`,
+    up: (since, lasted) => phraseOf`läuft seit ${since} (${lasted}).`,
     slow: (since, lasted, why) =>
-      say`ist langsam seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+      phraseOf`ist langsam seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
     down: (since, lasted, why) =>
-      say`ist gestört seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+      phraseOf`ist gestört seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
     noHeartbeat: 'es kam kein Lebenszeichen',
     failure: germanFailure,
     incidentTitle: germanOpening,
@@ -177,9 +177,9 @@ export const german: Words = {
       major: 'meldet eine schwere Störung',
       critical: 'meldet eine kritische Störung',
     },
-    vendorSince: (said, since) => say`${said}, seit ${since}`,
-    vendorStale: (said, ago) => say`${said}, vor ${ago}; seither war sie nicht zu lesen`,
-    vendorUnread: (said) => say`${said}, als sie zuletzt gelesen wurde`,
+    vendorSince: (text, since) => phraseOf`${text}, seit ${since}`,
+    vendorStale: (text, ago) => phraseOf`${text}, vor ${ago}; seither war sie nicht zu lesen`,
+    vendorUnread: (text) => phraseOf`${text}, als sie zuletzt gelesen wurde`,
   },
   page: germanServicePage,
   statusPage: germanStatusPage,

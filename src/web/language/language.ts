@@ -2,12 +2,12 @@
  * The language of a page: what `?lang=` asks for, and a cookie keeps; else what the browser prefers; else English.
  * Pages get it by `chooseLanguage(request)` and hand it to the renderer as `language`, where templates read it:
  *
- *     <%= it.language.words.home.heading %>             a word or sentence
- *     <%~ it.say(it.language.words.home.newestCheck(at)) %>   a phrase with times, as markup
+ *     <%= it.language.texts.home.heading %>             a word or sentence
+ *     <%~ it.markup(it.language.texts.home.newestCheck(at)) %>   a phrase with times, as markup
  */
 import { readCookie } from '../../http/cookies.ts';
 import type { HttpRequest } from '../../http/route.ts';
-import { english, type Words } from './english.ts';
+import { english, type Texts } from './english.ts';
 import { createFormats, type Formats } from './formats.ts';
 import { german } from './german.ts';
 
@@ -24,7 +24,7 @@ export interface Language {
   readonly name: string;
   /** Locale of dates, for scripts. */
   readonly dates: string;
-  readonly words: Words;
+  readonly texts: Texts;
   readonly formats: Formats;
 }
 
@@ -38,8 +38,8 @@ export interface ChosenLanguage extends Language {
 
 /** The languages. */
 export const LANGUAGES: Readonly<Record<LanguageCode, Language>> = {
-  en: { code: 'en', name: 'English', dates: 'en-GB', words: english, formats: createFormats('en-GB', 'en') },
-  de: { code: 'de', name: 'Deutsch', dates: 'de-DE', words: german, formats: createFormats('de-DE', 'de') },
+  en: { code: 'en', name: 'English', dates: 'en-GB', texts: english, formats: createFormats('en-GB', 'en') },
+  de: { code: 'de', name: 'Deutsch', dates: 'de-DE', texts: german, formats: createFormats('de-DE', 'de') },
 };
 
 const COOKIE = 'upbeat-language';

@@ -15,8 +15,8 @@ export type Phrase = readonly (string | Moment)[];
 
 type TimeFormats = Pick<Formats, 'time' | 'ago' | 'length'>;
 
-/** Makes a phrase: `` say`has been down since ${time(since)}: ${detail}` ``. A phrase inside a phrase becomes part of it. */
-export function say(
+/** A phrase: `` phraseOf`down since ${time(since)}: ${detail}` ``. A phrase inside a phrase becomes part of it. */
+export function phraseOf(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | Moment | Phrase)[]
 ): Phrase {

@@ -25,7 +25,7 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import type { Language } from '../language/language.ts';
 import { age, asMarkup, escapeMarkup, type Phrase } from '../language/phrase.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
-import { pillMarkup, sayVerdict } from '../parts/verdict.ts';
+import { describeVerdict, pillMarkup } from '../parts/verdict.ts';
 
 /** The update of a service's page after a check. */
 export function serviceUpdate(
@@ -35,11 +35,11 @@ export function serviceUpdate(
   now: number,
 ): LiveUpdate {
   const { status, latest } = current;
-  const { words, formats } = language;
+  const { texts, formats } = language;
   const markup = (phrase: Phrase) => asMarkup(phrase, formats, now);
   const html: Record<string, string> = {
-    [`pill:${page}`]: pillMarkup(status, words.status[status]),
-    [`said:${page}`]: markup(sayVerdict(current, language)),
+    [`pill:${page}`]: pillMarkup(status, texts.status[status]),
+    [`said:${page}`]: markup(describeVerdict(current, language)),
   };
   if (latest === null) return { html, statuses: { [status]: [page] } };
   html[`checked:${page}`] = markup([age(latest.checkedAt)]);

@@ -4,8 +4,8 @@ import type { Language } from '../language/language.ts';
 import { time } from '../language/phrase.ts';
 
 /** The incident in the language of the page, its timeline newest first. `page`: name of its service in paths. */
-export function viewPageIncident(written: Incident, page: string, now: number, { words, formats }: Language) {
-  const incident = inLanguage(written, { words });
+export function viewPageIncident(written: Incident, page: string, now: number, { texts, formats }: Language) {
+  const incident = inLanguage(written, { texts });
   const { resolvedAt, startedAt, severity, updates } = incident;
   const length = formats.length((resolvedAt ?? now) - startedAt);
   return {
@@ -13,25 +13,25 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     path: incidentPath(page, incident.id),
     // Class of its mark: green once it is over, grey for maintenance.
     look: lookOf(incident),
-    status: words.incidentStatus[incident.status],
-    severity: words.severity[severity],
+    status: texts.incidentStatus[incident.status],
+    severity: texts.severity[severity],
     isOpen: resolvedAt === null,
-    source: incident.source === 'own' ? words.page.detectedByUs : words.page.reportedByVendor,
-    began: words.page.began(time(startedAt)),
-    ended: resolvedAt === null ? null : words.page.ended(time(resolvedAt)),
-    lasted: resolvedAt === null ? words.page.lasting(length) : words.page.lasted(length),
+    source: incident.source === 'own' ? texts.page.detectedByUs : texts.page.reportedByVendor,
+    began: texts.page.began(time(startedAt)),
+    ended: resolvedAt === null ? null : texts.page.ended(time(resolvedAt)),
+    lasted: resolvedAt === null ? texts.page.lasting(length) : texts.page.lasted(length),
     description: incident.description,
     vendorUrl: incident.source === 'vendor' ? webAddress(incident.sourceUrl) : null,
     timeline: updates
-      .map(({ at, status, text }) => ({ status: words.incidentStatus[status], time: [time(at)], text }))
+      .map(({ at, status, text }) => ({ status: texts.incidentStatus[status], time: [time(at)], text }))
       .reverse(),
-    timelineLabel: words.page.timeline(updates.length),
+    timelineLabel: texts.page.timeline(updates.length),
   };
 }
 
 /** An incident with our texts in the language of the page. Texts of vendors and of versions before 0.2 stay as they are. */
-export function inLanguage(incident: Incident, { words }: Pick<Language, 'words'>): Incident {
-  const { incidentTitle, incidentNote } = words.service;
+export function inLanguage(incident: Incident, { texts }: Pick<Language, 'texts'>): Incident {
+  const { incidentTitle, incidentNote } = texts.service;
   const updates = incident.updates.map((update) =>
     update.note === undefined ? update : { ...update, text: incidentNote(update.note) },
   );

@@ -5,19 +5,22 @@ import type { Language } from '../language/language.ts';
 import { escapeMarkup, lasting, type Phrase, time } from '../language/phrase.ts';
 
 /** Since when and why, without the name of the service: `has been down since ...: answered with status 503.` */
-export function sayVerdict(current: CurrentStatus, language: Language): Phrase {
+export function describeVerdict(current: CurrentStatus, language: Language): Phrase {
   const { status, since, latest } = current;
-  const { service } = language.words;
+  const { service } = language.texts;
   if (status === 'unknown' || since === null || latest === null) return [service.notChecked];
   const lasted = lasting(since);
   if (status === 'up') return service.up(time(since), lasted);
-  const why = sayReason(current, language);
+  const why = explainStatus(current, language);
   return status === 'slow' ? service.slow(time(since), lasted, why) : service.down(time(since), lasted, why);
 }
 
 /** Why it is down or slow, as the end of a sentence; null: it is neither, or nothing more is known. */
-export function sayReason({ status, latest }: CurrentStatus, { words, formats }: Language): string | null {
-  const { service } = words;
+export function explainStatus(
+  { status, latest }: CurrentStatus,
+  { texts, formats }: Language,
+): string | null {
+  const { service } = texts;
   if (latest === null || (status !== 'slow' && status !== 'down')) return null;
   // A word that makes a service slow or down is the reason, whatever times came with it; a failure says it already.
   const word = latest.reported;

@@ -10,7 +10,7 @@ import type { AssetAddresses } from './assets.ts';
 
 /**
  * Renders a template with data into an answer. Data may carry `language`, from `chooseLanguage(request)`: the answer is
- * then in it, and templates have `it.language` and `it.say(phrase)`; without it the page is in English.
+ * then in it, and templates have `it.language` and `it.markup(phrase)`; without it the page is in English.
  */
 export type RenderPage = ReturnType<typeof createViews>['renderPage'];
 
@@ -44,7 +44,7 @@ export function createViews({ assets, version, readiness, now }: ViewSources) {
     cache: true,
     autoTrim: false,
   });
-  const sayIn = (language: Language) => {
+  const markupIn = (language: Language) => {
     const at = now();
     return (phrase: Phrase) => asMarkup(phrase, language.formats, at);
   };
@@ -59,7 +59,7 @@ export function createViews({ assets, version, readiness, now }: ViewSources) {
           ...data,
           language,
           choices: chosen?.choices ?? [],
-          say: sayIn(language),
+          markup: markupIn(language),
           away: viewAway(readiness(), language),
           assets,
           version,
@@ -68,17 +68,17 @@ export function createViews({ assets, version, readiness, now }: ViewSources) {
       };
     },
     renderPart: (template: string, data: object, language: Language): string =>
-      eta.render(template, { ...data, language, say: sayIn(language) }),
+      eta.render(template, { ...data, language, markup: markupIn(language) }),
   };
 }
 
 /** Since when our own connection is away; null: it is not. */
-export function viewAway({ prober }: Readiness, { words }: Language): Phrase | null {
+export function viewAway({ prober }: Readiness, { texts }: Language): Phrase | null {
   const { online, offlineSince } = prober;
-  return online || offlineSince === null ? null : words.site.awaySince(time(offlineSince));
+  return online || offlineSince === null ? null : texts.site.awaySince(time(offlineSince));
 }
 
 /** The page that says what was not found, with 404. */
-export function renderMissing(render: RenderPage, language: ChosenLanguage, said: string): HttpResponse {
-  return render('./missing', { language, title: language.words.site.notFound, said }, 404);
+export function renderMissing(render: RenderPage, language: ChosenLanguage, message: string): HttpResponse {
+  return render('./missing', { language, title: language.texts.site.notFound, message }, 404);
 }

@@ -33,13 +33,13 @@ export function incidentPage(
     async handle(request) {
       const language = chooseLanguage(request);
       const { slug = '', id = '' } = request.params;
-      const { words } = language;
+      const { texts } = language;
       const service = directory.byPageName(slug);
-      if (service === null) return renderMissing(render, language, words.site.noService(slug.slice(0, 100)));
+      if (service === null) return renderMissing(render, language, texts.site.noService(slug.slice(0, 100)));
       const page = directory.pageName(service);
       const incident = await registry.findIncident(id);
       if (incident === null || incident.serviceId !== service.id) {
-        return renderMissing(render, language, words.page.noIncident(fullName(service), id.slice(0, 100)));
+        return renderMissing(render, language, texts.page.noIncident(fullName(service), id.slice(0, 100)));
       }
       const name = fullName(service);
       const { older, newer } = await registry.incidentsBeside(incident);
@@ -49,12 +49,12 @@ export function incidentPage(
       return render('./incident', {
         language,
         meta: openGraphTags(siteUrl, {
-          title: words.page.title(name, view.title),
+          title: texts.page.title(name, view.title),
           description: `${view.status}: ${view.timeline[0]?.text || view.description}`,
           path: view.path,
-          image: chartCard(page, words.page.chartOf(name)),
+          image: chartCard(page, texts.page.chartOf(name)),
         }),
-        title: words.page.title(name, view.title),
+        title: texts.page.title(name, view.title),
         service,
         name,
         page,

@@ -1,4 +1,4 @@
-/** Days of a service as rows, and as drawings: bars and a calendar. Shape and place say what the colours say. */
+/** Days of a service as rows, and as drawings: bars and a calendar. Shape and place repeat what the colours mean. */
 import { DAY_MS } from '../../domain/durations.ts';
 import { type Bucket, type DayKind, dayKindOf, SLOW_DAY_SHARE } from '../../domain/sample.ts';
 import type { Language } from '../language/language.ts';
@@ -30,14 +30,14 @@ export function uptimeOf(buckets: readonly Pick<Bucket, 'count' | 'downCount'>[]
 }
 
 /** A day in one line: `2026-11-20: 99.3% up, down for 10 min`. */
-export function sayDay(bucket: Bucket, intervalMs: number, { words, formats }: Language): string {
+export function describeDay(bucket: Bucket, intervalMs: number, { texts, formats }: Language): string {
   const kind = dayKindOf(bucket);
   const date = dateOf(bucket.startAt);
   const uptime = uptimeOf([bucket]);
-  if (uptime === null) return words.page.dayWithout(date, words.page.dayKind[kind]);
+  if (uptime === null) return texts.page.dayWithout(date, texts.page.dayKind[kind]);
   const downMs = downMsOf(bucket, intervalMs);
   const slowShare = bucket.slowCount / bucket.count;
-  return words.page.day(
+  return texts.page.day(
     date,
     formats.percent(uptime),
     downMs === 0 ? null : formats.length(downMs),
@@ -45,7 +45,7 @@ export function sayDay(bucket: Bucket, intervalMs: number, { words, formats }: L
   );
 }
 
-/** The days as rows of a table, newest first; days before the first check are left out. Null in a cell: nothing to say. */
+/** The days as rows of a table, newest first; days before the first check are left out. Null: an empty cell. */
 export function dayRows(buckets: readonly Bucket[], intervalMs: number, language: Language) {
   return sinceFirst(buckets)
     .map((bucket) => rowOf(dateOf(bucket.startAt), [bucket], intervalMs, language))
@@ -65,7 +65,7 @@ export function dateOf(at: number): string {
 
 const WORST_FIRST: readonly DayKind[] = ['down', 'slow', 'up', 'suspect', 'none'];
 
-function rowOf(date: string, buckets: readonly Bucket[], intervalMs: number, { words, formats }: Language) {
+function rowOf(date: string, buckets: readonly Bucket[], intervalMs: number, { texts, formats }: Language) {
   const uptime = uptimeOf(buckets);
   const downMs = buckets.reduce((sum, bucket) => sum + downMsOf(bucket, intervalMs), 0);
   const kinds = new Set(buckets.map(dayKindOf));
@@ -74,7 +74,7 @@ function rowOf(date: string, buckets: readonly Bucket[], intervalMs: number, { w
     uptime: uptime === null ? null : formats.percent(uptime),
     down: downMs === 0 ? null : formats.length(downMs),
     checks: formats.number(buckets.reduce((sum, { count }) => sum + count, 0)),
-    said: words.page.dayKind[WORST_FIRST.find((kind) => kinds.has(kind)) ?? 'none'],
+    label: texts.page.dayKind[WORST_FIRST.find((kind) => kinds.has(kind)) ?? 'none'],
   };
 }
 
@@ -99,7 +99,7 @@ export function barsOf(buckets: readonly Bucket[], intervalMs: number, language:
     barWidth: BAR_WIDTH,
     bars: buckets.map((bucket, index) => ({
       x: index * BAR_STEP,
-      said: sayDay(bucket, intervalMs, language),
+      label: describeDay(bucket, intervalMs, language),
       parts: partsOf(bucket),
     })),
   };
@@ -119,7 +119,7 @@ export function calendarOf(buckets: readonly Bucket[], intervalMs: number, langu
       kind: dayKindOf(bucket),
       x: Math.floor((index + offset) / 7) * CELL_STEP,
       y: ((index + offset) % 7) * CELL_STEP,
-      said: sayDay(bucket, intervalMs, language),
+      label: describeDay(bucket, intervalMs, language),
     })),
     months: buckets.flatMap(({ startAt }, index) => {
       const column = Math.ceil((index + offset) / 7);

@@ -17,9 +17,9 @@ import type { Dependencies, FailingDependency } from '../../store/ports/heartbea
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
-import { lasting, type Phrase, say, time } from '../language/phrase.ts';
+import { lasting, type Phrase, phraseOf, time } from '../language/phrase.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
-import { STATUS_SHAPES, sayVerdict } from '../parts/verdict.ts';
+import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
 import { barsOf, calendarOf, dayRows, monthRows, uptimeOf } from './service-days.ts';
 import { waterfallOf } from './service-response-times.ts';
 
@@ -65,7 +65,7 @@ export interface ServiceKnowledge {
 /** Everything but the response times, which `service-response-times.ts` shows, and {@link viewDependencies}. */
 export function viewServicePage(known: ServiceKnowledge, language: Language) {
   const { service, current, year, now, page } = known;
-  const { words, formats } = language;
+  const { texts, formats } = language;
   const { latest } = current;
   const intervalMs = intervalOf(service, known.intervalMs);
   const percentOf = (buckets: readonly Bucket[]) => {
@@ -84,39 +84,39 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     service,
     page,
     status: current.status,
-    word: words.status[current.status],
+    word: texts.status[current.status],
     shape: STATUS_SHAPES[current.status],
-    ours: service.check.kind === 'heartbeat' ? words.page.itsReports : words.page.ourChecks,
-    verdict: sayVerdict(current, language),
+    ours: service.check.kind === 'heartbeat' ? texts.page.itsReports : texts.page.ourChecks,
+    verdict: describeVerdict(current, language),
     checked:
-      latest === null ? null : words.page.lastCheck(latest.checkedAt, words.page.source[latest.source]),
+      latest === null ? null : texts.page.lastCheck(latest.checkedAt, texts.page.source[latest.source]),
     blocked: latest?.blocked === true,
-    stale: known.staleSince === null ? null : words.page.stale(known.staleSince),
+    stale: known.staleSince === null ? null : texts.page.stale(known.staleSince),
     facts: factsOf(known, language),
     uptimes: knownRanges(known).map((name) => ({
-      name: words.page.upFor(words.page.range[name]),
+      name: texts.page.upFor(texts.page.range[name]),
       value: percentOf(daysOf[name]) ?? '–',
     })),
     measured:
       known.measuredFrom === null
         ? null
-        : words.page.measuredSince(measuredMoment(known.measuredFrom, now, language)),
+        : texts.page.measuredSince(measuredMoment(known.measuredFrom, now, language)),
     certificate: warningOf(current, certificateDaysOf(current, now), language),
     waterfall: waterfallOf(latest, language),
     vendor: viewVendor(known, language),
     maintenances: known.maintenances.map((maintenance) => ({
-      heading: words.page.maintenance[maintenance.phase],
+      heading: texts.page.maintenance[maintenance.phase],
       title: maintenance.title,
       url: webAddress(maintenance.sourceUrl),
-      time: words.page.from(
+      time: texts.page.from(
         time(maintenance.startsAt),
         maintenance.endsAt === null ? null : time(maintenance.endsAt),
       ),
     })),
     bars: barsOf(quarter, intervalMs, language),
-    barsLabel: words.page.barsLabel(percentOf(quarter)),
+    barsLabel: texts.page.barsLabel(percentOf(quarter)),
     calendar: calendarOf(year, intervalMs, language),
-    calendarLabel: words.page.calendarLabel(percentOf(year)),
+    calendarLabel: texts.page.calendarLabel(percentOf(year)),
     days: dayRows(quarter, intervalMs, language),
     months: monthRows(year, intervalMs, language),
     incidents: known.incidents.map((incident) => viewPageIncident(incident, page, now, language)),
@@ -124,7 +124,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
   };
 }
 
-/** The ranges that say something of their own: of a young service all longer ones would repeat the first that holds it. */
+/** The ranges that differ from shorter ones: of a young service all longer ones would repeat the first that holds it. */
 function knownRanges({ measuredFrom, now }: ServiceKnowledge): readonly RangeName[] {
   if (measuredFrom === null) return RANGE_NAMES;
   const whole = RANGE_NAMES.findIndex((name) => now - measuredFrom <= RANGE_DAYS[name] * DAY_MS);
@@ -133,21 +133,21 @@ function knownRanges({ measuredFrom, now }: ServiceKnowledge): readonly RangeNam
 
 /** Of a young service the minute counts; later the day is enough, which is a UTC day as those of the drawings are. */
 function measuredMoment(from: number, now: number, { formats }: Language): Phrase {
-  return now - from < YOUNG_MS ? say`${time(from)} (${lasting(from)})` : [formats.day(from)];
+  return now - from < YOUNG_MS ? phraseOf`${time(from)} (${lasting(from)})` : [formats.day(from)];
 }
 
 /** What the last check has measured; empty before the first. */
-function factsOf({ current, now }: ServiceKnowledge, { words, formats }: Language) {
+function factsOf({ current, now }: ServiceKnowledge, { texts, formats }: Language) {
   const { latest } = current;
   if (latest === null) return [];
   const { responseTimeMs, statusCode, source, reported } = latest;
   const days = certificateDaysOf(current, now);
-  const took = responseTimeMs === null ? words.page.noAnswer : formats.milliseconds(responseTimeMs);
-  const facts = [{ name: words.page.responseTime, value: took }];
+  const took = responseTimeMs === null ? texts.page.noAnswer : formats.milliseconds(responseTimeMs);
+  const facts = [{ name: texts.page.responseTime, value: took }];
   if (statusCode !== 0 && source !== 'heartbeat')
-    facts.push({ name: words.page.answer, value: `HTTP ${statusCode}` });
-  if (reported !== null) facts.push({ name: words.page.itReports, value: reported });
-  if (days !== null) facts.push({ name: words.page.certificate, value: words.page.certificateDays(days) });
+    facts.push({ name: texts.page.answer, value: `HTTP ${statusCode}` });
+  if (reported !== null) facts.push({ name: texts.page.itReports, value: reported });
+  if (days !== null) facts.push({ name: texts.page.certificate, value: texts.page.certificateDays(days) });
   return facts;
 }
 
@@ -157,17 +157,17 @@ export function certificateDaysOf({ latest }: CurrentStatus, now: number): numbe
   return at === null ? null : Math.floor((at - now) / DAY_MS);
 }
 
-function warningOf({ latest }: CurrentStatus, days: number | null, { words }: Language): Phrase | null {
+function warningOf({ latest }: CurrentStatus, days: number | null, { texts }: Language): Phrase | null {
   const at = latest?.certificateExpiresAt ?? null;
   if (at === null || days === null || days >= CERTIFICATE_WARNING_DAYS) return null;
-  return words.page.certificateEnds(time(at), days < 0);
+  return texts.page.certificateEnds(time(at), days < 0);
 }
 
 function viewVendor(
   { service, vendor, current, incidents, incidentsOfYear, now, page }: ServiceKnowledge,
   language: Language,
 ) {
-  const { words } = language;
+  const { texts } = language;
   if (service.statusPage === null) return null;
   const url = webAddress(service.statusPage.url);
   if (vendor === null) return { url, look: null };
@@ -179,9 +179,9 @@ function viewVendor(
     url,
     look,
     shape: STATUS_SHAPES[look],
-    word: words.page.vendorStatus[vendor.status],
-    said: describeVendor(vendor, now, language),
-    readAt: vendor.readAt === null ? null : words.page.vendorReadAt(vendor.readAt),
+    word: texts.page.vendorStatus[vendor.status],
+    text: describeVendor(vendor, now, language),
+    readAt: vendor.readAt === null ? null : texts.page.vendorReadAt(vendor.readAt),
     incident: incident === undefined ? null : viewPageIncident(incident, page, now, language),
     onThis,
     // For a single outage in progress, `onThis` says everything.
@@ -216,21 +216,21 @@ export function viewDependencies(
   known: Dependencies,
   failing: readonly FailingDependency[],
   countsItself: boolean,
-  { words, formats }: Language,
+  { texts, formats }: Language,
 ) {
   const services = new Map(failing.map((one) => [one.name, one.services]));
   const othersOf = (name: string) => (services.get(name.toLowerCase()) ?? 0) - (countsItself ? 1 : 0);
   return {
-    reported: known.reportedAt === null ? null : words.page.reported(known.reportedAt),
+    reported: known.reportedAt === null ? null : texts.page.reported(known.reportedAt),
     rows: [...known.dependencies]
       .sort((a, b) => WEIGHT[b.status] - WEIGHT[a.status])
       .map(({ name, status, latencyMs, since }) => ({
         name,
         status,
-        word: words.status[status],
+        word: texts.status[status],
         latency: latencyMs === null ? null : formats.milliseconds(latencyMs),
         since: [time(since)],
-        others: status === 'down' ? words.page.othersToo(Math.max(0, othersOf(name))) : null,
+        others: status === 'down' ? texts.page.othersToo(Math.max(0, othersOf(name))) : null,
       })),
   };
 }
@@ -251,24 +251,24 @@ export const VENDOR_LOOKS: Readonly<Record<VendorStatus, 'up' | 'slow' | 'down' 
 export function describeVendor(
   word: VendorWord | null,
   now: number,
-  { words, formats }: Language,
+  { texts, formats }: Language,
 ): Phrase | null {
   if (word === null) return null;
-  const { service } = words;
+  const { service } = texts;
   const { status, since, readAt, stale } = word;
   const plain = service.vendor[status];
-  const said = since === null || status === 'operational' ? [plain] : service.vendorSince(plain, time(since));
-  if (!stale || (readAt === null && status === 'unknown')) return say`${said}.`;
-  if (readAt === null) return say`${service.vendorUnread(said)}.`;
-  return say`${service.vendorStale(said, formats.length(now - readAt))}.`;
+  const text = since === null || status === 'operational' ? [plain] : service.vendorSince(plain, time(since));
+  if (!stale || (readAt === null && status === 'unknown')) return phraseOf`${text}.`;
+  if (readAt === null) return phraseOf`${service.vendorUnread(text)}.`;
+  return phraseOf`${service.vendorStale(text, formats.length(now - readAt))}.`;
 }
 
-/** How quick the vendor is to say what our checks have seen; null: there was no outage to compare. */
+/** How soon the vendor reports what our checks have seen; null: there was no outage to compare. */
 export function describeLag(
   { outages, acknowledged, medianMs, worstMs }: LagSummary,
-  { words, formats }: Language,
+  { texts, formats }: Language,
 ): string | null {
-  const { page } = words;
+  const { page } = texts;
   if (outages === 0) return null;
   if (medianMs === null || worstMs === null) return page.lagNone(outages);
   const length = formats.length(Math.abs(medianMs));
@@ -278,14 +278,14 @@ export function describeLag(
   return page.lagMany(acknowledged, outages, length, first, worst);
 }
 
-/** What the vendor has said of the outage that goes on; null: none does. `newest` is that of the newest outage. */
+/** What the vendor has reported of the outage that goes on; null: none does. `newest` is that of the newest outage. */
 export function describeNow(
   newest: Acknowledgement | undefined,
   isDown: boolean,
   now: number,
-  { words, formats }: Language,
+  { texts, formats }: Language,
 ): string | null {
   if (!isDown || newest === undefined) return null;
-  if (newest.lagMs === null) return words.page.silentNow(formats.length(now - newest.startedAt));
-  return words.page.spokeNow(formats.length(Math.abs(newest.lagMs)), newest.lagMs < 0);
+  if (newest.lagMs === null) return texts.page.silentNow(formats.length(now - newest.startedAt));
+  return texts.page.spokeNow(formats.length(Math.abs(newest.lagMs)), newest.lagMs < 0);
 }

@@ -123,7 +123,7 @@ export function servicePages(
     const name = request.params.slug ?? '';
     const service = directory.byPageName(name);
     if (service === null)
-      return renderMissing(render, language, language.words.site.noService(name.slice(0, 100)));
+      return renderMissing(render, language, language.texts.site.noService(name.slice(0, 100)));
     const title = fullName(service);
     const range = rangeOf(request.query);
     const at = now();
@@ -163,15 +163,15 @@ export function servicePages(
     return render('./service', {
       ...view,
       language,
-      title: language.words.page.title(title, view.word),
+      title: language.texts.page.title(title, view.word),
       meta: openGraphTags(siteUrl, {
         title: `${title}: ${view.word}`,
         description: asText([`${title} `, ...view.verdict], language.formats, at),
         path: `/status/${view.page}`,
-        image: chartCard(view.page, language.words.page.chartOf(title)),
+        image: chartCard(view.page, language.texts.page.chartOf(title)),
       }),
       live: { of: [view.page], at: position },
-      missing: missingSince === null ? null : language.words.page.samplesMissing(time(missingSince)),
+      missing: missingSince === null ? null : language.texts.page.samplesMissing(time(missingSince)),
       hasPast: day !== null && year !== null && times !== null,
       dependencies,
       range,
@@ -182,7 +182,7 @@ export function servicePages(
       scripts: [assets.copyScript, assets.chartScript, assets.serviceScript],
       times: responseTimesOf(range, times ?? { buckets: [], since: null }, language),
       drawing: times === null ? null : drawingOf(times.buckets, times.window, language),
-      begins: [typeof times?.since === 'number' ? time(times.since) : language.words.page.ago[range]],
+      begins: [typeof times?.since === 'number' ? time(times.since) : language.texts.page.ago[range]],
       timeRows: timeRows(times?.buckets ?? [], language),
     });
   };

@@ -30,7 +30,7 @@ export interface KnownTimes {
 export function responseTimesOf(
   range: RangeName,
   { buckets, since }: KnownTimes,
-  { words, formats }: Language,
+  { texts, formats }: Language,
 ): ResponseTimes {
   const highest = highestOf(buckets);
   return {
@@ -42,10 +42,10 @@ export function responseTimesOf(
     failed: buckets.map(({ count, downCount }) => (count === 0 ? null : downCount / count)),
     label:
       highest === null
-        ? words.page.noTimes
+        ? texts.page.noTimes
         : since === null
-          ? words.page.chartLabel(words.page.range[range], formats.milliseconds(highest))
-          : words.page.chartLabelSince(formats.time(since), formats.milliseconds(highest)),
+          ? texts.page.chartLabel(texts.page.range[range], formats.milliseconds(highest))
+          : texts.page.chartLabelSince(formats.time(since), formats.milliseconds(highest)),
     empty: highest === null,
   };
 }
@@ -131,7 +131,7 @@ const REST_MS = 1;
  * The waterfall of a check; `label` says it in one line. Null: there was no request, as with a heartbeat. Phases that did
  * not happen are absent; one without a time did not end, or was not measured.
  */
-export function waterfallOf(latest: LatestCheck | null, { words, formats }: Language) {
+export function waterfallOf(latest: LatestCheck | null, { texts, formats }: Language) {
   if (latest === null || latest.source === 'heartbeat' || latest.source === 'silence') return null;
   const { timing, failure } = latest;
   const measured: Readonly<Record<Phase, number | null>> = {
@@ -152,7 +152,7 @@ export function waterfallOf(latest: LatestCheck | null, { words, formats }: Lang
     passedMs += ms;
     return bar;
   };
-  const failed = failure === null ? null : words.page.failure(failure);
+  const failed = failure === null ? null : texts.page.failure(failure);
   const rows: {
     kind: Phase | 'other';
     name: string;
@@ -163,7 +163,7 @@ export function waterfallOf(latest: LatestCheck | null, { words, formats }: Lang
     .filter(([kind, ms]) => ms !== null || failure?.phase === kind)
     .map(([kind, ms]) => ({
       kind,
-      name: words.page.phase[kind],
+      name: texts.page.phase[kind],
       ms: ms === null ? null : formats.milliseconds(ms),
       bar: barOf(ms),
       failure: failure?.phase === kind ? failed : null,
@@ -172,7 +172,7 @@ export function waterfallOf(latest: LatestCheck | null, { words, formats }: Lang
   if (restMs > REST_MS)
     rows.push({
       kind: 'other',
-      name: words.page.otherPhase,
+      name: texts.page.otherPhase,
       ms: formats.milliseconds(restMs),
       bar: barOf(restMs),
       failure: null,
@@ -183,6 +183,6 @@ export function waterfallOf(latest: LatestCheck | null, { words, formats }: Lang
     width: WIDTH,
     rows,
     total,
-    label: total === null ? words.page.phases : words.page.phasesLabel(total),
+    label: total === null ? texts.page.phases : texts.page.phasesLabel(total),
   };
 }

@@ -61,10 +61,10 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   const barsOf = createUptimeBars(sources.samples, now);
 
   const missing = (slug: string, language: ChosenLanguage): HttpResponse => {
-    const { notFound, noPage } = language.words.statusPage;
+    const { notFound, noPage } = language.texts.statusPage;
     return render(
       './status-page-missing',
-      { language, title: notFound, said: noPage(slug.slice(0, 100)) },
+      { language, title: notFound, message: noPage(slug.slice(0, 100)) },
       404,
     );
   };
@@ -76,7 +76,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     shapes: SHAPES,
     status: verdict.status,
     counts: verdict.counts,
-    verdict: language.words.statusPage.verdict(verdict),
+    verdict: language.texts.statusPage.verdict(verdict),
     url: `${siteUrl}/p/${page.slug}`,
     logo:
       page.logo === null
@@ -88,7 +88,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
 
   const showPage = async (request: HttpRequest): Promise<HttpResponse> => {
     const language = chooseLanguage(request);
-    const { formats, words } = language;
+    const { formats, texts } = language;
     const { show, service: only, offset } = readParameters(request.query, QUERY);
     const slug = request.params.slug ?? '';
     // Taken before anything is read: a change meanwhile is sent twice rather than never.
@@ -116,8 +116,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     ]);
     const shown = found.slice(0, INCIDENTS_SHOWN);
     const lists = [
-      { heading: running.length > 0 ? words.statusPage.runningIncidents : null, incidents: running },
-      { heading: running.length > 0 ? words.statusPage.pastIncidents : null, incidents: shown },
+      { heading: running.length > 0 ? texts.statusPage.runningIncidents : null, incidents: running },
+      { heading: running.length > 0 ? texts.statusPage.pastIncidents : null, incidents: shown },
     ].map((list) => ({
       ...list,
       incidents: list.incidents.flatMap((incident) => showIncident(incident, look, language)),
@@ -131,7 +131,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       return `?${query}#incidents`;
     };
     const { page } = look;
-    const verdict = words.statusPage.verdict(look.verdict);
+    const verdict = texts.statusPage.verdict(look.verdict);
     return render('./status-page', {
       ...frame(look, language),
       title: `${page.title}: ${verdict}`,
@@ -179,11 +179,11 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         const service = directory.byId(maintenance.serviceId);
         if (service === null) return [];
         const { startsAt, endsAt } = maintenance;
-        const span = words.page.from(time(startsAt), endsAt === null ? null : time(endsAt));
+        const span = texts.page.from(time(startsAt), endsAt === null ? null : time(endsAt));
         const url = webAddress(maintenance.sourceUrl);
         return [{ ...maintenance, url, name: fullName(service), page: directory.pageName(service), span }];
       }),
-      missing: missingSince === null ? null : words.page.samplesMissing(time(missingSince)),
+      missing: missingSince === null ? null : texts.page.samplesMissing(time(missingSince)),
       lists: lists.filter(({ incidents }) => incidents.length > 0),
       filters: INCIDENT_FILTERS,
       show,
@@ -194,20 +194,20 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     });
   };
 
-  const showIncident = (incident: Incident, { at }: PageView, { words, formats }: ChosenLanguage) => {
+  const showIncident = (incident: Incident, { at }: PageView, { texts, formats }: ChosenLanguage) => {
     const service = directory.byId(incident.serviceId);
     if (service === null) return [];
-    const said = inLanguage(incident, { words });
-    const { startedAt, resolvedAt, updates } = said;
+    const translated = inLanguage(incident, { texts });
+    const { startedAt, resolvedAt, updates } = translated;
     const length = formats.length((resolvedAt ?? at) - startedAt);
-    const { lasting, from } = words.statusPage;
+    const { lasting, from } = texts.statusPage;
     return [
       {
-        ...said,
+        ...translated,
         name: fullName(service),
         page: directory.pageName(service),
         started: from(time(startedAt)),
-        lasted: resolvedAt === null ? lasting(length) : words.page.lasted(length),
+        lasted: resolvedAt === null ? lasting(length) : texts.page.lasted(length),
         updates: [...updates].reverse().map((update) => ({ ...update, time: [time(update.at)] })),
       },
     ];
@@ -222,7 +222,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       look === null
         ? render(
             './status-page-embed',
-            { language, title: language.words.statusPage.notFound, page: null },
+            { language, title: language.texts.statusPage.notFound, page: null },
             404,
           )
         : render('./status-page-embed', {
