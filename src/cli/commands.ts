@@ -100,6 +100,10 @@ export function buildCommands(): Command {
     .argument('<slug>')
     .action(act(async () => (await import('./pages.ts')).endPage));
 
+  addJson(program, 'nodes', 'list the live nodes of the cluster, and what they do').action(
+    act(async () => (await import('./nodes.ts')).listNodes),
+  );
+
   const registry = program
     .command('registry')
     .description('the registry of services, accounts and incidents');

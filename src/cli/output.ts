@@ -4,19 +4,31 @@ import { printable, printableJson, printableLines } from '../domain/printable-te
 /** Values of a row by the name of their column; null is printed as `-`. */
 export type OutputRow = Readonly<Record<string, string | number | boolean | null>>;
 
+/** Adds colour to the text of a cell, which may end with spaces; returns it unchanged where there is none. */
+export type CellStyle = (column: string, text: string) => string;
+
 /** A table with the columns in the order of `columns`. */
-function formatTable(columns: readonly string[], rows: readonly OutputRow[]): string {
+function formatTable(columns: readonly string[], rows: readonly OutputRow[], style: CellStyle): string {
   const cells = rows.map((row) => columns.map((column) => printable(String(row[column] ?? '-'))));
   const widths = columns.map((column, index) =>
     cells.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), column.length),
   );
-  const line = (values: readonly string[]) =>
+  const line = (values: readonly string[], paint: CellStyle) =>
     values
-      .map((value, index) => value.padEnd(widths[index] ?? 0))
+      .map((value, index) => {
+        const isLast = index === values.length - 1;
+        return paint(columns[index] ?? '', isLast ? value : value.padEnd(widths[index] ?? 0));
+      })
       .join('  ')
       .trimEnd();
-  return [line(columns.map((column) => column.toUpperCase())), ...cells.map(line)].join('\n');
+  const head = line(
+    columns.map((column) => column.toUpperCase()),
+    unstyled,
+  );
+  return [head, ...cells.map((values) => line(values, style))].join('\n');
 }
+
+const unstyled: CellStyle = (_column, text) => text;
 
 /**
  * Prints rows on standard output as JSON or as a table; without rows, prints `empty` on standard error. `columns`: those of
@@ -27,10 +39,11 @@ export function printRows(
   json: boolean,
   empty: string,
   columns: readonly string[] = Object.keys(rows[0] ?? {}),
+  style: CellStyle = unstyled,
 ): void {
   if (json) printJson(rows);
   else if (rows.length === 0) console.error(empty);
-  else console.log(formatTable(columns, rows));
+  else console.log(formatTable(columns, rows, style));
 }
 
 /** Prints a value as JSON on standard output. */

@@ -97,6 +97,18 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
   });
   t.match(serving.output(), /the clock of this machine is 90\.\d s ahead of Redis' clock/);
 
+  const told = await first.runHere('nodes');
+  t.match(
+    told.stdout,
+    /^NAME +REGION +ROLES +VERSION +SINCE +SEEN +SERVICES +CHECKS\/S +CONNECTION +CLOCK\n/,
+  );
+  t.match(told.stdout, /^one +eu +judge,probe,serve +\S+ +20\S+ \S+ +\d\.\d s ago +1 +\S+ +online +ok$/m);
+  t.match(told.stdout, /^three +us +serve .* online +\+90\.\d s$/m);
+  t.match(
+    told.stderr,
+    /^warning: the clock of three is 90\.\d s ahead of Redis' clock; synchronize it by NTP\n$/,
+  );
+
   const killed = performance.now();
   await one.killHard();
   await standby.until('/readyz', ({ role }: Ready) => role === 'monitor');

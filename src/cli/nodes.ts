@@ -1,0 +1,186 @@
+/** `upbeat nodes`: the live nodes of the cluster; of a process that is not part of one, that process itself. */
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { styleText } from 'node:util';
+import { systemClock } from '../clock.ts';
+import { type Config, isClustered } from '../config/resolve-config.ts';
+import { formatTimeOrNull, readTime } from '../domain/durations.ts';
+import { describeClockOffset, type NodeRole, nodeNameOf } from '../domain/node.ts';
+import { describeRedis, readRedisAddress } from '../domain/redis-address.ts';
+import { silentLog } from '../log.ts';
+import { CommandError, type CommonOptions } from './command.ts';
+import { readConfig } from './open-stores.ts';
+import { type OutputRow, printJson, printNote, printRows } from './output.ts';
+
+/** A node as the command shows it. Null: not known. Times are epoch milliseconds. */
+interface ShownNode {
+  readonly name: string;
+  readonly region: string;
+  readonly roles: readonly NodeRole[];
+  readonly version: string | null;
+  readonly host: string;
+  readonly pid: number | null;
+  readonly since: number | null;
+  readonly lastSeen: number | null;
+  readonly services: number | null;
+  readonly checksPerSecond: number | null;
+  readonly online: boolean | null;
+  readonly offlineSince: number | null;
+  readonly clockOffsetMs: number | null;
+}
+
+const REDIS_TIMEOUT_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+const HTTP_TIMEOUT_MS = 3_000;
+const POLL_MS = 20;
+
+const COLUMNS = [
+  ...['name', 'region', 'roles', 'version', 'since', 'seen', 'services', 'checks/s', 'connection', 'clock'],
+];
+
+/** Prints the nodes. Ends with status 1 if Redis does not respond. */
+export async function listNodes({ config: file, json = false }: CommonOptions): Promise<void> {
+  const config = readConfig(file);
+  const { url } = config.storage.redis;
+  const clustered = isClustered(config) && url !== null;
+  const { nodes, now } = clustered ? await readCluster(url) : await readThisProcess(config);
+  if (!clustered)
+    printNote(
+      'not clustered: storage.postgres.url and storage.redis.url are not both set, so that one process does everything',
+    );
+  if (json) printJson(nodes.map(viewNode));
+  else
+    printRows(
+      nodes.map((node) => rowOf(node, now)),
+      false,
+      'No node is alive.',
+      COLUMNS,
+      colourOf,
+    );
+  for (const { name, clockOffsetMs } of nodes) {
+    const problem = describeClockOffset(clockOffsetMs ?? 0);
+    if (problem !== null) printNote(`warning: the clock of ${name} is ${problem}; synchronize it by NTP`);
+  }
+}
+
+/** Reads the nodes from Redis; `now` is its time. */
+async function readCluster(url: string): Promise<{ nodes: readonly ShownNode[]; now: number }> {
+  const address = readRedisAddress(url);
+  if (address === null) throw new CommandError('storage.redis.url has no known form');
+  const { readNodes } = await import('../cluster/nodes.ts');
+  const { openRedisConnection } = await import('../store/status/redis-connection.ts');
+  const connection = openRedisConnection({
+    address,
+    purpose: 'command',
+    timeoutMs: REDIS_TIMEOUT_MS,
+    prepare: (client) => readNodes(client, address.prefix),
+    probe: async () => {},
+    clock: systemClock,
+    log: silentLog,
+  });
+  try {
+    const until = systemClock.monotonic() + CONNECT_TIMEOUT_MS;
+    while (!connection.ready && systemClock.monotonic() < until) await sleep(POLL_MS);
+    const { nodes, redisAt } = await connection.run((client) => readNodes(client, address.prefix));
+    return { nodes, now: redisAt };
+  } catch (error) {
+    throw new CommandError(`Redis at ${describeRedis(address)}: ${(error as Error).message}`);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Asks the running process over HTTP; where it does not answer, shows what the configuration says of it. */
+async function readThisProcess(config: Config): Promise<{ nodes: readonly ShownNode[]; now: number }> {
+  const { host, port } = config.http;
+  const { name, region, roles } = config.node;
+  const now = systemClock.now();
+  const configured: ShownNode = {
+    name: name ?? nodeNameOf(hostname()),
+    ...{ region, roles, host: hostname() },
+    ...{ version: null, pid: null, since: null, lastSeen: null, services: null, checksPerSecond: null },
+    ...{ online: null, offlineSince: null, clockOffsetMs: null },
+  };
+  const here =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  const origin = `http://${here}:${port}`;
+  try {
+    const [ready, metrics] = await Promise.all(
+      ['/readyz', '/metrics'].map(async (path) => {
+        const response = await fetch(origin + path, { signal: AbortSignal.timeout(HTTP_TIMEOUT_MS) });
+        return await response.text();
+      }),
+    );
+    return { nodes: [{ ...configured, ...readRunning(ready ?? '', metrics ?? '', now) }], now };
+  } catch {
+    printNote(`it does not run, or does not answer at ${origin}`);
+    return { nodes: [configured], now };
+  }
+}
+
+/** What a running process says of itself; throws if the texts are not those of one. */
+function readRunning(ready: string, metrics: string, now: number): Partial<ShownNode> {
+  const { node, prober } = JSON.parse(ready) as {
+    readonly node: string;
+    readonly prober: { readonly online: boolean; readonly offline_since: string | null };
+  };
+  const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1]);
+  const since = Math.round(figure('upbeat_process_start_time_seconds') * 1_000);
+  const rate = figure('upbeat_checks_total') / Math.max(1, (now - since) / 1_000);
+  return {
+    name: node,
+    version: /^upbeat_site_info\{.*\bversion="([^"]*)"/m.exec(metrics)?.[1] ?? null,
+    ...{ since, lastSeen: now, clockOffsetMs: 0 },
+    services: figure('upbeat_services_probed'),
+    checksPerSecond: Math.round(rate * 100) / 100,
+    online: prober.online,
+    offlineSince: prober.offline_since === null ? null : readTime(prober.offline_since),
+  };
+}
+
+function viewNode(node: ShownNode): object {
+  const { since, lastSeen, services, checksPerSecond, online, offlineSince, clockOffsetMs, ...identity } =
+    node;
+  return {
+    ...identity,
+    since: formatTimeOrNull(since),
+    last_seen: formatTimeOrNull(lastSeen),
+    services,
+    checks_per_second: checksPerSecond,
+    online,
+    offline_since: formatTimeOrNull(offlineSince),
+    clock_offset_ms: clockOffsetMs,
+  };
+}
+
+function rowOf(node: ShownNode, now: number): OutputRow {
+  const { name, region, roles, version, since, lastSeen, services, checksPerSecond } = node;
+  return {
+    ...{ name, region, version, services },
+    roles: roles.join(','),
+    since: since === null ? null : new Date(since).toISOString().slice(0, 19).replace('T', ' '),
+    seen: lastSeen === null ? null : `${(Math.max(0, now - lastSeen) / 1_000).toFixed(1)} s ago`,
+    'checks/s': checksPerSecond,
+    connection: connectionOf(node),
+    clock: clockOf(node),
+  };
+}
+
+function connectionOf({ online, offlineSince }: ShownNode): string | null {
+  if (online !== false) return online === null ? null : 'online';
+  return offlineSince === null ? 'offline' : `offline since ${formatTimeOrNull(offlineSince)}`;
+}
+
+/** How far the clock is off, as `+90.0 s`; `ok`: it agrees with Redis' clock. */
+function clockOf({ clockOffsetMs }: ShownNode): string | null {
+  if (clockOffsetMs === null) return null;
+  if (describeClockOffset(clockOffsetMs) === null) return 'ok';
+  return `${clockOffsetMs > 0 ? '+' : ''}${(clockOffsetMs / 1_000).toFixed(1)} s`;
+}
+
+/** Green and red on a terminal with colours, unless NO_COLOR is set. */
+function colourOf(column: string, text: string): string {
+  if ((column !== 'connection' && column !== 'clock') || text.trim() === '-') return text;
+  const isGood = /^(?:online|ok) *$/.test(text);
+  return styleText(isGood ? 'green' : 'red', text, { stream: process.stdout });
+}

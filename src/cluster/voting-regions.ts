@@ -1,0 +1,50 @@
+/** The regions whose verdicts count towards the quorum (design, Places). */
+import type { Clock } from '../clock.ts';
+import { type NodeState, regionsOf } from '../domain/node.ts';
+
+/** What the vote of regions depends on. */
+export interface VotingOptions {
+  /** All live nodes. */
+  readonly nodes: () => readonly NodeState[];
+  /** Calls its listener when nodes have come, gone, or changed their connection. */
+  readonly watch: (listener: () => void) => () => void;
+  /** Time between two checks of a service. */
+  readonly intervalMs: number;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+/** The regions with a vote. */
+export interface VotingRegions {
+  /** By name. */
+  voting(): readonly string[];
+  /** Stops watching the nodes. */
+  close(): void;
+}
+
+/** A region without a live node keeps its vote for this many intervals: a node that restarts misses one check. */
+const INTERVALS_WITHOUT_NODE = 2;
+
+/**
+ * Watches the regions. A region has a vote if one of its probing nodes is online, and for two intervals after its last
+ * node has gone, if that one was online. Regions that were gone before the call are not known.
+ */
+export function createVotingRegions({ nodes, watch, intervalMs, clock }: VotingOptions): VotingRegions {
+  const known = new Map<string, { readonly online: boolean; readonly seenMs: number }>();
+
+  function look(): void {
+    const nowMs = clock.monotonic();
+    for (const { region, online } of regionsOf(nodes())) known.set(region, { online, seenMs: nowMs });
+    for (const [region, { seenMs }] of known)
+      if (nowMs - seenMs > INTERVALS_WITHOUT_NODE * intervalMs) known.delete(region);
+  }
+
+  look();
+  const close = watch(look);
+  return {
+    voting() {
+      look();
+      return [...known].flatMap(([region, { online }]) => (online ? [region] : [])).sort();
+    },
+    close,
+  };
+}

@@ -1,0 +1,120 @@
+/** `upbeat nodes`. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { stringify } from 'yaml';
+import { systemClock } from '../../src/clock.ts';
+import { joinCluster } from '../../src/cluster/nodes.ts';
+import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { silentLog } from '../../src/log.ts';
+import { install } from '../support/program.ts';
+import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
+import { useRedis } from '../support/run-servers.ts';
+import { runCommandHere } from './run-command.ts';
+
+/** Joins a node; it leaves after the test. */
+async function joinNode(
+  t: Test,
+  url: string,
+  name: string,
+  offsetMs = 0,
+  offlineSince: number | null = null,
+) {
+  const address = readRedisAddress(url);
+  if (address === null) throw new Error(`${url} cannot be read`);
+  const node = await joinCluster({
+    address,
+    self: {
+      ...{ name, region: 'eu', roles: ['probe', 'serve'], version: '1.2.3' },
+      ...{ host: 'alpha', pid: 7, process: null },
+    },
+    report: () => ({ services: 3, checksPerSecond: 0.75, online: offlineSince === null, offlineSince }),
+    onNameTaken: () => t.fail(`${name} lost its name`),
+    clock: { ...systemClock, now: () => systemClock.now() + offsetMs },
+    log: silentLog,
+  });
+  t.teardown(node.leave);
+  node.begin();
+}
+
+function writeConfig(t: Test, redisUrl: string): string {
+  const file = join(t.testdir(), 'upbeat.yaml');
+  const postgres = { url: 'postgres://upbeat@127.0.0.1:9/upbeat' };
+  writeFileSync(file, stringify({ storage: { postgres, redis: { url: redisUrl } } }));
+  return file;
+}
+
+t.test('it lists the nodes of a cluster, and names those that need attention', NEEDS_REDIS, async (t) => {
+  const { url, prefix } = await useRedis(t);
+  const redisUrl = `${url}?prefix=${prefix}`;
+  const config = writeConfig(t, redisUrl);
+  t.same(await runCommandHere(['nodes', '--config', config]), {
+    status: 0,
+    stdout: '',
+    stderr: 'No node is alive.\n',
+  });
+  const offlineSince = Date.UTC(2026, 10, 22);
+  await Promise.all([
+    joinNode(t, redisUrl, 'eu-1'),
+    joinNode(t, redisUrl, 'eu-2', -5_000),
+    joinNode(t, redisUrl, 'eu-3', 0, offlineSince),
+  ]);
+  // Their entries say that they have begun within a renewal.
+  let json = '[]';
+  for (let tries = 0; tries < 200 && (JSON.parse(json) as unknown[]).length < 3; tries++)
+    json = (await runCommandHere(['nodes', '--json', '--config', config])).stdout;
+  const nodes = JSON.parse(json) as Record<string, unknown>[];
+  const { clock_offset_ms: offset, since, last_seen: seen, ...rest } = nodes[0] ?? {};
+  t.same(rest, {
+    ...{ name: 'eu-1', region: 'eu', roles: ['probe', 'serve'], version: '1.2.3', host: 'alpha', pid: 7 },
+    ...{ services: 3, checks_per_second: 0.75, online: true, offline_since: null },
+  });
+  t.ok(Math.abs(Number(offset)) < 1_000);
+  for (const time of [since, seen])
+    t.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000, 'ISO 8601');
+  t.match(nodes[2], { online: false, offline_since: /^2026-11-2[12]T/ });
+
+  const { FORCE_COLOR } = process.env;
+  process.env.FORCE_COLOR = '1';
+  const { stdout, stderr } = await runCommandHere(['nodes', '--config', config]);
+  if (FORCE_COLOR === undefined) delete process.env.FORCE_COLOR;
+  else process.env.FORCE_COLOR = FORCE_COLOR;
+  const [, first = '', second = '', third = ''] = stdout.replaceAll('\u001b', '').split('\n');
+  t.match(first, /^eu-1 +eu +probe,serve .* 3 +0\.75 +\[32monline +\[39m +\[32mok\[39m$/);
+  t.match(second, /\[31m-5\.\d s\[39m$/);
+  t.match(third, /\[31moffline since 2026-11-2\S+ *\[39m/);
+  t.match(stderr, /^warning: the clock of eu-2 is [45]\.\d s behind Redis' clock; synchronize it by NTP\n$/);
+});
+
+t.test('it fails if Redis does not respond', NEEDS_REDIS, async (t) => {
+  const redis = await startRedis(t);
+  await redis.stop();
+  const config = writeConfig(t, `redis://127.0.0.1:${redis.port}`);
+  const { status, stderr } = await runCommandHere(['nodes', '--config', config]);
+  t.equal(status, 1);
+  t.match(stderr, /^upbeat: Redis at 127\.0\.0\.1:\d+: .*ECONNREFUSED/);
+});
+
+t.test('it shows a process that is not part of a cluster', async (t) => {
+  const installation = await install([], { node: { name: 'alone', region: 'eu' } });
+  t.teardown(() => installation.remove());
+  const note = /not clustered: storage\.postgres\.url and storage\.redis\.url are not both set/;
+  const before = await installation.runHere('nodes', '--json');
+  t.match(JSON.parse(before.stdout), [{ name: 'alone', region: 'eu', online: null, last_seen: null }]);
+  t.match(before.stderr, note);
+  t.match(before.stderr, /it does not run, or does not answer at http:\/\/127\.0\.0\.1:\d+/);
+  const program = await installation.start();
+  t.teardown(() => program.killHard());
+  t.match((await program.get('/readyz')).body, { node: 'alone', region: 'eu', nodes: { eu: 1 } });
+  t.same((await program.get('/api/v1/regions')).body, {
+    regions: [{ region: 'eu', online: true, nodes: 1 }],
+  });
+  const { status, stdout, stderr } = await installation.runHere('nodes', '--json');
+  t.match(JSON.parse(stdout), [
+    {
+      ...{ name: 'alone', region: 'eu', roles: ['judge', 'probe', 'serve'], version: /^\d/, services: 0 },
+      ...{ since: /^20/, last_seen: /^20/, checks_per_second: 0, online: true, offline_since: null },
+    },
+  ]);
+  t.match([status, stderr], [0, note]);
+});
