@@ -22,6 +22,7 @@ import { createRenderer } from './render/renderer.ts';
 import { createApp } from './site/app.ts';
 import type { StorageHealth } from './store/ports/storage-health.ts';
 import { VERSION } from './version.ts';
+import { keepReads } from './view/kept-reads.ts';
 import type { Readiness } from './view/monitor.ts';
 import { createServiceDirectory } from './view/service-directory.ts';
 
@@ -57,6 +58,8 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     serves || node.roles.includes('judge')
       ? await joinOwners({ config, registry, samples, clock, log })
       : null;
+  // A file is never away.
+  const kept = config.storage.postgres.url === null ? null : keepReads(registry, READS, clock);
   const metrics = createMetrics();
   const states = () => ({
     ...(redis === null ? {} : { redis: { problem: redis.problem() } }),
@@ -86,10 +89,11 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     directory,
     status,
     samples,
-    registry,
+    registry: kept?.store ?? registry,
+    kept: kept?.kept ?? null,
     heartbeats: role.heartbeats,
     owners: owners?.site ?? null,
-    ownedPages: registry,
+    ownedPages: kept?.store ?? registry,
     serves,
     vendorOf: role.vendorOf,
     renderBadge: renderer.badge,
@@ -173,6 +177,25 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
 
 /** A process that never judges delivers nothing. */
 const NO_DELIVERIES = () => async () => {};
+
+/** What endpoints and public pages read of the registry. */
+const READS = [
+  'listIncidents',
+  'countIncidents',
+  'findIncident',
+  'incidentsSince',
+  'incidentsBeside',
+  'incidentsOfServices',
+  'listMaintenances',
+  'countMaintenances',
+  'maintenancesOfServices',
+  'dependenciesOf',
+  'failingDependencies',
+  'countFailingDependencies',
+  'recentHeartbeats',
+  'findPage',
+  'findLogo',
+] as const;
 
 /** The stores' states that a serving process gets from the monitor do not cover its own connection to the registry. */
 function ownStorage({ problem }: StorageHealth): StoreStates {

@@ -34,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   render: ['async', 'domain', 'log', 'thread'],
   app: ['domain', PORTS, 'auth', 'notify'],
   http: ['async', 'json-schema', 'clock', 'log'],
-  view: ['async', 'domain', PORTS, 'http'],
+  view: ['async', 'domain', PORTS, 'http', 'clock'],
   api: ['async', 'domain', 'json-schema', PORTS, 'record', 'notify', 'http', 'view', 'clock', 'log'],
   images: ['async', 'domain', 'json-schema', PORTS, 'http', 'view', 'clock'],
   web: ['async', 'domain', 'json-schema', PORTS, 'app', 'auth', 'notify', 'http', 'view', 'clock', 'log'],

@@ -3,6 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Cancel, Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
+import { refusalOf } from '../store/ports/storage-health.ts';
 import { type KeyReading, readKey } from './api-keys.ts';
 
 /** The client: anonymous, the bearer of a valid key, or the bearer of an invalid one. */
@@ -32,6 +33,8 @@ interface KeyAuthenticatorOptions {
 
 /** Lifetime of a cached key, milliseconds; a revocation takes effect within a second. */
 const CACHE_MS = 500;
+/** The same while the registry cannot be read: what it says is still known. */
+const CACHE_WITHOUT_REGISTRY_MS = 3_600_000;
 
 /** Interval of the writes of last-used times, milliseconds. */
 const FLUSH_MS = 5_000;
@@ -55,6 +58,8 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
 
   const isFresh = ({ readAt }: { readonly readAt: number }) => clock.monotonic() - readAt < CACHE_MS;
 
+  const isKnown = ({ readAt }: CachedKey) => clock.monotonic() - readAt < CACHE_WITHOUT_REGISTRY_MS;
+
   const accept = (key: ApiKey): Authentication => {
     const now = clock.now();
     if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) return INVALID;
@@ -62,9 +67,13 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
     return { kind: 'key', key };
   };
 
-  const fromCache = (id: string, { sha256 }: KeyReading): Authentication | undefined => {
+  const fromCache = (
+    id: string,
+    { sha256 }: KeyReading,
+    isUsable: (found: CachedKey) => boolean = isFresh,
+  ): Authentication | undefined => {
     const found = cached.get(id);
-    if (found === undefined || !isFresh(found) || !timingSafeEqual(found.sha256, sha256)) return undefined;
+    if (found === undefined || !isUsable(found) || !timingSafeEqual(found.sha256, sha256)) return undefined;
     return accept(found.key);
   };
 
@@ -72,13 +81,14 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
     cached.delete(id);
     cached.set(id, entry);
     for (const [oldId, old] of cached) {
-      if (cached.size <= maxCachedKeys && isFresh(old)) break;
+      if (cached.size <= maxCachedKeys && isKnown(old)) break;
       cached.delete(oldId);
     }
   };
 
   /** Queries the registry; concurrent requests with the same key share the query. */
-  const lookUp = async (id: string, { sha256 }: KeyReading): Promise<Authentication> => {
+  const lookUp = async (id: string, reading: KeyReading): Promise<Authentication> => {
+    const { sha256 } = reading;
     const open = queries.get(id);
     const query =
       open !== undefined && isFresh(open)
@@ -87,10 +97,14 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
     queries.set(id, query);
     try {
       const key = await query.key;
-      if (key === null) return INVALID;
-      const authentication = accept(key);
-      if (authentication.kind === 'key') cache(id, { sha256, key, readAt: query.readAt });
+      const authentication = key === null ? INVALID : accept(key);
+      if (key !== null && authentication.kind === 'key') cache(id, { sha256, key, readAt: query.readAt });
+      else cached.delete(id);
       return authentication;
+    } catch (error) {
+      const known = refusalOf(error) === null ? undefined : fromCache(id, reading, isKnown);
+      if (known === undefined) throw error;
+      return known;
     } finally {
       if (queries.get(id) === query) queries.delete(id);
     }

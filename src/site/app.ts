@@ -15,6 +15,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
+import type { KeptReads } from '../view/kept-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
 
@@ -33,6 +34,8 @@ export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
   readonly authenticator: PipelineOptions['authenticator'];
   /** Where several processes share their rate limits; null: this one counts by itself. Default null. */
   readonly limitServer?: LimitServer | null;
+  /** Reads of a registry on a server, for the time in which that is away. Default null: the registry is here. */
+  readonly kept?: KeptReads | null;
   /** Whether the site is served; false: only the routes about this process. Default true. */
   readonly serves?: boolean;
   readonly metrics: Metrics;
@@ -96,7 +99,10 @@ export function createApp(options: AppOptions): App {
   const table = createRoutes({ ...options, now, limits: () => limitsInForce });
   const { streams } = table;
   const { serves = true } = options;
-  const routes = serves ? withCopyAge(table.routes, options.status) : table.ownRoutes;
+  const served = serves ? withCopyAge(table.routes, options.status) : table.ownRoutes;
+  const { kept = null } = options;
+  const routes = kept === null ? served : kept.withAge(served);
+  kept?.keepFresh(served, ALWAYS_ANSWERED);
 
   const requestOf = (
     message: IncomingMessage,
@@ -226,6 +232,9 @@ function send(response: ServerResponse, answer: HttpResponse, method: string): v
   );
   response.end(method === 'HEAD' || !hasBody ? undefined : answer.body);
 }
+
+/** Answered while the registry's server is away, though nobody may have asked before. */
+const ALWAYS_ANSWERED = ['/', '/api/v1/incidents', '/api/v1/maintenance', '/incidents.atom'];
 
 /** Routes whose responses are made from statuses. */
 const FROM_STATUSES = new Set([

@@ -218,6 +218,23 @@ t.test('it rejects while the registry is out of reach, and asks again afterwards
   t.equal((await authenticator.authenticate(`Bearer ${key}`)).kind, 'key');
 });
 
+t.test('it knows a key for an hour while the server of the registry is away', async (t) => {
+  const { clock, fault, authenticator, create, methods } = await setUp(t);
+  const { key } = await create();
+  const { key: revoked, record } = await create({ name: 'revoked' });
+  for (const one of [key, revoked]) await authenticator.authenticate(`Bearer ${one}`);
+  await methods.revokeKey(record.id, clock.now());
+  await clock.advance(1_000);
+  t.match(await authenticator.authenticate(`Bearer ${revoked}`), { kind: 'invalid' });
+  fault.error = Object.assign(new Error('away'), { code: 'storage_unreachable' });
+  await clock.advance(3_598_000);
+  t.match(await authenticator.authenticate(`Bearer ${key}`), { kind: 'key' });
+  await t.rejects(authenticator.authenticate(`Bearer ${revoked}`), fault.error, 'it was known to be revoked');
+  await t.rejects(authenticator.authenticate(`Bearer ${generateKeyText()}`), fault.error, 'never seen');
+  await clock.advance(2_000);
+  await t.rejects(authenticator.authenticate(`Bearer ${key}`), fault.error);
+});
+
 t.test('it writes times of last use in batches, and once more at its end', async (t) => {
   const { authenticator, create, clock, calls, methods } = await setUp(t);
   const [one, two] = [await create(), await create()];

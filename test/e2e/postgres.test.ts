@@ -67,6 +67,9 @@ t.test('it keeps everything in PostgreSQL, over restarts of both', NEEDS_POSTGRE
   await isStatus(program, 'down');
 
   await t.test('it answers from what it has while the server is away', async (t) => {
+    const withKey = { authorization: `Bearer ${key}` };
+    await program.get('/api/v1/incidents/shop');
+    await program.get('/status/shop', withKey);
     await server.stop();
     const refused = await sendHeartbeat(installation, key);
     t.equal(refused.status, 503);
@@ -74,8 +77,24 @@ t.test('it keeps everything in PostgreSQL, over restarts of both', NEEDS_POSTGRE
     await isDegraded('storage');
     const answer = await program.get('/api/v1/status/shop');
     t.match([answer.status, answer.body], [200, { status: 'down' }]);
-    const stored = await program.get('/api/v1/incidents/shop');
-    t.match([stored.status, stored.headers.get('retry-after')], [503, '5'], 'incidents are only there');
+    for (const path of [
+      '/',
+      '/api/v1/incidents',
+      '/incidents.atom',
+      '/api/v1/incidents/shop',
+      '/status/shop',
+    ]) {
+      const { status, headers } = await program.get(path, withKey);
+      t.equal(status, 200, path);
+      t.match(headers.get('age'), /^\d+$/, `${path} tells how old it is`);
+    }
+    t.match((await program.get('/api/v1/incidents/shop')).body, { incidents: [{ status: 'investigating' }] });
+    const never = await program.get('/api/v1/incidents/shop?limit=7');
+    t.match(
+      [never.status, never.headers.get('retry-after')],
+      [503, '5'],
+      'what was never read is only there',
+    );
     shop.code = 200;
     // What checks find is shown before it can be written.
     await isStatus(program, 'up');
@@ -91,8 +110,9 @@ t.test('it keeps everything in PostgreSQL, over restarts of both', NEEDS_POSTGRE
     t.equal((await sendHeartbeat(installation, key)).status, 200);
     await isStatus(program, 'up');
     t.ok(performance.now() - startedMs < RIGHT_WITHIN_MS);
-    const { body } = await program.get('/api/v1/incidents/shop');
+    const { body, headers } = await program.get('/api/v1/incidents/shop');
     t.match(body, { incidents: [{}] }, 'one incident, before and after');
+    t.equal(headers.get('age'), null, 'read just now');
   });
 
   await t.test('it goes on where it was after its own restart', async (t) => {
