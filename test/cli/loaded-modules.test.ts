@@ -28,6 +28,7 @@ function loadedBy(file: string) {
       entry: own[0]?.slice(own[0].indexOf(ROOT) + ROOT.length + 1),
       packages: [...new Set(packages)].sort(),
       modules: files.length,
+      ofClusters: own.filter((address) => address.includes('/src/cluster/')),
     };
   });
 }
@@ -82,10 +83,13 @@ t.test('it loads for each command and each thread what that needs, and no more',
   const main = threads.find(({ isMain }) => isMain);
   t.same(
     main?.packages.filter((name) =>
-      /typebox|kysely|image-size|ioredis|influx|openid|jose|csv|pureimage|htmlparser2|commander/.test(name),
+      /typebox|kysely|image-size|ioredis|bullmq|influx|openid|jose|csv|pureimage|htmlparser2|commander/.test(
+        name,
+      ),
     ),
     [],
   );
+  t.same(main?.ofClusters, [], 'a single process is no node of a cluster');
   t.ok((main?.modules ?? 0) < 750, `the main thread loads ${main?.modules} modules`);
   t.same(
     threads.flatMap(({ isMain, entry }) => (isMain ? [] : [entry])).sort(),
