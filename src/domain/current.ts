@@ -22,6 +22,22 @@ export interface LatestCheck {
   readonly certificateExpiresAt: number | null;
 }
 
+/** Where a service fails: in the quorum of the voting regions, or in fewer of them (design, Places). */
+export type Scope = 'global' | 'partial';
+
+/** What the checks of one region say of a service. */
+export interface RegionStatus {
+  readonly region: string;
+  /** Its newest check; the status of the check is the region's verdict. */
+  readonly check: LatestCheck;
+  /** When the verdict began, epoch milliseconds: for `down` the start of the first failed attempt. */
+  readonly since: number;
+  /** When the newest check ended, epoch milliseconds; orders the checks of the region. */
+  readonly observedAt: number;
+  /** The verdict counts: the region has a vote, and its newest check is fresh. */
+  readonly votes: boolean;
+}
+
 /** The current record of one service. A record with a greater `(seq, observedAt)` replaces it. */
 export interface CurrentStatus {
   readonly serviceId: number;
@@ -32,11 +48,26 @@ export interface CurrentStatus {
   readonly status: ServiceStatus;
   /** When the current status began, epoch milliseconds; null while unknown. */
   readonly since: number | null;
-  /** Null before the first check. */
+  /** Null before the first check. With several regions, the newest check that agrees with the status. */
   readonly latest: LatestCheck | null;
+  /** By name. Absent where at most one region checks, as `scope` is. */
+  readonly regions?: readonly RegionStatus[];
+  /** Null: it fails in no voting region, or was never checked. */
+  readonly scope?: Scope | null;
 }
 
-/** A change of a service's status, numbered without gaps over all services. */
+/** A change of the scope, or the scope that a transition leaves. */
+export interface ScopeChange {
+  readonly from: Scope | null;
+  readonly to: Scope | null;
+  /** The voting regions in which the service fails after it, by name. */
+  readonly regions: readonly string[];
+}
+
+/**
+ * A change of a service's status or of its scope, numbered without gaps over all services. `from` and `to` are equal where
+ * the scope alone changed.
+ */
 export interface Transition {
   /** Position in the feed of all transitions, from 1. */
   readonly position: number;
@@ -52,6 +83,13 @@ export interface Transition {
   readonly recordedAt: number;
   /** Why; null for a recovery. */
   readonly reason: StatusReason | null;
+  /** Absent: at most one region checked the service before and after it. */
+  readonly scope?: ScopeChange;
+}
+
+/** Whether the transition changes the scope alone. */
+export function isScopeTransition({ from, to }: Pick<Transition, 'from' | 'to'>): boolean {
+  return from === to;
 }
 
 /** A check in a store: versions before 0.2 did not store the reported word, and stored failures as text. */

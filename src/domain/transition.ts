@@ -1,5 +1,6 @@
 /** How a check result or a heartbeat changes the current status of a service, and the transition between two statuses. */
-import type { CurrentStatus, LatestCheck, Transition } from './current.ts';
+import { failingRegions } from './agree.ts';
+import type { CurrentStatus, LatestCheck, Scope, ScopeChange, Transition } from './current.ts';
 import type { StatusReason } from './incident.ts';
 import { latestCheckOf } from './judge.ts';
 import type { CheckResult } from './result.ts';
@@ -35,7 +36,10 @@ export function nextReported(current: CurrentStatus, latest: LatestCheck, arrive
   return replaceLatest(current, latest, Math.max(arrivedAt, current.observedAt + 1), latest.checkedAt);
 }
 
-/** The transition between two statuses of a service; null: the status did not change. */
+/**
+ * The transition between two statuses of a service, or between two scopes of one status; null: neither changed. A scope that
+ * alone changed is dated to the first failed attempt in a region that still fails, otherwise to the newest check.
+ */
 export function transitionBetween(
   service: Service,
   before: CurrentStatus,
@@ -50,10 +54,31 @@ export function transitionBetween(
     seq: after.seq,
     from: before.status,
     to: after.status,
-    at: after.since ?? recordedAt,
+    at: (before.status === after.status ? scopeBeganAt(after) : after.since) ?? recordedAt,
     recordedAt,
     reason,
+    ...(before.regions === undefined && after.regions === undefined
+      ? {}
+      : { scope: scopeChangeOf(before, after) }),
   };
+}
+
+/** The scope of a status. Where one region checks, it follows from the status: what is down is down from everywhere. */
+export function scopeOf({ status, scope }: CurrentStatus): Scope | null {
+  if (scope !== undefined) return scope;
+  return status === 'down' ? 'global' : null;
+}
+
+function scopeChangeOf(before: CurrentStatus, after: CurrentStatus): ScopeChange {
+  const regions = failingRegions(after).map(({ region }) => region);
+  return { from: scopeOf(before), to: scopeOf(after), regions };
+}
+
+function scopeBeganAt(after: CurrentStatus): number | null {
+  const failing = failingRegions(after).map(({ since }) => since);
+  const checks = (after.regions ?? []).map(({ check }) => check.checkedAt);
+  const at = failing.length > 0 ? Math.min(...failing) : Math.max(after.latest?.checkedAt ?? 0, ...checks);
+  return Math.max(at, after.since ?? at);
 }
 
 /** The status after `latest`. A new status begins at `startedAt`, but not before the previous one. */

@@ -1,0 +1,148 @@
+/** How a check in one of several regions changes the current status of its service (design, Places). */
+import { agree, failingRegions, newestCheckOf } from './agree.ts';
+import type { CurrentStatus, RegionStatus, Scope } from './current.ts';
+import { latestCheckOf } from './judge.ts';
+import type { Quorum } from './region.ts';
+import type { CheckResult } from './result.ts';
+import type { Verdict } from './status.ts';
+import { nextStatus, scopeOf } from './transition.ts';
+
+/** A check result with its region. */
+export interface RegionalCheck {
+  readonly result: CheckResult;
+  readonly verdict: Verdict;
+  /** Where it was made. */
+  readonly region: string;
+  /** The regions that have a vote now; empty: not known, then every region with a fresh check has one. */
+  readonly voting: readonly string[];
+}
+
+/** How regions agree. */
+export interface RegionRules {
+  readonly quorum: Quorum;
+  /** How long a check counts, milliseconds: two intervals and the longest check. */
+  readonly freshMs: number;
+}
+
+/**
+ * The status after a check in one region; null: the newest check of the region is as new, so that the result is only a sample.
+ * With this region alone, it is the status that {@link nextStatus} makes.
+ *
+ * A region without a vote is listed but counts for nothing. It is taken off the list when its newest check is no longer fresh.
+ * A voting region without a fresh check of the service counts as one that sees no failure; once the service has been failing
+ * elsewhere for longer than a check counts, that region does not count at all.
+ *
+ * `limit` is the time that a status must be later than to show that the wall clock was set back, epoch milliseconds.
+ */
+export function nextRegionalStatus(
+  current: CurrentStatus,
+  check: RegionalCheck,
+  limit: number,
+  rules: RegionRules,
+): CurrentStatus | null {
+  if (isOld(current, check, limit)) return null;
+  const { result, verdict, region, voting } = check;
+  const regions = listRegions(current, check, limit, rules);
+  if ([...voting, ...regions.map((one) => one.region)].every((name) => name === region)) {
+    const { regions: _, scope: left, ...alone } = current;
+    const next = nextStatus(alone, result, verdict, limit);
+    if (next === null || left !== 'partial' || next.status !== current.status) return next;
+    // The end of the scope is a change that is numbered.
+    return { ...next, seq: next.seq + 1 };
+  }
+  return judgeRegions(current, regions, check, rules);
+}
+
+/** Whether the region has a check that is as new, or the service has one from the time before several regions checked it. */
+function isOld(
+  { regions, observedAt }: CurrentStatus,
+  { region, result }: RegionalCheck,
+  limit: number,
+): boolean {
+  const newestAt =
+    regions === undefined ? observedAt : regions.find((one) => one.region === region)?.observedAt;
+  if (newestAt === undefined) return false;
+  return result.endedAt === newestAt || (result.endedAt < newestAt && newestAt <= limit);
+}
+
+/** The regions with this check, by name. */
+function listRegions(
+  { regions = [] }: CurrentStatus,
+  { result, verdict, region, voting }: RegionalCheck,
+  limit: number,
+  { freshMs }: RegionRules,
+): RegionStatus[] {
+  const known = regions.find((one) => one.region === region);
+  const startedAt = verdict === 'down' ? (result.firstFailedAt ?? result.startedAt) : result.startedAt;
+  const own = {
+    region,
+    check: latestCheckOf(result, verdict),
+    since: known?.check.status === verdict ? known.since : startedAt,
+    observedAt: result.endedAt,
+  };
+  const all = [...regions.filter((one) => one.region !== region), own];
+  const newestAt = Math.min(limit, Math.max(...all.map(({ observedAt }) => observedAt)));
+  return all
+    .map((one) => {
+      const isFresh = newestAt - one.observedAt <= freshMs;
+      const mayVote = voting.length === 0 || voting.includes(one.region);
+      return { ...one, isFresh, mayVote };
+    })
+    .filter(({ isFresh, mayVote }) => isFresh || (mayVote && voting.length > 0))
+    .map(({ isFresh, mayVote, ...one }) => ({ ...one, votes: isFresh && mayVote }))
+    .sort((a, b) => (a.region < b.region ? -1 : 1));
+}
+
+function judgeRegions(
+  current: CurrentStatus,
+  regions: readonly RegionStatus[],
+  { result, voting }: RegionalCheck,
+  { quorum, freshMs }: RegionRules,
+): CurrentStatus {
+  const votes = regions.filter((one) => one.votes);
+  const missing = voting.filter((name) => !votes.some(({ region }) => region === name)).length;
+  const { status: agreed, latest, beganAt } = agree(votes, isOverdue(votes, freshMs) ? 0 : missing, quorum);
+  const status = agreed ?? current.status;
+  const isNew = status !== current.status;
+  const next: CurrentStatus = {
+    serviceId: current.serviceId,
+    seq: current.seq,
+    observedAt: Math.max(result.endedAt, current.observedAt + 1),
+    status,
+    since: isNew && beganAt !== null ? Math.max(beganAt, current.since ?? beganAt) : current.since,
+    latest: latest ?? (status === 'unknown' ? null : newestCheckOf(votes, status)) ?? current.latest,
+    regions,
+  };
+  const scope = scopeIn(next);
+  const isChanged = isNew || scope !== scopeOf(current);
+  return { ...next, seq: isChanged ? current.seq + 1 : current.seq, scope };
+}
+
+/** Whether the service has been failing or slow for so long that every region had the time to check it. */
+function isOverdue(votes: readonly RegionStatus[], freshMs: number): boolean {
+  const newestAt = Math.max(...votes.map(({ observedAt }) => observedAt));
+  return votes.some(({ check, since }) => check.status !== 'up' && newestAt - since > freshMs);
+}
+
+/** The scope of a status by its regions. */
+function scopeIn(current: CurrentStatus): Scope | null {
+  if (current.status === 'unknown') return null;
+  if (current.status === 'down') return 'global';
+  return failingRegions(current).length > 0 ? 'partial' : null;
+}
+
+/**
+ * The regions to ask after a check: those that vote and do not call the service down, where the check is the first one of its
+ * region that does, and the quorum has not confirmed it. Empty: nothing is to be asked.
+ */
+export function regionsToAsk(
+  before: CurrentStatus,
+  after: CurrentStatus,
+  { region, verdict, voting }: Pick<RegionalCheck, 'region' | 'verdict' | 'voting'>,
+): readonly string[] {
+  if (verdict !== 'down' || after.status === 'down') return [];
+  const failing = failingRegions(after).map((one) => one.region);
+  const failedBefore = before.regions?.some((one) => one.region === region && one.check.status === 'down');
+  if (failedBefore === true || !failing.includes(region)) return [];
+  return voting.filter((name) => !failing.includes(name));
+}
