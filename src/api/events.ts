@@ -7,9 +7,10 @@ import type { ServerResponse } from 'node:http';
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { createCooperativeQueue } from '../async/cooperative-queue.ts';
 import type { Clock } from '../clock.ts';
-import type { Transition } from '../domain/current.ts';
+import { isScopeTransition, type Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeReasonOrNull } from '../domain/incident.ts';
+import { viewChange } from '../domain/transition.ts';
 import { createOpenStreams, MAX_WRITES_PER_TURN, STREAM_HEAD, writeToStream } from '../http/event-stream.ts';
 import {
   OPEN_TO_ALL,
@@ -172,16 +173,16 @@ const texts = new WeakMap<Transition, string>();
 function formatEvent(transition: Transition): string {
   const known = texts.get(transition);
   if (known !== undefined) return known;
-  const { position, slug, from, to, at, recordedAt, reason } = transition;
+  const { position, slug, at, recordedAt, reason } = transition;
   const data = JSON.stringify({
     slug,
-    from,
-    to,
+    ...viewChange(transition),
     at: formatTime(at),
     recorded_at: formatTime(recordedAt),
     reason: describeReasonOrNull(reason),
   });
-  const text = `id: ${position}\nevent: status\ndata: ${data}\n\n`;
+  const event = isScopeTransition(transition) ? 'scope' : 'status';
+  const text = `id: ${position}\nevent: ${event}\ndata: ${data}\n\n`;
   texts.set(transition, text);
   return text;
 }

@@ -110,6 +110,39 @@ export function fromStoredCheck(kept: StoredCheck): LatestCheck {
   return { ...kept, reported, failure: failure === null ? null : fromStoredFailure(failure) };
 }
 
+/** The regions of a status in a store. */
+export interface StoredRegions {
+  readonly scope: Scope | null;
+  /** `check` is null where it is the latest check of the status, which is stored beside them. */
+  readonly regions: readonly (Omit<RegionStatus, 'check'> & { readonly check: StoredCheck | null })[];
+}
+
+/** Converts the regions of a status for a store; null: at most one region checks. */
+export function toStoredRegions({ regions, scope = null, latest }: CurrentStatus): StoredRegions | null {
+  if (regions === undefined) return null;
+  return {
+    scope,
+    regions: regions.map(({ check, ...region }) => ({
+      ...region,
+      check: check === latest ? null : toStoredCheck(check),
+    })),
+  };
+}
+
+/** Converts regions from a store; `latest` is the latest check beside them. */
+export function fromStoredRegions(
+  { scope, regions }: StoredRegions,
+  latest: LatestCheck | null,
+): Required<Pick<CurrentStatus, 'regions' | 'scope'>> {
+  return {
+    regions: regions.flatMap(({ check: kept, ...region }) => {
+      const check = kept === null ? latest : fromStoredCheck(kept);
+      return check === null ? [] : [{ ...region, check }];
+    }),
+    scope,
+  };
+}
+
 /** A service that was never checked. */
 export function unknownStatus(serviceId: number): CurrentStatus {
   return { serviceId, seq: 0, observedAt: 0, status: 'unknown', since: null, latest: null };

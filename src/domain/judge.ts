@@ -3,7 +3,7 @@ import type { LatestCheck } from './current.ts';
 import type { StatusReason } from './incident.ts';
 import { type Attempt, type CheckResult, LATE_LOOP_MS } from './result.ts';
 import { MAX_SAMPLE_LATENCY_MS, type Sample } from './sample.ts';
-import { judgeLatency, type Verdict } from './status.ts';
+import { judgeLatency, readStatusWord, type Verdict } from './status.ts';
 
 /**
  * Judges an attempt. A failure is `down`; a good response is `up` or, if it takes longer than `slowOverMs`, `slow`; the
@@ -62,12 +62,24 @@ export function detailedSampleOf(result: CheckResult, verdict: Verdict, suspect:
 
 /** The reason for a verdict; null: it is `up`. */
 export function reasonOfVerdict(result: CheckResult, verdict: Verdict): StatusReason | null {
+  return explain(verdict, result.reported === 'slow' && !result.blocked, result);
+}
+
+/** The reason for the verdict of a check that was judged before; null: it is `up`. */
+export function reasonOfCheck(check: LatestCheck): StatusReason | null {
+  const { status, reported, blocked } = check;
+  return explain(status, reported !== null && readStatusWord(reported) === 'slow' && !blocked, check);
+}
+
+function explain(
+  verdict: Verdict,
+  isReportedSlow: boolean,
+  { responseTimeMs, failure }: Pick<LatestCheck, 'responseTimeMs' | 'failure'>,
+): StatusReason | null {
   if (verdict === 'up') return null;
-  if (verdict === 'slow') {
-    return result.reported === 'slow' && !result.blocked
+  if (verdict === 'slow')
+    return isReportedSlow
       ? { code: 'reported_slow' }
-      : { code: 'slow_response', responseTimeMs: result.responseTimeMs ?? 0 };
-  }
-  const { failure } = result;
+      : { code: 'slow_response', responseTimeMs: responseTimeMs ?? 0 };
   return failure === null ? { code: 'reported_down' } : { code: 'check_failed', failure };
 }

@@ -1,6 +1,13 @@
 /** How a check result or a heartbeat changes the current status of a service, and the transition between two statuses. */
 import { failingRegions } from './agree.ts';
-import type { CurrentStatus, LatestCheck, Scope, ScopeChange, Transition } from './current.ts';
+import {
+  type CurrentStatus,
+  isScopeTransition,
+  type LatestCheck,
+  type Scope,
+  type ScopeChange,
+  type Transition,
+} from './current.ts';
 import type { StatusReason } from './incident.ts';
 import { latestCheckOf } from './judge.ts';
 import type { CheckResult } from './result.ts';
@@ -67,6 +74,18 @@ export function transitionBetween(
 export function scopeOf({ status, scope }: CurrentStatus): Scope | null {
   if (scope !== undefined) return scope;
   return status === 'down' ? 'global' : null;
+}
+
+/**
+ * What changed, as events say it: `from` and `to` are statuses, or scopes where the scope alone changed. Where more than one
+ * region checks the service, also the scope and the regions in which it fails now.
+ */
+export function viewChange({ from, to, scope }: Pick<Transition, 'from' | 'to' | 'scope'>) {
+  if (scope === undefined) return { from, to };
+  const { regions } = scope;
+  return isScopeTransition({ from, to })
+    ? { status: to, from: scope.from, to: scope.to, regions }
+    : { from, to, scope: scope.to, regions };
 }
 
 function scopeChangeOf(before: CurrentStatus, after: CurrentStatus): ScopeChange {

@@ -3,6 +3,7 @@ import type { Transition } from './current.ts';
 import { formatTime, formatTimeOrNull } from './durations.ts';
 import { describeReasonOrNull, type Incident, type IncidentStatus } from './incident.ts';
 import type { Service } from './service.ts';
+import { viewChange } from './transition.ts';
 
 /** The service of an event, with the names that it has at the time. */
 export type EventService = Pick<Service, 'slug' | 'name' | 'domain'>;
@@ -13,9 +14,10 @@ export type IncidentEventType = 'incident.opened' | 'incident.updated' | 'incide
 /** An event. */
 export type WebhookEvent =
   | {
-      readonly type: 'service.status_changed';
+      /** Where several regions check the service, its scope may change while the status stays. */
+      readonly type: 'service.status_changed' | 'service.scope_changed';
       readonly service: EventService;
-      readonly transition: Pick<Transition, 'from' | 'to' | 'at' | 'reason'>;
+      readonly transition: Pick<Transition, 'from' | 'to' | 'at' | 'reason' | 'scope'>;
     }
   | { readonly type: IncidentEventType; readonly service: EventService; readonly incident: Incident }
   | { readonly type: 'test'; readonly message: string };
@@ -51,9 +53,10 @@ function dataOf(event: WebhookEvent): object {
   if (event.type === 'test') return { message: event.message };
   const { slug, name, domain } = event.service;
   const service = { slug, name, domain };
-  if (event.type === 'service.status_changed') {
-    const { from, to, at, reason } = event.transition;
-    return { service, from, to, at: formatTime(at), reason: describeReasonOrNull(reason) };
+  if ('transition' in event) {
+    const { at, reason } = event.transition;
+    const change = viewChange(event.transition);
+    return { service, ...change, at: formatTime(at), reason: describeReasonOrNull(reason) };
   }
   return { service, incident: viewIncident(event.incident) };
 }

@@ -1,6 +1,8 @@
 /**
  * What an observation changes of its service. Pure: no I/O and no clock, and the same arguments give the same update.
  */
+
+import { failingRegions, newestCheckOf } from '../domain/agree.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
 import {
@@ -15,15 +17,18 @@ import {
   sampleOfLatest,
 } from '../domain/heartbeat-rules.ts';
 import type { Incident, StatusReason } from '../domain/incident.ts';
-import { judgeAttempt, reasonOfVerdict } from '../domain/judge.ts';
+import { judgeAttempt, reasonOfCheck, reasonOfVerdict } from '../domain/judge.ts';
 import { stepOwnIncident } from '../domain/own-incident.ts';
+import { nextRegionalStatus, type RegionRules, regionsToAsk } from '../domain/regional-status.ts';
 import { type CheckResult, isSameMemory, type ProbeMemory } from '../domain/result.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
+import type { Verdict } from '../domain/status.ts';
 import { nextReported, nextStatus, transitionBetween } from '../domain/transition.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import {
+  checkResultOf,
   type HeartbeatObservation,
   type MissedHeartbeat,
   type Observation,
@@ -40,6 +45,8 @@ export interface EvaluationRules {
   readonly sourceUrl: (service: Service) => string;
   /** Whether a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
+  /** How regions agree; null: all results count as those of one region. */
+  readonly regions: RegionRules | null;
 }
 
 /** What one observation changes of its service. */
@@ -58,6 +65,8 @@ export interface Update {
   readonly sample: Sample | null;
   /** It only refreshes the latest check: it may be published before it is committed. */
   readonly isRoutine: boolean;
+  /** The regions to ask about a failure that the quorum has not confirmed; absent: none. */
+  readonly ask?: readonly string[];
 }
 
 /**
@@ -81,16 +90,58 @@ function evaluateCheck(
   now: number,
   rules: EvaluationRules,
 ): Update | null {
-  const result = observation.via === 'region' ? observation.result : observation;
+  const result = checkResultOf(observation);
   const verdict = judgeAttempt(result, rules.slowOverMs);
-  const current = nextStatus(state.current, result, verdict, setBackLimit(observation, now));
+  const current = nextOfCheck(state.current, observation, verdict, now, rules.regions);
   if (current === null) return null;
   const memory = isSameMemory(state.memory, result.memory) ? null : result.memory;
   const mayMove = current.seq !== state.current.seq || state.openIncident !== null;
-  const reason = mayMove ? reasonOfVerdict(result, verdict) : null;
-  const { transition, incident } = mayMove ? move(state, current, reason, now, rules) : UNMOVED;
+  const { transition, incident } = mayMove
+    ? moveByCheck(state, current, observation, verdict, now, rules)
+    : UNMOVED;
   const isRoutine = transition === null && incident === null;
-  return { current, transition, incident, memory, heartbeat: null, sample: null, isRoutine };
+  const update = { current, transition, incident, memory, heartbeat: null, sample: null, isRoutine };
+  if (observation.via !== 'region' || verdict !== 'down') return update;
+  const ask = regionsToAsk(state.current, current, { ...observation, verdict });
+  return ask.length === 0 ? update : { ...update, ask };
+}
+
+/** The status after a check; null: the current one is as new. */
+export function nextOfCheck(
+  current: CurrentStatus,
+  observation: CheckResult | RegionalResult,
+  verdict: Verdict,
+  now: number,
+  rules: RegionRules | null,
+): CurrentStatus | null {
+  const limit = setBackLimit(observation, now);
+  return observation.via !== 'region' || rules === null
+    ? nextStatus(current, checkResultOf(observation), verdict, limit)
+    : nextRegionalStatus(current, { ...observation, verdict }, limit, rules);
+}
+
+function moveByCheck(
+  state: ServiceState,
+  current: CurrentStatus,
+  observation: CheckResult | RegionalResult,
+  verdict: Verdict,
+  now: number,
+  rules: EvaluationRules,
+): Pick<Update, 'transition' | 'incident'> {
+  const { regions, latest } = current;
+  if (observation.via !== 'region' || regions === undefined)
+    return move(state, current, reasonOfVerdict(checkResultOf(observation), verdict), now, rules);
+  const moved = move(state, current, latest === null ? null : reasonOfCheck(latest), now, rules);
+  const isNew = current.status !== state.current.status;
+  const { votes = false } = regions.find(({ region }) => region === observation.region) ?? {};
+  // While it fails from one place only, that place's checks are no good checks.
+  const isStep = isNew || current.status === 'down' || (votes && verdict !== 'down');
+  const failing = newestCheckOf(failingRegions(current), 'down');
+  const transition =
+    moved.transition === null || isNew
+      ? moved.transition
+      : { ...moved.transition, reason: failing === null ? null : reasonOfCheck(failing) };
+  return { transition, incident: isStep ? moved.incident : null };
 }
 
 function evaluateHeartbeat(
@@ -148,15 +199,14 @@ function move(
   now: number,
   { sourceUrl, isInMaintenance }: EvaluationRules,
 ): Pick<Update, 'transition' | 'incident'> {
-  const changed = current.seq !== before.seq;
-  if (current === before || (!changed && openIncident === null)) return UNMOVED;
+  if (current === before || (current.seq === before.seq && openIncident === null)) return UNMOVED;
   const at = current.latest?.checkedAt ?? current.observedAt;
   return {
     transition: transitionBetween(service, before, current, now, reason),
     incident: stepOwnIncident(openIncident, {
       service,
       current,
-      changed,
+      changed: current.status !== before.status,
       reason,
       sourceUrl: sourceUrl(service),
       inMaintenance: isInMaintenance(service.id, at),

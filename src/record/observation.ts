@@ -41,12 +41,16 @@ export interface RegionalResult {
   readonly region: string;
   /** When it was delivered, by the clock that its times go by; epoch milliseconds. */
   readonly deliveredAt: number;
+  /** The regions that have a vote now; empty: not known. */
+  readonly voting: readonly string[];
 }
 
 /** Told apart by `via`, which is `root` or `health` for a check result of this process. */
 export type Observation = CheckResult | RegionalResult | HeartbeatObservation | MissedHeartbeat;
 
 /** The check result of the observation; null: it is a heartbeat or a missed one. */
+export function checkResultOf(observation: CheckResult | RegionalResult): CheckResult;
+export function checkResultOf(observation: Observation): CheckResult | null;
 export function checkResultOf(observation: Observation): CheckResult | null {
   if (observation.via === 'region') return observation.result;
   return observation.via === 'root' || observation.via === 'health' ? observation : null;

@@ -8,14 +8,14 @@ import type { Incident } from '../domain/incident.ts';
 import { judgeAttempt } from '../domain/judge.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
-import { nextStatus } from '../domain/transition.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { Observations } from '../store/ports/observations.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
-import { checkResultOf, type Observation, setBackLimit } from './observation.ts';
+import { type EvaluationRules, nextOfCheck } from './evaluate.ts';
+import { checkResultOf, type Observation } from './observation.ts';
 import { createSampleWriter, createStatusWriter } from './store-writers.ts';
 import type { TrackedService } from './tracked-services.ts';
 import { createTransitionFeed } from './transition-feed.ts';
@@ -101,7 +101,7 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
 export function createPreviews(
   publisher: Pick<Publisher, 'addStatus'>,
   clock: Pick<Clock, 'now'>,
-  slowOverMs: number,
+  { slowOverMs, regions }: Pick<EvaluationRules, 'slowOverMs' | 'regions'>,
 ) {
   /** A preview has the `seq` of the newest committed status, so that the updates to come are newer. */
   function show(tracked: TrackedService, current: CurrentStatus): void {
@@ -111,10 +111,9 @@ export function createPreviews(
 
   /** Publishes what the observation says, if the service has a preview. */
   function extend(tracked: TrackedService, observation: Observation): void {
-    const result = checkResultOf(observation);
-    if (result === null || tracked.preview === null) return;
-    const verdict = judgeAttempt(result, slowOverMs);
-    const next = nextStatus(tracked.preview, result, verdict, setBackLimit(observation, clock.now()));
+    if (observation.via === 'heartbeat' || observation.via === 'missed' || tracked.preview === null) return;
+    const verdict = judgeAttempt(checkResultOf(observation), slowOverMs);
+    const next = nextOfCheck(tracked.preview, observation, verdict, clock.now(), regions);
     if (next !== null) show(tracked, next);
   }
 

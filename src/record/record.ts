@@ -24,6 +24,7 @@ import { createHeartbeatDeadlines, DEADLINE_POLL_MS, type DueDeadline } from './
 import { createAwaitedRevisions, createHeartbeatIntake } from './heartbeat-intake.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 import { createPublisher } from './publisher.ts';
+import { createRegionAsks, type RegionOptions } from './region-asks.ts';
 import { createResultBatch, type ResultBatch } from './result-batch.ts';
 import { createTrackedServices, isOfRevision, type TrackedService } from './tracked-services.ts';
 import { createUpdatePipeline } from './update-pipeline.ts';
@@ -66,6 +67,8 @@ export interface RecordOptions {
   readonly sourceUrl: (service: Service) => string;
   /** Whether a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
+  /** How the regions of a cluster make one status; absent: there is one region. */
+  readonly regions?: RegionOptions;
 }
 
 /** How long results of a revision that the feed of changes has not delivered yet wait for it. */
@@ -87,9 +90,11 @@ export function createRecord(options: RecordOptions) {
   const revisions = createAwaitedRevisions(clock);
   const deadlines = createHeartbeatDeadlines(clock, log, silenceMs);
   const publisher = createPublisher({ ...options, observations }, clock, log);
-  const rules = { slowOverMs, sourceUrl, isInMaintenance };
+  const regions = options.regions ?? null;
+  const asks = regions === null ? null : createRegionAsks(regions, clock);
+  const rules = { slowOverMs, sourceUrl, isInMaintenance, regions };
   const pipeline = createUpdatePipeline({
-    ...{ registry, storage, publisher, deadlines, rules, clock, log },
+    ...{ registry, storage, publisher, deadlines, rules, asks, clock, log },
   });
   const intake = createHeartbeatIntake({ ...claims, services, revisions, pipeline, deadlines, clock });
   const connectivity = createConnectivity({
@@ -138,13 +143,15 @@ export function createRecord(options: RecordOptions) {
       return;
     }
     const ahead: RuledResult[] = [];
+    const voting = regions?.voting() ?? [];
     for (const ruled of results) {
       const { result, region, suspect } = ruled;
       const tracked = services.get(result.serviceId);
       if (tracked === undefined || tracked.service.revision < result.revision) ahead.push(ruled);
       else if (isOfRevision(tracked, result)) {
         addSample(result, suspect);
-        if (!suspect) pipeline.observe(tracked, { via: 'region', result, region, deliveredAt }, null, batch);
+        if (!suspect)
+          pipeline.observe(tracked, { via: 'region', result, region, deliveredAt, voting }, null, batch);
       }
     }
     endBatch();

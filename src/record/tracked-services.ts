@@ -87,6 +87,9 @@ export function createTrackedServices() {
       const before = tracked.service;
       tracked.isCheckChanged = !isSameCheck(before, service);
       if (tracked.isCheckChanged && !isSameMemory(tracked.memory, NO_MEMORY)) learn(tracked, NO_MEMORY);
+      // Nor do the verdicts of other regions, until each has checked it again.
+      if (tracked.isCheckChanged && tracked.current.regions !== undefined)
+        tracked.current = { ...tracked.current, regions: [] };
       // The new account's heartbeats may come from another clock.
       if (before.accountId !== service.accountId) tracked.newestTimestamp = null;
       tracked.service = service;

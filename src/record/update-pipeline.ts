@@ -17,6 +17,7 @@ import { type EvaluationRules, evaluate, type Update } from './evaluate.ts';
 import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
 import { checkResultOf, type HeartbeatReceipt, type Observation } from './observation.ts';
 import { createPreviews, type Publisher } from './publisher.ts';
+import type { RegionAsks } from './region-asks.ts';
 import type { ResultBatch } from './result-batch.ts';
 import {
   dequeue,
@@ -44,6 +45,8 @@ export interface UpdatePipelineOptions {
   readonly publisher: Publisher;
   readonly deadlines: HeartbeatDeadlines;
   readonly rules: EvaluationRules;
+  /** Asks other regions about failures; null: there are none. */
+  readonly asks: RegionAsks | null;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -67,9 +70,9 @@ interface GatheredGroup {
 
 /** Makes the pipeline. */
 export function createUpdatePipeline(options: UpdatePipelineOptions) {
-  const { registry, storage, publisher, deadlines, rules, clock, log } = options;
+  const { registry, storage, publisher, deadlines, rules, asks, clock, log } = options;
   const committer = createCommitter(registry, clock, log);
-  const previews = createPreviews(publisher, clock, rules.slowOverMs);
+  const previews = createPreviews(publisher, clock, rules);
   /** Updates waiting for their commit, in order. */
   const changes: ServiceUpdate[] = [];
   /** Services with routine updates that are only in memory. */
@@ -107,6 +110,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   function evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
     const update = evaluate(tracked, pending.observation, clock.now(), rules);
     if (update === null) return;
+    if (update.ask !== undefined) asks?.add(tracked.service.id, update.ask);
     if (update.memory !== null) learn(tracked, update.memory);
     if (update.isRoutine) gather(tracked, update, pending.batch);
     else commitSoon(tracked, { ...pending, update, memory: takeNewMemory(tracked) });

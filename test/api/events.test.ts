@@ -94,6 +94,37 @@ t.test('it tells each change of status once, in order', async (t) => {
   t.match(stream.text(), /^retry: \d+\n.*\nid: 1\n\n/, 'and where the client stands from the first moment');
 });
 
+t.test('it tells a change of scope as an event of its own', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(world.close);
+  const stream = await open(world);
+  await begun(stream);
+  world.tell(
+    transition(1, 'shop', { to: 'up', scope: { from: null, to: 'partial', regions: ['eu'] } }),
+    transition(2, 'shop', { scope: { from: 'partial', to: 'global', regions: ['eu', 'us'] } }),
+  );
+  await until(() => stream.events().length === 1);
+  t.match(
+    stream.text(),
+    '\n\nid: 1\nevent: scope\ndata: {"slug":"shop","status":"up","from":null,"to":"partial","regions":["eu"],"at":"2026-11-20T10:00:01.000Z","recorded_at":"2026-11-20T10:00:07.500Z","reason":"it refused the connection"}\n\n',
+  );
+  t.strictSame(stream.events(), [
+    [
+      '2',
+      {
+        slug: 'shop',
+        from: 'up',
+        to: 'down',
+        scope: 'global',
+        regions: ['eu', 'us'],
+        at: '2026-11-20T10:00:02.000Z',
+        recorded_at: '2026-11-20T10:00:08.500Z',
+        reason: 'it refused the connection',
+      },
+    ],
+  ]);
+});
+
 t.test('it resumes after Last-Event-ID without a gap and without a repetition', async (t) => {
   const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);

@@ -17,6 +17,7 @@ const RULES: EvaluationRules = {
   slowOverMs: 3_000,
   sourceUrl: ({ slug }) => `http://localhost/status/${slug}`,
   isInMaintenance: () => false,
+  regions: null,
 };
 const REPORTING = makeService(1, { check: { ...DEFAULT_CHECK, kind: 'heartbeat' } });
 

@@ -7,6 +7,7 @@ import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
+import type { RegionOptions } from '../../src/record/region-asks.ts';
 import type { Observations } from '../../src/store/ports/observations.ts';
 import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
@@ -110,6 +111,7 @@ export interface WorldOptions {
   readonly refuseAppend?: () => boolean;
   readonly observations?: Pick<Observations, 'incident' | 'heartbeat'>;
   readonly storage?: StorageHealth;
+  readonly regions?: RegionOptions;
 }
 
 /** Builds a record and loads it. */
@@ -151,6 +153,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     observations: options.observations ?? null,
     ...(options.storage === undefined ? {} : { storage: options.storage }),
+    ...(options.regions === undefined ? {} : { regions: options.regions }),
     clock,
     log,
     settings: { slowOverMs: 3_000, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },

@@ -1,8 +1,14 @@
 /** Contract of the registry: updates, exactly once. */
 import type { Test } from 'tap';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
+import type { StatusUpdate } from '../../src/store/ports/updates.ts';
 import type { OpenForTest } from './registry-contract.ts';
-import { entry, firstTurn, incident, NOON, record, stay, turn } from './registry-fixtures.ts';
+import { entry, firstTurn, incident, inRegions, NOON, record, stay, turn } from './registry-fixtures.ts';
+
+function required<T>(value: T | null): T {
+  if (value === null) throw new Error('it is missing');
+  return value;
+}
 
 /** Runs this part of the contract. */
 export async function updateContract(t: Test, open: OpenForTest): Promise<void> {
@@ -26,6 +32,34 @@ export async function updateContract(t: Test, open: OpenForTest): Promise<void> 
     t.same(b?.current, unknownStatus(2));
     t.strictSame(await again.transitionsAfter(0, 10), [transition]);
     t.equal(await again.lastTransition(), 1);
+  });
+
+  t.test('it keeps regions and scope, and forgets them with the last of several regions', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    const first = firstTurn(1, 'up', NOON, 'a');
+    const partial: StatusUpdate = {
+      ...first,
+      current: inRegions(first.current),
+      transition: { ...required(first.transition), scope: { from: null, to: 'partial', regions: ['us'] } },
+    };
+    t.strictSame(await registry.commitUpdates([partial]), [
+      { kind: 'committed', transition: { position: 1, ...partial.transition } },
+    ]);
+    t.strictSame((await registry.loadServices())[0]?.current, partial.current);
+    const stale = await registry.commitUpdates([first]);
+    t.strictSame(stale, [{ kind: 'stale', current: partial.current }]);
+    const second = turn(partial.current, 'up', NOON + 9, 'a');
+    const alone: StatusUpdate = {
+      ...second,
+      transition: { ...required(second.transition), scope: { from: 'partial', to: null, regions: [] } },
+    };
+    await registry.commitUpdates([alone]);
+    t.strictSame((await registry.loadServices())[0]?.current, alone.current);
+    t.strictSame(await registry.transitionsAfter(0, 9), [
+      { position: 1, ...partial.transition },
+      { position: 2, ...alone.transition },
+    ]);
   });
 
   t.test('it keeps the memory where an update learnt nothing, and forgets a resolved incident', async (t) => {

@@ -1,6 +1,7 @@
 /** Contract of the registry: webhooks, and deliveries that are born with the change that they tell of. */
 import type { Test } from 'tap';
-import { unknownStatus } from '../../src/domain/current.ts';
+import { type ScopeChange, unknownStatus } from '../../src/domain/current.ts';
+import type { StatusUpdate } from '../../src/store/ports/updates.ts';
 import type { OpenForTest, RegistryAdapter } from './registry-contract.ts';
 import { entry, firstTurn, incident, NOON, owned, stay, turn } from './registry-fixtures.ts';
 
@@ -94,6 +95,51 @@ export async function webhookContract(
       'incident.resolved',
       'incident.updated',
       'service.status_changed',
+    ]);
+  });
+
+  t.test('it delivers a change of scope as an event of its own', async (t) => {
+    const registry = await open(t);
+    const { id: accountId } = await registry.ensureAccount('ada', NOON);
+    const { id, slug } = await registry.addService(owned('o.org', accountId));
+    await registry.addWebhook({ accountId, url: 'https://h.example', secret: SECRET, createdAt: NOON });
+    const up = firstTurn(id, 'up', NOON, slug);
+    const partial = turn(up.current, 'up', NOON + 1, slug);
+    const down = turn(partial.current, 'down', NOON + 2, slug);
+    const withScope = (update: StatusUpdate, scope: ScopeChange): StatusUpdate =>
+      update.transition === null ? update : { ...update, transition: { ...update.transition, scope } };
+    await registry.commitUpdates([
+      withScope(up, { from: null, to: null, regions: [] }),
+      withScope(partial, { from: null, to: 'partial', regions: ['us'] }),
+      withScope(down, { from: 'partial', to: 'global', regions: ['eu', 'us'] }),
+    ]);
+    const bodies = (await registry.dueDeliveries(Date.now(), 9)).map(({ type, body }) => [
+      type,
+      JSON.parse(body).data,
+    ]);
+    const about = { service: { slug, name: 'o.org', domain: 'o.org' }, reason: null };
+    const at = (after: number) => new Date(NOON + after).toISOString();
+    t.strictSame(bodies, [
+      [
+        'service.status_changed',
+        { ...about, from: 'unknown', to: 'up', scope: null, regions: [], at: at(0) },
+      ],
+      [
+        'service.scope_changed',
+        { ...about, status: 'up', from: null, to: 'partial', regions: ['us'], at: at(1) },
+      ],
+      [
+        'service.status_changed',
+        {
+          ...about,
+          from: 'up',
+          to: 'down',
+          scope: 'global',
+          regions: ['eu', 'us'],
+          at: at(2),
+          reason: 'no answer',
+        },
+      ],
     ]);
   });
 

@@ -64,6 +64,23 @@ export function record(serviceId: number, seq: number, status: Verdict, at: numb
   };
 }
 
+/** The same record in three regions, one of them without a vote, of which `us` fails. */
+export function inRegions(current: CurrentStatus): CurrentStatus {
+  const { latest, observedAt } = current;
+  const failing = record(current.serviceId, 0, 'down', observedAt - 9).latest;
+  if (latest === null || failing === null) throw new Error('there is no check');
+  const region = { check: latest, since: observedAt, observedAt, votes: true };
+  return {
+    ...current,
+    regions: [
+      { ...region, region: 'ap', check: { ...latest, checkedAt: observedAt - 5 }, votes: false },
+      { ...region, region: 'eu' },
+      { ...region, region: 'us', check: failing },
+    ],
+    scope: 'partial',
+  };
+}
+
 /** A update that turns a service to `to`. */
 export function turn(before: CurrentStatus, to: Verdict, at: number, slug = 'any'): StatusUpdate {
   const { serviceId, seq } = before;

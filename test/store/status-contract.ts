@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import root, { type Test } from 'tap';
 import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { StatusStore } from '../../src/store/ports/status.ts';
-import { NOON, record } from './registry-fixtures.ts';
+import { inRegions, NOON, record } from './registry-fixtures.ts';
 
 /** How the suite opens empty stores. */
 export interface StatusAdapter {
@@ -25,6 +25,13 @@ export function runStatusContract(adapter: StatusAdapter, t: Test = root, runs =
     t.strictSame(store.get(1), record(1, 0, 'up', NOON));
     t.strictSame(store.get(2), record(2, 3, 'down', NOON));
     t.equal(store.get(3), null);
+  });
+
+  t.test('it keeps regions and scope', async (t) => {
+    const store = await open(t);
+    const current = inRegions(record(1, 2, 'up', NOON));
+    await store.put([current]);
+    t.strictSame(store.get(1), current);
   });
 
   t.test('it accepts only newer records, by seq and then by time', async (t) => {

@@ -55,6 +55,8 @@ export interface RegistrySchema {
     latest: string | null;
     /** JSON of ProbeMemory; null: nothing learnt. */
     memory: string | null;
+    /** JSON of StoredRegions; null: at most one region checks. */
+    regions: string | null;
   };
   /** The feed of transitions. */
   transitions: {
@@ -69,6 +71,8 @@ export interface RegistrySchema {
     reason: string | null;
     /** JSON of the reason; null: a version before 0.2 wrote the text alone. */
     reason_code: string | null;
+    /** JSON of ScopeChange; null: at most one region checked. */
+    scope: string | null;
   };
   /**
    * Incidents. `listed` (the service is not removed) and `verified` repeat what the service's row says, so that a

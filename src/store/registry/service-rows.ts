@@ -184,6 +184,7 @@ export const SERVICE_ROW_CALLS: Calls<
           'status',
           'since',
           'latest',
+          'regions',
           'memory',
           'timestamp',
           'arrived_at',

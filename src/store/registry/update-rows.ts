@@ -5,8 +5,11 @@
 import {
   type CurrentStatus,
   fromStoredCheck,
+  fromStoredRegions,
+  isScopeTransition,
   type Transition,
   toStoredCheck,
+  toStoredRegions,
   unknownStatus,
 } from '../../domain/current.ts';
 import { describeReasonOrNull, fromStoredReason } from '../../domain/incident.ts';
@@ -29,15 +32,16 @@ import { deliverEvent } from './webhook-rows.ts';
 const MAX_TRANSITIONS = 1_000;
 
 const UPDATE: Batch<unknown> = {
-  types: ['bigint', 'bigint', 'text', 'bigint', 'text', 'text', 'bigint', 'bigint'],
-  sql: `UPDATE current SET seq = ?, observed_at = ?, status = ?, since = ?, latest = ?, memory = coalesce(?, memory)
+  types: ['bigint', 'bigint', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint'],
+  sql: `UPDATE current SET seq = ?, observed_at = ?, status = ?, since = ?, latest = ?, regions = ?,
+     memory = coalesce(?, memory)
    WHERE service_id = ? AND current.seq = ?
      AND EXISTS (SELECT 1 FROM services WHERE services.id = service_id AND removed = 0)`,
 };
 const READ = statement<Row<'current'>>('SELECT * FROM current WHERE service_id = ?');
 const ADD_TRANSITION = statement<{ readonly position: number }>(
-  `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING position`,
+  `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code, scope)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING position`,
 );
 
 /**
@@ -122,7 +126,9 @@ function toParameters({ serviceId, expectedSeq, current, memory }: StatusUpdate)
   const { seq, observedAt, status, since, latest } = current;
   const check = latest === null ? null : JSON.stringify(toStoredCheck(latest));
   const learnt = memory === null ? null : JSON.stringify(memory);
-  return [seq, observedAt, status, since, check, learnt, serviceId, expectedSeq];
+  const kept = toStoredRegions(current);
+  const regions = kept === null ? null : JSON.stringify(kept);
+  return [seq, observedAt, status, since, check, regions, learnt, serviceId, expectedSeq];
 }
 
 /** Writes what an update brings beside the record; a heartbeat is added to `noted`, for all to be written together. */
@@ -157,9 +163,12 @@ async function writeTransition(
   const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
   const text = describeReasonOrNull(reason);
   const code = reason === null ? null : JSON.stringify(reason);
-  const row = await store.queries.first(ADD_TRANSITION(serviceId, seq, from, to, at, recordedAt, text, code));
+  const scope = transition.scope === undefined ? null : JSON.stringify(transition.scope);
+  const row = await store.queries.first(
+    ADD_TRANSITION(serviceId, seq, from, to, at, recordedAt, text, code, scope),
+  );
   if (row === undefined) throw new Error(`transition ${seq} of service ${serviceId} was not written`);
-  const type = 'service.status_changed';
+  const type = isScopeTransition(transition) ? 'service.scope_changed' : 'service.status_changed';
   await deliverEvent(store, serviceId, (service) => ({ type, service, transition }));
   return { ...transition, position: row.position };
 }
@@ -191,7 +200,8 @@ export const UPDATE_CALLS: Calls<UpdateStore> = {
 };
 
 type TransitionQuery = ReturnType<typeof selectTransitions>;
-type TransitionRow = Omit<Transition, 'reason'> & Pick<Row<'transitions'>, 'reason' | 'reason_code'>;
+type TransitionRow = Omit<Transition, 'reason' | 'scope'> &
+  Pick<Row<'transitions'>, 'reason' | 'reason_code' | 'scope'>;
 
 async function readTransitions(
   { kysely, queries }: RegistryStore,
@@ -201,10 +211,11 @@ async function readTransitions(
 }
 
 /** The transition in a row of {@link selectTransitions}. */
-export function toTransition({ reason_code, ...row }: TransitionRow): Transition {
+export function toTransition({ reason_code, scope, ...row }: TransitionRow): Transition {
   return {
     ...row,
     reason: fromStoredReason(reason_code === null ? null : JSON.parse(reason_code), row.reason),
+    ...(scope === null ? {} : { scope: JSON.parse(scope) }),
   };
 }
 
@@ -224,18 +235,21 @@ export function selectTransitions(kysely: RegistryStore['kysely']) {
       'recorded_at as recordedAt',
       'reason',
       'reason_code',
+      'scope',
     ]);
 }
 
 /** The record in a row of the table `current`. */
 export function toCurrent(row: Omit<Row<'current'>, 'memory'>): CurrentStatus {
+  const latest = row.latest === null ? null : fromStoredCheck(JSON.parse(row.latest));
   return {
     serviceId: row.service_id,
     seq: row.seq,
     observedAt: row.observed_at,
     status: row.status,
     since: row.since,
-    latest: row.latest === null ? null : fromStoredCheck(JSON.parse(row.latest)),
+    latest,
+    ...(row.regions === null ? {} : fromStoredRegions(JSON.parse(row.regions), latest)),
   };
 }
 

@@ -2,8 +2,11 @@
 import {
   type CurrentStatus,
   fromStoredCheck,
+  fromStoredRegions,
   type StoredCheck,
+  type StoredRegions,
   toStoredCheck,
+  toStoredRegions,
 } from '../../domain/current.ts';
 import { redisScript } from './redis-client.ts';
 
@@ -24,7 +27,11 @@ export interface StoredRecord {
 }
 
 /** The JSON of a record. */
-type StoredRecordBody = Omit<CurrentStatus, 'latest'> & { readonly latest: StoredCheck | null };
+interface StoredRecordBody
+  extends Omit<CurrentStatus, 'latest' | 'regions' | 'scope'>,
+    Partial<StoredRegions> {
+  readonly latest: StoredCheck | null;
+}
 
 /** Length of the stream; older entries are removed. Redis may keep up to a node of a hundred more. */
 export const MAX_CHANGES = 10_000;
@@ -43,7 +50,8 @@ export function statusKeys(prefix: string): StatusKeys {
 /** A record as Redis keeps it; scripts read the numbers, processes the JSON. */
 export function formatRecord(epoch: number, record: CurrentStatus): string {
   const latest = record.latest === null ? null : toStoredCheck(record.latest);
-  return `${epoch}:${record.seq}:${record.observedAt}:${JSON.stringify({ ...record, latest })}`;
+  const body = { ...record, latest, ...toStoredRegions(record) };
+  return `${epoch}:${record.seq}:${record.observedAt}:${JSON.stringify(body)}`;
 }
 
 /** Parses what {@link formatRecord} formatted; null: it is something else. */
@@ -51,9 +59,10 @@ export function parseRecord(text: string): StoredRecord | null {
   const [whole, epoch, json = ''] = /^(\d+):\d+:\d+:(\{.*)$/s.exec(text) ?? [];
   if (whole === undefined) return null;
   try {
-    const record = JSON.parse(json) as StoredRecordBody;
+    const { regions, scope = null, ...record } = JSON.parse(json) as StoredRecordBody;
     const latest = record.latest === null ? null : fromStoredCheck(record.latest);
-    return { epoch: Number(epoch), record: { ...record, latest } };
+    const places = regions === undefined ? {} : fromStoredRegions({ regions, scope }, latest);
+    return { epoch: Number(epoch), record: { ...record, latest, ...places } };
   } catch {
     return null;
   }
